@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from textual.pilot import Pilot
 
@@ -14,7 +14,12 @@ from dashboard_kit import Demo, settled
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.widgets.one_line import OneLine
 
-Opened = tuple[Pilot[Any], GwtuiApp]
+
+class Opened(NamedTuple):
+    """An app with the board open."""
+
+    pilot: Pilot[Any]
+    app: GwtuiApp
 
 
 @asynccontextmanager
@@ -24,7 +29,7 @@ async def board(
     app = demo.app("board", data=data)
     async with app.run_test(size=size, notifications=True) as pilot:
         await at_rest(pilot)
-        yield pilot, app
+        yield Opened(pilot, app)
 
 
 async def press(opened: Opened, *keys: str) -> None:

@@ -8,12 +8,14 @@ import itertools
 import os
 import re
 import signal
+import ssl
 import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import certifi
 import pytest
 import textual._callback
 import textual.app
@@ -25,13 +27,14 @@ from textual._compositor import Compositor
 from textual.app import App
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
+from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
 import compiled
 import leak_watch
 from gwtui.local.first_steps import FILE_NAME as FIRST_STEPS
-from idle import wait_for_idle
+from idle import wait_for_idle, wait_for_screen
 
 settings.register_profile(
     "gwtui",
@@ -220,12 +223,32 @@ def known_once() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True, scope="session")
+def trust_roots_loaded_once() -> Iterator[None]:
+    """Clients share the certificates that httpx trusts by default; no test changes them."""
+    make = ssl.create_default_context
+
+    @cache
+    def default() -> ssl.SSLContext:
+        return make(cafile=certifi.where())
+
+    def make_once(*arguments: Any, **options: Any) -> ssl.SSLContext:
+        if not arguments and options == {"cafile": certifi.where()}:
+            return default()
+        return make(*arguments, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ssl, "create_default_context", make_once)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
 def quick_frames() -> Iterator[None]:
     """Nobody waits for the next frame, nor for an app that has nothing to do."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(textual.screen, "UPDATE_PERIOD", 1 / 200)
         for module in (textual.app, textual.pilot):
             patch.setattr(module, "wait_for_idle", wait_for_idle)
+        patch.setattr(Pilot, "_wait_for_screen", wait_for_screen)
         yield
 
 

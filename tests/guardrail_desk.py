@@ -16,7 +16,7 @@ from founded import open_gateway
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.guardrails import CreateGuardrailRequest, Guardrail
-from gwtui.local.journal import Journal
+from gwtui.local.journal import Journal, JournalEntry
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.editors import TextEditor
 from gwtui.ui.forms.row import FieldRow
@@ -50,6 +50,8 @@ class GuardrailDesk:
         self.app = app
         self.pilot = pilot
         self.journal = Journal(folder / "journal.jsonl")
+        self.told = 0
+        """Entries of the journal that were there before this step."""
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
@@ -126,8 +128,12 @@ class GuardrailDesk:
         async with self.colleague() as client:
             return await client.guardrails.get(identity or "")
 
+    def entries(self) -> list[JournalEntry]:
+        """What this step wrote to the journal."""
+        return [*self.journal.entries()][self.told :]
+
     def events(self) -> list[str]:
-        return [entry.event for entry in self.journal.entries()]
+        return [entry.event for entry in self.entries()]
 
 
 @asynccontextmanager

@@ -6,6 +6,11 @@ import asyncio
 import time
 from typing import Any
 
+from textual.app import ScreenStackError
+from textual.pilot import Pilot, WaitForScreenTimeout
+
+from gwtui.ui.textual_compat import is_busy
+
 _LOOK = 0.003
 """Seconds between two looks. Other threads answer meanwhile, or are seen at work."""
 _AT_WORK = _LOOK / 5
@@ -37,6 +42,45 @@ async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = 1.0) -> None:
             continue
         if passed >= _TIMERS or not _due(loop, now + _SOON):
             return
+
+
+async def wait_for_screen(pilot: Pilot[Any]) -> bool:
+    """As the method of Textual's pilot: until app and screen have handled what is queued by now.
+
+    That one sends a message to every widget, a hundred in a form, whenever a test waits for
+    anything. Here only those are asked that have something to do.
+    """
+    # What is ready to run may put something into the queues.
+    await asyncio.sleep(0)
+    app = pilot.app
+    try:
+        pumps = [app, *app.screen.walk_children(with_self=True)]
+    except ScreenStackError:
+        return False
+    left = {id(pump) for pump in pumps if is_busy(pump)}
+    handled = asyncio.Event()
+
+    def handle(pump: int) -> None:
+        left.discard(pump)
+        if not left:
+            handled.set()
+
+    for pump in pumps:
+        if id(pump) in left and not pump.call_later(handle, id(pump)):
+            handle(id(pump))
+    if left:
+        await _first(handled, app._exception_event)
+    return not left
+
+
+async def _first(*events: asyncio.Event) -> None:
+    """Wait for one of some events; ``WaitForScreenTimeout`` when none comes for half a minute."""
+    waiting = [asyncio.create_task(event.wait()) for event in events]
+    done, pending = await asyncio.wait(waiting, timeout=30, return_when=asyncio.FIRST_COMPLETED)
+    for task in pending:
+        task.cancel()
+    if not done:
+        raise WaitForScreenTimeout("Timed out while widgets process pending messages.")
 
 
 def _due(loop: Any, moment: float) -> bool:

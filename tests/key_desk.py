@@ -12,7 +12,7 @@ from textual.screen import Screen
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey
-from gwtui.local.journal import Journal
+from gwtui.local.journal import Journal, JournalEntry
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.editors import ChoiceEditor
 from gwtui.watch.feeds.keys import KeyRow
@@ -27,6 +27,8 @@ class Desk:
         self.app = app
         self.pilot = pilot
         self.journal = Journal(folder / "journal.jsonl")
+        self.told = 0
+        """Entries of the journal that were there before this step."""
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
@@ -68,8 +70,12 @@ class Desk:
         async with self.colleague() as client:
             return await client.keys.get(identity or "")
 
+    def entries(self) -> list[JournalEntry]:
+        """What this step wrote to the journal."""
+        return [*self.journal.entries()][self.told :]
+
     def events(self) -> list[str]:
-        return [entry.event for entry in self.journal.entries()]
+        return [entry.event for entry in self.entries()]
 
 
 async def acknowledge(desk: Desk) -> None:

@@ -11,7 +11,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
@@ -27,11 +26,11 @@ from gwtui.cli import exits
 from gwtui.cli.commands import COMMANDS
 from gwtui.cli.parsing import positionals
 from gwtui.cli.resources import RESOURCES
+from loaded_program import GWTUI, start
 from login_kit import Commands, DictRing, ServedGateway
 from manual_kit import DOCUMENTS, ROOT, Block, blocks, shell_words
 from pty_terminal import pty_terminal
 
-PROGRAM = (sys.executable, "-m", "gwtui")
 GATEWAY = "https://gateway.example/api/v1"
 MODEL = "northwind/atlas-large"
 PROMPT = "Type y"
@@ -101,7 +100,7 @@ class Reader:
         kept.parent.mkdir(mode=0o700)
         kept.touch(mode=0o600)
         kept.write_text(self.gateway.management)
-        self.program("gwtui", f'exec {" ".join(PROGRAM)} "$@"')
+        self.program("gwtui", f'exec {" ".join(GWTUI)} "$@"')
         probes = self.folder / "probes.key"
         self.program(
             "pass",
@@ -239,7 +238,7 @@ class Reader:
         start = words[places[0]] if places else "keys"
         assert start in SHOWN, f"{where}: nobody knows what {start} shows"
         with pty_terminal(
-            [*PROGRAM, *words], columns=120, rows=34, environment=self.environment()
+            [*GWTUI, *words], columns=120, rows=34, environment=self.environment()
         ) as terminal:
             terminal.wait_for(SHOWN[start], PATIENCE)
             if "--read-only" in words or start == "watch":
@@ -250,7 +249,7 @@ class Reader:
 
     def agree(self, where: str, words: list[str]) -> None:
         """A change that asks on the terminal before it is sent."""
-        with pty_terminal([*PROGRAM, *words], environment=self.environment()) as terminal:
+        with pty_terminal([*GWTUI, *words], environment=self.environment()) as terminal:
             terminal.wait_for(PROMPT, PATIENCE)
             terminal.send("y\n")
             assert terminal.wait_exit(PATIENCE) == exits.OK, f"{where}: {terminal.text}"
@@ -259,8 +258,8 @@ class Reader:
         """A server or a watch: it must say that it works; it is ended when the page was read."""
         output = self.folder / f"server-{time.monotonic_ns()}"
         with output.open("w") as file:
-            process = subprocess.Popen(
-                [*PROGRAM, *words],
+            process = start(
+                *words,
                 cwd=self.folder,
                 env=self.environment(),
                 stdin=subprocess.DEVNULL,

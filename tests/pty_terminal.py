@@ -18,6 +18,8 @@ from pathlib import Path
 
 import pyte
 
+from loaded_program import GWTUI, LoadedProgram
+
 PRIVATE_MODES = {"1049": "alternate screen", "1000": "mouse", "1003": "mouse", "2004": "paste"}
 
 
@@ -163,11 +165,13 @@ def pty_terminal(
     rows: int = 24,
     environment: Mapping[str, str] | None = None,
     controlling: bool = True,
+    anew: bool = False,
 ) -> Iterator[PtyTerminal]:
     """Run a command on a terminal of the given size.
 
-    Without ``controlling`` the command belongs to no terminal: nobody tells it by a signal when
-    this one is lost.
+    The program itself begins with its modules loaded, unless it is to start ``anew``. Without
+    ``controlling`` the command belongs to no terminal: nobody tells it by a signal when this one
+    is lost.
     """
     master, slave = pty.openpty()
     set_size(slave, columns, rows)
@@ -175,14 +179,15 @@ def pty_terminal(
     variables = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
     for name in ("COLUMNS", "LINES", "NO_COLOR"):
         variables.pop(name, None)
-    process = subprocess.Popen(
+    loaded = tuple(command[: len(GWTUI)]) == GWTUI and not anew
+    process = (LoadedProgram if loaded else subprocess.Popen)(
         list(command),
         stdin=slave,
         stdout=slave,
         stderr=slave,
         env={**variables, **(environment or {})},
         start_new_session=True,
-        preexec_fn=_take_terminal if controlling else None,  # noqa: PLW1509 - one system call, no locks
+        preexec_fn=_take_terminal if controlling else None,
     )
     terminal = PtyTerminal(process, master, slave, columns, rows, before)
     try:

@@ -185,6 +185,8 @@ SURFACES: dict[str, Surface] = {
     "alert-rules": Surface("ResourceScreen", "alerts", ("R",), watched=True),
     "alert-rule": Surface("AlertRuleScreen", "alerts", ("R", "e"), watched=True),
     "raw": Surface("ReadingScreen", "keys", ("v",)),
+    "copy": Surface("MenuScreen", "keys", ("y",)),
+    "save": Surface("SaveScreen", "keys", ("Y", "C")),
     "help": Surface("HelpScreen", "keys", ("question_mark",)),
     "help-search": Surface("HelpScreen", "keys", ("question_mark", "slash", "type mark")),
     "palette": Surface("PaletteScreen", "keys", ("ctrl+p",)),

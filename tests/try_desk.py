@@ -48,18 +48,31 @@ class TryDesk:
     """A dashboard, a second administrator, and one key whose value is known."""
 
     def __init__(
-        self, place: Site, app: GwtuiApp, pilot: Pilot[int], key: ApiKey, value: SecretStr
+        self,
+        place: Site,
+        app: GwtuiApp,
+        pilot: Pilot[int],
+        key: ApiKey,
+        value: SecretStr,
+        models: ScriptedModels,
     ) -> None:
         self.place = place
         self.app = app
         self.pilot = pilot
         self.key = key
         self.value = value
+        self.models = models
 
     @asynccontextmanager
     async def colleague(self) -> AsyncIterator[GatewayClient]:
         async with self.place.connect() as connection, GatewayClient(connection) as client:
             yield client
+
+    def script(self, body: Any) -> None:
+        """Answer requests to models with this from now on, without an end."""
+        self.models.body, self.models.stay = body, True
+        self.models.asked.clear()
+        self.models.left.clear()
 
     async def read_key(self) -> ApiKey:
         async with self.colleague() as client:
@@ -170,4 +183,4 @@ async def try_desk(
         assert made.data is not None
         assert made.key is not None
         async with dashboard(place, folder, size=size, read_only=read_only) as (app, pilot):
-            yield TryDesk(place, app, pilot, made.data, made.key)
+            yield TryDesk(place, app, pilot, made.data, made.key, models or ScriptedModels())

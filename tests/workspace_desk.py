@@ -13,7 +13,7 @@ from textual.screen import Screen
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import UpdateKeyRequest, is_active
 from gwtui.contract.workspaces import Workspace
-from gwtui.local.journal import Journal
+from gwtui.local.journal import Journal, JournalEntry
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.editors import TextEditor
 from gwtui.ui.forms.row import FieldRow
@@ -29,6 +29,8 @@ class WorkspaceDesk:
         self.app = app
         self.pilot = pilot
         self.journal = Journal(folder / "journal.jsonl")
+        self.told = 0
+        """Entries of the journal that were there before this step."""
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
@@ -97,8 +99,12 @@ class WorkspaceDesk:
                 await client.keys.update(key.hash or "", UpdateKeyRequest(disabled=True))
         return len(active)
 
+    def entries(self) -> list[JournalEntry]:
+        """What this step wrote to the journal."""
+        return [*self.journal.entries()][self.told :]
+
     def events(self) -> list[str]:
-        return [entry.event for entry in self.journal.entries()]
+        return [entry.event for entry in self.entries()]
 
 
 @asynccontextmanager

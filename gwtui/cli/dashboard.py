@@ -148,10 +148,10 @@ def _contradiction(arguments: argparse.Namespace) -> str | None:
 
 def _unknown_route(route: str) -> str | None:
     """A message when the first part of a route is no resource."""
-    from gwtui.resources.registry import ALIASES, PARENTS, PLACES  # noqa: PLC0415 - later
+    from gwtui.resources.registry import PARENTS, PLACES, resource_of  # noqa: PLC0415 - later
 
     first, _, path = route.strip("/").partition("/")
-    place = ALIASES.get(first, first)
+    place = resource_of(first, path)
     if place in PLACES or (place in PARENTS and path):
         return None
     return f"there is no resource {first!r}{among(first, PLACES)}"

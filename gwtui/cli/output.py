@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import csv
 import os
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
+from gwtui.domain.csv_text import write_csv
 from gwtui.domain.exact_json import exact_json
 from gwtui.domain.safe_text import safe_line, safe_text
 
@@ -21,9 +19,6 @@ FORMS = ("table", "json", "ndjson", "csv")
 
 _CELL = 300
 _LINE = 1000
-_CSV_CELL = 100_000
-_FORMULA = ("=", "+", "-", "@")
-"""What a spreadsheet would run when a text begins so."""
 
 
 class OutputLostError(Exception):
@@ -118,26 +113,4 @@ def _padded(cell: str, width: int, *, right: bool) -> str:
 def print_csv(titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Values for another program, below their names."""
     with data_on_stdout():
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(titles)
-        writer.writerows([_csv_cell(value) for value in row] for row in rows)
-
-
-def _csv_cell(value: Any) -> Any:
-    """As machines read it; text fit for a spreadsheet, which must not run a name as a formula."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, Decimal):
-        return f"{value:f}"
-    if isinstance(value, datetime):
-        return _timestamp(value)
-    if not isinstance(value, str):
-        return value
-    text = safe_text(value, _CSV_CELL)
-    return f"'{text}" if text.startswith(_FORMULA) else text
-
-
-def _timestamp(moment: datetime) -> str:
-    from gwtui.contract.scalars import timestamp_text  # noqa: PLC0415 - loads pydantic
-
-    return timestamp_text(moment)
+        write_csv(sys.stdout, titles, rows)

@@ -130,6 +130,7 @@ def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
                 socket_path=site.socket_path,
                 label="demo",
                 token_source="demo",  # noqa: S106 - where it comes from
+                named_by=("--demo",),
                 faults=faults is not None,
                 lasting_secret=site.lasting_secret,
                 past=site.past,

@@ -11,6 +11,11 @@ from gwtui.contract.values import MAX_PAGE
 _CREDENTIAL = "/byok/{id}"
 
 
+def credential_call(id: str) -> Call:
+    """The request that reads one credential."""
+    return Call("GET", _CREDENTIAL, {"id": id})
+
+
 class ByokService:
     """Management of the customer's own provider keys; every method raises GatewayError.
 
@@ -30,8 +35,7 @@ class ByokService:
 
     async def get(self, id: str) -> ByokCredential:
         """One credential, read anew."""
-        call = Call("GET", _CREDENTIAL, {"id": id})
-        return read_one(await self._caller.call(call), ByokCredential)
+        return read_one(await self._caller.call(credential_call(id)), ByokCredential)
 
     async def create(self, request: CreateByokRequest) -> ByokCredential:
         """Store a provider key."""

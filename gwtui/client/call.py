@@ -28,6 +28,9 @@ class Call:
     body: RequestModel | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     """Sent besides those that every request has; never a secret."""
+    known: bytes | None = None
+    """The digest of the answer that the caller holds already: the same one is not read again. Empty
+    when none is held; None asks for no digest."""
 
     @property
     def is_read(self) -> bool:
@@ -57,6 +60,10 @@ class Answer:
     request_id: str | None = None
     generation_id: str | None = None
     """The generation that a request to a model became."""
+    digest: bytes = b""
+    """Of the body, byte for byte, where the call asked for it."""
+    unchanged: bool = False
+    """Whether it is the answer that the caller holds already; then there is no ``json``."""
 
 
 class Caller(Protocol):

@@ -11,6 +11,26 @@ from gwtui.contract.request import Problem
 from gwtui.contract.values import MODELS_PAGE
 
 
+def model_call(model_id: str) -> Call:
+    """The request that reads one model. Raises InvalidRequestError for what is no identifier."""
+    return Call("GET", "/model/{author}/{slug}", _author_and_slug(model_id))
+
+
+def endpoints_call(model_id: str) -> Call:
+    """The request that reads a model's endpoints. Raises InvalidRequestError, as above."""
+    return Call("GET", "/models/{author}/{slug}/endpoints", _author_and_slug(model_id))
+
+
+def zdr_call() -> Call:
+    """The request that reads the endpoints that remain under zero data retention."""
+    return Call("GET", "/endpoints/zdr")
+
+
+def providers_call() -> Call:
+    """The request that reads every provider."""
+    return Call("GET", "/providers")
+
+
 class CatalogService:
     """Models and the endpoints that serve them; every method raises GatewayError."""
 
@@ -39,18 +59,16 @@ class CatalogService:
 
     async def model(self, model_id: str) -> Model:
         """One model ("author/slug", a variant such as ``:free`` allowed), listed or not."""
-        call = Call("GET", "/model/{author}/{slug}", _author_and_slug(model_id))
-        return read_one(await self._caller.call(call), Model)
+        return read_one(await self._caller.call(model_call(model_id)), Model)
 
     async def zdr_endpoints(self) -> Listing[Endpoint]:
         """Every endpoint that remains where zero data retention is enforced; not paged."""
-        answer = await self._caller.call(Call("GET", "/endpoints/zdr"))
+        answer = await self._caller.call(zdr_call())
         return listing_of(read_rows(answer), Endpoint)
 
     async def endpoints(self, model_id: str) -> ModelEndpoints:
         """A model ("author/slug") with every endpoint that serves it."""
-        call = Call("GET", "/models/{author}/{slug}/endpoints", _author_and_slug(model_id))
-        return read_one(await self._caller.call(call), ModelEndpoints)
+        return read_one(await self._caller.call(endpoints_call(model_id)), ModelEndpoints)
 
     async def _models(self, path: str, query: Query) -> Listing[Model]:
         call = Call("GET", path, query=query)
@@ -73,5 +91,5 @@ class ProvidersService:
 
     async def list(self) -> Listing[Provider]:
         """Every provider; the API does not page them. Raises GatewayError."""
-        answer = await self._caller.call(Call("GET", "/providers"))
+        answer = await self._caller.call(providers_call())
         return listing_of(read_rows(answer), Provider, "slug")

@@ -56,6 +56,8 @@ class Connection(Unpicklable):
     """Profile name for display."""
     token_source: str = ""
     """Where the token came from, for display."""
+    named_by: tuple[str, ...] = field(default=(), compare=False)
+    """What names this gateway on the command line, such as ("--profile", "staging")."""
     critical: bool = False
     """Whether a write needs the profile's name typed."""
     faults: bool = False

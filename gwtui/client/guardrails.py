@@ -22,6 +22,18 @@ from gwtui.contract.values import MAX_PAGE
 _GUARDRAIL = "/guardrails/{id}"
 
 
+def guardrail_call(id: str) -> Call:
+    """The request that reads one guardrail."""
+    return Call("GET", _GUARDRAIL, {"id": id})
+
+
+def assignments_call(kind: str, id: str | None = None) -> Call:
+    """The request that reads assignments to "keys" or "members", of one guardrail or of all."""
+    if id is None:
+        return Call("GET", f"/guardrails/assignments/{kind}")
+    return Call("GET", f"{_GUARDRAIL}/assignments/{kind}", {"id": id})
+
+
 class GuardrailsService:
     """Management of guardrails; every method raises GatewayError.
 
@@ -40,7 +52,7 @@ class GuardrailsService:
 
     async def get(self, id: str) -> Guardrail:
         """One guardrail. A workspace's default one is not found until its first update."""
-        return read_one(await self._caller.call(Call("GET", _GUARDRAIL, {"id": id})), Guardrail)
+        return read_one(await self._caller.call(guardrail_call(id)), Guardrail)
 
     async def create(self, request: CreateGuardrailRequest) -> Guardrail:
         """Create a guardrail. It enforces nothing until it is assigned."""
@@ -88,10 +100,7 @@ class GuardrailsService:
         return await self._change(id, "members/remove", body, "unassigned_count")
 
     async def _assignments(self, id: str | None, kind: str, model: type[ModelT]) -> Listing[ModelT]:
-        if id is None:
-            call = Call("GET", f"/guardrails/assignments/{kind}")
-        else:
-            call = Call("GET", f"{_GUARDRAIL}/assignments/{kind}", {"id": id})
+        call = assignments_call(kind, id)
         return await Pager(self._caller, call, model, "id", page=MAX_PAGE).everything()
 
     async def _change(

@@ -13,6 +13,16 @@ from gwtui.domain.known_secrets import remember
 _KEY = "/keys/{hash}"
 
 
+def key_call(hash: str) -> Call:
+    """The request that reads one key."""
+    return Call("GET", _KEY, {"hash": hash})
+
+
+def current_key_call() -> Call:
+    """The request that reads the connection's own key."""
+    return Call("GET", "/key")
+
+
 class KeysService:
     """Management of API keys; every method raises GatewayError."""
 
@@ -51,11 +61,11 @@ class KeysService:
 
     async def get(self, hash: str) -> ApiKey:
         """One key, read anew."""
-        return read_one(await self._caller.call(Call("GET", _KEY, {"hash": hash})), ApiKey)
+        return read_one(await self._caller.call(key_call(hash)), ApiKey)
 
     async def current(self) -> CurrentKey:
         """What the connection's own key may do; any key may ask."""
-        return read_one(await self._caller.call(Call("GET", "/key")), CurrentKey)
+        return read_one(await self._caller.call(current_key_call()), CurrentKey)
 
     async def create(self, request: CreateKeyRequest) -> CreatedKey:
         """Create a key: one request, never repeated. Only this answer holds the full key."""

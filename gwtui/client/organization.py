@@ -15,6 +15,11 @@ from gwtui.contract.values import MAX_PAGE
 _SETTINGS = "/organization/settings"
 
 
+def people_call() -> Call:
+    """The request that reads the members of the organization."""
+    return Call("GET", "/organization/members")
+
+
 class OrganizationService:
     """Members and settings; every method raises GatewayError.
 
@@ -26,7 +31,7 @@ class OrganizationService:
 
     async def members(self) -> Listing[OrganizationMember]:
         """Every member of the organization."""
-        call = Call("GET", "/organization/members")
+        call = people_call()
         return await Pager(self._caller, call, OrganizationMember, "id", page=MAX_PAGE).everything()
 
     async def settings(self) -> OrganizationSettings:

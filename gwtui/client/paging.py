@@ -1,19 +1,26 @@
 """Reading a whole list through offset pages while rows come and go.
 
 Offset paging has two faults. A row added in front pushes a row that was read onto the next page
-again: rows are kept by identity, the newer reading wins. A row deleted in front pulls a row that
-was not read onto the page that was: each page therefore begins on the last row of the one before,
-and where that row is not known any more the pager steps back until it meets known ground. Every
-row that exists during the whole reading is in the result, once.
+again: rows are kept by identity, the reading of the later page wins. A row deleted in front pulls a
+row that was not read onto the page that was: each page therefore begins on the last row of the one
+before, and where that row is not known any more the pager steps back until it meets known ground.
+Every row that exists during the whole reading is in the result, once.
+
+The next pages of a long list are asked for before their turn, a few at a time. That breaks no rule:
+rows that stay keep their order, so that a page that begins on a known row leaves no gap before it,
+whenever it was read.
+
+A page that comes again byte for byte, as most of a long list does, is not read again.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar, cast
-from weakref import WeakValueDictionary
+from typing import Any, Generic, Self, TypeVar, cast
+from weakref import WeakKeyDictionary, WeakValueDictionary, ref
 
 from gwtui.client import request_log as reading_log
 from gwtui.client.call import Call, Caller, Query
@@ -24,10 +31,14 @@ T = TypeVar("T")
 
 OVERLAP = 1
 """Rows that a page shares with the one before: enough to notice a shift."""
-MAX_REQUESTS = 1_000
-"""Bound of one listing: 100,000 rows in pages of 100."""
+MAX_REQUESTS = 10_000
+"""Bound of one listing: a million rows in pages of 100."""
 MAX_IDLE_PAGES = 3
 """Pages in a row without a new one before the list is taken for a service that ignores offset."""
+MOST_AHEAD = 3
+"""Pages that are asked for before their turn, by all lists of one connection together."""
+_MOST_KNOWN = 20_000
+"""Pages of one connection that are known by their bytes."""
 
 _held: WeakValueDictionary[tuple[type[ResponseModel], str], ResponseModel] = WeakValueDictionary()
 """The latest reading of each row that somebody still holds, by model and identifier."""
@@ -48,31 +59,80 @@ class Listing(Generic[T]):
     unreadable: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Page(Generic[ModelT]):
+    """One answer: each row's identity, and its model or None where it is not an object."""
+
+    identities: Sequence[object]
+    items: Sequence[ModelT | None]
+    total: int | None
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+@dataclass(frozen=True, slots=True)
+class _KnownPage:
+    """A page that was read before, for as long as somebody holds its rows."""
+
+    digest: bytes
+    identities: Sequence[object]
+    items: Sequence[ref[ResponseModel]]
+    total: int | None
+
+
+@dataclass(slots=True, weakref_slot=True)
+class _Reads:
+    """What the lists of one connection share: known pages by target, and pages under way ahead."""
+
+    pages: dict[str, _KnownPage] = field(default_factory=dict)
+    ahead: int = 0
+
+    def remember(self, target: str, page: _KnownPage) -> None:
+        self.pages.pop(target, None)
+        self.pages[target] = page
+        if len(self.pages) > _MOST_KNOWN:
+            del self.pages[next(iter(self.pages))]
+
+
+_reads: WeakKeyDictionary[Caller, _Reads] = WeakKeyDictionary()
+
+
 @dataclass(slots=True)
 class _Collected(Generic[ModelT]):
     """Rows read so far, by identity, in the order they were met."""
 
-    model: type[ModelT]
-    key: str
     items: dict[object, ModelT] = field(default_factory=dict)
     unreadable: set[object] = field(default_factory=set)
+
+    def __len__(self) -> int:
+        return len(self.items) + len(self.unreadable)
 
     def knows(self, identity: object) -> bool:
         return identity in self.items or identity in self.unreadable
 
-    def add(self, rows: list[Any]) -> bool:
+    def add(self, page: _Page[ModelT]) -> bool:
         """Take a page in; whether it brought anything new."""
-        before = len(self.items) + len(self.unreadable)
-        for identity, row in zip(identities(rows, self.key), rows, strict=True):
-            if isinstance(row, dict):
-                self.items[identity] = _read_row(self.model, identity, row)
-            else:
+        before = len(self)
+        for identity, item in zip(page.identities, page.items, strict=True):
+            if item is None:
                 self.unreadable.add(identity)
-        return len(self.items) + len(self.unreadable) > before
+            else:
+                self.items[identity] = item
+        return len(self) > before
 
     def listing(self, total: int | None, *, complete: bool) -> Listing[ModelT]:
         reading_log.list_read(len(self.unreadable), complete=complete)
         return Listing(tuple(self.items.values()), total, complete, len(self.unreadable))
+
+
+def _page_of(rows: Rows, model: type[ModelT], key: str) -> _Page[ModelT]:
+    names = tuple(identities(rows.rows, key))
+    items = tuple(
+        _read_row(model, name, row) if isinstance(row, dict) else None
+        for name, row in zip(names, rows.rows, strict=True)
+    )
+    return _Page(names, items, rows.total)
 
 
 def _read_row(model: type[ModelT], identity: object, row: dict[str, Any]) -> ModelT:
@@ -84,8 +144,7 @@ def _read_row(model: type[ModelT], identity: object, row: dict[str, Any]) -> Mod
     if not isinstance(identity, str):
         return model.model_validate(row)
     held = _held.get((model, identity))
-    # 1 equals true, and 1 equals 1.0: only their texts tell such answers apart.
-    if held is None or held.raw != row or repr(held.raw) != repr(row):
+    if held is None or not held.came_as(row):
         held = _held[model, identity] = model.model_validate(row)
     return cast("ModelT", held)
 
@@ -112,46 +171,142 @@ class Pager(Generic[ModelT]):
         self._key = key
         self._page = page
         self._sends_limit = sends_limit
+        self._reads = _reads.setdefault(caller, _Reads())
 
     async def everything(self) -> Listing[ModelT]:
-        """Every row, once. Raises GatewayError when any page cannot be read."""
-        collected = _Collected(self._model, self._key)
-        offset, step, idle = 0, OVERLAP, 0
+        """Every row, once. Raises GatewayError when any page cannot be read.
+
+        What has come so far is told to whoever reads (``request_log.part_read``).
+        """
+        collected: _Collected[ModelT] = _Collected()
+        offset, step, idle, pages = 0, OVERLAP, 0, 0
         total: int | None = None
-        for _ in range(MAX_REQUESTS):
-            rows = await self._fetch(offset)
-            total = rows.total
-            if not self._joins(collected, rows.rows, offset):
-                step *= 2
-                offset = max(0, offset - step)
-                continue
-            idle = 0 if collected.add(rows.rows) else idle + 1
-            end = offset + len(rows.rows)
-            if self._is_last(rows, end):
-                return collected.listing(total, complete=total is None or end == total)
-            if idle >= MAX_IDLE_PAGES:
-                break
-            offset, step = max(offset + 1, end - OVERLAP), OVERLAP
+        async with _Ahead(self._fetch, self._reads) as ahead:
+            for _ in range(MAX_REQUESTS):
+                page = await ahead.get(offset)
+                total = page.total
+                if not self._joins(collected, page, offset):
+                    await ahead.drop()
+                    pages = 0
+                    step *= 2
+                    offset = max(0, offset - step)
+                    continue
+                idle = 0 if collected.add(page) else idle + 1
+                end = offset + len(page)
+                if self._is_last(page, end):
+                    return collected.listing(total, complete=total is None or end == total)
+                if idle >= MAX_IDLE_PAGES:
+                    break
+                reading_log.part_read(collected.items.values(), total)
+                stride = max(1, len(page) - OVERLAP)
+                offset, step = offset + stride, OVERLAP
+                pages += 1
+                if not idle:
+                    ahead.ask(self._likely(offset, stride, pages, total))
         return collected.listing(total, complete=False)
 
-    async def _fetch(self, offset: int) -> Rows:
+    def _likely(self, offset: int, stride: int, pages: int, total: int | None) -> range:
+        """Where the next pages begin, of those that are there for all that is known.
+
+        Where nobody says how long the list is, no more than a quarter of what was read is asked for
+        in vain; what was there the last time is likely to be there again.
+        """
+        if total is not None:
+            return range(offset, total - OVERLAP, stride)[:pages]
+        there = pages // 4
+        while (
+            there <= MOST_AHEAD and self._at(offset + there * stride).target() in self._reads.pages
+        ):
+            there += 1
+        return range(offset, offset + there * stride, stride)
+
+    def _at(self, offset: int) -> Call:
         paging: Query = {"offset": offset}
         if self._sends_limit:
             paging["limit"] = self._page
-        call = replace(self._call, query={**self._call.query, **paging})
-        return read_rows(await self._caller.call(call))
+        return replace(self._call, query={**self._call.query, **paging})
 
-    def _joins(self, collected: _Collected[ModelT], rows: list[Any], offset: int) -> bool:
+    async def _fetch(self, offset: int) -> _Page[ModelT]:
+        call = self._at(offset)
+        target = call.target()
+        known = self._reads.pages.get(target)
+        # Held until the answer is there: it may say that they are still the same.
+        items = [] if known is None else [one() for one in known.items]
+        if known is None or None in items:
+            known = None
+        digest = known.digest if known else b""
+        answer = await self._caller.call(replace(call, known=digest))
+        if known is not None and answer.unchanged:
+            return _Page(known.identities, cast("list[ModelT]", items), known.total)
+        page = _page_of(read_rows(answer), self._model, self._key)
+        read: list[ref[ResponseModel]] = [ref(one) for one in page.items if one is not None]
+        if answer.digest and len(read) == len(page):
+            known = _KnownPage(answer.digest, page.identities, read, page.total)
+            self._reads.remember(target, known)
+        return page
+
+    def _joins(self, collected: _Collected[ModelT], page: _Page[ModelT], offset: int) -> bool:
         """Whether a page continues what is known, so that no row can be between the two."""
         if offset == 0:
             return True
-        return bool(rows) and collected.knows(next(iter(identities(rows[:1], self._key))))
+        return bool(page.identities) and collected.knows(page.identities[0])
 
-    def _is_last(self, rows: Rows, end: int) -> bool:
+    def _is_last(self, page: _Page[ModelT], end: int) -> bool:
         """Total and page of one answer are one moment; a total below what came is not believed."""
-        if rows.total is not None and end <= rows.total:
-            return end == rows.total or not rows.rows
-        return len(rows.rows) != self._page
+        if page.total is not None and end <= page.total:
+            return end == page.total or not page.items
+        return len(page) != self._page
+
+
+class _Ahead(Generic[ModelT]):
+    """Pages of one list, by offset; some of them asked for before their turn.
+
+    Left, it ends what is under way.
+    """
+
+    def __init__(
+        self, fetch: Callable[[int], Coroutine[Any, Any, _Page[ModelT]]], reads: _Reads
+    ) -> None:
+        self._fetch = fetch
+        self._reads = reads
+        self._tasks: dict[int, asyncio.Task[_Page[ModelT]]] = {}
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.drop()
+
+    async def get(self, offset: int) -> _Page[ModelT]:
+        """The page that begins here. Raises GatewayError."""
+        task = self._tasks.pop(offset, None)
+        return await (self._fetch(offset) if task is None else task)
+
+    def ask(self, offsets: Iterable[int]) -> None:
+        """Ask for these pages, as far as the connection's share of pages ahead allows."""
+        for offset in offsets:
+            if offset in self._tasks:
+                continue
+            if self._reads.ahead >= MOST_AHEAD:
+                return
+            self._reads.ahead += 1
+            task = asyncio.create_task(self._fetch(offset), name="page ahead")
+            task.add_done_callback(self._landed)
+            self._tasks[offset] = task
+
+    async def drop(self) -> None:
+        """End what is under way: it is not needed any more."""
+        tasks = tuple(self._tasks.values())
+        self._tasks.clear()
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    def _landed(self, task: asyncio.Task[_Page[ModelT]]) -> None:
+        self._reads.ahead -= 1
+        if not task.cancelled():
+            task.exception()  # it concerns only who waits for that page
 
 
 def identities(rows: list[Any], key: str) -> Iterable[object]:
@@ -173,7 +328,7 @@ def identities(rows: list[Any], key: str) -> Iterable[object]:
 
 def listing_of(rows: Rows, model: type[ModelT], key: str = "") -> Listing[ModelT]:
     """A list that came in one answer; without a ``key`` its rows have no identifier."""
-    collected = _Collected(model, key)
-    collected.add(rows.rows)
+    collected: _Collected[ModelT] = _Collected()
+    collected.add(_page_of(rows, model, key))
     complete = rows.total is None or rows.total == len(rows.rows)
     return collected.listing(rows.total, complete=complete)

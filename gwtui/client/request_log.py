@@ -7,12 +7,12 @@ must not get lost on the way, whoever joins them: it is told where it happens.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gwtui.domain.clock import Clock
 
@@ -32,6 +32,10 @@ class Shortfall:
         return bool(self.unreadable or self.cut or self.closed)
 
 
+PartListener = Callable[[Collection[Any], int | None], None]
+"""Takes the rows that have come so far, and how many there are; None when nobody says."""
+
+
 @dataclass(slots=True)
 class ReadingLog:
     """Requests that were sent, repeated ones included, and what the lists lacked.
@@ -46,6 +50,8 @@ class ReadingLog:
     lacks: Shortfall = field(default_factory=Shortfall)
     trying: bool = False
     oldest: datetime | None = None
+    parts: list[PartListener] = field(default_factory=list, repr=False)
+    """Who is told what has come of a long list while the rest is still read."""
 
 
 _current: ContextVar[ReadingLog | None] = ContextVar("reading_log", default=None)
@@ -89,6 +95,13 @@ def list_read(unreadable: int, *, complete: bool) -> None:
     if log is not None:
         log.lacks.unreadable += unreadable
         log.lacks.cut += not complete
+
+
+def part_read(rows: Collection[Any], total: int | None) -> None:
+    """So much of a list was read, and more is to come. ``rows`` grows on: take what is needed."""
+    log = _current.get()
+    for listener in () if log is None else tuple(log.parts):
+        listener(rows, total)
 
 
 def workspaces_closed(number: int) -> None:

@@ -14,8 +14,9 @@ import logging
 import os
 import socket
 import ssl
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 from http import HTTPStatus
 from typing import Any
 
@@ -52,6 +53,8 @@ logger = logging.getLogger("gwtui.client")
 MAX_ANSWER = 16 * 1024 * 1024
 """Bytes of an answer, after decompression, that are read."""
 _MAX_ERROR_BODY = 64 * 1024
+_DIGEST = 16
+"""Bytes that tell one answer from another."""
 _COMPRESSIONS = ("gzip", "deflate")
 """One of them at a time: each unpacks to a thousand times its size at most, so that the bound on an
 answer is met before the memory is. Others, or one inside another, know no such measure."""
@@ -196,6 +199,14 @@ class Transport:
                 f"the answer is larger than {self._max_answer // 1024} KiB and was not read",
                 request_id=request_id_of(headers),
             )
+        return self._success(status, body, headers, call)
+
+    def _success(
+        self, status: int, body: bytes, headers: Mapping[str, str], call: Call
+    ) -> Answer | GatewayError:
+        digest = b"" if call.known is None else blake2b(body, digest_size=_DIGEST).digest()
+        if digest and digest == call.known:
+            return Answer(status, None, request_id_of(headers), digest=digest, unchanged=True)
         outcome = read_json(body, headers, self._connection.dialect)
         if isinstance(outcome, GatewayError):
             return outcome
@@ -204,6 +215,7 @@ class Transport:
             self._unrepeated(outcome, body, call),
             request_id_of(headers),
             generation_id_of(headers),
+            digest,
         )
 
     async def _error_body(self, response: httpx.Response) -> bytes:

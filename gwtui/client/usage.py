@@ -9,6 +9,11 @@ from gwtui.contract.activity import ActivityRow, FeedbackRequest, Generation, Ge
 from gwtui.contract.credits import Credits
 
 
+def generation_call(id: str) -> Call:
+    """The request that reads one generation."""
+    return Call("GET", "/generation", query={"id": id})
+
+
 class ActivityService:
     """What the account's endpoints did, day by day."""
 
@@ -58,8 +63,7 @@ class GenerationsService:
 
     async def get(self, id: str) -> Generation:
         """Request and usage metadata of one generation; any key may ask."""
-        call = Call("GET", "/generation", query={"id": id})
-        return read_one(await self._caller.call(call), Generation)
+        return read_one(await self._caller.call(generation_call(id)), Generation)
 
     async def content(self, id: str) -> GenerationContent:
         """What a generation read and wrote.

@@ -27,6 +27,16 @@ _BUDGETS = "/workspaces/{id}/budgets"
 _BUDGET = "/workspaces/{id}/budgets/{interval}"
 
 
+def workspace_call(id_or_slug: str) -> Call:
+    """The request that reads one workspace."""
+    return Call("GET", _WORKSPACE, {"id": id_or_slug})
+
+
+def members_call(id_or_slug: str) -> Call:
+    """The request that reads the members of a workspace."""
+    return Call("GET", _MEMBERS, {"id": id_or_slug})
+
+
 class WorkspacesService:
     """Management of workspaces; every method raises GatewayError.
 
@@ -43,8 +53,7 @@ class WorkspacesService:
 
     async def get(self, id_or_slug: str) -> Workspace:
         """One workspace, by uuid or slug."""
-        call = Call("GET", _WORKSPACE, {"id": id_or_slug})
-        return read_one(await self._caller.call(call), Workspace)
+        return read_one(await self._caller.call(workspace_call(id_or_slug)), Workspace)
 
     async def create(self, request: CreateWorkspaceRequest) -> Workspace:
         """Create a workspace."""
@@ -70,7 +79,7 @@ class WorkspacesService:
         """Every member of a workspace; of the default one that is the whole organization."""
         from gwtui.contract.organization import WorkspaceMember  # noqa: PLC0415 - seldom
 
-        call = Call("GET", _MEMBERS, {"id": id_or_slug})
+        call = members_call(id_or_slug)
         pager = Pager(self._caller, call, WorkspaceMember, "user_id", page=MAX_PAGE)
         return await pager.everything()
 

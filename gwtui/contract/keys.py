@@ -58,7 +58,7 @@ class CreatedKey(Unpicklable, ResponseModel):
     @model_validator(mode="after")
     def _forget_raw(self) -> Self:
         """The raw answer holds the secret in clear; it must not outlive the reading."""
-        self._raw = {name: value for name, value in self._raw.items() if name != "key"}
+        self._hold({name: value for name, value in self.raw.items() if name != "key"})
         return self
 
 

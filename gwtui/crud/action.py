@@ -10,6 +10,9 @@ APP = "app"
 LIST = "list"
 """Scope of actions that every resource list offers."""
 
+COPY = "copy"
+"""Scope of actions on what a screen shows, that take it out of the program."""
+
 OnMarked = Literal["refuse", "all", "cursor"]
 """What an action with a target does while rows are marked.
 
@@ -27,7 +30,8 @@ class Action:
     Textual key names, the first is the one shown. ``scope`` is APP, LIST or a resource id.
     ``target`` means that it acts on the selected resource, ``marked`` says what it does while rows
     are marked. ``footer`` asks for a place there. ``bills`` means that it sends a request to a
-    model, which costs money. ``words`` are what may be typed for it behind a colon.
+    model, which costs money. ``words`` are what may be typed for it behind a colon, ``also`` what
+    else people call it: it is found by that, and not shown.
     """
 
     id: str
@@ -41,26 +45,44 @@ class Action:
     footer: bool = False
     bills: bool = False
     words: tuple[str, ...] = ()
+    also: str = ""
+
+    @property
+    def names(self) -> str:
+        """Everything that it is called, in small letters."""
+        return f"{self.title} {' '.join(self.words)} {self.also}".casefold()
 
 
 def create_action(resource: str, title: str, help: str) -> Action:
     """Make a new one: ``n``."""
-    return Action(f"{resource}.create", title, help, resource, ("n",), mutates=True, footer=True)
+    return Action(
+        f"{resource}.create",
+        title,
+        help,
+        resource,
+        ("n",),
+        mutates=True,
+        footer=True,
+        also="create add make",
+    )
 
 
 def edit_action(resource: str, help: str) -> Action:
     """Change the fields of the selected one, or of all that are marked: ``e``."""
-    return replace(on_selected(f"{resource}.edit", "Edit", help, "e"), marked="all")
+    action = on_selected(f"{resource}.edit", "Edit", help, "e")
+    return replace(action, marked="all", also="change update modify rename")
 
 
 def switch_action(resource: str, help: str) -> Action:
     """Disable or enable the selected one, or all that are marked: ``x``."""
-    return replace(on_selected(f"{resource}.toggle", "On/off", help, "x"), marked="all")
+    action = on_selected(f"{resource}.toggle", "On/off", help, "x")
+    return replace(action, marked="all", also="disable enable deactivate activate switch block")
 
 
 def delete_action(resource: str, help: str, *, marked: OnMarked = "all") -> Action:
     """Delete the selected one, or all that are marked: ``D`` or the delete key."""
-    return replace(on_selected(f"{resource}.delete", "Delete", help, "D", "delete"), marked=marked)
+    action = on_selected(f"{resource}.delete", "Delete", help, "D", "delete")
+    return replace(action, marked=marked, also="remove revoke")
 
 
 def on_selected(id: str, title: str, help: str, *keys: str) -> Action:
@@ -80,11 +102,19 @@ def compare_action(resource: str, help: str) -> Action:
         target=True,
         marked="all",
         bills=True,
+        also="send prompt",
     )
 
 
 def try_action(resource: str, help: str) -> Action:
     """Send a request to a model, begun from the selected one: ``T``."""
     return Action(
-        f"{resource}.try", "Try a request", help, resource, ("T",), target=True, bills=True
+        f"{resource}.try",
+        "Try a request",
+        help,
+        resource,
+        ("T",),
+        target=True,
+        bills=True,
+        also="test send prompt chat",
     )

@@ -22,8 +22,12 @@ def text_column(  # noqa: PLR0913 - a column has as many properties
     *,
     help: str,
     missing: Callable[[T], Cell] | None = None,
+    most: int = 0,
 ) -> Column[T]:
-    """Text from the gateway, sorted without regard to case. Priority 0 grows: it is the name."""
+    """Text from the gateway, sorted without regard to case. Priority 0 grows: it is the name.
+
+    ``most`` are the cells of its longest text, where there is room for more than ``width``.
+    """
 
     def cell(item: T, _now: datetime) -> Cell:
         found = value(item)
@@ -41,6 +45,7 @@ def text_column(  # noqa: PLR0913 - a column has as many properties
         width,
         priority,
         grow=priority == 0,
+        most=most,
         help=help,
         export=lambda item, _now: value(item),
     )

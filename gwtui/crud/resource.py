@@ -15,6 +15,7 @@ from gwtui.watch.hub import FeedHub
 from gwtui.watch.hub import Scope as Scope  # noqa: PLC0414 - part of a declaration
 
 if TYPE_CHECKING:
+    from gwtui.client.call import Call
     from gwtui.crud.writes import Writes
     from gwtui.domain.lookup import Names
 
@@ -45,10 +46,11 @@ class Column(Generic[T]):
     """One column of a list.
 
     ``priority`` 0 is always shown (the name); higher numbers give way first when the terminal is
-    narrow. ``width`` is in cells; ``grow`` columns share what is left. ``cell`` gets the item and
-    the present moment. ``export`` is what another program is given, where that is neither what
-    rows are sorted by nor what is shown. ``kind`` is what ``sort`` gives: a filter refuses what
-    such a value cannot be compared with.
+    narrow. ``width`` is in cells; ``grow`` columns share what is left, after those that take up to
+    ``most`` cells for the longest of their texts. ``cell`` gets the item and the present moment.
+    ``export`` is what another program is given, where that is neither what rows are sorted by nor
+    what is shown. ``kind`` is what ``sort`` gives: a filter refuses what such a value cannot be
+    compared with.
     """
 
     id: str
@@ -59,9 +61,19 @@ class Column(Generic[T]):
     priority: int = 1
     right: bool = False
     grow: bool = False
+    most: int = 0
     help: str = ""
     export: Callable[[T, datetime], SortValue] | None = None
     kind: ValueKind = "text"
+
+    def order_after(self, present: tuple[str, bool]) -> tuple[str, bool]:
+        """The order, as id and whether descending, once a person picks this column.
+
+        In force already, it turns around. Else figures are read from the largest down, all others
+        from the first on.
+        """
+        column, descending = present
+        return self.id, (not descending if column == self.id else self.right)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +122,23 @@ class Completion(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
+class ReadBy:
+    """The request that reads something: what makes its ``Call``, as "module:NAME", from ``given``.
+
+    The module is loaded when the request is asked for.
+    """
+
+    call: str
+    given: tuple[str, ...] = ()
+
+    def made(self) -> Call:
+        """The request. Raises InvalidRequestError where what is given cannot stand in one."""
+        module, _, name = self.call.partition(":")
+        found: Call = getattr(import_module(module), name)(*self.given)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
 class ResourceSpec(Generic[T]):
     """Everything the generic list-and-detail screen needs to know of a resource."""
 
@@ -141,6 +170,9 @@ class ResourceSpec(Generic[T]):
     """Parts between the slashes of an identity by which a row is opened although no list has it;
     0 where it must be in the list."""
 
+    read_by: Callable[[T], ReadBy | None] = lambda _row: None
+    """The request that reads a row, or the list that has it; None for what no gateway sends."""
+
     writes: str = ""
     """Where its ``Writes`` stand, as "module:NAME": loaded when something is to be written."""
 
@@ -165,6 +197,13 @@ class ResourceSpec(Generic[T]):
             " · ".join(f"{title.lower()} {cells[place]}" for title, cells in telling)
             for place in range(len(rows))
         ]
+
+    def whole_name(self, row: T, now: datetime) -> str:
+        """What a row is called without a cut; may hold anything that the gateway sent."""
+        for column in self.columns:
+            if column.id == "name" and column.export and (name := column.export(row, now)):
+                return str(name)
+        return self.name(row)
 
     @property
     def written(self) -> Writes[Any]:

@@ -5,6 +5,7 @@ The models are the only place where limits of rules stand: forms and the file of
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from datetime import timedelta
 from decimal import Decimal
@@ -355,6 +356,15 @@ KINDS: Mapping[str, type[AlertRule]] = MappingProxyType(
     }
 )
 """Every kind of rule by its name in the file."""
+
+
+def names_apart(rules: Mapping[str, AlertRule]) -> dict[str, str]:
+    """What rules are called, by id: their names, each with its id where several have the same."""
+    count = Counter(rule.name for rule in rules.values())
+    return {
+        identity: rule.name if count[rule.name] == 1 else f"{rule.name} ({identity})"
+        for identity, rule in rules.items()
+    }
 
 
 def default_rules() -> dict[str, AlertRule]:

@@ -78,6 +78,23 @@ def may_be_secret(text: str) -> bool:
     return any(len(run) >= _LONG_BLOB or _MIXED.search(run) for run in runs)
 
 
+def holds_secret(text: str) -> bool:
+    """Whether a text holds a secret that this process knows, folded over lines or not.
+
+    For what leaves the program because a person asked for it: nothing is cut out of that. A secret
+    too short to be told from words does not count.
+    """
+    unfolded = "".join(text.split())
+    for secret in list(_known.values()):
+        value = secret.get_secret_value()
+        if is_short(value):
+            continue
+        forms = [form for form in _forms(value) if not is_short(form)]
+        if value in unfolded or any(form in text for form in forms):
+            return True
+    return False
+
+
 def hider(secrets: Iterable[Secret]) -> Callable[[str], str]:
     """Takes these secrets out of a text, as they are and as they are usually encoded.
 

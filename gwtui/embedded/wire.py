@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from datetime import datetime
 from decimal import Decimal
@@ -15,12 +16,16 @@ from gwtui.embedded.store.usage import UsageWindows
 
 def value(stored: Any) -> JsonValue:
     """The JSON value of a stored one: amounts are doubles, tuples are lists, None is null."""
-    if isinstance(stored, datetime):
-        return timestamp_text(stored)
-    if isinstance(stored, Decimal):
-        return float(stored)
-    found: JsonValue = list(stored) if isinstance(stored, tuple) else stored
+    convert = _CONVERT.get(type(stored))
+    found: JsonValue = stored if convert is None else convert(stored)
     return found
+
+
+_CONVERT: Mapping[type, Callable[[Any], JsonValue]] = {
+    datetime: timestamp_text,
+    Decimal: float,
+    tuple: list,
+}
 
 
 def data(record: Any, *names: str) -> dict[str, JsonValue]:

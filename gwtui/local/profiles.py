@@ -191,6 +191,14 @@ class Profile(BaseModel):
         """Whether its token is looked for in the keyring."""
         return self.token_command is None and self.token_file is None
 
+    @property
+    def _named_by(self) -> tuple[str, ...]:
+        """Options of the command line that mean it; an address says nothing of its dialect."""
+        if self.name:
+            return ("--profile", self.name)
+        dialect = () if self.dialect == "generic" else ("--dialect", self.dialect)
+        return ("--base-url", self.base_url, *dialect)
+
     def connection(self, token: SecretStr | None, token_source: str) -> Connection:
         """The connection that this profile describes. Raises ProfileError when it is unsafe."""
         try:
@@ -203,6 +211,7 @@ class Profile(BaseModel):
                 use_proxy=self.use_proxy,
                 label=self.label,
                 token_source=token_source,
+                named_by=self._named_by,
                 critical=self.critical,
                 findings=self.findings,
             )

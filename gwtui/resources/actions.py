@@ -10,11 +10,11 @@ from dataclasses import replace
 from functools import cache
 from importlib import import_module
 
-from gwtui.crud.action import APP, LIST, Action
-from gwtui.resources.registry import KEYS, PLACES, TABS, TITLES
+from gwtui.crud.action import APP, COPY, LIST, Action
+from gwtui.resources.registry import ALIASES, KEYS, PLACES, TABS, TITLES
 
 MODULES: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("gwtui.resources.frame_actions", (APP, LIST)),
+    ("gwtui.resources.frame_actions", (APP, LIST, COPY)),
     ("gwtui.resources.keys.actions", ("keys",)),
     ("gwtui.resources.workspaces.actions", ("workspaces",)),
     ("gwtui.resources.budgets.actions", ("workspaces",)),
@@ -107,8 +107,9 @@ def place_actions() -> tuple[Action, ...]:
 
 def _go(place: str) -> Action:
     title, keys = TITLES[place], _place_keys(place)
+    also = " ".join(alias for alias, meant in ALIASES.items() if meant == place)
     return _with_own_keys(
-        Action(f"{GO}{place}", f"{GO_TO}{title}", f"Show {title.lower()}", APP, keys)
+        Action(f"{GO}{place}", f"{GO_TO}{title}", f"Show {title.lower()}", APP, keys, also=also)
     )
 
 

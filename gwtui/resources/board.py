@@ -114,6 +114,7 @@ ACTIONS: tuple[Action, ...] = (
         "models",
         ("W",),
         target=True,
+        also="record monitor board",
     ),
     Action(
         "app.requests",

@@ -1,8 +1,8 @@
-"""Actions of the frame: offered everywhere (APP) or in every resource list (LIST)."""
+"""Actions of the frame: everywhere (APP), in every list (LIST), on what can be copied (COPY)."""
 
 from __future__ import annotations
 
-from gwtui.crud.action import APP, LIST, Action
+from gwtui.crud.action import APP, COPY, LIST, Action
 
 ACTIONS: tuple[Action, ...] = (
     Action(
@@ -13,6 +13,7 @@ ACTIONS: tuple[Action, ...] = (
         ("question_mark",),
         footer=True,
         words=("help", "h", "?"),
+        also="shortcuts manual",
     ),
     Action(
         "app.first_steps",
@@ -34,12 +35,21 @@ ACTIONS: tuple[Action, ...] = (
         "Switch profile",
         "Go on with the gateway of another profile: context, account",
         APP,
+        ("P",),
         words=("ctx", "context", "profile", "profiles"),
+        also="login",
     ),
     Action(
-        "app.workspace", "Workspace", "Choose the workspace that lists are narrowed to", APP, ("w",)
+        "app.workspace",
+        "Workspace",
+        "Choose the workspace that lists are narrowed to",
+        APP,
+        ("w",),
+        also="scope project",
     ),
-    Action("app.refresh", "Refresh", "Read the shown figures again now", APP, ("r",)),
+    Action(
+        "app.refresh", "Refresh", "Read the shown figures again now", APP, ("r",), also="reload"
+    ),
     Action(
         "app.redraw",
         "Redraw",
@@ -48,12 +58,20 @@ ACTIONS: tuple[Action, ...] = (
         ("ctrl+l",),
     ),
     Action(
+        "app.screenshot",
+        "Screenshot",
+        "Keep what this screen shows, as SVG or text: a picture without secrets",
+        APP,
+        words=("screenshot", "picture"),
+    ),
+    Action(
         "app.theme",
         "Theme",
         "Choose colours: dark, light, high contrast, terminal",
         APP,
         ("t",),
         words=("theme",),
+        also="colors appearance",
     ),
     Action(
         "app.view",
@@ -83,6 +101,7 @@ ACTIONS: tuple[Action, ...] = (
         APP,
         ("U", "ctrl+z"),
         mutates=True,
+        also="revert restore",
     ),
     Action(
         "app.back",
@@ -110,8 +129,24 @@ ACTIONS: tuple[Action, ...] = (
         marked="cursor",
         footer=True,
     ),
-    Action("list.filter", "Filter", "Narrow the list while typing", LIST, ("slash",), footer=True),
-    Action("list.sort", "Sort", "Choose the column to sort by", LIST, ("s",), footer=True),
+    Action(
+        "list.filter",
+        "Filter",
+        "Narrow the list while typing",
+        LIST,
+        ("slash",),
+        footer=True,
+        also="search find",
+    ),
+    Action(
+        "list.sort",
+        "Sort",
+        "Choose the column to sort by",
+        LIST,
+        ("s",),
+        footer=True,
+        also="order",
+    ),
     Action(
         "list.sort_left", "Sort left", "Sort by the column to the left", LIST, ("less_than_sign",)
     ),
@@ -139,6 +174,7 @@ ACTIONS: tuple[Action, ...] = (
         target=True,
         marked="cursor",
         footer=True,
+        also="inspect describe details",
     ),
     Action(
         "list.detail_wider",
@@ -164,9 +200,29 @@ ACTIONS: tuple[Action, ...] = (
         marked="cursor",
     ),
     Action(
-        "list.copy", "Copy id", "Copy the identity of the selected row", LIST, ("y",), target=True
+        "list.copy",
+        "Copy",
+        "Copy id, name, cell, JSON, curl or link of the row; or those of all that are marked",
+        COPY,
+        ("y",),
+        target=True,
+        marked="all",
     ),
-    Action("list.mark", "Mark", "Mark the selected row or take the mark away", LIST, ("space",)),
+    Action(
+        "list.export",
+        "Export",
+        "The listed rows as CSV, JSON or NDJSON, to the clipboard or a file",
+        COPY,
+        ("Y",),
+    ),
+    Action(
+        "list.mark",
+        "Mark",
+        "Mark the selected row or take the mark away",
+        LIST,
+        ("space",),
+        also="tick check",
+    ),
     Action(
         "list.mark_range",
         "Mark range",

@@ -6,12 +6,13 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from gwtui.crud.action import APP, LIST, Action
+from gwtui.crud.action import APP, COPY, LIST, Action
 from gwtui.domain.suggestions import did_you_mean
 from gwtui.resources import actions as registry
 from gwtui.resources.actions import ALWAYS_QUITS, QUIT
 from gwtui.resources.figure_actions import FIGURES
 from gwtui.resources.frame_actions import TABLE_KEYS
+from gwtui.resources.recovery.actions import RESOURCE as DOUBT
 from gwtui.resources.registry import RESOURCES
 
 KeyChoices = Mapping[str, Sequence[str]]
@@ -111,15 +112,16 @@ def conflicts(chosen: KeyChoices) -> Iterator[tuple[str, str]]:
 def _met(action: Action) -> Iterable[Action]:
     """The actions that are offered on a screen beside this one."""
     places = registry.place_actions()
-    if action.scope in (APP, LIST, FIGURES):
+    if action.scope in (APP, COPY, LIST, FIGURES):
         return (*(one for one in registry.all_actions() if _meet(action, one)), *places)
     beside = LIST if action.scope in RESOURCES else FIGURES
-    return (*registry.for_scopes((action.scope, beside, APP)), *places)
+    return (*registry.for_scopes((action.scope, beside, COPY, APP)), *places)
 
 
 def _meet(action: Action, other: Action) -> bool:
-    """Whether a screen offers both; the first is of APP, LIST or FIGURES."""
-    if APP in (action.scope, other.scope) or action.scope == other.scope:
-        return True
+    """Whether a screen offers both; the first is of APP, COPY, LIST or FIGURES."""
+    scopes = {action.scope, other.scope}
+    if scopes & {APP, COPY} or action.scope == other.scope:
+        return DOUBT not in scopes or APP in scopes
     of_list = other.scope == LIST or other.scope in RESOURCES
     return of_list == (action.scope == LIST)

@@ -23,9 +23,10 @@ class RegistryEntry:
 
     The declaration is a ResourceSpec, or a screen class where ``screen`` says so. ``tab`` gives
     it a tab; without one it is reached by its name and by links. ``parent`` is the resource whose
-    rows open it: it lists what belongs to one of them. ``short`` is a shorter title, for tabs on a
-    narrow terminal. ``key`` opens a place without a tab from everywhere. ``aliases`` are further
-    names for it in a path.
+    rows open it: it lists what belongs to one of them. ``whole`` is the place that lists what
+    belongs to any of them, where there is one. ``short`` is a shorter title, for tabs on a narrow
+    terminal. ``key`` opens a place without a tab from everywhere. ``aliases`` are further names for
+    it in a path.
     """
 
     id: str
@@ -34,6 +35,7 @@ class RegistryEntry:
     tab: bool = True
     screen: bool = False
     parent: str = ""
+    whole: str = ""
     short: str = ""
     key: str = ""
     aliases: tuple[str, ...] = ()
@@ -49,6 +51,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         "gwtui.resources.models.endpoints:ENDPOINTS",
         tab=False,
         parent="models",
+        whole="all-endpoints",
         aliases=("ep",),
     ),
     RegistryEntry(
@@ -229,6 +232,19 @@ PLACES: tuple[str, ...] = tuple(entry.id for entry in ENTRIES if not entry.paren
 
 ALIASES: Mapping[str, str] = {alias: entry.id for entry in ENTRIES for alias in entry.aliases}
 """Further names in paths, each with the resource that it stands for."""
+
+_WHOLES: Mapping[str, str] = {entry.id: entry.whole for entry in ENTRIES if entry.whole}
+
+
+def resource_of(word: str, path: str = "") -> str:
+    """The resource that the first word of a path means, with ``path`` behind it.
+
+    A list that a row opens is the one of all rows where no row is named. What is no resource is
+    given back as it is.
+    """
+    resource = ALIASES.get(word, word)
+    return resource if path else _WHOLES.get(resource, resource)
+
 
 TITLES: Mapping[str, str] = {entry.id: entry.title for entry in ENTRIES}
 """What each resource is called on its tab."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from gwtui.resources.alerts.resource import counted, loud
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 _EACH = 3
 """Events that get a notice each; more are told together."""
+_FIRST_LOOK = timedelta(minutes=1)
+"""For how long what is read first after a past that was told belongs to that past."""
 
 
 class AlertNotices:
@@ -59,9 +62,14 @@ class AlertNotices:
             return
         newest = state.value[0].id if state.value else 0
         if self._last is not None and newest > self._last:
-            new = [event for event in state.value if event.id > self._last and event.notifies]
+            new = [event for event in state.value if event.id > self._last and self._is_news(event)]
             self._app.call_later(self._notify, new[::-1])
         self._last = newest
+
+    def _is_news(self, event: AlertEvent) -> bool:
+        """Whether to tell of it: not of what stood already when the past was told, as a demo's."""
+        past = self._session.history.told_until
+        return event.notifies and (past is None or event.at - past >= _FIRST_LOOK)
 
     # What is shown ----------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ import contextlib
 import os
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,6 +26,9 @@ Route = Literal["tmux", "terminal", "file", "none"]
 
 OSC52_LIMIT = 74_994
 """Encoded bytes that terminals take; longer sequences are dropped or cut."""
+_TOO_LARGE = (
+    f"Too large for the terminal's clipboard (OSC 52 takes {OSC52_LIMIT // 4 * 3:,} bytes)."
+)
 TMUX_BUFFER = "gwtui"
 _TMUX_SECONDS = 3.0
 
@@ -57,8 +60,12 @@ async def copy_text(
         if how is not None:
             kept = f" tmux keeps it until: tmux delete-buffer -b {TMUX_BUFFER}" if secret else ""
             return Copied("tmux", how + kept)
-    elif _terminal_takes(app, text, environment):
-        _write_osc52(app, text)
+    elif _is_terminal(app, environment):
+        encoded = _encoded(text)
+        if len(encoded) > OSC52_LIMIT:
+            saved = await save_private(text)
+            return replace(saved, sentence=f"{_TOO_LARGE} {saved.sentence}")
+        _write_osc52(app, encoded)
         kept = " Your terminal's clipboard history may keep it." if secret else ""
         return Copied(
             "terminal",
@@ -112,20 +119,16 @@ async def _run(command: tuple[str, ...], text: str) -> bool:
     return process.returncode == 0
 
 
-def _terminal_takes(app: App[Any], text: str, environment: Mapping[str, str]) -> bool:
+def _is_terminal(app: App[Any], environment: Mapping[str, str]) -> bool:
     """A headless app has no terminal at all."""
-    return (
-        not app.is_headless
-        and driver_of(app) is not None
-        and copy_route(environment) == "terminal"
-        and len(_encoded(text)) <= OSC52_LIMIT
-    )
+    here = not app.is_headless and driver_of(app) is not None
+    return here and copy_route(environment) == "terminal"
 
 
-def _write_osc52(app: App[Any], text: str) -> None:
+def _write_osc52(app: App[Any], encoded: str) -> None:
     driver = driver_of(app)
-    assert driver is not None  # noqa: S101 - checked by _terminal_takes
-    driver.write(f"\x1b]52;c;{_encoded(text)}\a")
+    assert driver is not None  # noqa: S101 - checked by _is_terminal
+    driver.write(f"\x1b]52;c;{encoded}\a")
     driver.flush()
 
 

@@ -26,8 +26,9 @@ _REST = 1.0
 """Seconds without a key or the mouse after which nobody is kept waiting."""
 _SHARE = 30
 """A collection that took a second of computing is followed by so many seconds without one."""
-_ROWS = 600_000
-"""So many objects that live are the rows of a large account: they are not looked at again."""
+_TOO_LONG = 0.06
+"""Seconds of computing in which a key may wait. A collection that takes longer has looked at the
+rows of a large account, which stay: they are not looked at again."""
 _LONG_REST = 60.0
 _M_ARENA_MAX = -8
 """The GNU C library's name for the number of heaps beside the one of the main thread."""
@@ -90,8 +91,7 @@ class Garbage:
                 self._rounds = rounds
                 self._collect_closed()
             return False
-        self._collect()
-        if not dialog and len(gc.get_objects()) >= _ROWS:
+        if self._collect() > _TOO_LONG and not dialog:
             # Rows hold no rings: those that are replaced are freed without the collector.
             gc.freeze()
             self._spared = True
@@ -105,13 +105,16 @@ class Garbage:
         release_closed()
         gc.collect(1)
 
-    def _collect(self) -> None:
+    def _collect(self) -> float:
+        """Look at every object that is not spared; gives the seconds of computing it took."""
         self._rounds = 0
         started = self._computed()
         release_closed()
         gc.collect()
         _give_back()
-        self._due = self._monotonic() + (self._computed() - started) * _SHARE
+        took = self._computed() - started
+        self._due = self._monotonic() + took * _SHARE
+        return took
 
 
 def _give_back() -> None:

@@ -14,7 +14,7 @@ from gwtui.domain.lookup import all_names, completed, lookup_path
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.suggestions import did_you_mean
 from gwtui.resources import actions as registry
-from gwtui.resources.registry import ALIASES, PARENTS, PLACES, RESOURCES
+from gwtui.resources.registry import ALIASES, PARENTS, PLACES, RESOURCES, resource_of
 from gwtui.ui.typed_ahead import ACTIONS
 from gwtui.watch.hub import Scope
 
@@ -70,7 +70,7 @@ def understand(text: str) -> Meant:
     command = commands().get(word)
     if command is not None and (not rest or command.id in _TAKING):
         return Meant(command=command, argument=rest)
-    place = ALIASES.get(word, word)
+    place = resource_of(word, rest)
     if command is None and (place in PLACES or (place in PARENTS and rest)):
         return Meant(route=f"{place}/{rest}" if rest else place)
     if place in PARENTS:

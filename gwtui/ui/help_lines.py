@@ -7,7 +7,7 @@ from typing import Any
 
 from textual.content import Content
 
-from gwtui.crud.action import APP, LIST, Action
+from gwtui.crud.action import APP, COPY, LIST, Action
 from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import safe_text
 from gwtui.resources.actions import GO_TO
@@ -67,9 +67,10 @@ def help_lines(
 
 
 def _groups(actions: Sequence[Action], spec: ResourceSpec[Any] | None) -> list[tuple[str, str]]:
-    own = [action.scope for action in actions if action.scope not in {APP, LIST}]
+    own = [action.scope for action in actions if action.scope not in {APP, COPY, LIST}]
     groups = [(spec.title if spec is not None else scope.capitalize(), scope) for scope in own]
-    return [*dict.fromkeys(groups), ("Lists", LIST), ("Everywhere", APP)]
+    frame = [("Lists", LIST), ("Copy and export", COPY), ("Everywhere", APP)]
+    return [*dict.fromkeys(groups), *frame]
 
 
 class _HelpPage:
@@ -94,7 +95,7 @@ class _HelpPage:
         name = toned(asked_by(action), "muted" if held else "plain", bold=True)
         why = toned(" (not while read-only)" if held else "", "warn")
         meaning = Content.assemble(toned(f"{action.title}: "), toned(action.help, "muted"), why)
-        self._line(name, meaning)
+        self._line(name, meaning, action.also)
 
     def places(self, actions: Sequence[Action]) -> None:
         """Where can be gone to: those with a key of their own, then the others."""
@@ -106,8 +107,8 @@ class _HelpPage:
         if others := [action for action in actions if not action.keys]:
             self._line(toned(": or palette", bold=True), toned(_named(others), "muted"))
 
-    def _line(self, name: Content, meaning: Content) -> None:
-        told = f"{self._title} {name.plain} {meaning.plain}".casefold()
+    def _line(self, name: Content, meaning: Content, also: str = "") -> None:
+        told = f"{self._title} {name.plain} {meaning.plain} {also}".casefold()
         if not all(word in told for word in self._sought):
             return
         if not self._titled:

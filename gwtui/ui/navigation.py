@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gwtui.resources.registry import ALIASES, PARENTS, PLACES, RESOURCES, SCREENS
+from gwtui.resources.registry import PARENTS, PLACES, RESOURCES, SCREENS, resource_of
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -114,7 +114,7 @@ class Navigation:
         if self.covered:
             return _COVERED
         resource, _, path = route.strip().strip("/").partition("/")
-        resource = ALIASES.get(resource, resource)
+        resource = resource_of(resource, path)
         child = resource if resource in PARENTS and path else None
         place = PARENTS[resource] if child is not None else resource
         if place not in PLACES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -15,7 +16,9 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from gwtui.crud.action import Action
-from gwtui.ui.commands import shown
+from gwtui.resources.actions import GO, for_scope, place_actions
+from gwtui.ui.commands import asked_by, shown
+from gwtui.ui.screens.choose import nothing_matches
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.text import fit
 from gwtui.ui.tones import toned
@@ -23,24 +26,54 @@ from gwtui.ui.widgets.prompt import QuietInput
 
 _WIDEST = 30
 """Cells of the titles at most; what is longer ends in an ellipsis."""
+_HINT = "Enter runs it · Esc leaves"
 
 
 def matching(actions: Sequence[Action], text: str) -> list[Action]:
-    """The actions whose title, id or help has every word; hits in the title come first."""
-    words = text.lower().split()
+    """The actions that have every word in what they are called, their help or their id.
+
+    First come those whose title begins with the text, then those that have it in their title, are
+    called so otherwise, or have it in their help.
+    """
+    words = text.casefold().split()
 
     def rank(action: Action) -> int | None:
-        title = action.title.lower()
-        everything = f"{title} {action.id} {action.help}".lower()
-        if not all(word in everything for word in words):
-            return None
+        title = action.title.casefold()
         if title.startswith(" ".join(words)):
             return 0
-        return 1 if all(word in title for word in words) else 2
+        told = (title, action.names, f"{action.names} {action.id} {action.help}".casefold())
+        return next(
+            (at for at, one in enumerate(told, 1) if all(word in one for word in words)), None
+        )
 
     ranked = [(rank(action), number) for number, action in enumerate(actions)]
     hits = sorted((hit, number) for hit, number in ranked if hit is not None)
     return [actions[number] for _hit, number in hits]
+
+
+def elsewhere(actions: Sequence[Action], text: str) -> list[Action]:
+    """Where to go for what is called so and done on another screen than these actions are for.
+
+    One for each such place, whose help says what is found there. Nothing where one of ``actions``
+    is called so itself.
+    """
+    words = text.casefold().split()
+
+    def called(action: Action) -> bool:
+        return all(word in action.names for word in words)
+
+    if not words or any(map(called, actions)):
+        return []
+    here = {action.scope for action in actions}
+    found = []
+    for place in place_actions():
+        scope = place.id.removeprefix(GO)
+        there = next(filter(called, for_scope(scope)), None)
+        if there is not None and scope not in here:
+            found.append(
+                replace(place, help=f"{asked_by(there)} there · {there.title}: {there.help}")
+            )
+    return found
 
 
 class PaletteScreen(Modal[str | None]):
@@ -74,7 +107,7 @@ class PaletteScreen(Modal[str | None]):
             yield Static(toned(self._about, "muted"), classes="title")
             yield QuietInput(placeholder="Find an action")
             yield OptionList(markup=False, compact=True)
-            yield Static(toned("Enter runs it · Esc leaves", "muted"), classes="keys")
+            yield Static(toned(_HINT, "muted"), classes="keys")
 
     def on_mount(self) -> None:
         """Start with everything."""
@@ -120,11 +153,13 @@ class PaletteScreen(Modal[str | None]):
             self.dismiss(self._hits[index].id)
 
     def _list(self, text: str) -> None:
-        self._hits = matching(self._actions, text)
+        self._hits = [*matching(self._actions, text), *elsewhere(self._actions, text)]
         options = self.query_one(OptionList)
         options.clear_options()
         options.add_options([Option(self._line(action)) for action in self._hits])
         options.highlighted = 0 if self._hits else None
+        hint = toned(_HINT, "muted") if self._hits else toned(nothing_matches(text), "warn")
+        self.query_one(".keys", Static).update(hint)
 
     def _line(self, action: Action) -> Content:
         held = self._refusal(action) is not None

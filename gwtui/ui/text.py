@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from rich.cells import cell_len, set_cell_size
 
@@ -39,6 +40,19 @@ def fit(text: str, width: int, *, right: bool = False) -> str:
         return set_cell_size(text, width - 1) + ELLIPSIS
     padding = " " * (width - length)
     return padding + text if right else text + padding
+
+
+def shared(lengths: Sequence[int], room: int, most: int) -> list[int]:
+    """Cells for texts of these lengths that share ``room``, each ``most`` at most.
+
+    Short ones have what they need, the others the same of what is left, and the first of them the
+    cells that cannot be divided.
+    """
+    found = [0] * len(lengths)
+    for count, at in enumerate(sorted(range(len(lengths)), key=lambda at: (lengths[at], -at))):
+        found[at] = max(0, min(lengths[at], most, room // (len(lengths) - count)))
+        room -= found[at]
+    return found
 
 
 def in_sentence(title: str) -> str:

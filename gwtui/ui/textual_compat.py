@@ -334,12 +334,17 @@ def is_laid_out(screen: Screen[Any]) -> bool:
     return not (screen._layout_required or screen._callbacks)
 
 
-def painted_text(screen: Screen[Any]) -> Sequence[str]:
-    """The lines of a screen as it would be painted now, without colours; none before its layout.
+def painted_strips(screen: Screen[Any]) -> Sequence[Strip]:
+    """The lines of a screen as it would be painted now; none before its layout.
 
     Only the compositor puts the widgets of a screen together.
     """
-    return [strip.text for strip in screen._compositor.render_strips()] if screen.size else ()
+    return screen._compositor.render_strips() if screen.size else ()
+
+
+def painted_text(screen: Screen[Any]) -> Sequence[str]:
+    """The same without colours."""
+    return [strip.text for strip in painted_strips(screen)]
 
 
 def busy_pump(app: App[Any], likely: MessagePump | None = None) -> MessagePump | None:
@@ -349,12 +354,12 @@ def busy_pump(app: App[Any], likely: MessagePump | None = None) -> MessagePump |
     the operating system is asked for do not count. Textual tells nobody; the pilot of its tests
     goes by processor time.
     """
-    if likely is not None and _is_busy(likely):
+    if likely is not None and is_busy(likely):
         return likely
-    return next((pump for pump in (app, *app._registry) if _is_busy(pump)), None)
+    return next((pump for pump in (app, *app._registry) if is_busy(pump)), None)
 
 
-def _is_busy(pump: MessagePump) -> bool:
+def is_busy(pump: MessagePump) -> bool:
     """Whether a pump does anything but wait for its next message; one being mounted does."""
     queue: Queue[Message | None] = pump._message_queue
     if queue.ready_event._waiters:

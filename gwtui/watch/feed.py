@@ -34,6 +34,10 @@ REQUESTS_PER_SECOND = 1.0
 _log = logging.getLogger(__name__)
 
 
+class NotWantedError(Exception):
+    """A long reading ended early, for nobody waits for it: it gave neither a value nor a fault."""
+
+
 @dataclass(frozen=True, slots=True)
 class FeedState(Generic[T]):
     """What a feed knows at one moment.
@@ -45,6 +49,8 @@ class FeedState(Generic[T]):
     """
 
     value: T | None = None
+    part: T | None = None
+    """What has come so far of the first reading, None once there is a whole value."""
     fetched_at: datetime | None = None
     error: GatewayError | None = None
     retry_at: datetime | None = None
@@ -53,7 +59,12 @@ class FeedState(Generic[T]):
     lacks: Shortfall = field(default_factory=Shortfall)
     oldest: datetime | None = None
     progress: str = ""
-    """How far the reading is whose first part the value is; "" when the value is whole."""
+    """How far the reading of ``part`` is; "" without one."""
+
+    @property
+    def shown(self) -> T | None:
+        """What a list shows: the value, else the part of it that is there. None before both."""
+        return self.part if self.value is None else self.value
 
     @property
     def read_at(self) -> datetime | None:
@@ -70,8 +81,8 @@ class FeedState(Generic[T]):
         return age is not None and age > self.stale_after
 
     def phase(self, now: datetime) -> Phase:
-        """The state to draw: "failed" means that there is an error and no value at all."""
-        if self.fetched_at is None:
+        """The state to draw: "failed" means that there is an error and nothing to show at all."""
+        if self.fetched_at is None and self.part is None:
             return "loading" if self.error is None else "failed"
         return "stale" if self.is_stale(now) else "ready"
 
@@ -238,11 +249,11 @@ class Feed(Generic[T]):
     def show_part(self, value: T, progress: str) -> None:
         """Show what has come so far of the read under way, which goes on.
 
-        For a long reading that has no whole value yet. ``progress`` says how far it is.
+        For a long reading that has no whole value yet; nothing happens once there is one.
+        ``progress`` says how far it is.
         """
-        if self._flight is not None and not self._closed:
-            now = self._clock.now()
-            self._publish(replace(self._state, value=value, fetched_at=now, progress=progress))
+        if self._flight is not None and self._state.value is None and not self._closed:
+            self._publish(replace(self._state, part=value, progress=progress))
 
     async def close(self) -> None:
         """End every read and wait for it; who waits in ``refresh`` gets the last state."""
@@ -282,6 +293,10 @@ class Feed(Generic[T]):
         fault: GatewayError | None = None
         try:
             value = await self._fetch()
+        except NotWantedError:
+            self._due = -math.inf
+            self._publish(replace(self._state, refreshing=False))
+            return
         except GatewayError as error:
             fault = error
         except Exception as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from weakref import WeakValueDictionary
 
@@ -142,7 +143,8 @@ class FeedHub:
 
         def fetch(_client: GatewayClient) -> Awaitable[T]:
             within = min(SHARED_FOR * cadence.seconds, SHARED_AT_MOST)
-            return compose(PoolReader(self._pool, after=after, within=within))
+            found = partial(self._feeds.get, key)
+            return compose(PoolReader(self._pool, after=after, within=within, feed=found))
 
         return self.feed(key, fetch, cadence, outdate=outdated, passing=passing)
 

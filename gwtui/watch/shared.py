@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from gwtui.client.request_log import ReadingLog, include, logged, repeats
+from gwtui.client.request_log import PartListener, ReadingLog, include, logged, repeats
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
+    from gwtui.watch.feed import Feed
 
 T = TypeVar("T")
 
@@ -76,7 +77,7 @@ class ReadPool:
 
     def __init__(self, client: GatewayClient, clock: Clock = SYSTEM_CLOCK) -> None:
         self.client = client
-        self._clock = clock
+        self.clock = clock
         self._answers: dict[FeedKey[Any], _Answer] = {}
         """Those that may be shared still, the oldest first."""
         self._latest: dict[FeedKey[Any], int] = {}
@@ -91,12 +92,21 @@ class ReadPool:
         """What was read up to now is out of date. Who waits for a read under way still gets it."""
         self._forgotten = self.begun
 
-    async def get(self, read: SharedRead[T], *, after: int, within: float, since: int) -> T:
+    async def get(
+        self,
+        read: SharedRead[T],
+        *,
+        after: int,
+        within: float,
+        since: int,
+        on_part: PartListener | None = None,
+    ) -> T:
         """The value of a read that began later than number ``after``.
 
         It is not older than ``within`` seconds, unless the read was under way already. What it
         lacks and what it costs counts for the reading of the caller, and so does its age where it
-        began no later than number ``since``. Raises GatewayError.
+        began no later than number ``since``. ``on_part`` is told what has come of a long list
+        meanwhile. Raises GatewayError.
         """
         began = self.begun
         after = max(after, self._forgotten)
@@ -108,11 +118,16 @@ class ReadPool:
         if running is None or running.number <= after:
             running = self._begin(read)
         mine = running.number > began
+        if on_part is not None:
+            running.log.parts.append(on_part)
         try:
             answer = await asyncio.shield(running.task)
         except BaseException:
             include(running.log, requests=mine)
             raise
+        finally:
+            if on_part is not None:
+                running.log.parts.remove(on_part)
         newer = self._answers.get(read.key)
         if newer is not None and newer.number > answer.number:
             answer = newer
@@ -141,7 +156,7 @@ class ReadPool:
     async def _read(self, read: SharedRead[Any], number: int, log: ReadingLog) -> _Answer:
         with logged(log):
             value = await read.read(self.client)
-        return _Answer(value, number, self._clock.now(), self._clock.monotonic(), log)
+        return _Answer(value, number, self.clock.now(), self.clock.monotonic(), log)
 
     def _landed(self, key: FeedKey[Any], running: _Running) -> None:
         task = running.task
@@ -167,32 +182,55 @@ class ReadPool:
 
     def _age(self, answer: _Answer) -> float:
         """Seconds; the monotonic clock stands still while a machine sleeps, the other may jump."""
-        passed = (self._clock.now() - answer.read_at).total_seconds()
-        return max(passed, self._clock.monotonic() - answer.monotonic)
+        passed = (self.clock.now() - answer.read_at).total_seconds()
+        return max(passed, self.clock.monotonic() - answer.monotonic)
 
 
 class PoolReader:
     """Gets shared reads for one reading of a feed.
 
     What it gets began later than read number ``after``, and is not older than ``within`` seconds.
+    ``feed`` gives the feed that reads, if one does.
     """
 
-    def __init__(self, pool: ReadPool, *, after: int = 0, within: float = 0.0) -> None:
+    def __init__(
+        self,
+        pool: ReadPool,
+        *,
+        after: int = 0,
+        within: float = 0.0,
+        feed: Callable[[], Feed[Any] | None] = lambda: None,
+    ) -> None:
         self.client = pool.client
+        self.clock = pool.clock
+        self._feed = feed
         self._pool = pool
         self._after = after
         self._within = within
         self._begun = pool.begun
 
-    async def get(self, read: SharedRead[T]) -> T:
-        """The value, read now or a moment ago for another feed. Raises GatewayError."""
-        after, within = self._after, self._within
-        return await self._pool.get(read, after=after, within=within, since=self._begun)
+    async def get(self, read: SharedRead[T], on_part: PartListener | None = None) -> T:
+        """The value, read now or a moment ago for another feed. Raises GatewayError.
 
-    async def fresh(self, read: SharedRead[T]) -> T:
-        """The value, read since this reading began. Raises GatewayError."""
+        ``on_part`` is told what has come of a long list while the rest of it is read.
+        """
+        after, within = self._after, self._within
+        return await self._pool.get(
+            read, after=after, within=within, since=self._begun, on_part=on_part
+        )
+
+    async def fresh(self, read: SharedRead[T], on_part: PartListener | None = None) -> T:
+        """The value, read since this reading began; otherwise like ``get``."""
         after = max(self._after, self._begun)
-        return await self._pool.get(read, after=after, within=math.inf, since=self._begun)
+        return await self._pool.get(
+            read, after=after, within=math.inf, since=self._begun, on_part=on_part
+        )
+
+    @property
+    def growing(self) -> Feed[Any] | None:
+        """The feed that reads, while it has no value and so shows parts; None without one."""
+        feed = self._feed()
+        return None if feed is None or feed.state.value is not None else feed
 
 
 def unshared(client: GatewayClient) -> PoolReader:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import cache
 from typing import Any
 
-from gateway_bench import MANAGEMENT, Bench
+from contract_witness import Witness
+from gateway_bench import MANAGEMENT, Bench, bench
 
+from gwtui.contract.dialects import DIALECTS, Dialect
 from gwtui.embedded.operations import Access, Operation
 from gwtui.embedded.routes import OPERATIONS
 from gwtui.embedded.simulator import build_world
@@ -17,6 +21,21 @@ from gwtui.embedded.simulator.generations import latest_requests
 NOBODY = "00000000-0000-4000-8000-000000000000"
 UNKNOWN: Mapping[str, str] = {"hash": "0" * 64, "interval": "weekly", "author": "no", "slug": "no"}
 """Values of path parameters that name nothing; any other parameter is a UUID."""
+
+
+@cache
+def walked(dialect: str) -> Witness:
+    """What was seen on one whole walk, which is made once per process; nobody changes it."""
+    return asyncio.run(_walk(DIALECTS[dialect]))
+
+
+async def _walk(dialect: Dialect) -> Witness:
+    async with bench(dialect=dialect) as gate:
+        witness = Witness(gate.document)
+        gate.client.event_hooks["response"].append(witness.take)
+        await successes(gate)
+        await refusals(gate)
+        return witness
 
 
 async def successes(gate: Bench) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
-from contract_drive import refusals, successes
+from contract_drive import walked
 from contract_witness import Witness
 from gateway_bench import Bench, bench
 from jsonschema import Draft202012Validator
@@ -15,20 +14,13 @@ from gwtui.contract.dialects import DIALECTS
 from gwtui.embedded.operations import Access
 from gwtui.embedded.routes import OPERATIONS
 
+pytestmark = pytest.mark.xdist_group("contract walk")
+
 
 @pytest.fixture(params=sorted(DIALECTS), scope="module")
 def witness(request: pytest.FixtureRequest) -> Witness:
     """What was seen on one whole walk."""
-    return asyncio.run(_walk(request.param))
-
-
-async def _walk(dialect: str) -> Witness:
-    async with bench(dialect=DIALECTS[dialect]) as gate:
-        witness = Witness(gate.document)
-        gate.client.event_hooks["response"].append(witness.take)
-        await successes(gate)
-        await refusals(gate)
-        return witness
+    return walked(request.param)
 
 
 def test_every_answer_is_what_the_document_says(witness: Witness):

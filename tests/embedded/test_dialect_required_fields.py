@@ -6,19 +6,20 @@ live service rejects an answer that lacks one of these fields, even where it is 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from contract_drive import successes
+from contract_drive import walked
 from contract_witness import Witness
 from gateway_bench import HandClock, bench
 
 from gwtui.contract.dialects import DIALECTS, GENERIC, OPENROUTER
 from gwtui.embedded.routes import OPERATIONS
+
+pytestmark = pytest.mark.xdist_group("contract walk")
 
 
 @dataclass(frozen=True)
@@ -209,17 +210,9 @@ REQUIRED: Mapping[str, Shape] = {
 CREATES = {"createKey", "createWorkspace", "createGuardrail", "createByok"}
 
 
-async def _walk(dialect: str) -> Witness:
-    async with bench(dialect=DIALECTS[dialect]) as gate:
-        witness = Witness(gate.document)
-        gate.client.event_hooks["response"].append(witness.take)
-        await successes(gate)
-        return witness
-
-
 @pytest.fixture(params=sorted(DIALECTS), scope="module")
-def walked(request: pytest.FixtureRequest) -> tuple[str, Witness]:
-    return request.param, asyncio.run(_walk(request.param))
+def walk(request: pytest.FixtureRequest) -> tuple[str, Witness]:
+    return request.param, walked(request.param)
 
 
 def test_every_operation_is_in_the_table():
@@ -227,30 +220,30 @@ def test_every_operation_is_in_the_table():
 
 
 @pytest.mark.parametrize("operation", sorted(REQUIRED))
-def test_required_fields_are_there(walked: tuple[str, Witness], operation: str):
-    dialect, witness = walked
+def test_required_fields_are_there(walk: tuple[str, Witness], operation: str):
+    dialect, witness = walk
     bodies = [body for name, body in witness.bodies if name == operation]
     assert bodies
     lacking = [name for body in bodies for name in REQUIRED[operation].lacking(body, dialect, "$")]
     assert sorted(set(lacking)) == []
 
 
-def test_creation_answers_201_and_everything_else_200(walked: tuple[str, Witness]):
-    _, witness = walked
+def test_creation_answers_201_and_everything_else_200(walk: tuple[str, Witness]):
+    _, witness = walk
     for operation, status in witness.seen:
         if status < 300:
             assert status == (201 if operation in CREATES else 200), operation
 
 
-def test_deletion_says_true(walked: tuple[str, Witness]):
-    _, witness = walked
+def test_deletion_says_true(walk: tuple[str, Witness]):
+    _, witness = walk
     said = [body for name, body in witness.bodies if REQUIRED[name] is DELETED]
     assert said
     assert all(body == {"deleted": True} for body in said)
 
 
-def test_names_are_of_one_dialect_only(walked: tuple[str, Witness]):
-    dialect, witness = walked
+def test_names_are_of_one_dialect_only(walk: tuple[str, Witness]):
+    dialect, witness = walk
     text = repr([body for name, body in witness.bodies if name != "getDescription"])
     ours = {"enforce_zdr_vendor_a", "service:web_search", "'gw-v1-"}
     theirs = {"enforce_zdr_anthropic", "openrouter:web_search", "'sk-or-v1-"}
@@ -262,9 +255,9 @@ def test_names_are_of_one_dialect_only(walked: tuple[str, Witness]):
 
 
 def test_every_label_is_masked_and_begins_as_the_services_keys_do(
-    walked: tuple[str, Witness],
+    walk: tuple[str, Witness],
 ):
-    dialect, witness = walked
+    dialect, witness = walk
     labels = {
         key["label"]
         for name, body in witness.bodies

@@ -121,6 +121,7 @@ async def test_rules_are_made_changed_and_deleted(tmp_path: Path) -> None:
         await pilot.press("enter")
         form = await kind(pilot, app, AlertRuleScreen)
         await until(pilot, lambda: "Would not have fired" in shown(app), "the preview")
+        assert form.state.typed("name") == "Credits low 2"
         form.state.put("name", "Mine")
         form.state.put("fires_at", "$1000000")
         form.state.put("clears_at", "999")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from textual import events
 
-from board_desk import _rows, board, line, notices, press
+from board_desk import Opened, _rows, board, line, notices, press
 from board_kit import MODELS, Filled, at_rest, board_of, fill
 from dashboard_kit import MOMENT, Demo, settled
 from gwtui.contract.credits import Credits
@@ -29,6 +29,7 @@ from gwtui.watch.history.observations import ObservedReading, credits_seen
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.replay import Snapshot, snapshot_at
 from gwtui.watch.history.writer import HistoryWriter
+from walk import walk
 
 
 @pytest.fixture(scope="module")
@@ -48,49 +49,48 @@ def data(filled: Filled, tmp_path: Path) -> Path:
     return filled.copy_to(tmp_path / "data")
 
 
-async def test_pages_zoom_and_figures_at_80_columns(demo: Demo, data: Path) -> None:
-    async with board(demo, data) as opened:
-        _pilot, app = opened
-        screen = board_of(app)
-        table = screen.endpoints.table
-        assert table.total_count == 10
-        assert table.selected is not None
-        assert table.selected.model == MODELS[0]
-        assert screen.endpoint.display
-        assert not screen.query_one("#board-right").display
-        assert "1 h $2." in line(app, "board-summary")
-        assert line(app, "board-recording").startswith(" Recorded here")
+async def pages_zoom_and_figures_at_80_columns(opened: Opened) -> None:
+    _pilot, app = opened
+    screen = board_of(app)
+    table = screen.endpoints.table
+    assert table.total_count == 10
+    assert table.selected is not None
+    assert table.selected.model == MODELS[0]
+    assert screen.endpoint.display
+    assert not screen.query_one("#board-right").display
+    assert "1 h $2." in line(app, "board-summary")
+    assert line(app, "board-recording").startswith(" Recorded here")
 
-        plot = screen.query_one("#board-plot-0", PlotView)
-        assert plot.figure is not None
-        assert plot.figure.title == "latency ms"
-        assert all(one.curve is not None for one in plot.figure.lines)
-        await press(opened, "m", "minus")
-        assert plot.figure.title == "throughput t/s"
-        assert plot.figure.window.seconds > 24 * 3600
-        await press(opened, "plus", "plus")
-        assert plot.figure.window.seconds < 2 * 3600
+    plot = screen.query_one("#board-plot-0", PlotView)
+    assert plot.figure is not None
+    assert plot.figure.title == "latency ms"
+    assert all(one.curve is not None for one in plot.figure.lines)
+    await press(opened, "m", "minus")
+    assert plot.figure.title == "throughput t/s"
+    assert plot.figure.window.seconds > 24 * 3600
+    await press(opened, "plus", "plus")
+    assert plot.figure.window.seconds < 2 * 3600
 
-        plot.focus()
-        await press(opened, "left", "left")
-        assert plot.cursor is not None
-        assert plot.text.startswith(f"{plot.cursor:%Y-%m-%d %H:%M} UTC")
-        await press(opened, "z")
-        assert plot.text.splitlines()[-1].startswith("local")
-        await press(opened, "z", "tab")
+    plot.focus()
+    await press(opened, "left", "left")
+    assert plot.cursor is not None
+    assert plot.text.startswith(f"{plot.cursor:%Y-%m-%d %H:%M} UTC")
+    await press(opened, "z")
+    assert plot.text.splitlines()[-1].startswith("local")
+    await press(opened, "z", "tab")
 
-        await press(opened, "p")
-        assert not screen.query_one("#board-left").display
-        assert screen.credits.display
-        assert not screen.changes.display
-        assert "24 h" in line(app, "board-burn")
-        assert "until" in line(app, "board-runway")
-        nearest = screen.limits.table.selected
-        assert nearest is not None
-        assert nearest.share is not None
-        assert nearest.share > 1
-        await press(opened, "p")
-        assert "prompt price $9.90/M → $2.50/M" in screen.changes.lines.text
+    await press(opened, "p")
+    assert not screen.query_one("#board-left").display
+    assert screen.credits.display
+    assert not screen.changes.display
+    assert "24 h" in line(app, "board-burn")
+    assert "until" in line(app, "board-runway")
+    nearest = screen.limits.table.selected
+    assert nearest is not None
+    assert nearest.share is not None
+    assert nearest.share > 1
+    await press(opened, "p")
+    assert "prompt price $9.90/M → $2.50/M" in screen.changes.lines.text
 
 
 async def test_on_a_wall_everything_is_shown_at_once(demo: Demo, data: Path) -> None:
@@ -121,18 +121,18 @@ async def test_credits_tell_the_same_end_as_the_board(demo: Demo, data: Path) ->
 _STANDING = ("burn", "runway")
 
 
-async def test_where_nobody_recorded_nothing_is_made_up(demo: Demo, data: Path) -> None:
-    async with board(demo, data) as opened:
-        _pilot, app = opened
-        screen = board_of(app)
-        await press(opened, "at", "type 01:30", "enter")
-        assert _rows(screen) == []
-        assert "not recorded" in line(app, "board-summary")
-        await press(opened, "at", "type 2020-01-01", "enter")
-        assert "REPLAY 2026-11-20 07:30:00" in screen.query_one("#banner", OneLine).text
-        assert "The recording begins" in notices(app)
-        await press(opened, "at", "type soon", "enter")
-        assert "No moment" in notices(app)
+async def where_nobody_recorded_nothing_is_made_up(opened: Opened) -> None:
+    _pilot, app = opened
+    screen = board_of(app)
+    await press(opened, "at", "type 01:30", "enter")
+    assert _rows(screen) == []
+    assert "not recorded" in line(app, "board-summary")
+    await press(opened, "at", "type 2020-01-01", "enter")
+    assert "REPLAY 2026-11-20 07:30:00" in screen.query_one("#banner", OneLine).text
+    assert "The recording begins" in notices(app)
+    await press(opened, "at", "type soon", "enter")
+    assert "No moment" in notices(app)
+    await press(opened, "L")
 
 
 async def test_models_are_watched_and_unwatched_also_read_only(demo: Demo, data: Path) -> None:
@@ -207,33 +207,20 @@ def recorded_credits() -> int:
     return sum(one.credits.value is not None for one in held)
 
 
-async def test_requests_are_counted_and_explained(demo: Demo, data: Path) -> None:
-    async with board(demo, data) as opened:
-        pilot, app = opened
-        assert app.session is not None
-        expected = app.session.hub.expected_per_minute
-        assert expected > 0
-        status = board_of(app).query_one("#status", OneLine).text
-        assert "requests/min" in status
-        await pilot.press("ctrl+p")
-        await pilot.press(*"requests")
-        await pilot.press("enter")
-        await pilot.pause()
-        shown = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
-        assert "expected" in shown
-        assert "endpoints:northwind/atlas-large" in shown
-
-
-async def test_a_gateway_that_asks_for_fewer_requests_is_told_of(demo: Demo, data: Path) -> None:
-    async with board(demo, data) as opened:
-        _pilot, app = opened
-        demo.fault = "429"
-        await press(opened, "r")
-        board_of(app).tick(demo.clock.now())
-        board_of(app).budget = None
-        board_of(app).look()
-        board_of(app).refresh_frame()
-        assert "refused (429)" in board_of(app).query_one("#status", OneLine).text
+async def requests_are_counted_and_explained(opened: Opened) -> None:
+    pilot, app = opened
+    assert app.session is not None
+    expected = app.session.hub.expected_per_minute
+    assert expected > 0
+    status = board_of(app).query_one("#status", OneLine).text
+    assert "requests/min" in status
+    await pilot.press("ctrl+p")
+    await pilot.press(*"requests")
+    await pilot.press("enter")
+    await pilot.pause()
+    shown = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+    assert "expected" in shown
+    assert "endpoints:northwind/atlas-large" in shown
 
 
 async def test_without_focus_it_follows_what_another_instance_records(
@@ -303,3 +290,22 @@ async def test_an_old_terminal_gets_ascii(
         assert plot.figure is not None
         assert plot.figure.ascii
         assert line(app, "board-timeline").isascii()
+
+
+async def test_the_board_at_80_columns(demo: Demo, data: Path) -> None:
+    async with board(demo, data) as opened:
+        await walk(
+            opened,
+            pages_zoom_and_figures_at_80_columns,
+            where_nobody_recorded_nothing_is_made_up,
+            requests_are_counted_and_explained,
+        )
+        # A gateway that asks for fewer requests is told of.
+        _pilot, app = opened
+        demo.fault = "429"
+        await press(opened, "r")
+        board_of(app).tick(demo.clock.now())
+        board_of(app).budget = None
+        board_of(app).look()
+        board_of(app).refresh_frame()
+        assert "refused (429)" in board_of(app).query_one("#status", OneLine).text

@@ -18,13 +18,14 @@ from textual.screen import Screen
 from gwtui.client.errors import NotFoundError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
-from gwtui.local.journal import Journal
+from gwtui.local.journal import Journal, JournalEntry
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.watch.feeds.byok import ByokRow
 from screen_text import shown
 from shell_kit import Site, dashboard, listing, notices, site, until
+from walk import walk
 
 SENTINEL = "sk-SENTINEL-7f3a9c51d0e24b68"
 
@@ -37,6 +38,8 @@ class Desk:
         self.app = app
         self.pilot = pilot
         self.journal = Journal(folder / "journal.jsonl")
+        self.told = 0
+        """Entries of the journal that were there before this step."""
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
@@ -77,8 +80,12 @@ class Desk:
         async with self.colleague() as client:
             return await client.byok.get(identity or "")
 
+    def entries(self) -> list[JournalEntry]:
+        """What this step wrote to the journal."""
+        return [*self.journal.entries()][self.told :]
+
     def events(self) -> list[str]:
-        return [entry.event for entry in self.journal.entries()]
+        return [entry.event for entry in self.entries()]
 
 
 async def store(place: Site, name: str, **fields: Any) -> ByokCredential:
@@ -96,7 +103,7 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
             yield Desk(place, app, pilot, tmp_path)
 
 
-async def test_a_key_is_stored_and_its_row_selected(desk: Desk) -> None:
+async def a_key_is_stored_and_its_row_selected(desk: Desk) -> None:
     await desk.press("n")
     await desk.wait_for(FormScreen)
     await desk.press(*"kestrel", "tab", *SENTINEL)
@@ -110,7 +117,7 @@ async def test_a_key_is_stored_and_its_row_selected(desk: Desk) -> None:
     assert desk.events() == ["intent", "applied"]
 
 
-async def test_a_provider_that_is_not_listed_is_asked_about_before_it_is_sent(desk: Desk) -> None:
+async def a_provider_that_is_not_listed_is_asked_about_before_it_is_sent(desk: Desk) -> None:
     await desk.press("n")
     await desk.wait_for(FormScreen)
     await desk.press(*"nortwhind", "tab", *SENTINEL)
@@ -134,7 +141,7 @@ async def test_a_provider_that_is_not_listed_is_asked_about_before_it_is_sent(de
     assert desk.events()[0] == "intent", "whoever goes on deliberately gets the gateway's own word"
 
 
-async def test_the_list_is_in_the_order_of_trial(desk: Desk) -> None:
+async def the_list_is_in_the_order_of_trial(desk: Desk) -> None:
     table = listing(desk.app).table
     names = []
     for identity in table.identities:
@@ -147,7 +154,7 @@ async def test_the_list_is_in_the_order_of_trial(desk: Desk) -> None:
     )
 
 
-async def test_an_edit_sends_only_what_changed(desk: Desk) -> None:
+async def an_edit_sends_only_what_changed(desk: Desk) -> None:
     await desk.select("Main account")
     before = await desk.read(desk.selected.id)
     await desk.press("e")
@@ -163,12 +170,12 @@ async def test_an_edit_sends_only_what_changed(desk: Desk) -> None:
     after = await desk.read(before.id)
     assert (after.name, after.allowed_models) == ("Main account 2", ["acme/one"])
     assert after.label == before.label
-    (intent, _) = desk.journal.entries()
+    (intent, _) = desk.entries()
     assert intent.details["summary"] == {"name": "Main account 2", "allowed_models": ["acme/one"]}
 
 
-async def test_an_empty_restriction_is_sent_as_empty_and_warned_of(desk: Desk) -> None:
-    await desk.select("Main account")
+async def an_empty_restriction_is_sent_as_empty_and_warned_of(desk: Desk) -> None:
+    await desk.select("Spare")
     await desk.press("e")
     form = await desk.wait_for(FormScreen)
     form.state.put("allowed_models", [])
@@ -183,7 +190,7 @@ async def test_an_empty_restriction_is_sent_as_empty_and_warned_of(desk: Desk) -
     await until(desk.pilot, lambda: "blocked" in shown(desk.app), "the state")
 
 
-async def test_a_rotation_says_first_that_the_old_key_is_gone(desk: Desk) -> None:
+async def a_rotation_says_first_that_the_old_key_is_gone(desk: Desk) -> None:
     await desk.select("Main account")
     before = await desk.read(desk.selected.id)
     await desk.press("R")
@@ -203,7 +210,7 @@ async def test_a_rotation_says_first_that_the_old_key_is_gone(desk: Desk) -> Non
     assert desk.events() == ["intent", "applied"]
 
 
-async def test_going_back_from_the_plan_sends_nothing(desk: Desk) -> None:
+async def going_back_from_the_plan_sends_nothing(desk: Desk) -> None:
     await desk.select("Main account")
     before = await desk.read(desk.selected.id)
     await desk.press("R")
@@ -216,7 +223,7 @@ async def test_going_back_from_the_plan_sends_nothing(desk: Desk) -> None:
     assert desk.events() == []
 
 
-async def test_a_rotation_by_somebody_else_is_told(desk: Desk) -> None:
+async def a_rotation_by_somebody_else_is_told(desk: Desk) -> None:
     await desk.select("Main account")
     await desk.press("R")
     await desk.wait_for(FormScreen)
@@ -228,7 +235,7 @@ async def test_a_rotation_by_somebody_else_is_told(desk: Desk) -> None:
     assert "Somebody else rotated it" in shown(desk.app)
 
 
-async def test_a_credential_is_disabled_and_enabled(desk: Desk) -> None:
+async def a_credential_is_disabled_and_enabled(desk: Desk) -> None:
     await desk.select("Main account")
     await desk.press("x")
     await desk.wait_for(ConfirmScreen)
@@ -244,7 +251,7 @@ async def test_a_credential_is_disabled_and_enabled(desk: Desk) -> None:
     assert (await desk.read(desk.selected.id)).disabled is False
 
 
-async def test_a_deletion_wipes_the_key_and_takes_a_deliberate_answer(desk: Desk) -> None:
+async def a_deletion_wipes_the_key_and_takes_a_deliberate_answer(desk: Desk) -> None:
     await desk.select("Main account")
     identity = desk.selected.id
     await desk.press("D")
@@ -260,7 +267,7 @@ async def test_a_deletion_wipes_the_key_and_takes_a_deliberate_answer(desk: Desk
     await until(desk.pilot, lambda: listing(desk.app).table.total_count == 1, "the row to go")
 
 
-async def test_a_refusal_of_the_gateway_keeps_what_was_typed(desk: Desk) -> None:
+async def a_refusal_of_the_gateway_keeps_what_was_typed(desk: Desk) -> None:
     await desk.press("n")
     form = await desk.wait_for(FormScreen)
     await desk.press(*"northwind", "tab", *SENTINEL)
@@ -272,7 +279,7 @@ async def test_a_refusal_of_the_gateway_keeps_what_was_typed(desk: Desk) -> None
     assert SENTINEL[:8] not in shown(desk.app)
 
 
-async def test_own_key_only_and_fallback_exclude_each_other(desk: Desk) -> None:
+async def own_key_only_and_fallback_exclude_each_other(desk: Desk) -> None:
     await desk.press("n")
     form = await desk.wait_for(FormScreen)
     await desk.press(*"northwind", "tab", *SENTINEL)
@@ -281,6 +288,30 @@ async def test_own_key_only_and_fallback_exclude_each_other(desk: Desk) -> None:
     await desk.press("ctrl+s")
     await until(desk.pilot, lambda: "exclude each other" in shown(desk.app), "the reason")
     assert desk.events() == []
+
+
+async def test_a_credential_is_checked_rotated_and_edited(desk: Desk) -> None:
+    await walk(
+        desk,
+        a_provider_that_is_not_listed_is_asked_about_before_it_is_sent,
+        own_key_only_and_fallback_exclude_each_other,
+        a_refusal_of_the_gateway_keeps_what_was_typed,
+        going_back_from_the_plan_sends_nothing,
+        a_rotation_by_somebody_else_is_told,
+        a_rotation_says_first_that_the_old_key_is_gone,
+        an_edit_sends_only_what_changed,
+        an_empty_restriction_is_sent_as_empty_and_warned_of,
+    )
+
+
+async def test_a_credential_is_listed_switched_deleted_and_stored(desk: Desk) -> None:
+    await walk(
+        desk,
+        the_list_is_in_the_order_of_trial,
+        a_credential_is_disabled_and_enabled,
+        a_deletion_wipes_the_key_and_takes_a_deliberate_answer,
+        a_key_is_stored_and_its_row_selected,
+    )
 
 
 @pytest.mark.usefixtures("own_objects_only")

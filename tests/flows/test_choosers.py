@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import Any
 
@@ -54,41 +55,51 @@ async def press(pilot: Any, *keys: str) -> None:
 # A list that opens on its own ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("keys", "taken"),
-    [
-        ("used", "u"),
-        ("USE", "u"),
-        ("today", "u"),
-        (["m", "backspace", "backspace"], "l"),
-        (["n", "a", "ctrl+u"], "l"),
-        (["m", "down"], "l"),
-        (["x", "backspace", "n", "a"], "n"),
-        (["up"], "u"),
-        (["home"], "n"),
-        (["end"], "l"),
-        (["down"], "n"),
-        (["pageup"], "n"),
-    ],
-)
-async def test_letters_narrow_a_list_and_enter_takes_what_is_highlighted(
-    keys: list[str] | str, taken: str
-) -> None:
+TAKEN: list[tuple[list[str] | str, str]] = [
+    ("used", "u"),
+    ("USE", "u"),
+    ("today", "u"),
+    (["m", "backspace", "backspace"], "l"),
+    (["n", "a", "ctrl+u"], "l"),
+    (["m", "down"], "l"),
+    (["x", "backspace", "n", "a"], "n"),
+    (["up"], "u"),
+    (["home"], "n"),
+    (["end"], "l"),
+    (["down"], "n"),
+    (["pageup"], "n"),
+]
+
+
+async def test_letters_narrow_a_list_and_enter_takes_what_is_highlighted() -> None:
     _, app = chooser()
     async with app.run_test(size=(80, 24)) as pilot:
-        await press(pilot, *keys, "enter")
-        assert app.results == [taken]
+        for number, (keys, taken) in enumerate(TAKEN, 1):
+            await press(pilot, *keys, "enter")
+            assert app.results[number - 1 :] == [taken], keys
+            await app.push_screen(chooser()[0], app.results.append)
+
+
+async def test_titles_are_found_before_notes() -> None:
+    choices = [Choice("s", "State", "never used"), Choice("u", "Used", "today")]
+    app = HostApp(ChooseScreen("Copy the cell under", choices, current=None))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, *"used", "enter")
+        assert app.results == ["u"]
 
 
 async def test_enter_without_a_match_takes_nothing_and_says_so() -> None:
     screen, app = chooser()
     async with app.run_test(size=(80, 24)) as pilot:
-        await press(pilot, *"limits", "enter", "enter")
+        await press(pilot, *"limits")
+        assert "Nothing matches “limits”" in shown(app)
+        assert "nothing is taken" not in shown(app)
+        await press(pilot, "enter", "enter")
         assert app.results == []
         assert "Nothing matches “limits”: nothing is taken" in shown(app)
         assert screen.query_one(OptionList).option_count == 0
         await press(pilot, "backspace")
-        assert "nothing is taken" not in shown(app)
+        assert "Nothing matches" not in shown(app)
         await press(pilot, "enter")
         assert app.results == ["l"]
 
@@ -115,33 +126,42 @@ def key_form(spaces: dict[str, str]) -> tuple[FormScreen[Any], ScriptedSubmit, H
 
 
 @pytest.mark.parametrize("spaces", [SPACES, MANY], ids=["few", "many"])
-@pytest.mark.parametrize("opened_by", ["enter", "typing"])
 async def test_the_workspace_that_is_typed_is_the_one_of_the_new_key(
-    spaces: dict[str, str], opened_by: str
+    spaces: dict[str, str],
 ) -> None:
     screen, submit, app = key_form(spaces)
     async with app.run_test(size=(80, 24)) as pilot:
-        await press(pilot, *"ci")
-        screen.query_one(PickEditor).focus()
-        await press(pilot, *(["enter"] if opened_by == "enter" else []))
-        first, *rest = "resea"
-        if opened_by == "enter":
-            await until(pilot, lambda: app.screen is not screen, "the list")
-        await press(pilot, first)
+        await choose_by_name(pilot, screen, "enter")
+        assert submit.bodies.pop()["workspace_id"] == NAMES["Research & trials"]
+        screen, submit, _ = key_form(spaces)
+        await app.push_screen(screen)
+        await choose_by_name(pilot, screen, "typing")
+        assert submit.bodies.pop()["workspace_id"] == NAMES["Research & trials"]
+
+
+async def choose_by_name(pilot: Any, screen: FormScreen[Any], opened_by: str) -> None:
+    """Type a workspace's name in a list opened by Enter or by the first letter, and send it."""
+    app = pilot.app
+    await press(pilot, *"ci")
+    screen.query_one(PickEditor).focus()
+    await press(pilot, *(["enter"] if opened_by == "enter" else []))
+    first, *rest = "resea"
+    if opened_by == "enter":
         await until(pilot, lambda: app.screen is not screen, "the list")
-        await press(pilot, *rest, "x", "enter")
-        assert app.screen is not screen, "what is not there is not taken"
-        assert "Nothing matches “reseax”: nothing is taken" in shown(app)
-        await press(pilot, "backspace", "enter")
-        await until(pilot, lambda: app.screen is screen, "the form")
-        assert "Research & trials" in shown(app)
-        await press(pilot, "enter")
-        await until(pilot, lambda: app.screen is not screen, "the list")
-        await press(pilot, *"stag", "escape", "escape")
-        await until(pilot, lambda: app.screen is screen, "the form")
-        await press(pilot, "ctrl+s")
-        await until(pilot, lambda: bool(submit.bodies), "the request")
-    assert submit.bodies[0]["workspace_id"] == NAMES["Research & trials"]
+    await press(pilot, first)
+    await until(pilot, lambda: app.screen is not screen, "the list")
+    await press(pilot, *rest, "x", "enter")
+    assert app.screen is not screen, "what is not there is not taken"
+    assert "Nothing matches “reseax”: nothing is taken" in shown(app)
+    await press(pilot, "backspace", "enter")
+    await until(pilot, lambda: app.screen is screen, "the form")
+    assert "Research & trials" in shown(app)
+    await press(pilot, "enter")
+    await until(pilot, lambda: app.screen is not screen, "the list")
+    await press(pilot, *"stag", "escape", "escape")
+    await until(pilot, lambda: app.screen is screen, "the form")
+    await press(pilot, "ctrl+s")
+    await until(pilot, lambda: app.screen is not screen, "the answer")
 
 
 PICKS = MultiPickField("allowed_models", "Models", choices=models, noun="models")
@@ -203,15 +223,17 @@ class Row:
         return self.form.query_one("#field-limit_reset ChoiceEditor", ChoiceEditor)
 
 
-@pytest.mark.parametrize("word", ["never", "daily", "weekly", "monthly"])
-@pytest.mark.parametrize("present", ["never", "daily", "weekly", "monthly"])
-async def test_a_word_that_is_typed_out_chooses_what_it_says(word: str, present: str) -> None:
+async def test_a_word_that_is_typed_out_chooses_what_it_says() -> None:
     row = Row()
+    words = ["never", "daily", "weekly", "monthly"]
     async with row.app.run_test(size=(80, 24)) as pilot:
-        row.editor.focus()
-        row.editor.follow("" if present == "never" else present)
-        await press(pilot, *word)
-        assert row.editor.value == ("" if word == "never" else word)
+        for present, word in itertools.product(words, words):
+            row.form.set_focus(None)
+            await pilot.pause()
+            row.editor.focus()
+            row.editor.follow("" if present == "never" else present)
+            await press(pilot, *word)
+            assert row.editor.value == ("" if word == "never" else word), (present, word)
 
 
 async def test_what_no_choice_is_called_changes_nothing_and_enter_does_not_go_on() -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.screen import Screen
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import UpdateKeyRequest
@@ -23,6 +22,7 @@ from gwtui.ui.screens.choose import ChooseScreen
 from key_desk import Desk, acknowledge
 from screen_text import shown
 from shell_kit import dashboard, listing, site, until
+from walk import start_over, walk
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
         yield Desk(place, app, pilot, tmp_path)
 
 
-async def test_a_new_key_is_shown_once_and_then_selected(desk: Desk, tmp_path: Path) -> None:
+async def a_new_key_is_shown_once_and_then_selected(desk: Desk) -> None:
     before = listing(desk.app).table.total_count
     await desk.press("n")
     await desk.wait_for(FormScreen)
@@ -59,7 +59,7 @@ async def test_a_new_key_is_shown_once_and_then_selected(desk: Desk, tmp_path: P
     assert current.limit == made.limit
 
 
-async def test_the_new_key_goes_to_the_workspace_that_was_picked(desk: Desk) -> None:
+async def the_new_key_goes_to_the_workspace_that_was_picked(desk: Desk) -> None:
     await desk.press("n")
     await desk.wait_for(FormScreen)
     await desk.press(*"zz there")
@@ -76,28 +76,23 @@ async def test_the_new_key_goes_to_the_workspace_that_was_picked(desk: Desk) -> 
     assert desk.selected.key.workspace_id == chosen
 
 
-@pytest.mark.parametrize(
-    ("key", "kind"), [("n", FormScreen), ("e", FormScreen), ("D", ConfirmScreen)]
-)
-async def test_a_key_pressed_twice_opens_one_form(
-    desk: Desk, key: str, kind: type[Screen[Any]]
-) -> None:
-    for _ in range(3):
-        desk.app.simulate_key(key)
-    await desk.wait_for(kind)
-    await desk.pilot.pause(0.3)
-    assert len(desk.app.screen_stack) == 2, "the list and one form"
+async def a_key_pressed_twice_opens_one_form(desk: Desk) -> None:
+    for key, kind in (("n", FormScreen), ("e", FormScreen), ("D", ConfirmScreen)):
+        for _ in range(3):
+            desk.app.simulate_key(key)
+        await desk.wait_for(kind)
+        await desk.pilot.pause(0.3)
+        assert len(desk.app.screen_stack) == 2, f"the list and one form for {key}"
+        await start_over(desk.app, desk.pilot)
 
 
-async def test_the_form_does_not_wait_for_the_names_of_workspaces(desk: Desk) -> None:
+async def the_form_does_not_wait_for_the_names_of_workspaces(desk: Desk) -> None:
     await desk.place.stop()
     await desk.press("n")
     await desk.wait_for(FormScreen)
 
 
-async def test_a_full_disk_after_the_write_is_told(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def a_full_disk_after_the_write_is_told(desk: Desk) -> None:
     record = Journal.record
 
     def full(self: Journal, entry: Any) -> None:
@@ -105,16 +100,17 @@ async def test_a_full_disk_after_the_write_is_told(
             raise OSError(28, "No space left on device")
         record(self, entry)
 
-    monkeypatch.setattr(Journal, "record", full)
-    await desk.select(disabled=False, limit_reset="monthly")
-    await desk.press("x")
-    await desk.wait_for(ConfirmScreen)
-    await desk.press("y")
-    await desk.said("No space left on device")
-    await desk.said("disabled")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Journal, "record", full)
+        await desk.select(disabled=False, limit_reset="monthly")
+        await desk.press("x")
+        await desk.wait_for(ConfirmScreen)
+        await desk.press("y")
+        await desk.said("No space left on device")
+        await desk.said("disabled")
 
 
-async def test_quitting_asks_while_the_value_is_not_stored(desk: Desk) -> None:
+async def quitting_asks_while_the_value_is_not_stored(desk: Desk) -> None:
     await desk.press("n")
     await desk.wait_for(FormScreen)
     await desk.press(*"zz", "ctrl+s")
@@ -127,7 +123,7 @@ async def test_quitting_asks_while_the_value_is_not_stored(desk: Desk) -> None:
     await acknowledge(desk)
 
 
-async def test_quitting_asks_while_something_typed_is_not_sent(desk: Desk) -> None:
+async def quitting_asks_while_something_typed_is_not_sent(desk: Desk) -> None:
     await desk.press("n")
     form = await desk.wait_for(FormScreen)
     await desk.press(*"zz", "ctrl+q")
@@ -142,7 +138,7 @@ async def test_quitting_asks_while_something_typed_is_not_sent(desk: Desk) -> No
     assert desk.events() == []
 
 
-async def test_an_edit_changes_only_what_was_edited(desk: Desk) -> None:
+async def an_edit_changes_only_what_was_edited(desk: Desk) -> None:
     key = await desk.select(limit_reset="monthly", disabled=False)
     before = await desk.read(key.hash)
     await desk.press("e")
@@ -159,11 +155,11 @@ async def test_an_edit_changes_only_what_was_edited(desk: Desk) -> None:
     after = await desk.read(key.hash)
     same = ("limit", "limit_reset", "expires_at", "disabled", "workspace_id")
     assert [getattr(after, name) for name in same] == [getattr(before, name) for name in same]
-    (intent, _) = desk.journal.entries()
+    (intent, _) = desk.entries()
     assert intent.details["summary"] == {"name": f"{key.name} 2"}
 
 
-async def test_a_limit_is_cleared_with_null(desk: Desk) -> None:
+async def a_limit_is_cleared_with_null(desk: Desk) -> None:
     key = await desk.select(limit_reset="monthly", disabled=False)
     await desk.press("e")
     await desk.wait_for(FormScreen)
@@ -177,7 +173,7 @@ async def test_a_limit_is_cleared_with_null(desk: Desk) -> None:
     assert "limit" not in after.gaps
 
 
-async def test_both_changed_the_same_field(desk: Desk) -> None:
+async def both_changed_the_same_field(desk: Desk) -> None:
     key = await desk.select(limit_reset="monthly", disabled=False)
     await desk.press("e")
     form = await desk.wait_for(FormScreen)
@@ -206,7 +202,7 @@ async def test_both_changed_the_same_field(desk: Desk) -> None:
     assert (after.name, after.limit_reset) == (f"{key.name} mine", "daily")
 
 
-async def test_a_change_made_while_the_question_stood_is_asked_about(desk: Desk) -> None:
+async def a_change_made_while_the_question_stood_is_asked_about(desk: Desk) -> None:
     key = await desk.select(limit_reset="monthly", disabled=False)
     await desk.press("e")
     await desk.wait_for(FormScreen)
@@ -231,7 +227,7 @@ async def test_a_change_made_while_the_question_stood_is_asked_about(desk: Desk)
     assert (after.name, after.limit_reset) == (f"{key.name} mine", "daily")
 
 
-async def test_keeping_theirs_sends_nothing(desk: Desk) -> None:
+async def keeping_theirs_sends_nothing(desk: Desk) -> None:
     key = await desk.select(limit_reset="monthly", disabled=False)
     await desk.press("e")
     await desk.wait_for(FormScreen)
@@ -243,9 +239,10 @@ async def test_keeping_theirs_sends_nothing(desk: Desk) -> None:
     await until(desk.pilot, lambda: "Nothing is left to change" in shown(desk.app), "the reason")
     assert (await desk.read(key.hash)).name == "theirs"
     assert desk.events() == []
+    await desk.app.hub.refresh("keys")
 
 
-async def test_a_key_deleted_meanwhile_is_said_in_the_form(desk: Desk) -> None:
+async def a_key_deleted_meanwhile_is_said_in_the_form(desk: Desk) -> None:
     key = await desk.select(limit_reset="monthly", disabled=False)
     await desk.press("e")
     await desk.wait_for(FormScreen)
@@ -254,3 +251,28 @@ async def test_a_key_deleted_meanwhile_is_said_in_the_form(desk: Desk) -> None:
     await desk.press("end", *" mine", "ctrl+s")
     await until(desk.pilot, lambda: "no longer exists" in shown(desk.app), "the reason")
     assert f"{key.name} mine" in shown(desk.app)
+
+
+async def test_keys_are_made_and_kept_until_stored(desk: Desk) -> None:
+    await walk(
+        desk,
+        a_new_key_is_shown_once_and_then_selected,
+        the_new_key_goes_to_the_workspace_that_was_picked,
+        quitting_asks_while_the_value_is_not_stored,
+        quitting_asks_while_something_typed_is_not_sent,
+        a_key_pressed_twice_opens_one_form,
+        a_full_disk_after_the_write_is_told,
+        the_form_does_not_wait_for_the_names_of_workspaces,
+    )
+
+
+async def test_keys_are_changed_beside_somebody_else(desk: Desk) -> None:
+    await walk(
+        desk,
+        an_edit_changes_only_what_was_edited,
+        a_limit_is_cleared_with_null,
+        a_change_made_while_the_question_stood_is_asked_about,
+        both_changed_the_same_field,
+        keeping_theirs_sends_nothing,
+        a_key_deleted_meanwhile_is_said_in_the_form,
+    )

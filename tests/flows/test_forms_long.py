@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from field_desk import Desk, models, one
+from textual.widgets import Static
 
 from form_kit import until
 from gwtui.contract.workspaces import CreateWorkspaceRequest
@@ -19,6 +20,7 @@ from gwtui.crud.form import (
 from gwtui.ui.forms.editors import ChoiceEditor, LinesEditor, TickEditor
 from gwtui.ui.forms.form_screen import ProgressLine
 from gwtui.ui.forms.row import FieldRow
+from resizing_kit import counted_layouts
 
 LONG = FormSpec(
     "New workspace",
@@ -61,6 +63,20 @@ def in_sight(desk: Desk) -> bool:
     assert focused is not None
     (row,) = [node for node in focused.ancestors_with_self if isinstance(node, FieldRow)]
     return desk.form.query_one("#form-fields").region.contains_region(row.region)
+
+
+async def test_a_letter_that_gives_a_note_other_words_lays_nothing_out() -> None:
+    async with Desk(LONG) as desk:
+        row = desk.form.query_one("#field-io_logging_sampling_rate", FieldRow)
+        row.editor.focus()
+        await desk.pilot.pause()
+        await desk.press("1")
+        note = row.query_one(".note", Static)
+        before = str(note.content)
+        with counted_layouts() as layouts:
+            await desk.press("2")
+            assert layouts.count == 0
+        assert str(note.content) != before
 
 
 async def test_every_field_of_a_long_form_is_in_sight_when_it_has_the_keys() -> None:
@@ -170,3 +186,7 @@ async def test_a_tick_box_tells_its_state_by_sign() -> None:
         assert "[x] I have read it" in desk.shown()
         await desk.pilot.click(TickEditor)
         assert tick.value is False
+        await desk.press("enter")
+        assert tick.value is True
+        await desk.press("enter")
+        assert tick.value is True, "only a blank takes it back"

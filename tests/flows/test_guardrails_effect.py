@@ -16,6 +16,7 @@ from gwtui.ui.screens.remaining import RemainingScreen
 from gwtui.watch.feeds.fetching import CONCURRENCY
 from gwtui.watch.feeds.models import progress_of
 from shell_kit import line, listing, until
+from walk import walk
 
 LARGE = "northwind/atlas-large"
 STRICT = CreateGuardrailRequest(
@@ -40,7 +41,7 @@ async def remaining(desk: GuardrailDesk) -> Any:
     return screen._table
 
 
-async def test_the_catalog_under_a_guardrail(desk: GuardrailDesk) -> None:
+async def the_catalog_under_a_guardrail(desk: GuardrailDesk) -> None:
     await desk.choose("strict")
     await desk.press("o")
     table = await remaining(desk)
@@ -60,7 +61,7 @@ async def test_the_catalog_under_a_guardrail(desk: GuardrailDesk) -> None:
     await desk.back_to_list()
 
 
-async def test_the_default_guardrail_applies_too_until_it_is_left_out(desk: GuardrailDesk) -> None:
+async def the_default_guardrail_applies_too_until_it_is_left_out(desk: GuardrailDesk) -> None:
     row = await desk.choose("strict")
     async with desk.colleague() as client:
         space = await client.workspaces.get(row.guardrail.workspace_id or "")
@@ -79,7 +80,7 @@ async def test_the_default_guardrail_applies_too_until_it_is_left_out(desk: Guar
     await until(desk.pilot, lambda: not of_model(table, LARGE).remaining, "both")
 
 
-async def test_zero_retention_follows_the_gateways_own_preview(desk: GuardrailDesk) -> None:
+async def zero_retention_follows_the_gateways_own_preview(desk: GuardrailDesk) -> None:
     async with desk.colleague() as client:
         made = await client.guardrails.create(
             CreateGuardrailRequest(name="no traces", enforce_zdr_other=True)
@@ -97,9 +98,7 @@ async def test_zero_retention_follows_the_gateways_own_preview(desk: GuardrailDe
     assert left == kept
 
 
-async def test_the_catalog_is_read_once_and_a_few_at_a_time(
-    desk: GuardrailDesk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def the_catalog_is_read_once_and_a_few_at_a_time(desk: GuardrailDesk) -> None:
     service = type(desk.app.gateway.catalog)
     genuine, under_way, most, asked = service.endpoints, 0, 0, 0
 
@@ -112,46 +111,44 @@ async def test_the_catalog_is_read_once_and_a_few_at_a_time(
         finally:
             under_way -= 1
 
-    monkeypatch.setattr(service, "endpoints", counted)
-    await desk.choose("strict")
-    await desk.press("o")
-    table = await remaining(desk)
-    assert 1 < most <= CONCURRENCY
-    assert asked == table.total_count
-    progress = progress_of(desk.app.hub)
-    assert (progress.done, progress.total) == (asked, asked)
-    await desk.press("escape")
-    await desk.back_to_list()
-    await desk.choose("No previews")
-    await desk.press("o")
-    await remaining(desk)
-    assert asked == table.total_count, "another guardrail needs no further reading"
-    await desk.press("r")
-    await until(desk.pilot, lambda: asked == 2 * table.total_count, "the new reading")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(service, "endpoints", counted)
+        await desk.choose("strict")
+        await desk.press("o")
+        table = await remaining(desk)
+        assert 1 < most <= CONCURRENCY
+        assert asked == table.total_count
+        progress = progress_of(desk.app.hub)
+        assert (progress.done, progress.total) == (asked, asked)
+        await desk.press("escape")
+        await desk.back_to_list()
+        await desk.choose("No previews")
+        await desk.press("o")
+        await remaining(desk)
+        assert asked == table.total_count, "another guardrail needs no further reading"
+        await desk.press("r")
+        await until(desk.pilot, lambda: asked == 2 * table.total_count, "the new reading")
 
 
-async def test_a_failure_is_said_and_read_again(
-    desk: GuardrailDesk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def a_failure_is_said_and_read_again(desk: GuardrailDesk) -> None:
     from gwtui.client.errors import ForbiddenError  # noqa: PLC0415
 
     service = type(desk.app.gateway.catalog)
-    genuine = service.endpoints
 
     async def refused(*_: object) -> Any:
         raise ForbiddenError("no", status=403)
 
-    monkeypatch.setattr(service, "endpoints", refused)
-    await desk.choose("strict")
-    await desk.press("o")
-    screen = await desk.wait_for(RemainingScreen)
-    await desk.reads("(403)")
-    monkeypatch.setattr(service, "endpoints", genuine)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(service, "endpoints", refused)
+        await desk.choose("strict")
+        await desk.press("o")
+        screen = await desk.wait_for(RemainingScreen)
+        await desk.reads("(403)")
     await desk.press("r")
     await until(desk.pilot, lambda: screen._table.total_count, "the models")
 
 
-async def test_the_filter_narrows_and_escape_clears_it_first(desk: GuardrailDesk) -> None:
+async def the_filter_narrows_and_escape_clears_it_first(desk: GuardrailDesk) -> None:
     await desk.choose("strict")
     await desk.press("o")
     table = await remaining(desk)
@@ -186,7 +183,7 @@ async def test_the_form_shows_what_would_remain_before_anything_is_sent(
     assert desk.events() == []
 
 
-async def test_a_model_shows_the_guardrails_that_block_it(desk: GuardrailDesk) -> None:
+async def a_model_shows_the_guardrails_that_block_it(desk: GuardrailDesk) -> None:
     strict = await desk.choose("strict")
     await desk.app.open_route("models")
     models = await desk.rows("models")
@@ -209,7 +206,7 @@ async def test_a_model_shows_the_guardrails_that_block_it(desk: GuardrailDesk) -
     await until(desk.pilot, lambda: table.selected_identity == strict.identity, "the guardrail")
 
 
-async def test_a_cap_means_nothing_to_the_catalog(desk: GuardrailDesk) -> None:
+async def a_cap_means_nothing_to_the_catalog(desk: GuardrailDesk) -> None:
     async with desk.colleague() as client:
         await client.guardrails.create(
             CreateGuardrailRequest(name="capped", limit_usd=Decimal(1), reset_interval="daily")
@@ -222,3 +219,23 @@ async def test_a_cap_means_nothing_to_the_catalog(desk: GuardrailDesk) -> None:
     found = await remaining(desk)
     words = {of_model(found, identity).verdict.word for identity in found.identities}
     assert not words & {"excluded", "none remains", "reduced"}
+
+
+async def test_what_remains_under_a_guardrail(desk: GuardrailDesk) -> None:
+    await walk(
+        desk,
+        the_catalog_is_read_once_and_a_few_at_a_time,
+        the_catalog_under_a_guardrail,
+        the_filter_narrows_and_escape_clears_it_first,
+        a_model_shows_the_guardrails_that_block_it,
+        zero_retention_follows_the_gateways_own_preview,
+        a_cap_means_nothing_to_the_catalog,
+    )
+
+
+async def test_what_remains_after_a_failure_and_under_the_default_too(desk: GuardrailDesk) -> None:
+    await walk(
+        desk,
+        a_failure_is_said_and_read_again,
+        the_default_guardrail_applies_too_until_it_is_left_out,
+    )

@@ -20,6 +20,7 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.pick import PickScreen
 from gwtui.ui.widgets.detail import DetailPane
 from shell_kit import listing, until
+from walk import start_over, walk
 
 MINE = CreateGuardrailRequest(
     name="mine",
@@ -30,9 +31,15 @@ MINE = CreateGuardrailRequest(
 )
 
 
+ALIKE = tuple(
+    MINE.model_copy(update={"name": name}) for name in ("mine", "yours", "theirs", "ours")
+)
+"""One for each step that changes one or takes it away."""
+
+
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[GuardrailDesk]:
-    async with guardrail_desk(tmp_path, also=(MINE,)) as desk:
+    async with guardrail_desk(tmp_path, also=ALIKE) as desk:
         yield desk
 
 
@@ -51,7 +58,7 @@ async def pick(desk: GuardrailDesk, field: str, *searches: str) -> None:
     await desk.wait_for(FormScreen)
 
 
-async def test_a_new_guardrail_has_every_rule_that_was_typed(desk: GuardrailDesk) -> None:
+async def a_new_guardrail_has_every_rule_that_was_typed(desk: GuardrailDesk) -> None:
     before = listing(desk.app).table.total_count
     await desk.press("n")
     await desk.wait_for(FormScreen)
@@ -80,8 +87,8 @@ async def test_a_new_guardrail_has_every_rule_that_was_typed(desk: GuardrailDesk
     assert desk.events() == ["intent", "applied"]
 
 
-async def test_an_edit_sends_only_what_was_edited(desk: GuardrailDesk) -> None:
-    row = await desk.choose("mine")
+async def an_edit_sends_only_what_was_edited(desk: GuardrailDesk) -> None:
+    row = await desk.choose("yours")
     before = await desk.read(row.guardrail.id)
     await desk.press("e")
     form = await desk.wait_for(FormScreen)
@@ -97,14 +104,14 @@ async def test_an_edit_sends_only_what_was_edited(desk: GuardrailDesk) -> None:
     assert after.limit_usd == Decimal(99)
     same = ("name", "allowed_models", "reset_interval", "content_filters", "enforce_zdr")
     assert [getattr(after, name) for name in same] == [getattr(before, name) for name in same]
-    (intent, _) = desk.journal.entries()
+    (intent, _) = desk.entries()
     assert intent.details["summary"] == {"limit_usd": 99}
     await until(desk.pilot, lambda: desk.row.guardrail.limit_usd == Decimal(99), "the new cap")
     assert desk.row.identity == row.identity, "the selection stays on the same guardrail"
 
 
-async def test_a_list_is_cleared_with_null(desk: GuardrailDesk) -> None:
-    row = await desk.choose("mine")
+async def a_list_is_cleared_with_null(desk: GuardrailDesk) -> None:
+    row = await desk.choose("yours")
     await desk.press("e")
     await desk.wait_for(FormScreen)
     await desk.focus("allowed_models")
@@ -121,65 +128,50 @@ async def test_a_list_is_cleared_with_null(desk: GuardrailDesk) -> None:
     assert (await desk.read(row.guardrail.id)).allowed_models is None
 
 
-async def test_an_empty_list_is_refused_before_anything_is_sent(desk: GuardrailDesk) -> None:
-    await desk.choose("mine")
-    await desk.press("e")
-    form = await desk.wait_for(FormScreen)
-    form.state.put("allowed_models", ())
-    await desk.press("ctrl+s")
-    await desk.reads("must have at least 1 entry")
-    assert desk.events() == []
-
-
-async def test_a_bad_pattern_is_refused_before_anything_is_sent(desk: GuardrailDesk) -> None:
-    from gwtui.crud.form import CustomRow  # noqa: PLC0415
+async def what_cannot_be_is_refused_before_anything_is_sent(desk: GuardrailDesk) -> None:
+    from gwtui.crud.form import BuiltinRow, CustomRow  # noqa: PLC0415
 
     await desk.choose("mine")
     await desk.press("e")
     form = await desk.wait_for(FormScreen)
-    for pattern, why in (("(a+)+$", "must not repeat a repetition"), ("[", "not a valid regular")):
-        form.state.put("content_filters", (CustomRow(pattern, "block"),))
+    for field, value, why in (
+        ("allowed_models", (), "must have at least 1 entry"),
+        ("content_filters", (CustomRow("(a+)+$", "block"),), "must not repeat a repetition"),
+        ("content_filters", (CustomRow("[", "block"),), "not a valid regular"),
+        (
+            "content_filter_builtins",
+            (BuiltinRow("email", "flag"),),
+            "PII filters can only block or redact, not flag",
+        ),
+    ):
+        before = form.state.typed(field)
+        form.state.put(field, value)
         await desk.press("ctrl+s")
         await desk.reads(why)
+        form.state.put(field, before)
     assert desk.events() == []
 
 
-async def test_an_action_that_is_not_legal_is_refused_before_anything_is_sent(
-    desk: GuardrailDesk,
-) -> None:
-    from gwtui.crud.form import BuiltinRow  # noqa: PLC0415
-
-    await desk.choose("mine")
-    await desk.press("e")
-    form = await desk.wait_for(FormScreen)
-    form.state.put("content_filter_builtins", (BuiltinRow("email", "flag"),))
-    await desk.press("ctrl+s")
-    await desk.reads("PII filters can only block or redact, not flag")
-    assert desk.events() == []
-
-
-async def test_what_the_gateway_refuses_lands_on_its_field(
-    desk: GuardrailDesk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def what_the_gateway_refuses_lands_on_its_field(desk: GuardrailDesk) -> None:
     from gwtui.client import guardrails as service  # noqa: PLC0415
+    from gwtui.crud.form import BuiltinRow  # noqa: PLC0415
     from gwtui.resources.guardrails import form as guardrail_form  # noqa: PLC0415
 
     # Past the form's and the client's own checks, to see what the gateway says.
-    monkeypatch.setattr(guardrail_form, "never_sent", lambda *_: [])
-    monkeypatch.setattr(service, "never_sent", lambda *_: [])
-    await desk.press("n")
-    form = await desk.wait_for(FormScreen)
-    await desk.press(*"zz flags")
-    from gwtui.crud.form import BuiltinRow  # noqa: PLC0415
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(guardrail_form, "never_sent", lambda *_: [])
+        patch.setattr(service, "never_sent", lambda *_: [])
+        await desk.press("n")
+        form = await desk.wait_for(FormScreen)
+        await desk.press(*"zz flags")
+        form.state.put("content_filter_builtins", (BuiltinRow("ssn", "flag"),))
+        await desk.press("ctrl+s")
+        await until(desk.pilot, lambda: desk.events() == ["intent", "refused"], "the refusal")
+        await desk.reads("PII filters can only block or redact, not flag")
+        assert form.state.typed("name") == "zz flags"
 
-    form.state.put("content_filter_builtins", (BuiltinRow("ssn", "flag"),))
-    await desk.press("ctrl+s")
-    await until(desk.pilot, lambda: desk.events() == ["intent", "refused"], "the refusal")
-    await desk.reads("PII filters can only block or redact, not flag")
-    assert form.state.typed("name") == "zz flags"
 
-
-async def test_a_default_guardrail_comes_to_exist_with_its_first_change(
+async def a_default_guardrail_comes_to_exist_with_its_first_change(
     desk: GuardrailDesk,
 ) -> None:
     row = await desk.choose_unmade()
@@ -202,7 +194,7 @@ async def test_a_default_guardrail_comes_to_exist_with_its_first_change(
     assert desk.row.identity == row.identity
 
 
-async def test_what_is_not_made_can_be_neither_deleted_nor_assigned(desk: GuardrailDesk) -> None:
+async def what_is_not_made_can_be_neither_deleted_nor_assigned(desk: GuardrailDesk) -> None:
     await desk.choose_unmade()
     for key in ("D", "a", "A", "m"):
         desk.app._notifications.clear()
@@ -211,8 +203,8 @@ async def test_what_is_not_made_can_be_neither_deleted_nor_assigned(desk: Guardr
     assert desk.events() == []
 
 
-async def test_both_changed_the_same_field(desk: GuardrailDesk) -> None:
-    row = await desk.choose("mine")
+async def both_changed_the_same_field(desk: GuardrailDesk) -> None:
+    row = await desk.choose("theirs")
     await desk.press("e")
     await desk.wait_for(FormScreen)
     async with desk.colleague() as client:
@@ -232,7 +224,7 @@ async def test_both_changed_the_same_field(desk: GuardrailDesk) -> None:
     assert (after.limit_usd, after.description) == (Decimal(2), "theirs")
 
 
-async def test_deleting_names_who_loses_protection(desk: GuardrailDesk) -> None:
+async def deleting_names_who_loses_protection(desk: GuardrailDesk) -> None:
     row = await desk.choose("Customer data leaves no trace")
     names = [one.key_name for one in (row.bound and row.bound.keys) or ()]
     assert names
@@ -251,8 +243,8 @@ async def test_deleting_names_who_loses_protection(desk: GuardrailDesk) -> None:
     await until(desk.pilot, lambda: row.identity not in table.identities, "the row to go")
 
 
-async def test_one_deleted_meanwhile_is_said(desk: GuardrailDesk) -> None:
-    row = await desk.choose("mine")
+async def one_deleted_meanwhile_is_said(desk: GuardrailDesk) -> None:
+    row = await desk.choose("ours")
     await desk.press("e")
     await desk.wait_for(FormScreen)
     async with desk.colleague() as client:
@@ -263,16 +255,40 @@ async def test_one_deleted_meanwhile_is_said(desk: GuardrailDesk) -> None:
     assert desk.events() == []
 
 
-@pytest.mark.parametrize("key", ["n", "e", "D", "a", "o"])
-async def test_a_key_pressed_twice_opens_one_screen(desk: GuardrailDesk, key: str) -> None:
-    await desk.choose("mine")
-    for _ in range(3):
-        desk.app.simulate_key(key)
-    await until(desk.pilot, lambda: len(desk.app.screen_stack) > 1, "the screen")
-    await desk.pilot.pause(0.3)
-    # The further presses go to what the first one opened: a picker may open its list for them.
-    opened = [type(screen) for screen in desk.app.screen_stack[1:]]
-    assert opened.count(opened[0]) == 1
+async def a_key_pressed_twice_opens_one_screen(desk: GuardrailDesk) -> None:
+    for key in ("n", "e", "D", "a", "o"):
+        await desk.choose("mine")
+        for _ in range(3):
+            desk.app.simulate_key(key)
+        await until(desk.pilot, lambda: len(desk.app.screen_stack) > 1, "the screen")
+        await desk.pilot.pause(0.3)
+        # The further presses go to what the first one opened: a picker may open its list for them.
+        opened = [type(screen) for screen in desk.app.screen_stack[1:]]
+        assert opened.count(opened[0]) == 1, key
+        await start_over(desk.app, desk.pilot)
+
+
+async def test_a_guardrail_is_made_and_changed(desk: GuardrailDesk) -> None:
+    await walk(
+        desk,
+        a_new_guardrail_has_every_rule_that_was_typed,
+        an_edit_sends_only_what_was_edited,
+        a_list_is_cleared_with_null,
+        both_changed_the_same_field,
+        what_is_not_made_can_be_neither_deleted_nor_assigned,
+        a_default_guardrail_comes_to_exist_with_its_first_change,
+    )
+
+
+async def test_a_guardrail_is_refused_deleted_and_opened_once(desk: GuardrailDesk) -> None:
+    await walk(
+        desk,
+        what_cannot_be_is_refused_before_anything_is_sent,
+        what_the_gateway_refuses_lands_on_its_field,
+        a_key_pressed_twice_opens_one_screen,
+        one_deleted_meanwhile_is_said,
+        deleting_names_who_loses_protection,
+    )
 
 
 async def test_the_other_dialect_names_its_vendors_and_demands_both_of_the_cap(

@@ -25,7 +25,9 @@ def painted(screen: Screen[Any]) -> int:
     return sum(len(one._styles_cache._cache) + len(one._render_cache.lines) for one in widgets)
 
 
-async def test_a_screen_that_is_left_keeps_no_painted_lines(tmp_path: Path) -> None:
+async def test_a_screen_keeps_painted_lines_under_a_dialog_and_none_when_it_is_left(
+    tmp_path: Path,
+) -> None:
     async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
         keys = listing(app)
         await until(pilot, lambda: keys.table.visible_count, "the keys")
@@ -40,16 +42,10 @@ async def test_a_screen_that_is_left_keeps_no_painted_lines(tmp_path: Path) -> N
         await until(pilot, lambda: painted(keys), "the keys again")
         await pilot.pause()
         assert shown(app) == before
-
-
-async def test_a_dialog_above_takes_nothing_from_the_screen_beneath(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
-        keys = listing(app)
-        await until(pilot, lambda: keys.table.visible_count, "the keys")
         await pilot.press("question_mark")
         await until(pilot, lambda: app.screen is not keys, "the help")
         await pilot.pause()
-        assert painted(keys) > 24
+        assert painted(keys) > 24, "a dialog above takes nothing from the screen beneath"
 
 
 async def test_closed_dialogs_leave_no_painted_lines(
@@ -76,11 +72,24 @@ async def test_closed_dialogs_leave_no_painted_lines(
         assert await strips_after(12) < first + 100
 
 
-async def test_the_endpoints_of_many_models_are_not_all_kept(tmp_path: Path) -> None:
+async def test_a_row_is_opened_from_two_lists_and_the_endpoints_of_many_are_not_all_kept(
+    tmp_path: Path,
+) -> None:
     async with site() as place, dashboard(place, tmp_path, start="models") as (app, pilot):
         models = listing(app)
         await until(pilot, lambda: models.table.visible_count, "the models")
         identities = tuple(models.table.identities)
+        await app.navigation.open_child(models.declared, identities[0])
+        first = app.navigation.screen
+        await app.open_route("user-models")
+        own = listing(app)
+        await until(pilot, lambda: own.table.visible_count, "the models of the key")
+        await app.navigation.open_child(own.declared, identities[0])
+        second = app.navigation.screen
+        assert second is not first
+        assert second is not None
+        assert second.crumbs()[0] == own.declared.title
+        await app.open_route("models")
         assert len(identities) > 20
         for identity in identities:
             await app.navigation.open_child(models.declared, identity)
@@ -89,23 +98,6 @@ async def test_the_endpoints_of_many_models_are_not_all_kept(tmp_path: Path) -> 
         await pilot.pause()
         opened = [feed for feed in app.hub.feeds if feed.name.startswith("endpoints:")]
         assert 1 <= len(opened) <= 16
-
-
-async def test_a_row_can_be_opened_from_two_lists(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, start="models") as (app, pilot):
-        models = listing(app)
-        await until(pilot, lambda: models.table.visible_count, "the models")
-        identity = models.table.identities[0]
-        await app.navigation.open_child(models.declared, identity)
-        first = app.navigation.screen
-        await app.open_route("user-models")
-        own = listing(app)
-        await until(pilot, lambda: own.table.visible_count, "the models of the key")
-        await app.navigation.open_child(own.declared, identity)
-        second = app.navigation.screen
-        assert second is not first
-        assert second is not None
-        assert second.crumbs()[0] == own.declared.title
 
 
 def names(app: GwtuiApp) -> list[str]:

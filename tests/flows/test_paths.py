@@ -37,7 +37,7 @@ def rows(app: GwtuiApp) -> dict[str, Any]:
 
 
 async def go(app: GwtuiApp, pilot: Any, route: str) -> None:
-    await pilot.press("colon", *route, "enter")
+    Terminal(app).write(f":{route}\r")
     await pilot.pause()
 
 
@@ -51,20 +51,26 @@ async def selected(app: GwtuiApp, pilot: Any, resource: str, identity: str) -> N
     )
 
 
-@pytest.mark.parametrize("resource", ["keys", "workspaces", "guardrails", "byok", "organization"])
-async def test_a_row_is_found_by_what_it_is_called(resource: str, tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, start=resource) as (app, pilot):
-        screen = listing(app)
-        identity = screen.table.identities[-1]
-        called = screen.declared.name(rows(app)[identity])
-        for path in (identity, called, identity[:12]):
-            screen.table.select(screen.table.identities[0])
-            await pilot.pause()
-            assert screen.table.selected_identity != identity
-            await go(app, pilot, f"{resource}/{path}")
-            await selected(app, pilot, resource, identity)
-            assert screen.detail.shown
-            assert not notices(app)
+async def test_a_row_is_found_by_what_it_is_called(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        for resource in ("keys", "workspaces", "guardrails", "byok", "organization"):
+            await app.open_route(resource)
+            await until(pilot, lambda wanted=resource: at_rows(app, wanted), resource)
+            screen = listing(app)
+            identity = screen.table.identities[-1]
+            called = screen.declared.name(rows(app)[identity])
+            for path in (identity, called, identity[:12]):
+                screen.table.select(screen.table.identities[0])
+                await pilot.pause()
+                assert screen.table.selected_identity != identity
+                await go(app, pilot, f"{resource}/{path}")
+                await selected(app, pilot, resource, identity)
+                assert screen.detail.shown
+                assert not notices(app)
+
+
+def at_rows(app: GwtuiApp, resource: str) -> bool:
+    return listing(app).resource == resource and has_data(app)
 
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])
@@ -105,19 +111,18 @@ RECORDED = {"alerts", "alert-rules", "alert-history", "changes"}
 """Places that are empty where nothing is recorded."""
 
 
-@pytest.mark.parametrize(
-    "place", [entry.id for entry in ENTRIES if entry.id not in ELSEWHERE | RECORDED]
-)
-async def test_every_place_says_what_it_does_not_have(place: str, tmp_path: Path) -> None:
-    async with (
-        site() as gateway,
-        dashboard(gateway, tmp_path, start=f"{place}/zzz-nothing", loaded=False) as (app, pilot),
-    ):
-        await until(pilot, lambda: "“zzz-nothing”" in notices(app), "a word on it")
-        screen = app.navigation.screen
-        assert screen is not None
-        assert screen.resource == PARENTS.get(place, place)
-        assert not isinstance(screen, ResourceScreen) or not screen.detail.chosen
+async def test_every_place_says_what_it_does_not_have(tmp_path: Path) -> None:
+    places = [entry.id for entry in ENTRIES if entry.id not in ELSEWHERE | RECORDED]
+    async with site() as gateway, dashboard(gateway, tmp_path) as (app, pilot):
+        for place in places:
+            await app.open_route(f"{place}/zzz-nothing")
+            await until(pilot, lambda: "“zzz-nothing”" in notices(app), f"a word on it at {place}")
+            screen = app.navigation.screen
+            assert screen is not None
+            assert screen.resource == PARENTS.get(place, place)
+            assert not isinstance(screen, ResourceScreen) or not screen.detail.chosen, place
+            app.clear_notifications()
+            await pilot.pause()
 
 
 @pytest.mark.parametrize("route", ["models/nobody/nothing", "endpoints/nobody/nothing"])

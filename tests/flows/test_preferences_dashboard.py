@@ -109,7 +109,7 @@ async def test_chosen_keys_work_and_are_what_is_said(demo: Demo, config: Path) -
     file = config / "preferences.toml"
     file.write_text(
         '[keys]\nkeys.toggle = ["X"]\nlist.filter = ["f2"]\napp.undo = ["J"]\n'
-        'app.back = ["O", "escape"]\ngo.models = ["Y"]\n[lists.keys]\ncolumns = ["name", "gone"]\n'
+        'app.back = ["O", "escape"]\ngo.models = ["P"]\n[lists.keys]\ncolumns = ["name", "gone"]\n'
     )
     app = demo.app(config=config)
     async with app.run_test(size=WIDE, notifications=True) as pilot:
@@ -125,7 +125,7 @@ async def test_chosen_keys_work_and_are_what_is_said(demo: Demo, config: Path) -
         assert "O clears the filter." in shown(app)
         await pressing("O", "X", "y")(pilot)
         assert "J undoes it for 10 minutes." in notices(app)
-        await pressing("J", "y", "Y")(pilot)
+        await pressing("J", "y", "P")(pilot)
         assert listing(app).resource == "models"
         await pressing("question_mark")(pilot)
         assert "F2" in shown(app)

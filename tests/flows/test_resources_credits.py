@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from gwtui.watch.feeds import credits as credits_resource
 from gwtui.watch.feeds.keys import fetch_keys
 from screen_text import shown
 from shell_kit import dashboard, line, listing, site, until
+from walk import walk
 
 
 def screen_of(app: GwtuiApp) -> CreditsScreen:
@@ -36,53 +38,54 @@ async def ranked(app: GwtuiApp, pilot: Any) -> ResourceTable[Any]:
     return ranking(app)
 
 
-async def test_the_balance_is_the_gateways(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, start="credits") as (app, pilot):
-        credits = await app.gateway.credits.get()
-        await pilot.pause()
-        assert credits.balance is not None
-        assert screen_of(app).query_one("#balance-figure", Digits).value == money.usd(
-            credits.balance
-        )
-        assert money.usd(credits.total_credits) in shown(app)
-        assert money.percent(credits.used_share) in shown(app)
+async def the_balance_is_the_gateways(desk: Any) -> None:
+    app, pilot = desk.app, desk.pilot
+    await at_credits(desk)
+    credits = await app.gateway.credits.get()
+    await pilot.pause()
+    assert credits.balance is not None
+    assert screen_of(app).query_one("#balance-figure", Digits).value == money.usd(credits.balance)
+    assert money.usd(credits.total_credits) in shown(app)
+    assert money.percent(credits.used_share) in shown(app)
 
 
-async def test_keys_of_every_workspace_are_ranked_by_usage_whatever_the_scope(
-    tmp_path: Path,
-) -> None:
-    async with site() as place, dashboard(place, tmp_path, start="credits") as (app, pilot):
-        table = await ranked(app, pilot)
-        keys = [row.key for row in await fetch_keys(app.gateway, None)]
-        assert table.total_count == len(keys)
-        spenders = sorted(keys, key=lambda key: -(key.usage_daily or 0))
-        assert table.identities[0] == spenders[0].hash
-        workspaces = (await app.gateway.workspaces.list()).items
-        app.narrow(workspaces[0].id, "one")
-        await pilot.pause()
-        assert ranking(app).total_count == len(keys)
+async def keys_of_every_workspace_are_ranked_by_usage_whatever_the_scope(desk: Any) -> None:
+    app, pilot = desk.app, desk.pilot
+    await at_credits(desk)
+    table = await ranked(app, pilot)
+    keys = [row.key for row in await fetch_keys(app.gateway, None)]
+    assert table.total_count == len(keys)
+    spenders = sorted(keys, key=lambda key: -(key.usage_daily or 0))
+    assert table.identities[0] == spenders[0].hash
+    workspaces = (await app.gateway.workspaces.list()).items
+    app.narrow(workspaces[0].id, "one")
+    await pilot.pause()
+    assert ranking(app).total_count == len(keys)
+    app.narrow(None, None)
 
 
-async def test_u_ranks_by_the_next_window(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, start="credits") as (app, pilot):
-        table = await ranked(app, pilot)
-        keys = [row.key for row in await fetch_keys(app.gateway, None)]
-        for words, field in (("this week", "usage_weekly"), ("this month", "usage_monthly")):
-            await pilot.press("u")
-            await until(pilot, lambda words=words: f"[{words}]" in shown(app), words)
-            biggest = max(keys, key=lambda key, field=field: getattr(key, field) or Decimal(0))
-            assert table.identities[0] == biggest.hash
+async def u_ranks_by_the_next_window(desk: Any) -> None:
+    app, pilot = desk.app, desk.pilot
+    await at_credits(desk)
+    table = await ranked(app, pilot)
+    keys = [row.key for row in await fetch_keys(app.gateway, None)]
+    for words, field in (("this week", "usage_weekly"), ("this month", "usage_monthly")):
         await pilot.press("u")
-        await until(pilot, lambda: "[today]" in shown(app), "today again")
+        await until(pilot, lambda words=words: f"[{words}]" in shown(app), words)
+        biggest = max(keys, key=lambda key, field=field: getattr(key, field) or Decimal(0))
+        assert table.identities[0] == biggest.hash
+    await pilot.press("u")
+    await until(pilot, lambda: "[today]" in shown(app), "today again")
 
 
-async def test_enter_opens_the_key_that_burns(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, start="credits") as (app, pilot):
-        table = await ranked(app, pilot)
-        await pilot.press("down", "enter")
-        wanted = table.identities[1]
-        await until(pilot, lambda: app.navigation.screen is not screen_or_none(app), "the keys")
-        await until(pilot, lambda: listing(app).table.selected_identity == wanted, "that key")
+async def enter_opens_the_key_that_burns(desk: Any) -> None:
+    app, pilot = desk.app, desk.pilot
+    await at_credits(desk)
+    table = await ranked(app, pilot)
+    await pilot.press("down", "enter")
+    wanted = table.identities[1]
+    await until(pilot, lambda: app.navigation.screen is not screen_or_none(app), "the keys")
+    await until(pilot, lambda: listing(app).table.selected_identity == wanted, "that key")
 
 
 def screen_or_none(app: GwtuiApp) -> CreditsScreen | None:
@@ -90,9 +93,9 @@ def screen_or_none(app: GwtuiApp) -> CreditsScreen | None:
     return screen if isinstance(screen, CreditsScreen) else None
 
 
-async def test_a_rate_is_not_told_before_it_is_measured(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, start="credits") as (app, _pilot):
-        assert "measuring since it opened" in shown(app)
+async def a_rate_is_not_told_before_it_is_measured(desk: Any) -> None:
+    app = desk.app
+    assert "measuring since it opened" in shown(app)
 
 
 async def test_the_burn_is_measured_from_what_is_seen(tmp_path: Path) -> None:
@@ -103,42 +106,43 @@ async def test_the_burn_is_measured_from_what_is_seen(tmp_path: Path) -> None:
         await until(pilot, lambda: "measured here over" in shown(app), "a measured rate")
 
 
-async def test_the_board_tells_the_same_end_before_anything_is_recorded(tmp_path: Path) -> None:
-    async with (
-        site() as place,
-        dashboard(place, tmp_path, start="credits", size=(120, 40)) as (app, pilot),
-    ):
-        await ranked(app, pilot)
-        words = line(screen_of(app), "credits-runway").split(maxsplit=1)[1]
-        assert "at today's rate" in words
-        days = words.partition(",")[0]
-        assert days.endswith(" days")
-        await pilot.press("0")
+async def the_board_tells_the_same_end_before_anything_is_recorded(desk: Any) -> None:
+    app, pilot = desk.app, desk.pilot
+    await at_credits(desk)
+    await ranked(app, pilot)
+    words = line(screen_of(app), "credits-runway").split(maxsplit=1)[1]
+    assert "at today's rate" in words
+    days = words.partition(",")[0]
+    assert days.endswith(" days")
+    await pilot.press("0")
 
-        def told(name: str) -> str:
-            found = app.screen.query(f"#{name}")
-            return line(app.screen, name) if found else ""
+    def told(name: str) -> str:
+        found = app.screen.query(f"#{name}")
+        return line(app.screen, name) if found else ""
 
-        await until(pilot, lambda: words in told("board-runway"), "the same on the board")
-        assert "runway unknown" not in told("board-summary")
-        assert "at today's rate" in told("board-summary")
+    await until(pilot, lambda: words in told("board-runway"), "the same on the board")
+    assert "runway unknown" not in told("board-summary")
+    assert "at today's rate" in told("board-summary")
 
 
 async def test_workspaces_have_a_line_or_a_table_as_there_is_room(tmp_path: Path) -> None:
-    async with site() as place:
-        async with dashboard(place, tmp_path, start="credits", size=(80, 24)) as (app, pilot):
-            await ranked(app, pilot)
-            screen = screen_of(app)
-            assert screen.query_one("#workspace-line").display
-            assert not screen.query_one("#burner-workspaces").display
-            assert "Data pipelines" in line(screen, "workspace-line")
-        async with dashboard(place, tmp_path, start="credits", size=(120, 40)) as (app, pilot):
-            await ranked(app, pilot)
-            screen = screen_of(app)
-            assert not screen.query_one("#workspace-line").display
-            table = screen.query_one("#burner-workspaces", ResourceTable)
-            keys = [row.key for row in await fetch_keys(app.gateway, None)]
-            assert set(table.identities) == {key.workspace_id for key in keys}
+    async with (
+        site() as place,
+        dashboard(place, tmp_path, start="credits", size=(80, 24)) as (app, pilot),
+    ):
+        await ranked(app, pilot)
+        screen = screen_of(app)
+        assert screen.query_one("#workspace-line").display
+        assert not screen.query_one("#burner-workspaces").display
+        text = line(screen, "workspace-line")
+        assert "Data pipelines" in text
+        assert len(text) <= 78
+        assert text.endswith("+1"), "those that find no room are counted"
+        await pilot.resize_terminal(120, 40)
+        await until(pilot, lambda: not screen.query_one("#workspace-line").display, "the table")
+        table = screen.query_one("#burner-workspaces", ResourceTable)
+        keys = [row.key for row in await fetch_keys(app.gateway, None)]
+        assert set(table.identities) == {key.workspace_id for key in keys}
 
 
 async def test_an_overdrawn_account_says_so_in_words(
@@ -172,24 +176,34 @@ async def test_figures_stay_with_their_age_when_the_gateway_is_gone(tmp_path: Pa
         await until(pilot, lambda: not line(screen_of(app), "banner"), "the recovery", 30)
 
 
-async def test_a_second_without_news_repaints_nothing_but_what_moved(tmp_path: Path) -> None:
+async def a_second_without_news_repaints_nothing_but_what_moved(desk: Any) -> None:
+    app, pilot, place = desk.app, desk.pilot, desk.place
+    await at_credits(desk)
+    await ranked(app, pilot)
+    await pilot.pause()
+    figure = screen_of(app).query_one("#balance-figure", Digits)
+    painted: list[object] = []
+    figure.refresh = lambda *args, **kwargs: painted.append(args)  # type: ignore[method-assign,assignment]
+    for _ in range(3):
+        screen_of(app).tick(place.clock.now())
+    assert painted == []
+    del figure.refresh
+
+
+async def at_credits(desk: Any) -> None:
+    await desk.app.open_route("credits")
+    await ranked(desk.app, desk.pilot)
+
+
+async def test_balance_ranking_and_runway(tmp_path: Path) -> None:
     async with site() as place, dashboard(place, tmp_path, start="credits") as (app, pilot):
-        await ranked(app, pilot)
-        await pilot.pause()
-        figure = screen_of(app).query_one("#balance-figure", Digits)
-        painted: list[object] = []
-        figure.refresh = lambda *args, **kwargs: painted.append(args)  # type: ignore[method-assign,assignment]
-        for _ in range(3):
-            screen_of(app).tick(place.clock.now())
-        assert painted == []
-
-
-async def test_workspaces_that_find_no_room_are_counted(tmp_path: Path) -> None:
-    async with (
-        site() as place,
-        dashboard(place, tmp_path, start="credits", size=(80, 24)) as (app, pilot),
-    ):
-        await ranked(app, pilot)
-        text = line(screen_of(app), "workspace-line")
-        assert len(text) <= 78
-        assert text.endswith("+1")
+        await walk(
+            SimpleNamespace(app=app, pilot=pilot, place=place),
+            a_rate_is_not_told_before_it_is_measured,
+            the_balance_is_the_gateways,
+            a_second_without_news_repaints_nothing_but_what_moved,
+            u_ranks_by_the_next_window,
+            keys_of_every_workspace_are_ranked_by_usage_whatever_the_scope,
+            the_board_tells_the_same_end_before_anything_is_recorded,
+            enter_opens_the_key_that_burns,
+        )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-
-import pytest
+from types import SimpleNamespace
+from typing import Any
 
 from gwtui.crud.resource import Scope
 from gwtui.crud.schema_gaps import every_gap, every_unknown
@@ -15,7 +15,8 @@ from gwtui.ui.widgets.detail import DetailPane
 from gwtui.watch.feeds.keys import fetch_keys
 from gwtui.watch.shared import FeedKey
 from screen_text import shown
-from shell_kit import dashboard, line, listing, notices, site, until
+from shell_kit import dashboard, has_data, line, listing, notices, site, until
+from walk import walk
 
 
 def test_every_tab_has_a_screen_and_every_opened_resource_exists() -> None:
@@ -36,52 +37,67 @@ def test_every_list_has_one_name_column_and_an_order_of_importance() -> None:
         assert all(column.help for column in spec.columns), spec.id
 
 
-@pytest.mark.parametrize("tab", [tab for tab in TABS if tab in RESOURCES])
-async def test_every_tab_shows_what_the_gateway_has(tab: str, tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path, start=tab) as (app, pilot):
-        await until(pilot, lambda: listing(app).table.total_count, "rows")
-        table = listing(app).table
-        spec = RESOURCES[tab]
-        items = app.hub.feed(FeedKey(tab), None, None).state.value  # type: ignore[arg-type,var-annotated]
-        assert table.total_count == len(items)
-        assert spec.name(table.selected) in shown(app)
-
-
-async def test_the_gateway_keeps_its_own_contract(tmp_path: Path) -> None:
-    """No gap and no unknown field in anything that the simulated world shows."""
-    async with site() as place, dashboard(place, tmp_path) as (app, _pilot):
-        answers = [row.key for row in await fetch_keys(app.gateway, None)]
-        models = (await app.gateway.catalog.models()).items
-        endpoints = [
-            await app.gateway.catalog.endpoints(model.id)
-            for model in models
-            if model.id is not None
-        ]
-        others = [
-            *(await app.gateway.workspaces.list()).items,
-            *(await app.gateway.providers.list()).items,
-        ]
-        for answer in (*answers, *models, *endpoints, *others):
-            assert list(every_gap(answer)) == [], answer
-            assert list(every_unknown(answer)) == [], answer
-
-
-async def test_keys_are_filtered_by_state_share_and_workspace(tmp_path: Path) -> None:
+async def test_every_tab_shows_what_the_gateway_has(tmp_path: Path) -> None:
     async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        rows = await fetch_keys(app.gateway, None)
-        now = place.clock.now()
-        expected = {
-            "state:expired": {r.identity for r in rows if key_state(r.key, now).word == "expired"},
-            "used>80": {r.identity for r in rows if r.used_share and r.used_share * 100 > 80},
-            "workspace:Research": {r.identity for r in rows if r.workspace_name == "Research"},
-            "limit:null": {r.identity for r in rows if r.key.limit is None},
-        }
-        table = listing(app).table
-        for text, identities in expected.items():
-            assert table.filter_by(text) is None, text
-            assert set(table.identities) == identities, text
-            assert identities, f"the simulated world has none of {text}"
+        for tab in (tab for tab in TABS if tab in RESOURCES):
+            await app.open_route(tab)
+            await until(
+                pilot,
+                lambda wanted=tab: listing(app).resource == wanted and has_data(app),
+                f"the rows of {tab}",
+            )
+            table = listing(app).table
+            spec = RESOURCES[tab]
+            items = app.hub.feed(FeedKey(tab), None, None).state.value  # type: ignore[arg-type,var-annotated]
+            assert table.total_count == len(items)
+            assert spec.name(table.selected) in shown(app)
+
+
+async def the_gateway_keeps_its_own_contract(desk: Any) -> None:
+    """No gap and no unknown field in anything that the simulated world shows."""
+    app = desk.app
+    answers = [row.key for row in await fetch_keys(app.gateway, None)]
+    models = (await app.gateway.catalog.models()).items
+    endpoints = [
+        await app.gateway.catalog.endpoints(model.id) for model in models if model.id is not None
+    ]
+    others = [
+        *(await app.gateway.workspaces.list()).items,
+        *(await app.gateway.providers.list()).items,
+    ]
+    for answer in (*answers, *models, *endpoints, *others):
+        assert list(every_gap(answer)) == [], answer
+        assert list(every_unknown(answer)) == [], answer
+
+
+async def keys_are_filtered_by_state_share_and_workspace(desk: Any) -> None:
+    app, pilot, place = desk.app, desk.pilot, desk.place
+    rows = await fetch_keys(app.gateway, None)
+    now = place.clock.now()
+    expected = {
+        "state:expired": {r.identity for r in rows if key_state(r.key, now).word == "expired"},
+        "used>80": {r.identity for r in rows if r.used_share and r.used_share * 100 > 80},
+        "workspace:Research": {r.identity for r in rows if r.workspace_name == "Research"},
+        "limit:null": {r.identity for r in rows if r.key.limit is None},
+    }
+    table = listing(app).table
+    for text, identities in expected.items():
+        assert table.filter_by(text) is None, text
+        while table.is_filtering:
             await pilot.pause()
+        assert set(table.identities) == identities, text
+        assert identities, f"the simulated world has none of {text}"
+        await pilot.pause()
+
+
+async def test_feeds_filters_and_contract_of_lists(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        await walk(
+            SimpleNamespace(app=app, pilot=pilot, place=place),
+            two_models_have_feeds_of_their_own,
+            keys_are_filtered_by_state_share_and_workspace,
+            the_gateway_keeps_its_own_contract,
+        )
 
 
 async def test_a_workspace_scope_reads_that_workspace_alone(tmp_path: Path) -> None:
@@ -117,13 +133,13 @@ async def test_a_model_opens_its_endpoints_with_every_figure(tmp_path: Path) -> 
         assert "p90" in pane.text
 
 
-async def test_two_models_have_feeds_of_their_own(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, _pilot):
-        endpoints = RESOURCES["endpoints"]
-        one = endpoints.feed(app.hub, Scope(parent="a/b"))
-        other = endpoints.feed(app.hub, Scope(parent="a/c"))
-        assert one is not other
-        assert {one.name, other.name} == {"endpoints:a/b", "endpoints:a/c"}
+async def two_models_have_feeds_of_their_own(desk: Any) -> None:
+    app = desk.app
+    endpoints = RESOURCES["endpoints"]
+    one = endpoints.feed(app.hub, Scope(parent="a/b"))
+    other = endpoints.feed(app.hub, Scope(parent="a/c"))
+    assert one is not other
+    assert {one.name, other.name} == {"endpoints:a/b", "endpoints:a/c"}
 
 
 async def test_essentials_of_keys_fit_into_eighty_columns(tmp_path: Path) -> None:

@@ -115,25 +115,29 @@ async def test_a_key_that_was_not_acknowledged_is_offered_until_it_is(
         assert (await client.keys.current()).label
 
 
-@pytest.mark.parametrize("length", [0, 130, 140, 150, 160, 300])
 async def test_where_nothing_can_be_sealed_it_is_said_before_anything_is_sent(
-    place: Site, state: Path, length: int
+    place: Site, state: Path
 ) -> None:
-    """However long the path of the state directory is: at least ``length`` characters here."""
-    state = state / ("x" * min(200, length - len(str(state)) - 1))
-    state.mkdir(mode=0o700, exist_ok=True)
     (state / DIRECTORY).write_text("in the way")
     async with dashboard(place, state, size=(80, 24)) as (app, pilot):
         before = listing(app).table.total_count
         await pilot.press("n")
         await on_screen(app, pilot, FormScreen)
-        await pilot.press(*"zz new", "ctrl+s")
-        await on_screen(app, pilot, ConfirmScreen)
-        said = " ".join(shown(app).replace("│", " ").split())
-        assert "cannot be sealed on this machine" in said
-        assert "nobody can see it again" in said
-        await pilot.press("escape")
-        await on_screen(app, pilot, FormScreen)
+        await pilot.press(*"zz new")
+        assert app.session is not None
+        for length in (0, 130, 140, 150, 160, 300):
+            # However long the path of the state directory is: at least so many characters.
+            folder = state / ("x" * min(200, length - len(str(state)) - 1))
+            folder.mkdir(mode=0o700, exist_ok=True)
+            (folder / DIRECTORY).write_text("in the way")
+            app.session.sealed.directory = folder / DIRECTORY
+            await pilot.press("ctrl+s")
+            await on_screen(app, pilot, ConfirmScreen)
+            said = " ".join(shown(app).replace("│", " ").split())
+            assert "cannot be sealed on this machine" in said, length
+            assert "nobody can see it again" in said, length
+            await pilot.press("escape")
+            await on_screen(app, pilot, FormScreen)
         await app.hub.refresh("keys")
         assert listing(app).table.total_count == before
         await pilot.press("ctrl+s")

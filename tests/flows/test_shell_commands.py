@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -15,13 +17,23 @@ from gwtui.ui.actions import handlers
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.commands import offered, shown_all
 from gwtui.ui.help_lines import help_lines
-from gwtui.ui.palette import PaletteScreen, matching
+from gwtui.ui.palette import PaletteScreen, elsewhere, matching
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.widgets.prompt import QuietInput
 from screen_text import shown
 from shell_kit import dashboard, has_data, listing, notices, site, until
+from walk import walk
 
-NO_HANDLERS = {"__init__", "bulk", "context", "crud", "editing", "handlers", "writing"}
+NO_HANDLERS = {
+    "__init__",
+    "bulk",
+    "context",
+    "crud",
+    "editing",
+    "handlers",
+    "taking_out",
+    "writing",
+}
 """Modules of ``gwtui/ui/actions`` that declare none."""
 
 
@@ -82,7 +94,7 @@ async def test_the_help_page_opens_and_closes_with_its_key(tmp_path: Path) -> No
         assert "Filter: Narrow" in shown(app)
         await pilot.press("slash", *"copy", "space", *"id", "enter")
         await pilot.pause()
-        assert "Copy id: " in shown(app)
+        assert "Copy: Copy id, name, cell" in shown(app)
         assert "Filter: Narrow" not in shown(app)
         await pilot.press("slash", "escape")
         await pilot.pause()
@@ -100,33 +112,68 @@ def test_the_palette_finds_by_word_and_prefers_titles() -> None:
     assert len(matching(actions, "")) == len(actions)
 
 
-async def test_the_palette_acts_on_the_row_that_was_selected_when_it_opened(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    ("typed", "screen", "found"),
+    [
+        ("disable", "keys", "keys.toggle"),
+        ("enable", "byok", "byok.toggle"),
+        ("limit", "keys", "keys.edit"),
+        ("remove", "keys", "keys.delete"),
+        ("budget", "workspaces", "budgets.edit"),
+        ("profile", "board", "app.profile"),
+        ("ctx", "keys", "app.profile"),
+        ("columns", "models", "list.columns"),
+        ("exit", "activity", "app.quit"),
+    ],
+)
+def test_the_palette_knows_what_else_actions_are_called(
+    typed: str, screen: str, found: str
 ) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        screen = listing(app)
-        await pilot.press("down", "down")
-        row = screen.table.selected_identity
-        await pilot.press("ctrl+p")
-        await until(pilot, lambda: isinstance(app.screen, PaletteScreen), "the palette")
-        screen.table.select(screen.table.identities[7])
-        await pilot.press(*"raw", "enter")
-        await until(pilot, lambda: "Raw JSON" in shown(app), "the raw view")
-        assert f'"hash": "{row}"' in shown(app)
+    actions = offered((screen, LIST, APP))
+    assert matching(actions, typed)[0].id == found
+    assert elsewhere(actions, typed) == []
 
 
-async def test_the_palette_offers_tabs_and_leaves_on_escape(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        await pilot.press("ctrl+p")
-        await until(pilot, lambda: isinstance(app.screen, PaletteScreen), "the palette")
-        await pilot.press("escape")
-        await until(pilot, lambda: app.screen is listing(app), "the list")
-        await pilot.press("ctrl+p")
-        await until(pilot, lambda: isinstance(app.screen, PaletteScreen), "the palette")
-        await pilot.press(*"go to models", "enter")
-        await until(
-            pilot, lambda: has_data(app) and listing(app).resource == "models", "the models"
-        )
+def test_what_is_done_on_another_screen_is_found_with_the_way_there() -> None:
+    actions = offered(("keys", LIST, APP))
+    (place,) = elsewhere(actions, "budgets")
+    assert (place.id, place.help[:17]) == ("go.workspaces", "b there · Budgets")
+    assert elsewhere(actions, "mute")[0].id == "go.alerts"
+    assert elsewhere(actions, "") == elsewhere(actions, "no such thing") == []
+
+
+async def the_palette_acts_on_the_row_that_was_selected_when_it_opened(desk: Any) -> None:
+    app, pilot = desk.app, desk.pilot
+    await app.open_route("keys")
+    await until(pilot, lambda: has_data(app), "the keys")
+    screen = listing(app)
+    await pilot.press("down", "down")
+    row = screen.table.selected_identity
+    await pilot.press("ctrl+p")
+    await until(pilot, lambda: isinstance(app.screen, PaletteScreen), "the palette")
+    screen.table.select(screen.table.identities[7])
+    await pilot.press(*"raw", "enter")
+    await until(pilot, lambda: "Raw JSON" in shown(app), "the raw view")
+    assert f'"hash": "{row}"' in shown(app)
+
+
+async def the_palette_offers_tabs_and_leaves_on_escape(desk: Any) -> None:
+    app, pilot = desk.app, desk.pilot
+    await app.open_route("keys")
+    await until(pilot, lambda: has_data(app), "the keys")
+    await pilot.press("ctrl+p")
+    await until(pilot, lambda: isinstance(app.screen, PaletteScreen), "the palette")
+    await pilot.press("escape")
+    await until(pilot, lambda: app.screen is listing(app), "the list")
+    await pilot.press("ctrl+p")
+    await until(pilot, lambda: isinstance(app.screen, PaletteScreen), "the palette")
+    await pilot.press(*"mutex")
+    assert "Nothing matches “mutex”" in shown(app)
+    await pilot.press("enter", "backspace")
+    assert "z there · Silence" in shown(app)
+    assert "Enter runs it" in shown(app)
+    await pilot.press(*(["backspace"] * 4), *"go to models", "enter")
+    await until(pilot, lambda: has_data(app) and listing(app).resource == "models", "the models")
 
 
 async def test_read_only_is_said_and_holds_writes_back(tmp_path: Path) -> None:
@@ -187,34 +234,46 @@ async def test_leaving_asks_while_something_would_be_lost(
         await until(pilot, lambda: not app.is_running, "the end")
 
 
-async def test_ctrl_c_in_a_form_asks_before_typed_text_is_lost(tmp_path: Path) -> None:
+async def ctrl_c_in_a_form_asks_before_typed_text_is_lost(desk: Any) -> None:
+    app, pilot = desk.app, desk.pilot
+    await app.open_route("keys")
+    await until(pilot, lambda: has_data(app), "the keys")
+    await pilot.press("n")
+    await until(pilot, lambda: app.screen is not listing(app), "the form")
+    await pilot.press(*"half a name", "ctrl+c")
+    await until(pilot, lambda: isinstance(app.screen, AskScreen), "the question")
+    await until(pilot, lambda: "Quit now?" in shown(app), "the words of the question")
+    await pilot.press("escape")
+    await until(pilot, lambda: "half a name" in shown(app), "the form as it was")
+
+
+async def test_the_palette_and_a_form_on_one_dashboard(tmp_path: Path) -> None:
     async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        await pilot.press("n")
-        await until(pilot, lambda: app.screen is not listing(app), "the form")
-        await pilot.press(*"half a name", "ctrl+c")
-        await until(pilot, lambda: isinstance(app.screen, AskScreen), "the question")
-        await until(pilot, lambda: "Quit now?" in shown(app), "the words of the question")
-        await pilot.press("escape")
-        await until(pilot, lambda: "half a name" in shown(app), "the form as it was")
+        await walk(
+            SimpleNamespace(app=app, pilot=pilot, place=place),
+            the_palette_acts_on_the_row_that_was_selected_when_it_opened,
+            the_palette_offers_tabs_and_leaves_on_escape,
+            ctrl_c_in_a_form_asks_before_typed_text_is_lost,
+        )
 
 
 def _shows(app: GwtuiApp, text: str) -> bool:
     return text in shown(app)
 
 
-@pytest.mark.parametrize("width", [80, 120])
-async def test_every_title_of_the_palette_ends_before_what_it_means(
-    width: int, tmp_path: Path
-) -> None:
-    async with site() as place, dashboard(place, tmp_path, size=(width, 30)) as (app, pilot):
+async def test_every_title_of_the_palette_ends_before_what_it_means(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path, size=(80, 30)) as (app, pilot):
         await pilot.press("ctrl+p")
         await until(pilot, lambda: isinstance(app.screen, PaletteScreen), "the palette")
-        for action in offered(listing(app).scopes):
-            if action.id == "app.palette":
-                continue
-            app.screen.query_one(QuietInput).value = action.title
-            await until(pilot, partial(_shows, app, f"{action.title}  "), action.title)
-            lines = [line for line in shown(app).splitlines() if f"{action.title}  " in line]
-            helped = [line for line in lines if action.help[:20] in line]
-            assert helped, lines
-            assert helped[0].partition(action.title)[2].startswith("  ")
+        for width in (80, 120):
+            await pilot.resize_terminal(width, 30)
+            await until(pilot, lambda wide=width: app.screen.size.width == wide, "the width")
+            for action in offered(listing(app).scopes):
+                if action.id == "app.palette":
+                    continue
+                app.screen.query_one(QuietInput).value = action.title
+                await until(pilot, partial(_shows, app, f"{action.title}  "), action.title)
+                lines = [line for line in shown(app).splitlines() if f"{action.title}  " in line]
+                helped = [line for line in lines if action.help[:20] in line]
+                assert helped, (width, lines)
+                assert helped[0].partition(action.title)[2].startswith("  "), width

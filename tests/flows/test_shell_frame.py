@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -112,6 +113,22 @@ def test_tabs_carry_names_at_80_cells_when_lists_are_narrowed_to_a_workspace() -
     text = "".join(part.content.plain for part in header_parts(facts, 80))
     assert "4 Spaces" in text
     assert "w Data…" in text or "w Data " in text
+
+
+@pytest.mark.parametrize("width", range(60, 200, 7))
+def test_the_name_of_a_workspace_is_cut_only_where_the_line_ends(width: int) -> None:
+    name = "Data pipelines of the warehouse (pilot)"
+    parts = header_parts(HeaderFacts(REAL_TABS, name, profile="demo"), width)
+    text = "".join(part.content.plain for part in parts)
+    assert width_of(parts) == width
+    # One blank is between what stands on the left and on the right.
+    assert f"w {name} " in text or re.search(r"\S  ?w Dat\S.*…  demo $", text)
+    assert "w Partner portal (pilot)  demo" in "".join(
+        part.content.plain
+        for part in header_parts(
+            HeaderFacts(REAL_TABS, "Partner portal (pilot)", profile="demo"), 100
+        )
+    )
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

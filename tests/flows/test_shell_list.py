@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,192 +17,203 @@ from gwtui.ui.widgets.prompt import FilterPrompt
 from journeys import Terminal, at_rest
 from screen_text import shown
 from shell_kit import dashboard, line, listing, notices, site, until
+from walk import walk
 
 
-async def test_the_filter_narrows_while_typing_and_escape_takes_it_away(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        table = listing(app).table
-        total = table.total_count
-        await pilot.press("slash", "b")
-        await pilot.pause()
-        some = table.visible_count
-        assert 0 < some < total
-        assert f"{some} of {total} keys" in line(listing(app), "status")
-        await pilot.press("o", "t")
-        await pilot.pause()
-        assert table.visible_count < some
-        await pilot.press("escape")
-        await pilot.pause()
-        assert table.visible_count == total
-        assert app.focused is table
+async def the_filter_narrows_while_typing_and_escape_takes_it_away(desk: Any) -> None:
+    app, pilot = desk.app, desk.pilot
+    await unfiltered(desk)
+    table = listing(app).table
+    total = table.total_count
+    await pilot.press("slash", "b")
+    await pilot.pause()
+    some = table.visible_count
+    assert 0 < some < total
+    assert f"{some} of {total} keys" in line(listing(app), "status")
+    await pilot.press("o", "t")
+    await pilot.pause()
+    assert table.visible_count < some
+    await pilot.press("escape")
+    await pilot.pause()
+    assert table.visible_count == total
+    assert app.focused is table
 
 
-async def test_enter_keeps_the_filter_and_escape_in_the_list_drops_it(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        screen = listing(app)
-        await pilot.press("slash", "b", "o", "t", "enter")
-        await pilot.pause()
-        assert app.focused is screen.table
-        kept = screen.table.visible_count
-        assert kept < screen.table.total_count
-        assert screen.query_one(FilterPrompt).display
-        await pilot.press("escape")
-        await pilot.pause()
-        assert screen.table.visible_count == screen.table.total_count
-        assert not screen.query_one(FilterPrompt).display
+async def enter_keeps_the_filter_and_escape_in_the_list_drops_it(desk: Any) -> None:
+    app, pilot = desk.app, desk.pilot
+    await unfiltered(desk)
+    screen = listing(app)
+    await pilot.press("slash", "b", "o", "t", "enter")
+    await pilot.pause()
+    assert app.focused is screen.table
+    kept = screen.table.visible_count
+    assert kept < screen.table.total_count
+    assert screen.query_one(FilterPrompt).display
+    await pilot.press("escape")
+    await pilot.pause()
+    assert screen.table.visible_count == screen.table.total_count
+    assert not screen.query_one(FilterPrompt).display
 
 
-async def test_keys_typed_right_after_the_slash_go_into_the_filter(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        await pilot.press("slash", *"qrtw")
-        await pilot.pause()
-        assert app.is_running
-        assert listing(app).query_one(FilterPrompt).text == "qrtw"
+async def keys_typed_right_after_the_slash_go_into_the_filter(desk: Any) -> None:
+    app, pilot = desk.app, desk.pilot
+    await unfiltered(desk)
+    await pilot.press("slash", *"qrtw")
+    await pilot.pause()
+    assert app.is_running
+    assert listing(app).query_one(FilterPrompt).text == "qrtw"
 
 
-async def test_a_wrong_filter_is_explained_in_the_status_line(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        await pilot.press("slash", *"used>")
-        await pilot.pause()
-        assert "needs a value" in line(listing(app), "status")
-        await pilot.press("escape")
-        await pilot.pause()
-        assert "needs a value" not in line(listing(app), "status")
+async def a_wrong_filter_is_explained_in_the_status_line(desk: Any) -> None:
+    app, pilot = desk.app, desk.pilot
+    await unfiltered(desk)
+    await pilot.press("slash", *"used>")
+    await pilot.pause()
+    assert "needs a value" in line(listing(app), "status")
+    await pilot.press("escape")
+    await pilot.pause()
+    assert "needs a value" not in line(listing(app), "status")
 
 
-async def test_a_condition_that_can_never_hold_is_told_quietly_while_it_is_typed(
-    tmp_path: Path,
-) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        screen = listing(app)
+async def a_condition_that_can_never_hold_is_told_quietly_while_it_is_typed(desk: Any) -> None:
+    app, pilot = desk.app, desk.pilot
+    await unfiltered(desk)
+    screen = listing(app)
 
-        def told() -> str | None:
-            """The tone in which the status line says what is wrong."""
-            error = screen.table.filter_error
-            part = screen.status_parts()[0]
-            assert error is None or part.plain == error
-            return None if error is None else str(part.spans[0].style)
+    def told() -> str | None:
+        """The tone in which the status line says what is wrong."""
+        error = screen.table.filter_error
+        part = screen.status_parts()[0]
+        assert error is None or part.plain == error
+        return None if error is None else str(part.spans[0].style)
 
-        await pilot.press("slash", *"used>")
-        await pilot.pause()
-        quiet = told()
-        await pilot.press(*"abc")
-        await pilot.pause()
-        assert "used>abc: expected a number such as 80" in line(screen, "status")
-        assert told() == quiet
-        assert screen.table.visible_count == screen.table.total_count
-        await pilot.press("enter")
-        await pilot.pause()
-        assert told() not in (quiet, None)
-        assert screen.table.visible_count == screen.table.total_count
-        await pilot.press("slash", *["backspace"] * 3, *"80")
-        await pilot.pause()
-        assert screen.table.filter_error is None
-        assert 0 < screen.table.visible_count < screen.table.total_count
-
-
-async def test_a_column_that_is_not_there_is_named_and_searched_as_text(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        await pilot.press("slash", *"partner:a")
-        await pilot.pause()
-        assert "no column partner: searched as text" in line(listing(app), "status")
-        assert listing(app).table.visible_count == 1
+    await pilot.press("slash", *"used>")
+    await pilot.pause()
+    quiet = told()
+    await pilot.press(*"abc")
+    await pilot.pause()
+    assert "used>abc: expected a number such as 80" in line(screen, "status")
+    assert told() == quiet
+    assert screen.table.visible_count == screen.table.total_count
+    await pilot.press("enter")
+    await pilot.pause()
+    assert told() not in (quiet, None)
+    assert screen.table.visible_count == screen.table.total_count
+    await pilot.press("slash", *["backspace"] * 3, *"80")
+    await pilot.pause()
+    assert screen.table.filter_error is None
+    assert 0 < screen.table.visible_count < screen.table.total_count
 
 
-async def test_a_question_mark_in_an_empty_filter_explains_the_language(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        await pilot.press("slash", "question_mark")
-        await pilot.pause()
-        assert "column:text" in line(listing(app), "filter-help")
-        assert listing(app).query_one(FilterPrompt).text == ""
-        await pilot.press("a", "question_mark")
-        await pilot.pause()
-        assert listing(app).query_one(FilterPrompt).text == "a?"
+async def a_column_that_is_not_there_is_named_and_searched_as_text(desk: Any) -> None:
+    app, pilot = desk.app, desk.pilot
+    await unfiltered(desk)
+    await pilot.press("slash", *"partner:a")
+    await pilot.pause()
+    assert "no column partner: searched as text" in line(listing(app), "status")
+    assert listing(app).table.visible_count == 1
 
 
-async def test_the_bar_offers_what_can_be_typed_and_shows_what_was_found(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, _pilot):
-        screen = listing(app)
-        terminal = Terminal(app)
-        terminal.write("/")
-        await at_rest(app)
-        assert line(screen, "filter-help").startswith("Tab  name  ")
-        terminal.write("All t\t>=1 -sta\t\t")
-        await at_rest(app)
-        filled = screen.query_one(FilterPrompt).text
-        assert re.fullmatch("all>=1 -state:[a-z]+", filled), filled
-        assert 0 < screen.table.visible_count < screen.table.total_count
-        terminal.write("\x1b[27u/(airflow or")
-        await at_rest(app)
-        assert screen.table.visible_count == 1
-        assert "a group has no end" in line(screen, "status")
-        terminal.write(" bot) all >= 0\r")
-        await at_rest(app)
-        assert screen.table.visible_count > 1
-        assert not screen.query_one("#filter-help").display
-        drawn = [row for row in screen.table._drawn if row is not None]
-        assert all(any(row.found) for row in drawn)
-        parts = list(screen.table.render_line(1))
-        assert any(part.style and part.style.underline for part in parts)
-        terminal.write("/ all>x ")
-        await at_rest(app)
-        assert "all>x: expected a number" in line(screen, "filter-help")
+async def a_question_mark_in_an_empty_filter_explains_the_language(desk: Any) -> None:
+    app, pilot = desk.app, desk.pilot
+    await unfiltered(desk)
+    await pilot.press("slash", "question_mark")
+    await pilot.pause()
+    assert "column:text" in line(listing(app), "filter-help")
+    assert listing(app).query_one(FilterPrompt).text == ""
+    await pilot.press("a", "question_mark")
+    await pilot.pause()
+    assert listing(app).query_one(FilterPrompt).text == "a?"
 
 
-async def test_every_column_can_be_sorted_by_and_turned_around(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        screen = listing(app)
-        ids = [column.id for column in screen.declared.columns]
-        seen = []
-        for _ in ids:
-            await pilot.press("greater_than_sign")
-            seen.append(screen.table.sorting[0])
-        assert sorted(seen) == sorted(ids)
-        await pilot.press("less_than_sign")
-        assert screen.table.sorting[0] == seen[-2]
-        column, descending = screen.table.sorting
-        await pilot.press("S")
-        assert screen.table.sorting == (column, not descending)
+async def the_bar_offers_what_can_be_typed_and_shows_what_was_found(desk: Any) -> None:
+    app = desk.app
+    await unfiltered(desk)
+    screen = listing(app)
+    terminal = Terminal(app)
+    terminal.write("/")
+    await at_rest(app)
+    assert line(screen, "filter-help").startswith("Tab  name  ")
+    terminal.write("All t\t>=1 -sta\t\t")
+    await at_rest(app)
+    filled = screen.query_one(FilterPrompt).text
+    assert re.fullmatch("all>=1 -state:[a-z]+", filled), filled
+    assert 0 < screen.table.visible_count < screen.table.total_count
+    terminal.write("\x1b[27u/(airflow or")
+    await at_rest(app)
+    assert screen.table.visible_count == 1
+    assert "a group has no end" in line(screen, "status")
+    terminal.write(" bot) all >= 0\r")
+    await at_rest(app)
+    assert screen.table.visible_count > 1
+    assert not screen.query_one("#filter-help").display
+    drawn = [row for row in screen.table._drawn if row is not None]
+    assert all(any(row.found) for row in drawn)
+    parts = list(screen.table.render_line(1))
+    assert any(part.style and part.style.underline for part in parts)
+    terminal.write("/ all>x ")
+    await at_rest(app)
+    assert "all>x: expected a number" in line(screen, "filter-help")
 
 
-async def test_the_sort_chooser_sorts_and_turns_the_present_column_around(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        screen = listing(app)
-        screen.sort("name", descending=False)
-        await pilot.press("s")
-        await until(pilot, lambda: app.screen is not screen, "the chooser")
-        await pilot.press("enter")
-        await until(pilot, lambda: app.screen is screen, "the list")
-        assert screen.table.sorting == ("name", True)
-        assert "by name" in line(screen, "status")
+async def every_column_can_be_sorted_by_and_turned_around(desk: Any) -> None:
+    app, pilot = desk.app, desk.pilot
+    await unfiltered(desk)
+    screen = listing(app)
+    ids = [column.id for column in screen.declared.columns]
+    seen = []
+    for _ in ids:
+        await pilot.press("greater_than_sign")
+        seen.append(screen.table.sorting[0])
+    assert sorted(seen) == sorted(ids)
+    await pilot.press("less_than_sign")
+    assert screen.table.sorting[0] == seen[-2]
+    column, descending = screen.table.sorting
+    await pilot.press("S")
+    assert screen.table.sorting == (column, not descending)
 
 
-async def test_a_refresh_keeps_row_filter_and_order(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        screen = listing(app)
-        await pilot.press("slash", "a", "enter", "down", "down", "space")
-        row, order, marks = (
-            screen.table.selected_identity,
-            screen.table.sorting,
-            screen.table.marked,
-        )
-        before = screen.states[0].fetched_at
-        await pilot.press("r")
-        await until(pilot, lambda: screen.states[0].fetched_at != before, "the new answer")
-        assert screen.table.selected_identity == row
-        assert screen.table.sorting == order
-        assert screen.table.marked == marks
-        assert "1 marked" in line(screen, "status")
+async def the_sort_chooser_sorts_and_turns_the_present_column_around(desk: Any) -> None:
+    app, pilot = desk.app, desk.pilot
+    await unfiltered(desk)
+    screen = listing(app)
+    screen.sort("name", descending=False)
+    await pilot.press("s")
+    await until(pilot, lambda: app.screen is not screen, "the chooser")
+    await pilot.press("enter")
+    await until(pilot, lambda: app.screen is screen, "the list")
+    assert screen.table.sorting == ("name", True)
+    assert "by name" in line(screen, "status")
 
 
-async def test_the_detail_pane_follows_the_row_where_there_is_room(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        pane = listing(app).query_one(DetailPane)
-        for _ in range(3):
-            await pilot.press("down")
-            name = listing(app).declared.name(listing(app).target())
-            await until(pilot, lambda name=name: name in pane.text, "the row")  # type: ignore[misc]
-            assert pane.display
+async def a_refresh_keeps_row_filter_and_order(desk: Any) -> None:
+    app, pilot = desk.app, desk.pilot
+    await unfiltered(desk)
+    screen = listing(app)
+    await pilot.press("slash", "a", "enter", "down", "down", "space")
+    row, order, marks = (
+        screen.table.selected_identity,
+        screen.table.sorting,
+        screen.table.marked,
+    )
+    before = screen.states[0].fetched_at
+    await pilot.press("r")
+    await until(pilot, lambda: screen.states[0].fetched_at != before, "the new answer")
+    assert screen.table.selected_identity == row
+    assert screen.table.sorting == order
+    assert screen.table.marked == marks
+    assert "1 marked" in line(screen, "status")
+
+
+async def the_detail_pane_follows_the_row_where_there_is_room(desk: Any) -> None:
+    app, pilot = desk.app, desk.pilot
+    await unfiltered(desk)
+    pane = listing(app).query_one(DetailPane)
+    for _ in range(3):
+        await pilot.press("down")
+        name = listing(app).declared.name(listing(app).target())
+        await until(pilot, lambda name=name: name in pane.text, "the row")  # type: ignore[misc]
+        assert pane.display
 
 
 async def test_a_held_key_moves_the_rows_and_the_detail_follows_once_it_rests(
@@ -248,41 +260,58 @@ async def test_the_detail_pane_takes_the_whole_width_where_there_is_none(tmp_pat
             assert app.focused is listing(app).table
 
 
-async def test_raw_json_is_shown_as_it_came(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        identity = listing(app).table.selected_identity
-        await pilot.press("v")
-        await pilot.pause()
-        assert isinstance(app.screen, ReadingScreen)
-        assert f'"hash": "{identity}"' in shown(app)
-        assert place.token not in shown(app)
-        await pilot.press("escape")
-        await pilot.pause()
-        assert app.screen is app.navigation.screen
+async def what_a_list_says_of_itself_stays_when_the_terminal_changes_under_a_dialog(
+    desk: Any,
+) -> None:
+    app, pilot = desk.app, desk.pilot
+    before = line(listing(app), "status")
+    assert "by name" in before
+    await pilot.press("question_mark")
+    await until(pilot, lambda: app.screen is not listing(app), "the help")
+    await pilot.resize_terminal(100, 30)
+    await until(pilot, lambda: listing(app).size.width == 100, "the new size")
+    assert line(listing(app), "status").startswith(before.rstrip())
+    await pilot.resize_terminal(120, 40)
 
 
-async def test_copying_names_the_route(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        await pilot.press("y")
-        await until(pilot, lambda: notices(app), "the notice")
+async def raw_json_is_shown_as_it_came(desk: Any) -> None:
+    app, pilot, place = desk.app, desk.pilot, desk.place
+    await unfiltered(desk)
+    identity = listing(app).table.selected_identity
+    await pilot.press("v")
+    await pilot.pause()
+    assert isinstance(app.screen, ReadingScreen)
+    assert f'"hash": "{identity}"' in shown(app)
+    assert place.token not in shown(app)
+    await pilot.press("escape")
+    await pilot.pause()
+    assert app.screen is app.navigation.screen
 
 
-async def test_the_workspace_narrows_the_keys(tmp_path: Path) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        screen = listing(app)
-        everything = screen.table.total_count
-        await pilot.press("w")
-        await until(pilot, lambda: app.screen is not screen, "the workspaces")
-        await pilot.press("down", "enter")
-        await until(pilot, lambda: app.screen is screen, "the list")
-        await until(pilot, lambda: 0 < screen.table.total_count < everything, "the narrower list")
-        assert app.scope_name is not None
-        assert app.scope_name[:8] in shown(app).splitlines()[0]
-        assert f"only {app.scope_name}" in line(screen, "status")
-        await pilot.press("w")
-        await until(pilot, lambda: app.screen is not screen, "the workspaces")
-        await pilot.press("home", "enter")
-        await until(pilot, lambda: screen.table.total_count == everything, "every key")
+async def copying_names_the_route(desk: Any) -> None:
+    app, pilot = desk.app, desk.pilot
+    await unfiltered(desk)
+    await pilot.press("y", "i")
+    await until(pilot, lambda: "Saved to" in notices(app), "the notice")
+
+
+async def the_workspace_narrows_the_keys(desk: Any) -> None:
+    app, pilot = desk.app, desk.pilot
+    await unfiltered(desk)
+    screen = listing(app)
+    everything = screen.table.total_count
+    await pilot.press("w")
+    await until(pilot, lambda: app.screen is not screen, "the workspaces")
+    await pilot.press("down", "enter")
+    await until(pilot, lambda: app.screen is screen, "the list")
+    await until(pilot, lambda: 0 < screen.table.total_count < everything, "the narrower list")
+    assert app.scope_name is not None
+    assert app.scope_name[:8] in shown(app).splitlines()[0]
+    assert f"only {app.scope_name}" in line(screen, "status")
+    await pilot.press("w")
+    await until(pilot, lambda: app.screen is not screen, "the workspaces")
+    await pilot.press("home", "enter")
+    await until(pilot, lambda: screen.table.total_count == everything, "every key")
 
 
 async def test_a_filter_that_hides_everything_says_so_and_escape_brings_all_back(
@@ -298,3 +327,40 @@ async def test_a_filter_that_hides_everything_says_so_and_escape_brings_all_back
         assert "No key matches" not in shown(app)
         assert screen.table.visible_count == screen.table.total_count
         assert app.focused is screen.table
+
+
+async def unfiltered(desk: Any) -> None:
+    """Take back the filter of the step before."""
+    while any(prompt.display for prompt in listing(desk.app).query(FilterPrompt)):
+        await desk.pilot.press("escape")
+        await desk.pilot.pause()
+
+
+async def test_filtering_a_list(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        await walk(
+            SimpleNamespace(app=app, pilot=pilot, place=place),
+            the_filter_narrows_while_typing_and_escape_takes_it_away,
+            enter_keeps_the_filter_and_escape_in_the_list_drops_it,
+            keys_typed_right_after_the_slash_go_into_the_filter,
+            a_wrong_filter_is_explained_in_the_status_line,
+            a_condition_that_can_never_hold_is_told_quietly_while_it_is_typed,
+            a_column_that_is_not_there_is_named_and_searched_as_text,
+            a_question_mark_in_an_empty_filter_explains_the_language,
+            the_bar_offers_what_can_be_typed_and_shows_what_was_found,
+        )
+
+
+async def test_sorting_reading_and_narrowing_a_list(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        await walk(
+            SimpleNamespace(app=app, pilot=pilot, place=place),
+            what_a_list_says_of_itself_stays_when_the_terminal_changes_under_a_dialog,
+            every_column_can_be_sorted_by_and_turned_around,
+            the_sort_chooser_sorts_and_turns_the_present_column_around,
+            a_refresh_keeps_row_filter_and_order,
+            the_detail_pane_follows_the_row_where_there_is_room,
+            raw_json_is_shown_as_it_came,
+            copying_names_the_route,
+            the_workspace_narrows_the_keys,
+        )

@@ -43,11 +43,11 @@ async def test_a_click_on_a_title_sorts_and_another_turns_around() -> None:
     async with app.run_test(size=SIZE) as pilot:
         at = app.lines()[0].index("Used")
         await pilot.click(ResourceTable, offset=(at, 0))
-        assert app.table.sorting == ("used", False)
-        assert "▲Used" in app.lines()[0]
-        await pilot.click(ResourceTable, offset=(at, 0))
         assert app.table.sorting == ("used", True)
         assert "▼Used" in app.lines()[0]
+        await pilot.click(ResourceTable, offset=(at, 0))
+        assert app.table.sorting == ("used", False)
+        assert "▲Used" in app.lines()[0]
         await pilot.click(ResourceTable, offset=(3, 0))
         assert app.table.sorting == ("name", False)
         assert len(app.heard.of(SortChanged)) == 3

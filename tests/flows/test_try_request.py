@@ -21,7 +21,8 @@ from gwtui.ui.screens.try_request import TryScreen
 from gwtui.ui.widgets.growing_text import GrowingText
 from scripted_models import ScriptedModels, result
 from shell_kit import listing, until
-from try_desk import MODEL, try_desk
+from try_desk import MODEL, TryDesk, try_desk
+from walk import start_over, walk
 
 
 def pieces(*texts: str) -> list[bytes]:
@@ -42,206 +43,293 @@ def pieces(*texts: str) -> list[bytes]:
     ]
 
 
-async def test_an_answer_comes_with_all_that_happened(tmp_path: Path) -> None:
+async def a_new_key_is_tried_before_it_is_stored(desk: TryDesk) -> None:
+    await desk.pilot.press("n")
+    await desk.wait_for(FormScreen)
+    await desk.fill(name="brand new")
+    await desk.pilot.press("ctrl+s")
+    made = await desk.wait_for(SecretScreen)
+    await desk.pilot.press("t")
+    form = await desk.wait_for(TryScreen)
+    await until(desk.pilot, lambda: "brand new" in desk.shown(), "the name of the key")
+    await desk.fill(model=MODEL, prompt="What is a key?")
+    await desk.pilot.press("ctrl+s")
+    screen = await desk.wait_for(AnswerScreen)
+    await desk.over(screen)
+    assert desk.state() == "✓ Answered"
+    await desk.pilot.press("escape")
+    assert await desk.wait_for(TryScreen) is form
+    await desk.pilot.press("escape")
+    assert await desk.wait_for(SecretScreen) is made
+    assert made.unsaved, "it is still to be stored"
+    assert desk.app.tries.typed is None, "and kept nowhere else"
+
+
+async def an_answer_comes_with_all_that_happened(desk: TryDesk) -> None:
+    screen = await desk.send()
+    await desk.over(screen)
+    assert "simulated answer" in desk.answer()
+    assert desk.state() == "✓ Answered"
+    tried = screen.tried
+    assert tried is not None
+    figures = desk.figures()
+    for words in ("first token", "tokens/s", "prompt +", "cost", "of $5.00"):
+        assert words in figures
+    assert "✓ Northwind" in figures
+    assert "left, not needed" in figures
+    assert "tier not asked for" in figures, "the words of what remains"
+    assert (await desk.read_key()).usage == tried.cost
+    await desk.pilot.press("escape")
+    form = await desk.wait_for(TryScreen)
+    assert form.state.typed("prompt") == "What is a key?", "nothing typed is lost"
+    await desk.pilot.press("escape")
+    await until(desk.pilot, lambda: desk.app.screen is listing(desk.app), "the list")
+    assert listing(desk.app).table.selected_identity == desk.key.hash
+
+
+async def what_it_cost_stands_in_the_list_and_the_rule_beside_it(desk: TryDesk) -> None:
+    before = (await desk.read_key()).usage or 0
+    await desk.open()
+    form = desk.app.screen
+    assert isinstance(form, TryScreen)
+    form.state.put("only", ("kestrel",))
+    screen = await desk.send()
+    await desk.over(screen)
+    assert screen.tried is not None
+    cost = screen.tried.cost
+    assert cost
+    assert screen.tried.reckoned is not None
+    assert screen.tried.reckoned.cost == cost
+    assert "base price" in desk.figures()
+    assert "✗ Northwind" in desk.figures()
+    assert "provider not allowed" in desk.figures()
+    await desk.pilot.press("escape", "escape")
+    await until(desk.pilot, lambda: desk.app.screen is listing(desk.app), "the list")
+    table = listing(desk.app).table
+
+    def usage() -> Decimal | None:
+        row = table.selected
+        return None if row is None else row.key.usage
+
+    await until(desk.pilot, lambda: usage() == before + cost, "the usage in the list")
+
+
+async def a_whole_answer_without_a_stream(desk: TryDesk) -> None:
+    await desk.open()
+    screen = await desk.send(stream=False)
+    await desk.over(screen)
+    assert "simulated answer" in desk.answer()
+    assert screen.tried is not None
+    assert screen.tried.answer.first_token_ms is None
+
+
+async def enter_opens_the_generation(desk: TryDesk) -> None:
+    screen = await desk.send()
+    await desk.over(screen)
+    assert screen.tried is not None
+    identity = screen.tried.generation_id
+    await desk.pilot.press("enter")
+    await desk.wait_for(GenerationScreen)
+    await until(desk.pilot, lambda: "began" in desk.shown(), "the generation")
+    assert identity is not None
+    assert identity in desk.shown()
+    assert desk.app.tries.draft["prompt"] == "What is a key?", "it stands in the form again"
+
+
+async def a_key_that_was_typed_can_be_used_again(desk: TryDesk) -> None:
+    form = await desk.open()
+    assert form.state.value("key_from") == "before"
+    assert "the value of key tried" in desk.shown()
+    assert desk.value.get_secret_value() not in desk.shown()
+
+
+async def test_a_key_is_tried_and_its_value_kept_in_this_run_only(tmp_path: Path) -> None:
     async with try_desk(tmp_path) as desk:
-        screen = await desk.send()
-        await desk.over(screen)
-        assert "simulated answer" in desk.answer()
-        assert desk.state() == "✓ Answered"
-        tried = screen.tried
-        assert tried is not None
-        figures = desk.figures()
-        for words in ("first token", "tokens/s", "prompt +", "cost", "of $5.00"):
-            assert words in figures
-        assert "✓ Northwind" in figures
-        assert "left, not needed" in figures
-        assert "tier not asked for" in figures, "the words of what remains"
-        assert (await desk.read_key()).usage == tried.cost
-        await desk.pilot.press("escape")
-        form = await desk.wait_for(TryScreen)
-        assert form.state.typed("prompt") == "What is a key?", "nothing typed is lost"
-        await desk.pilot.press("escape")
-        await until(desk.pilot, lambda: desk.app.screen is listing(desk.app), "the list")
-        assert listing(desk.app).table.selected_identity == desk.key.hash
-        assert [*Journal(tmp_path / "journal.jsonl").entries()] == []
-
-
-async def test_a_new_key_is_tried_before_it_is_stored(tmp_path: Path) -> None:
-    async with try_desk(tmp_path) as desk:
-        await desk.pilot.press("n")
-        await desk.wait_for(FormScreen)
-        await desk.fill(name="brand new")
-        await desk.pilot.press("ctrl+s")
-        made = await desk.wait_for(SecretScreen)
-        await desk.pilot.press("t")
-        form = await desk.wait_for(TryScreen)
-        await until(desk.pilot, lambda: "brand new" in desk.shown(), "the name of the key")
-        await desk.fill(model=MODEL, prompt="What is a key?")
-        await desk.pilot.press("ctrl+s")
-        screen = await desk.wait_for(AnswerScreen)
-        await desk.over(screen)
-        assert desk.state() == "✓ Answered"
-        await desk.pilot.press("escape")
-        assert await desk.wait_for(TryScreen) is form
-        await desk.pilot.press("escape")
-        assert await desk.wait_for(SecretScreen) is made
-        assert made.unsaved, "it is still to be stored"
-        assert desk.app.tries.typed is None, "and kept nowhere else"
-
-
-async def test_what_it_cost_stands_in_the_list_and_the_rule_beside_it(tmp_path: Path) -> None:
-    async with try_desk(tmp_path) as desk:
-        await desk.open()
-        form = desk.app.screen
-        assert isinstance(form, TryScreen)
-        form.state.put("only", ("kestrel",))
-        screen = await desk.send()
-        await desk.over(screen)
-        assert screen.tried is not None
-        cost = screen.tried.cost
-        assert cost
-        assert screen.tried.reckoned is not None
-        assert screen.tried.reckoned.cost == cost
-        assert "base price" in desk.figures()
-        assert "✗ Northwind" in desk.figures()
-        assert "provider not allowed" in desk.figures()
-        await desk.pilot.press("escape", "escape")
-        await until(desk.pilot, lambda: desk.app.screen is listing(desk.app), "the list")
-        table = listing(desk.app).table
-
-        def usage() -> Decimal | None:
-            row = table.selected
-            return None if row is None else row.key.usage
-
-        await until(desk.pilot, lambda: usage() == cost, "the usage in the list")
-
-
-async def test_enter_opens_the_generation(tmp_path: Path) -> None:
-    async with try_desk(tmp_path) as desk:
-        screen = await desk.send()
-        await desk.over(screen)
-        assert screen.tried is not None
-        identity = screen.tried.generation_id
-        await desk.pilot.press("enter")
-        await desk.wait_for(GenerationScreen)
-        await until(desk.pilot, lambda: "began" in desk.shown(), "the generation")
-        assert identity is not None
-        assert identity in desk.shown()
-        assert desk.app.tries.draft["prompt"] == "What is a key?", "it stands in the form again"
-
-
-async def test_blocked_by_a_guardrail_is_its_success(tmp_path: Path) -> None:
-    async with try_desk(tmp_path) as desk:
-        await desk.bind()
-        screen = await desk.send("Tell me about ACME-12")
-        await desk.over(screen)
-        assert desk.state().startswith("✓ Blocked: the guardrail did its work")
-        assert "Request blocked by content filter: [ACME]" in desk.answer()
-        assert "nothing, if it should be blocked" in desk.answer()
-        assert "as it should" in desk.figures()
-        await until(desk.pilot, lambda: "own patterns" in desk.figures(), "the marks")
-        assert "Tell me about «block 1: ACME-12»" in " ".join(desk.figures().split())
-        assert (await desk.read_key()).usage == 0
-
-
-async def test_what_was_redacted_is_told_and_marked(tmp_path: Path) -> None:
-    async with try_desk(tmp_path) as desk:
-        await desk.bind()
-        screen = await desk.send("Mail ana@example.com about the lighthouse")
-        await desk.over(screen)
-        assert "redacted 1: email" in desk.figures()
-        assert "flagged 1" in desk.figures()
-        assert screen.tried is not None
-        await until(desk.pilot, lambda: "own patterns" in desk.figures(), "the marks")
-        assert "«flag 2: lighthouse»" in " ".join(desk.figures().split()), (
-            "what a pattern found stands out"
+        await walk(
+            desk,
+            a_new_key_is_tried_before_it_is_stored,
+            an_answer_comes_with_all_that_happened,
+            what_it_cost_stands_in_the_list_and_the_rule_beside_it,
+            a_whole_answer_without_a_stream,
+            a_key_that_was_typed_can_be_used_again,
+            enter_opens_the_generation,
         )
-        [label] = screen.tried.redactions
-        assert label in desk.figures()
-        lines = desk.app.screen.query_one(GrowingText)._lines
-        marked = [line for line in lines if label in line.plain]
-        bold = [span for line in marked for span in line.spans if "bold" in str(span.style)]
-        assert len(bold) == len(marked), "it stands out where the answer has it"
+        tries = desk.app.tries
+    created, acknowledged = Journal(tmp_path / "journal.jsonl").entries()
+    assert (created.event, acknowledged.event) == ("intent", "applied"), "of the new key alone"
+    assert tries.typed is None
+    assert tries.draft == {}
+    for path, content in _files(tmp_path).items():
+        assert desk.value.get_secret_value().encode() not in content, path
+        assert b"What is a key?" not in content, path
 
 
-@pytest.mark.parametrize(
-    ("key", "kind", "help"),
-    [
+def _files(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+async def blocked_by_a_guardrail_is_its_success(desk: TryDesk) -> None:
+    screen = await desk.send("Tell me about ACME-12")
+    await desk.over(screen)
+    assert desk.state().startswith("✓ Blocked: the guardrail did its work")
+    assert "Request blocked by content filter: [ACME]" in desk.answer()
+    assert "nothing, if it should be blocked" in desk.answer()
+    assert "as it should" in desk.figures()
+    await until(desk.pilot, lambda: "own patterns" in desk.figures(), "the marks")
+    assert "Tell me about «block 1: ACME-12»" in " ".join(desk.figures().split())
+    assert (await desk.read_key()).usage == 0
+
+
+async def what_was_redacted_is_told_and_marked(desk: TryDesk) -> None:
+    screen = await desk.send("Mail ana@example.com about the lighthouse")
+    await desk.over(screen)
+    assert "redacted 1: email" in desk.figures()
+    assert "flagged 1" in desk.figures()
+    assert screen.tried is not None
+    await until(desk.pilot, lambda: "own patterns" in desk.figures(), "the marks")
+    assert "«flag 2: lighthouse»" in " ".join(desk.figures().split()), (
+        "what a pattern found stands out"
+    )
+    [label] = screen.tried.redactions
+    assert label in desk.figures()
+    lines = desk.app.screen.query_one(GrowingText)._lines
+    marked = [line for line in lines if label in line.plain]
+    bold = [span for line in marked for span in line.spans if "bold" in str(span.style)]
+    assert len(bold) == len(marked), "it stands out where the answer has it"
+
+
+async def a_refusal_says_what_to_do(desk: TryDesk) -> None:
+    for change, kind, help in (
         ({"limit": 0}, "Key limit used up", "raise the key's limit"),
         ({"disabled": True}, "Key not usable", "use an inference key that exists"),
-    ],
-)
-async def test_a_refusal_says_what_to_do(
-    key: dict[str, Any], kind: str, help: str, tmp_path: Path
-) -> None:
-    disabled = key.pop("disabled", False)
-    async with try_desk(tmp_path, **key) as desk:
-        if disabled:
-            async with desk.colleague() as client:
-                await client.keys.update(
-                    desk.key.hash or "", UpdateKeyRequest.model_validate({"disabled": True})
-                )
+    ):
+        async with desk.colleague() as client:
+            await client.keys.update(desk.key.hash or "", UpdateKeyRequest.model_validate(change))
         screen = await desk.send()
-        await until(desk.pilot, lambda: not screen.under_way, "the end")
+        await until(desk.pilot, lambda one=screen: not one.under_way, "the end")
         assert desk.state().startswith(f"✗ {kind}")
         assert f"What to do: {help}" in " ".join(desk.answer().split())
+        await start_over(desk.app, desk.pilot)
 
 
-async def test_what_cannot_be_is_said_at_its_field_and_nothing_is_sent(tmp_path: Path) -> None:
+async def test_guardrails_and_refusals_are_told(tmp_path: Path) -> None:
+    async with try_desk(tmp_path) as desk:
+        await desk.bind()
+        await walk(
+            desk,
+            blocked_by_a_guardrail_is_its_success,
+            what_was_redacted_is_told_and_marked,
+            a_refusal_says_what_to_do,
+        )
+
+
+async def what_cannot_be_is_said_at_its_field_and_nothing_is_sent(desk: TryDesk) -> None:
+    desk.script(None)
+    form = await desk.open()
+    await desk.fill(model="northwind/atlas-larg", prompt="Hello", key=desk.value)
+    await desk.fill(temperature="3")
+    await desk.pilot.press("ctrl+s")
+    await until(desk.pilot, lambda: "must be from 0 to 2" in desk.shown(), "the bound")
+    await desk.fill(temperature="1", max_cost="0.000001")
+    await desk.pilot.press("ctrl+s")
+    await until(desk.pilot, lambda: form.state.problem("model"), "the model")
+    wrong = form.state.problem("model")
+    assert wrong is not None
+    assert "did you mean 'northwind/atlas-large'" in wrong.text
+    await desk.fill(model=MODEL)
+    await desk.pilot.press("ctrl+s")
+    await until(desk.pilot, lambda: form.state.problem("max_cost"), "the maximum")
+    wrong = form.state.problem("max_cost")
+    assert wrong is not None
+    assert "raise the maximum" in wrong.text
+    assert form.state.typed("prompt") == "Hello"
+    assert desk.app.screen is form
+    assert desk.models.asked == []
+
+
+async def cancelling_hangs_up_and_says_that_it_may_be_billed(desk: TryDesk) -> None:
+    desk.script(pieces("half of ", "an answer"))
+    screen = await desk.send()
+    await until(desk.pilot, lambda: "an answer" in desk.answer(), "the first half")
+    assert "quitting" not in screen.loss
+    assert screen.unsaved
+    await desk.pilot.press("escape")
+    await until(desk.pilot, lambda: desk.models.left, "the end of the connection")
+    assert desk.models.left == [True]
+    assert desk.state().startswith("Cancelled: the connection is closed.")
+    assert "may be billed, up to $" in desk.state()
+    assert "half of an answer" in desk.answer(), "what had come stays"
+    assert len(desk.models.asked) == 1
+    await desk.pilot.press("escape")
+    await desk.wait_for(TryScreen)
+    assert len(desk.models.asked) == 1
+
+
+async def cancelling_a_whole_answer_hangs_up_too(desk: TryDesk) -> None:
+    desk.script(result())
+    await desk.open()
+    await desk.send(stream=False)
+    await until(desk.pilot, lambda: desk.models.asked, "the request")
+    assert "waiting for the answer" in desk.state()
+    await desk.pilot.press("escape")
+    await until(desk.pilot, lambda: desk.models.left, "the end of the connection")
+    assert desk.models.left == [True]
+    assert "may be billed" in desk.state()
+
+
+async def an_answer_is_painted_at_most_15_times_a_second_and_only_where_it_grew(
+    desk: TryDesk,
+) -> None:
+    puts: list[float] = []
+    put = GrowingText.put
+
+    def counted(self: GrowingText, texts: Any) -> None:
+        puts.append(time.monotonic())
+        put(self, texts)
+
+    desk.script(pieces(*["word "] * 400))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(GrowingText, "put", counted)
+        started = time.monotonic()
+        await desk.send()
+        await until(desk.pilot, lambda: desk.answer().count("word") == 400, "all of it")
+        elapsed = time.monotonic() - started
+    assert len(puts) <= 15 * elapsed + 1
+    gaps = [after - before for before, after in pairwise(puts)]
+    assert all(gap > 1 / 15 for gap in gaps)
+
+
+HOSTILE = "[red]x[/] [@click=app.quit]go[/] \x1b]52;c;AAAA\x07 \x9b31m \u202eevil [/foo] \ud7ff"
+
+
+async def an_answer_is_hostile_text(desk: TryDesk) -> None:
+    desk.script(pieces(HOSTILE, "\x1b[2J", "\r\nnext"))
+    await desk.send()
+    await until(desk.pilot, lambda: "next" in desk.answer(), "the text")
+    text = desk.shown()
+    assert "[red]x[/] [@click=app.quit]go[/]" in text
+    assert not set(text.replace("\n", "")) & {"\x1b", "\x07", "\x9b", "\u202e"}
+
+
+async def test_what_comes_is_shown_as_it_comes_until_somebody_hangs_up(tmp_path: Path) -> None:
     models = ScriptedModels()
     async with try_desk(tmp_path, models=models) as desk:
-        form = await desk.open()
-        await desk.fill(model="northwind/atlas-larg", prompt="Hello", key=desk.value)
-        await desk.fill(temperature="3")
-        await desk.pilot.press("ctrl+s")
-        await until(desk.pilot, lambda: "must be from 0 to 2" in desk.shown(), "the bound")
-        await desk.fill(temperature="1", max_cost="0.000001")
-        await desk.pilot.press("ctrl+s")
-        await until(desk.pilot, lambda: form.state.problem("model"), "the model")
-        wrong = form.state.problem("model")
-        assert wrong is not None
-        assert "did you mean 'northwind/atlas-large'" in wrong.text
-        await desk.fill(model=MODEL)
-        await desk.pilot.press("ctrl+s")
-        await until(desk.pilot, lambda: form.state.problem("max_cost"), "the maximum")
-        wrong = form.state.problem("max_cost")
-        assert wrong is not None
-        assert "raise the maximum" in wrong.text
-        assert form.state.typed("prompt") == "Hello"
-        assert desk.app.screen is form
-        assert models.asked == []
-
-
-async def test_cancelling_hangs_up_and_says_that_it_may_be_billed(tmp_path: Path) -> None:
-    models = ScriptedModels(body=pieces("half of ", "an answer"), stay=True)
-    async with try_desk(tmp_path, models=models) as desk:
-        screen = await desk.send()
-        await until(desk.pilot, lambda: "an answer" in desk.answer(), "the first half")
-        assert "quitting" not in screen.loss
-        assert screen.unsaved
-        await desk.pilot.press("escape")
-        await until(desk.pilot, lambda: models.left, "the end of the connection")
-        assert models.left == [True]
-        assert desk.state().startswith("Cancelled: the connection is closed.")
-        assert "may be billed, up to $" in desk.state()
-        assert "half of an answer" in desk.answer(), "what had come stays"
-        assert len(models.asked) == 1
-        await desk.pilot.press("escape")
-        await desk.wait_for(TryScreen)
-        assert len(models.asked) == 1
-
-
-async def test_cancelling_a_whole_answer_hangs_up_too(tmp_path: Path) -> None:
-    models = ScriptedModels(body=result(), stay=True)
-    async with try_desk(tmp_path, models=models) as desk:
+        await walk(
+            desk,
+            cancelling_hangs_up_and_says_that_it_may_be_billed,
+            an_answer_is_hostile_text,
+            an_answer_is_painted_at_most_15_times_a_second_and_only_where_it_grew,
+            cancelling_a_whole_answer_hangs_up_too,
+            what_cannot_be_is_said_at_its_field_and_nothing_is_sent,
+        )
+        # Closing the program hangs up, too.
+        desk.script(pieces("half"))
         await desk.open()
-        await desk.send(stream=False)
-        await until(desk.pilot, lambda: models.asked, "the request")
-        assert "waiting for the answer" in desk.state()
-        await desk.pilot.press("escape")
+        await desk.send(stream=True, temperature="", max_cost="")
+        await until(desk.pilot, lambda: "half" in desk.answer(), "the first half")
+        desk.app.exit()
         await until(desk.pilot, lambda: models.left, "the end of the connection")
-        assert models.left == [True]
-        assert "may be billed" in desk.state()
+    assert models.left == [True]
 
 
 async def test_what_a_cancelled_request_cost_is_looked_up(tmp_path: Path) -> None:
@@ -252,16 +340,6 @@ async def test_what_a_cancelled_request_cost_is_looked_up(tmp_path: Path) -> Non
         await until(desk.pilot, lambda: "It cost $" in desk.state(), "what it cost")
         assert screen.tried is not None
         assert (await desk.read_key()).usage == screen.tried.cost
-
-
-async def test_closing_the_program_hangs_up(tmp_path: Path) -> None:
-    models = ScriptedModels(body=pieces("half"), stay=True)
-    async with try_desk(tmp_path, models=models) as desk:
-        await desk.send()
-        await until(desk.pilot, lambda: "half" in desk.answer(), "the first half")
-        desk.app.exit()
-        await until(desk.pilot, lambda: models.left, "the end of the connection")
-    assert models.left == [True]
 
 
 async def test_read_only_holds_tries_back_unless_they_are_allowed(tmp_path: Path) -> None:
@@ -275,76 +353,3 @@ async def test_read_only_holds_tries_back_unless_they_are_allowed(tmp_path: Path
         screen = await desk.send()
         await desk.over(screen)
         assert desk.state() == "✓ Answered"
-
-
-async def test_a_key_that_was_typed_can_be_used_again_in_this_run_only(tmp_path: Path) -> None:
-    async with try_desk(tmp_path) as desk:
-        screen = await desk.send()
-        await desk.over(screen)
-        await desk.pilot.press("escape", "escape")
-        await until(desk.pilot, lambda: desk.app.screen is listing(desk.app), "the list")
-        form = await desk.open()
-        assert form.state.value("key_from") == "before"
-        assert "the value of key tried" in desk.shown()
-        assert desk.value.get_secret_value() not in desk.shown()
-        tries = desk.app.tries
-    assert tries.typed is None
-    assert tries.draft == {}
-    for path, content in _files(tmp_path).items():
-        assert desk.value.get_secret_value().encode() not in content, path
-        assert b"What is a key?" not in content, path
-
-
-def _files(folder: Path) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-async def test_an_answer_is_painted_at_most_15_times_a_second_and_only_where_it_grew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    puts: list[float] = []
-    painted: list[int] = []
-    put, refresh = GrowingText.put, GrowingText.refresh
-
-    def counted(self: GrowingText, texts: Any) -> None:
-        puts.append(time.monotonic())
-        put(self, texts)
-
-    def looked_at(self: GrowingText, *regions: Any, **options: Any) -> Any:
-        painted.append(len(regions))
-        return refresh(self, *regions, **options)
-
-    monkeypatch.setattr(GrowingText, "put", counted)
-    models = ScriptedModels(body=pieces(*["word "] * 400), stay=True)
-    async with try_desk(tmp_path, models=models) as desk:
-        started = time.monotonic()
-        await desk.send()
-        monkeypatch.setattr(GrowingText, "refresh", looked_at)
-        await until(desk.pilot, lambda: desk.answer().count("word") == 400, "all of it")
-        elapsed = time.monotonic() - started
-        assert len(puts) <= 15 * elapsed + 1
-        gaps = [after - before for before, after in pairwise(puts)]
-        assert all(gap > 1 / 15 for gap in gaps)
-
-
-HOSTILE = "[red]x[/] [@click=app.quit]go[/] \x1b]52;c;AAAA\x07 \x9b31m \u202eevil [/foo] \ud7ff"
-
-
-async def test_an_answer_is_hostile_text(tmp_path: Path) -> None:
-    models = ScriptedModels(body=pieces(HOSTILE, "\x1b[2J", "\r\nnext"), stay=True)
-    async with try_desk(tmp_path, models=models) as desk:
-        await desk.send()
-        await until(desk.pilot, lambda: "next" in desk.answer(), "the text")
-        text = desk.shown()
-        assert "[red]x[/] [@click=app.quit]go[/]" in text
-        assert not set(text.replace("\n", "")) & {"\x1b", "\x07", "\x9b", "\u202e"}
-
-
-async def test_a_whole_answer_without_a_stream(tmp_path: Path) -> None:
-    async with try_desk(tmp_path) as desk:
-        await desk.open()
-        screen = await desk.send(stream=False)
-        await desk.over(screen)
-        assert "simulated answer" in desk.answer()
-        assert screen.tried is not None
-        assert screen.tried.answer.first_token_ms is None

@@ -12,6 +12,7 @@ from gwtui.contract.budgets import PutBudgetRequest
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from shell_kit import listing, until
+from walk import walk
 from workspace_desk import WorkspaceDesk, workspace_desk
 
 
@@ -34,7 +35,7 @@ async def open_editor(desk: WorkspaceDesk, slug: str) -> FormScreen[object]:
     return form
 
 
-async def test_budgets_are_checked_against_each_other_while_typed(desk: WorkspaceDesk) -> None:
+async def budgets_are_checked_against_each_other_while_typed(desk: WorkspaceDesk) -> None:
     await open_editor(desk, "production")
     assert "resets 2026-11-23, in 2 days" in desk.text
     assert "never starts over" not in desk.text
@@ -48,7 +49,7 @@ async def test_budgets_are_checked_against_each_other_while_typed(desk: Workspac
     assert desk.events() == []
 
 
-async def test_a_change_that_is_legal_as_a_whole_goes_through_in_a_legal_order(
+async def a_change_that_is_legal_as_a_whole_goes_through_in_a_legal_order(
     desk: WorkspaceDesk,
 ) -> None:
     """Each new limit alone would clash with an old one: 900 a day with 400 a week."""
@@ -73,7 +74,7 @@ async def test_a_change_that_is_legal_as_a_whole_goes_through_in_a_legal_order(
     assert desk.events() == ["intent", "applied"] * 4
 
 
-async def test_an_emptied_budget_is_taken_away_and_the_list_says_so(desk: WorkspaceDesk) -> None:
+async def an_emptied_budget_is_taken_away_and_the_list_says_so(desk: WorkspaceDesk) -> None:
     await open_editor(desk, "data-pipelines")
     await desk.type_into("monthly", "")
     await desk.reads("no budget")
@@ -90,7 +91,7 @@ async def test_an_emptied_budget_is_taken_away_and_the_list_says_so(desk: Worksp
     )
 
 
-async def test_byok_counts_with_every_budget(desk: WorkspaceDesk) -> None:
+async def byok_counts_with_every_budget(desk: WorkspaceDesk) -> None:
     await open_editor(desk, "research")
     await desk.pick_in("include_byok_in_budgets")
     await desk.press("right", "ctrl+s")
@@ -102,7 +103,7 @@ async def test_byok_counts_with_every_budget(desk: WorkspaceDesk) -> None:
     assert desk.events() == ["intent", "applied"]
 
 
-async def test_byok_alone_needs_a_budget(desk: WorkspaceDesk) -> None:
+async def byok_alone_needs_a_budget(desk: WorkspaceDesk) -> None:
     await open_editor(desk, "default")
     await desk.pick_in("include_byok_in_budgets")
     await desk.press("right")
@@ -111,7 +112,7 @@ async def test_byok_alone_needs_a_budget(desk: WorkspaceDesk) -> None:
     assert desk.events() == []
 
 
-async def test_somebody_elses_budget_that_no_longer_fits_is_an_obstacle(
+async def somebody_elses_budget_that_no_longer_fits_is_an_obstacle(
     desk: WorkspaceDesk,
 ) -> None:
     await open_editor(desk, "production")
@@ -125,11 +126,13 @@ async def test_somebody_elses_budget_that_no_longer_fits_is_an_obstacle(
     await desk.press("y", "escape")
     await desk.wait_for(FormScreen)
     assert desk.events() == []
+    async with desk.colleague() as client:
+        request = PutBudgetRequest(limit_usd=Decimal(400))
+        await client.workspaces.put_budget("production", "weekly", request)
+    await desk.app.hub.refresh("workspaces")
 
 
-async def test_a_refusal_half_way_says_what_was_done(
-    desk: WorkspaceDesk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def a_refusal_half_way_says_what_was_done(desk: WorkspaceDesk) -> None:
     """A colleague changes the week between the confirmation and the second request."""
     await open_editor(desk, "production")
     await desk.type_into("weekly", "1000")
@@ -146,9 +149,23 @@ async def test_a_refusal_half_way_says_what_was_done(
                 await colleague.workspaces.put_budget("production", "monthly", smaller)
         return await put(self, identity, interval, request)
 
-    monkeypatch.setattr(type(client), "put_budget", meanwhile)
-    await desk.press("y")
-    await desk.wait_for(FormScreen)
-    await desk.reads("Done before: monthly budget $2,000.00. Then")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(client), "put_budget", meanwhile)
+        await desk.press("y")
+        await desk.wait_for(FormScreen)
+        await desk.reads("Done before: monthly budget $2,000.00. Then")
     assert (await limits(desk, "production"))["weekly"] == Decimal(400)
     assert desk.events() == ["intent", "applied", "intent", "refused"]
+
+
+async def test_budgets_are_checked_changed_and_refused(desk: WorkspaceDesk) -> None:
+    await walk(
+        desk,
+        budgets_are_checked_against_each_other_while_typed,
+        byok_alone_needs_a_budget,
+        somebody_elses_budget_that_no_longer_fits_is_an_obstacle,
+        a_refusal_half_way_says_what_was_done,
+        a_change_that_is_legal_as_a_whole_goes_through_in_a_legal_order,
+        an_emptied_budget_is_taken_away_and_the_list_says_so,
+        byok_counts_with_every_budget,
+    )

@@ -12,6 +12,7 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.pick import PickScreen
 from gwtui.ui.screens.ask import NoticeScreen
 from shell_kit import listing, until
+from walk import walk
 from workspace_desk import WorkspaceDesk, workspace_desk
 
 
@@ -21,7 +22,14 @@ async def desk(tmp_path: Path) -> AsyncIterator[WorkspaceDesk]:
         yield at
 
 
+async def open_workspaces(desk: WorkspaceDesk) -> None:
+    desk.app.narrow(None, None)
+    await desk.app.open_route("workspaces")
+    await desk.rows("workspaces")
+
+
 async def open_members(desk: WorkspaceDesk, slug: str) -> None:
+    await open_workspaces(desk)
     await desk.choose(slug)
     await desk.press("m")
     await desk.rows("members")
@@ -42,7 +50,7 @@ async def choose_member(desk: WorkspaceDesk, name: str) -> str:
     raise AssertionError(f"no member {name}")
 
 
-async def test_members_have_names_mail_roles_and_keys(desk: WorkspaceDesk) -> None:
+async def members_have_names_mail_roles_and_keys(desk: WorkspaceDesk) -> None:
     await open_members(desk, "production")
     for words in ("Ana Ferreira", "member3@example.test", "Mara Lindqvist", "admin"):
         assert words in desk.text
@@ -50,9 +58,10 @@ async def test_members_have_names_mail_roles_and_keys(desk: WorkspaceDesk) -> No
     await desk.press("d")
     await desk.reads("returns-photo-check")
     await desk.reads("while one is active, no removal")
+    await desk.press("d")
 
 
-async def test_several_people_are_added_at_once(desk: WorkspaceDesk) -> None:
+async def several_people_are_added_at_once(desk: WorkspaceDesk) -> None:
     await open_members(desk, "partner-portal")
     before = listing(desk.app).table.total_count
     await desk.press("n")
@@ -73,7 +82,7 @@ async def test_several_people_are_added_at_once(desk: WorkspaceDesk) -> None:
     assert desk.events() == ["intent", "applied"]
 
 
-async def test_nobody_picked_is_nothing_to_send(desk: WorkspaceDesk) -> None:
+async def nobody_picked_is_nothing_to_send(desk: WorkspaceDesk) -> None:
     await open_members(desk, "partner-portal")
     await desk.press("n")
     await desk.wait_for(FormScreen)
@@ -82,7 +91,7 @@ async def test_nobody_picked_is_nothing_to_send(desk: WorkspaceDesk) -> None:
     assert desk.events() == []
 
 
-async def test_marked_members_are_removed_and_those_with_keys_stay(desk: WorkspaceDesk) -> None:
+async def marked_members_are_removed_and_those_with_keys_stay(desk: WorkspaceDesk) -> None:
     await open_members(desk, "production")
     for name in ("Kenji Watanabe", "Ana Ferreira"):
         await choose_member(desk, name)
@@ -100,7 +109,7 @@ async def test_marked_members_are_removed_and_those_with_keys_stay(desk: Workspa
     assert await members(desk, "production") == 6
 
 
-async def test_a_member_with_active_keys_leads_to_the_keys(desk: WorkspaceDesk) -> None:
+async def a_member_with_active_keys_leads_to_the_keys(desk: WorkspaceDesk) -> None:
     await open_members(desk, "production")
     await choose_member(desk, "Ana Ferreira")
     await desk.press("D")
@@ -115,7 +124,7 @@ async def test_a_member_with_active_keys_leads_to_the_keys(desk: WorkspaceDesk) 
     assert desk.events() == []
 
 
-async def test_the_gateways_refusal_is_explained(desk: WorkspaceDesk) -> None:
+async def the_gateways_refusal_is_explained(desk: WorkspaceDesk) -> None:
     """Everybody is in the default workspace; the gateway lets nobody out of it."""
     await open_members(desk, "default")
     table = listing(desk.app).table
@@ -133,7 +142,8 @@ async def test_the_gateways_refusal_is_explained(desk: WorkspaceDesk) -> None:
     assert desk.events() == ["intent", "refused"]
 
 
-async def test_people_and_the_workspaces_they_are_in(desk: WorkspaceDesk) -> None:
+async def people_and_the_workspaces_they_are_in(desk: WorkspaceDesk) -> None:
+    await open_workspaces(desk)
     await desk.press("o")
     await desk.rows("organization")
     assert listing(desk.app).table.total_count == 8
@@ -143,9 +153,11 @@ async def test_people_and_the_workspaces_they_are_in(desk: WorkspaceDesk) -> Non
     await desk.press("d")
     await desk.reads("Default Workspace")
     await desk.reads("Production")
+    await desk.press("d")
 
 
-async def test_the_organizations_settings_are_changed(desk: WorkspaceDesk) -> None:
+async def the_organizations_settings_are_changed(desk: WorkspaceDesk) -> None:
+    await open_workspaces(desk)
     await desk.press("o")
     await desk.rows("organization")
     await desk.press("e")
@@ -156,3 +168,17 @@ async def test_the_organizations_settings_are_changed(desk: WorkspaceDesk) -> No
     await desk.said("Settings of the organization changed")
     async with desk.colleague() as client:
         assert (await client.organization.settings()).is_filtered_model_catalog_enabled is True
+
+
+async def test_members_and_people(desk: WorkspaceDesk) -> None:
+    await walk(
+        desk,
+        nobody_picked_is_nothing_to_send,
+        several_people_are_added_at_once,
+        members_have_names_mail_roles_and_keys,
+        marked_members_are_removed_and_those_with_keys_stay,
+        a_member_with_active_keys_leads_to_the_keys,
+        the_gateways_refusal_is_explained,
+        people_and_the_workspaces_they_are_in,
+        the_organizations_settings_are_changed,
+    )

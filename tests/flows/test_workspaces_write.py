@@ -15,6 +15,7 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.editors import ChoiceEditor, TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from shell_kit import line, listing, until
+from walk import walk
 from workspace_desk import WorkspaceDesk, workspace_desk
 
 
@@ -24,7 +25,7 @@ async def desk(tmp_path: Path) -> AsyncIterator[WorkspaceDesk]:
         yield at
 
 
-async def test_the_slug_follows_the_name_until_it_is_touched(desk: WorkspaceDesk) -> None:
+async def the_slug_follows_the_name_until_it_is_touched(desk: WorkspaceDesk) -> None:
     await desk.press("n")
     form = await desk.wait_for(FormScreen)
     await desk.press(*"Data Läke (EU)")
@@ -47,7 +48,7 @@ async def test_the_slug_follows_the_name_until_it_is_touched(desk: WorkspaceDesk
     assert desk.events() == ["intent", "applied"]
 
 
-async def test_every_field_of_a_new_workspace_arrives(desk: WorkspaceDesk) -> None:
+async def every_field_of_a_new_workspace_arrives(desk: WorkspaceDesk) -> None:
     await desk.press("n")
     await desk.wait_for(FormScreen)
     await desk.press(*"Everything")
@@ -73,7 +74,7 @@ async def test_every_field_of_a_new_workspace_arrives(desk: WorkspaceDesk) -> No
     assert made.default_provider_sort == "latency"
 
 
-async def test_a_taken_slug_is_said_at_its_field_and_nothing_typed_is_lost(
+async def a_taken_slug_is_said_at_its_field_and_nothing_typed_is_lost(
     desk: WorkspaceDesk,
 ) -> None:
     await desk.press("n")
@@ -89,7 +90,7 @@ async def test_a_taken_slug_is_said_at_its_field_and_nothing_typed_is_lost(
     assert (await desk.read("research-two")).name == "Research"
 
 
-async def test_a_share_outside_of_the_contract_is_refused_while_typing(desk: WorkspaceDesk) -> None:
+async def a_share_outside_of_the_contract_is_refused_while_typing(desk: WorkspaceDesk) -> None:
     await desk.press("n")
     await desk.wait_for(FormScreen)
     await desk.press(*"Zz")
@@ -102,7 +103,7 @@ async def test_a_share_outside_of_the_contract_is_refused_while_typing(desk: Wor
     assert desk.events() == []
 
 
-async def test_an_edit_sends_what_changed_and_nothing_else(desk: WorkspaceDesk) -> None:
+async def an_edit_sends_what_changed_and_nothing_else(desk: WorkspaceDesk) -> None:
     space = await desk.choose("production")
     async with desk.colleague() as client:
         await client.workspaces.update(space.id or "", UpdateWorkspaceRequest(description="theirs"))
@@ -118,11 +119,11 @@ async def test_an_edit_sends_what_changed_and_nothing_else(desk: WorkspaceDesk) 
     after = await desk.read(space.id)
     assert (after.name, after.description) == ("Prod", "theirs")
     assert after.io_logging_api_key_ids == space.io_logging_api_key_ids
-    [intent, _] = desk.journal.entries()
+    [intent, _] = desk.entries()
     assert intent.details["summary"] == {"name": "Prod"}
 
 
-async def test_a_new_name_of_the_workspace_that_lists_are_narrowed_to_shows_at_once(
+async def a_new_name_of_the_workspace_that_lists_are_narrowed_to_shows_at_once(
     desk: WorkspaceDesk,
 ) -> None:
     space = await desk.choose("research")
@@ -137,7 +138,7 @@ async def test_a_new_name_of_the_workspace_that_lists_are_narrowed_to_shows_at_o
     await until(desk.pilot, lambda: desk.app.scope_name == "Lab", "the name")
 
 
-async def test_active_keys_stand_in_the_way_of_a_deletion_and_are_one_key_away(
+async def active_keys_stand_in_the_way_of_a_deletion_and_are_one_key_away(
     desk: WorkspaceDesk,
 ) -> None:
     space = await desk.choose("production")
@@ -156,9 +157,10 @@ async def test_active_keys_stand_in_the_way_of_a_deletion_and_are_one_key_away(
     assert desk.app.scope_name == "Production"
     assert listing(desk.app).table.selected.key.workspace_id == space.id
     assert desk.events() == []
+    await back_to_workspaces(desk)
 
 
-async def test_a_workspace_without_active_keys_goes_for_good(desk: WorkspaceDesk) -> None:
+async def a_workspace_without_active_keys_goes_for_good(desk: WorkspaceDesk) -> None:
     space = await desk.choose("partner-portal")
     desk.app.narrow(space.id, "Partner portal (pilot)")
     await desk.press("D")
@@ -179,7 +181,7 @@ async def test_a_workspace_without_active_keys_goes_for_good(desk: WorkspaceDesk
         await desk.read(space.id)
 
 
-async def test_the_default_workspace_takes_its_slug_to_be_typed(desk: WorkspaceDesk) -> None:
+async def the_default_workspace_takes_its_slug_to_be_typed(desk: WorkspaceDesk) -> None:
     space = await desk.choose("default")
     assert await desk.silence_keys(space.id)
     await desk.press("D")
@@ -199,9 +201,7 @@ async def test_the_default_workspace_takes_its_slug_to_be_typed(desk: WorkspaceD
         await desk.read(space.id)
 
 
-async def test_a_refused_deletion_is_explained(
-    desk: WorkspaceDesk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def a_refused_deletion_is_explained(desk: WorkspaceDesk) -> None:
     """A key comes to life between the question and the answer."""
     space = await desk.choose("partner-portal")
     await desk.press("D")
@@ -211,19 +211,24 @@ async def test_a_refused_deletion_is_explained(
     await desk.said("The workspace still has 1 active API key")
     assert desk.events() == ["intent", "refused"]
     assert (await desk.read(space.id)).slug == "partner-portal"
+    assert await desk.silence_keys(space.id) == 1
 
 
-async def test_a_workspace_that_went_meanwhile_is_said_so(desk: WorkspaceDesk) -> None:
-    space = await desk.choose("partner-portal")
+async def a_workspace_that_went_meanwhile_is_said_so(desk: WorkspaceDesk) -> None:
+    async with desk.colleague() as client:
+        await client.workspaces.create(CreateWorkspaceRequest(name="Fleeting", slug="fleeting"))
+    await desk.app.hub.refresh("workspaces")
+    await desk.pilot.pause()
+    space = await desk.choose("fleeting")
     async with desk.colleague() as client:
         await client.workspaces.delete(space.id or "")
         await client.workspaces.create(CreateWorkspaceRequest(name="Zz", slug="zz"))
     await desk.press("D")
-    await desk.said("Workspace “Partner portal (pilot)” no longer exists")
+    await desk.said("Workspace “Fleeting” no longer exists")
     await until(desk.pilot, lambda: space.id not in listing(desk.app).table.identities, "the row")
 
 
-async def test_a_workspace_leads_to_its_members_and_keys(desk: WorkspaceDesk) -> None:
+async def a_workspace_leads_to_its_members_and_keys(desk: WorkspaceDesk) -> None:
     space = await desk.choose("research")
     await desk.press("m")
     await desk.rows("members")
@@ -236,13 +241,46 @@ async def test_a_workspace_leads_to_its_members_and_keys(desk: WorkspaceDesk) ->
     await desk.press("escape", "K")
     await desk.rows("keys")
     assert desk.app.scope.workspace == space.id
+    await back_to_workspaces(desk)
 
 
-@pytest.mark.parametrize(("pressed", "resource"), [("R", "guardrails"), ("B", "byok")])
-async def test_a_workspace_leads_to_what_binds_and_serves_it(
-    desk: WorkspaceDesk, pressed: str, resource: str
-) -> None:
-    space = await desk.choose("production")
-    await desk.press(pressed)
-    await until(desk.pilot, lambda: listing(desk.app).resource == resource, resource)
-    assert (desk.app.scope.workspace, desk.app.scope_name) == (space.id, "Production")
+async def a_workspace_leads_to_what_binds_and_serves_it(desk: WorkspaceDesk) -> None:
+    for pressed, resource in (("R", "guardrails"), ("B", "byok")):
+        space = await desk.choose("production")
+        await desk.press(pressed)
+        await until(
+            desk.pilot, lambda wanted=resource: listing(desk.app).resource == wanted, resource
+        )
+        assert (desk.app.scope.workspace, desk.app.scope_name) == (space.id, "Production")
+        await back_to_workspaces(desk)
+
+
+async def back_to_workspaces(desk: WorkspaceDesk) -> None:
+    desk.app.narrow(None, None)
+    await desk.app.open_route("workspaces")
+    await desk.rows("workspaces")
+
+
+async def test_a_workspace_is_made_and_changed(desk: WorkspaceDesk) -> None:
+    await walk(
+        desk,
+        a_share_outside_of_the_contract_is_refused_while_typing,
+        the_slug_follows_the_name_until_it_is_touched,
+        every_field_of_a_new_workspace_arrives,
+        a_taken_slug_is_said_at_its_field_and_nothing_typed_is_lost,
+        an_edit_sends_what_changed_and_nothing_else,
+        a_new_name_of_the_workspace_that_lists_are_narrowed_to_shows_at_once,
+    )
+
+
+async def test_a_workspace_leads_on_and_is_deleted(desk: WorkspaceDesk) -> None:
+    await walk(
+        desk,
+        a_workspace_leads_to_its_members_and_keys,
+        a_workspace_leads_to_what_binds_and_serves_it,
+        active_keys_stand_in_the_way_of_a_deletion_and_are_one_key_away,
+        a_refused_deletion_is_explained,
+        a_workspace_without_active_keys_goes_for_good,
+        a_workspace_that_went_meanwhile_is_said_so,
+        the_default_workspace_takes_its_slug_to_be_typed,
+    )

@@ -11,12 +11,15 @@ from hostile_gateway import CLOCK, NOW, Spoilt
 from rich.cells import cell_len
 from rich.style import Style
 
+from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError
 from gwtui.contract.dialects import GENERIC
+from gwtui.crud.export import exported
 from gwtui.crud.resource import Column, DetailRow, ResourceSpec, Scope, Section
 from gwtui.domain.guardrail_effect import effect_on_catalog, restrictions_of
 from gwtui.resources.activity import resource as activity
 from gwtui.resources.activity.breakdown import of_account, of_keys
+from gwtui.resources.copying import copyables, declared, row_path
 from gwtui.resources.credits import balance, spending
 from gwtui.resources.generations import resource as generation
 from gwtui.resources.guardrails.effect import EFFECT_COLUMNS, model_identity
@@ -40,6 +43,7 @@ from gwtui.watch.hub import FeedHub
 from gwtui.watch.shared import FeedKey
 
 WIDTHS = (80, 120)
+HERE = Connection("https://gateway.example", named_by=("--profile", "here"))
 _PLAIN = Style()
 PALETTE = Palette(_PLAIN, _PLAIN, _PLAIN, _PLAIN, _PLAIN, _PLAIN, dict.fromkeys(_TONES, _PLAIN))
 
@@ -156,6 +160,17 @@ def raw(value: Any, item: Any, number: int = 0) -> Iterator[Shown]:
         yield Shown("raw", f"{number} line", content.plain)
 
 
+def copied(spec: ResourceSpec[Any], rows: Sequence[Any], path: str | None) -> Iterator[Shown]:
+    """What may be copied of the first rows and of all at once, and the list as it is exported."""
+    described = declared(spec, row_path(spec.id, path))
+    for number, some in enumerate((rows[:1], rows[1:2], rows)):
+        for one in copyables(described, some, NOW, HERE) if some else ():
+            for line in one.text().split("\n"):
+                yield Shown("copied", f"{number} {one.kind}", line)
+    for line in exported(spec, spec.columns, rows, "csv", NOW).split("\n"):
+        yield Shown("copied", "csv", line)
+
+
 # Subjects -----------------------------------------------------------------------------------
 
 
@@ -173,6 +188,7 @@ def _of_spec(spec: ResourceSpec[Any], parent: str | None) -> Subject:
             rows = [spec.completion.complete(row, values[1]) for row in rows]
         names = [spec.name(row) for row in rows]
         yield from table(spec.columns, spec.identity, rows, spec.facets, names[0] if names else "")
+        yield from copied(spec, rows, parent)
         for number, row in enumerate(rows):
             yield Shown("name", str(number), names[number])
             yield from figures(spec.sections, row, number)

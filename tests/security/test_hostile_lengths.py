@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hostile_site import Hostile
+from textual.pilot import Pilot
 from textual.widget import Widget
 
 from dashboard_kit import settled
@@ -15,6 +16,8 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.reading import ReadingScreen
 
 LONG = "a" * 90 + " long name of many words " * 6 + "生" * 60
+
+SMALL, LARGE = (80, 24), (110, 30)
 
 OPENED = ("d", "question_mark", "ctrl+p", "w", "s", "e")
 """Keys that open something above a list."""
@@ -39,21 +42,29 @@ def sideways(app: GwtuiApp) -> list[Widget]:
     ]
 
 
-@pytest.mark.parametrize("size", [(80, 24), (110, 30)])
-async def test_no_screen_scrolls_sideways(size: tuple[int, int], place: Hostile) -> None:
+async def look(app: GwtuiApp, pilot: Pilot[None], where: object) -> None:
+    """Nothing scrolls sideways, neither as it was opened nor in a window of the other size."""
+    for change in (True, False):
+        found = sideways(app)
+        assert not found, (where, app.size, app.screen, found)
+        if change:
+            await pilot.resize_terminal(*(LARGE if app.size == SMALL else SMALL))
+            await settled(pilot)
+
+
+async def test_no_screen_scrolls_sideways(place: Hostile) -> None:
     app = place.app("keys")
-    async with app.run_test(size=size, notifications=True) as pilot:
+    async with app.run_test(size=SMALL, notifications=True) as pilot:
         await settled(pilot)
         for name in PLACES:
             await app.open_route(name)
             await settled(pilot)
-            assert not sideways(app), (name, "list")
+            await look(app, pilot, (name, "list"))
             for key in OPENED if name in ("keys", "guardrails") else ("d",):
                 screen = app.screen
                 await pilot.press(key)
                 await settled(pilot)
-                found = sideways(app)
-                assert not found, (name, key, app.screen, found)
+                await look(app, pilot, (name, key))
                 for _ in range(4):
                     if app.screen is app.navigation.screen:
                         break

@@ -108,7 +108,7 @@ async def site() -> AsyncIterator[Site]:
         assert not seen.errors, subject.name
         found: dict[tuple[str, str], set[int]] = defaultdict(set)
         for shown in seen.shown:
-            if shown.sink not in {"painted", "pane", "filter"}:
+            if shown.sink not in {"painted", "pane", "filter", "copied"}:
                 found[anywhere(shown)].update(map(int, TOKEN.findall(shown.text)))
         reading.append(subject)
         place.shown_at[subject.name] = {at: fields for at, fields in found.items() if fields}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import sys
 import threading
 import unicodedata
 from collections import Counter
@@ -19,6 +18,7 @@ import pytest
 import uvicorn
 from hostile_site import Hostile
 
+from loaded_program import GWTUI
 from pty_terminal import PtyTerminal, pty_terminal
 
 SEQUENCES = re.compile(
@@ -86,7 +86,7 @@ class Server:
 @pytest.fixture
 def terminal(private_home: Path) -> Iterator[PtyTerminal]:
     with Server() as server:
-        command = [sys.executable, "-m", "gwtui", "--base-url", server.base_url, "keys"]
+        command = [*GWTUI, "--base-url", server.base_url, "keys"]
         environment = {"GWTUI_TOKEN": server.token}
         with pty_terminal(command, columns=100, rows=30, environment=environment) as found:
             yield found

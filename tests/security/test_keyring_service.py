@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
@@ -38,6 +37,7 @@ from gwtui.local.keyring_store import (
     remove_secret,
     store_secret,
 )
+from loaded_program import start
 from login_kit import ServedGateway, served_gateway
 
 # Where a call fails, the library leaves its connection to the bus to the garbage collector.
@@ -81,9 +81,9 @@ def gateway() -> Iterator[ServedGateway]:
         yield served
 
 
-def start(*words: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "gwtui", *words],
+def begin(*words: str) -> subprocess.Popen[str]:
+    return start(
+        *words,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -93,7 +93,7 @@ def start(*words: str) -> subprocess.Popen[str]:
 
 def run(*words: str, stdin: str = "") -> tuple[int, str]:
     """Exit code and everything that was said."""
-    process = start(*words)
+    process = begin(*words)
     out, err = process.communicate(stdin, timeout=30)
     return process.returncode, out + err
 
@@ -231,7 +231,7 @@ def test_no_command_waits_for_a_silent_service_nor_does_its_end(
     assert (code, "there is no keyring\n" in said) == (exits.FAILED, True)
     start_up = time.monotonic() - started
     with silent_owner(on_bus, SECRETS):
-        processes = {name: (time.monotonic(), start(*words)) for name, words in commands.items()}
+        processes = {name: (time.monotonic(), begin(*words)) for name, words in commands.items()}
         for name, (started, process) in processes.items():
             _, err = process.communicate(gateway.management, timeout=30)
             taken = time.monotonic() - started

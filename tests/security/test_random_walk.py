@@ -11,6 +11,7 @@ import os
 import random
 from argparse import Namespace
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from random_walk import Walk
@@ -33,7 +34,10 @@ MODES = ("flag", "profile", "plain key")
 
 
 @pytest.fixture
-def place(request: pytest.FixtureRequest) -> Iterator[WalkSite]:
+def place(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[WalkSite]:
+    monkeypatch.chdir(tmp_path)  # a walk exports lists, and keeps pictures of screens
     one = WalkSite(quick_clock(), management=getattr(request, "param", True))
     yield one
     one.close()

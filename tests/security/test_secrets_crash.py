@@ -212,7 +212,9 @@ def test_the_environment_neither_shows_the_token_nor_has_keys_written_down(
     """Neither the process nor its children show it, once it is read."""
     del environment["KNOWN"]
     environment |= {"TEXTUAL_LOG": str(tmp_path / "textual.log"), "TEXTUAL": "debug"}
-    with pty_terminal([sys.executable, "-m", "gwtui"], environment=environment) as terminal:
+    with pty_terminal(
+        [sys.executable, "-m", "gwtui"], environment=environment, anew=True
+    ) as terminal:
         terminal.wait_for("127.0.0.1:9", 60)
         sinks = processes(terminal.process.pid)
         environ = sinks.get(f"environ of {terminal.process.pid}")

@@ -45,6 +45,8 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.screens.menu import MenuScreen
+from gwtui.ui.screens.save import SaveScreen
 from gwtui.ui.screens.try_answer import AnswerScreen
 from gwtui.ui.screens.try_request import TryScreen
 from screen_text import shown
@@ -62,8 +64,11 @@ CASES = (
     else [("store", "reset-after"), ("rotate", "409"), ("create", "500-after")]
 )
 pytestmark = pytest.mark.usefixtures("own_objects_only")
-ASKED_FOR = ("copied-*.txt", "stdin-of-tmux")
+ASKED_FOR = ("copied-*.txt",)
 """Where a person wanted the value to go."""
+
+ENDINGS = ("csv", "json", "ndjson", "svg")
+"""Of files that lists and screens are kept in."""
 
 TMUX = f"""#!{sys.executable}
 import os, sys
@@ -85,6 +90,7 @@ class Desk:
         self.journal = Journal(folder / "journal.jsonl")
         self.sinks: dict[str, bytes | str] = {}
         self.steps = 0
+        self.copied = folder.parent / "stdin-of-tmux"
 
     def look(self) -> None:
         """Take everything that is on the screen, and its picture."""
@@ -165,11 +171,32 @@ class Desk:
         await until(self.pilot, lambda: not screen.under_way, "the refusal")
         self.look()
 
+    async def take_out(self, route: str) -> None:
+        """Copy, export and keep a picture of everything that a list offers so."""
+        await self.app.open_route(route)
+        await until(self.pilot, lambda: listing(self.app).table.selected, "a row")
+        for keys in ("yi", "yn", "yj", "yu", "yl", "Yc", "Yj", "Yn", "vyj"):
+            self.app.clear_notifications()
+            await self.press(*keys)
+            await self.said("Copied by tmux")
+            self.sinks[f"{keys} of {route}"] = await asyncio.to_thread(self.copied.read_bytes)
+        await self.press("escape")
+        for keys, ending in (("YC", "csv"), ("YJ", "json"), ("YN", "ndjson"), ("s", "svg")):
+            self.app.clear_notifications()
+            if ending == "svg":
+                await self.app.perform(by_id("app.screenshot"), listing(self.app).capture())
+                await self.wait_for(MenuScreen)
+            await self.press(*keys)
+            await self.wait_for(SaveScreen)
+            await self.press("ctrl+u", *str(self.folder / f"{route}.{ending}"), "enter")
+            await self.said("written to")
+
     async def take(self) -> str:
         """Copy the new key by every route, and look at it; gives it."""
         screen = await self.wait_for(SecretScreen)
-        await self.press("c")
+        await self.press("y")
         await until(self.pilot, lambda: "Copied by tmux" in shown(self.app), "the copy")
+        self.copied.rename(self.copied.with_name("copied-by-tmux.txt"))
         await self.press("s")
         await until(self.pilot, lambda: "Saved to" in shown(self.app), "the file")
         await self.pilot.press("v")  # shown because the person asks for it
@@ -243,6 +270,7 @@ async def test_the_usual_way(
             await desk.said("stored; its key is never shown again")
             await desk.rotate()
             await desk.said("rotated; its key is now")
+            await desk.take_out("byok")
             await desk.create()
             value = await desk.take()
             desk.sinks |= await asyncio.to_thread(representations)
@@ -259,6 +287,7 @@ async def test_the_usual_way(
             app.screen.query_one("#stored").focus()
             await again.press("space", "tab", "enter")
             await again.back()
+            await again.take_out("keys")
             del screen
             assert await asyncio.to_thread(held) == {"token"}, "what was acknowledged is forgotten"
             desk.sinks |= {f"again, {name}": what for name, what in again.sinks.items()}
@@ -267,6 +296,10 @@ async def test_the_usual_way(
                 for name, what in (await asyncio.to_thread(representations)).items()
             }
     copied = files(tmp_path)
+    taken_out = {name: what for name, what in copied.items() if Path(name).parent == state}
+    assert {f"{one}.{end}" for one in ("byok", "keys") for end in ENDINGS} <= {
+        Path(name).name for name, what in taken_out.items() if what
+    }
     asked = [name for name in copied if any(Path(name).match(one) for one in ASKED_FOR)]
     assert len(asked) == 2
     assert all(copied[name].endswith(value.encode()) for name in asked)

@@ -43,6 +43,8 @@ class Captured:
 
     context: ActionContext
     selected: str | None
+    chosen: frozenset[str]
+    """The marked rows where any is marked, else the selected one."""
     parent: str | None
     texts: frozenset[str]
 
@@ -150,7 +152,7 @@ class Witness:
 
     def check_end(self) -> None:
         """Each request had an intent, each intent one request at most."""
-        assert self.faults == []
+        assert not self.faults, self.faults[:5]
         assert self.sent.total() == len(self._matched)
         intents = {e.id for e in self._place.journal.entries() if e.event == "intent"}
         assert self._matched <= intents
@@ -164,7 +166,10 @@ def _captured(screen: GatewayScreen, context: ActionContext) -> Captured:
     selected = screen.identity() if listing is None else listing.table.selected_identity
     rows = [*screen.marked_rows] or ([] if context.target is None else [context.target])
     parent = None if listing is None else listing.parent_row
-    return Captured(context, selected, parent, frozenset(_texts(rows)))
+    identity = None if context.spec is None else context.spec.identity
+    marked = () if identity is None else map(identity, screen.marked_rows)
+    chosen = frozenset(marked) or frozenset(filter(None, (selected,)))
+    return Captured(context, selected, chosen, parent, frozenset(_texts(rows)))
 
 
 def _texts(value: Any, depth: int = 4) -> set[str]:
@@ -185,7 +190,7 @@ def _texts(value: Any, depth: int = 4) -> set[str]:
 
 
 def _itself(plan: Plan[Any], found: Captured) -> bool:
-    return plan.identity is not None and plan.identity == found.selected
+    return plan.identity is not None and plan.identity in found.chosen
 
 
 def _new(plan: Plan[Any], _found: Captured) -> bool:

@@ -51,14 +51,15 @@ def past_of(gateway: EmbeddedGateway) -> SimulatedPast:
     return past
 
 
-async def record(gateway: EmbeddedGateway, time: FakeClock, path: Path) -> None:
-    """One run of the dashboard, until the past is filled in."""
+async def record(gateway: EmbeddedGateway, time: FakeClock, path: Path) -> datetime | None:
+    """One run of the dashboard, until the past is filled in; until when it told of it first."""
     async with client_of(gateway, time) as client:
         hub = FeedHub(client, time.clock)
         async with recording(hub, path, time.clock, gateway.past) as held:
             async with asyncio.timeout(30):
                 await held.filled.wait()
         await hub.close()
+        return held.told_until
 
 
 @pytest.fixture(scope="module")
@@ -269,9 +270,9 @@ async def test_what_an_early_end_left_out_is_filled_in_later(tmp_path: Path) -> 
         gateway = EmbeddedGateway.open(None, clock=time.clock)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Backfill, "fill_endpoints", _ends_early)
-            await record(gateway, time, path)
+            assert await record(gateway, time, path) == past_of(gateway).until
         time.elapsed += pause
-        await record(gateway, time, path)
+        assert await record(gateway, time, path) is None, "what comes later is news"
         with closing(open_readable(path)) as connection:
             reader = HistoryReader(connection)
             uptime = reader.series("endpoint", None, "uptime_last_1d")[0].key

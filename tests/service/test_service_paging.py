@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import random
 from collections.abc import Callable
@@ -13,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from service_kit import data, refusal, rig
 
-from gwtui.client import errors, paging
+from gwtui.client import errors, paging, transport
+from gwtui.client.answers import read_json
 from gwtui.client.call import Answer, Call
 from gwtui.client.paging import Listing, Pager
 from gwtui.contract.keys import ApiKey
@@ -29,14 +31,17 @@ class PagedService:
         page: int,
         counts: bool = False,
         between: Callable[[PagedService], None] = lambda _: None,
+        lag: Callable[[], int] = lambda: 0,
     ) -> None:
         self.rows = rows
         self.page = page
         self.counts = counts
         self.between = between
+        self.lag = lag
         self.calls: list[Call] = []
 
     async def call(self, call: Call) -> Answer:
+        await self._wait()
         if self.calls:
             self.between(self)
         self.calls.append(call)
@@ -45,7 +50,12 @@ class PagedService:
         body: dict[str, Any] = {"data": self.rows[offset : offset + size]}
         if self.counts:
             body["total_count"] = len(self.rows)
+        await self._wait()
         return Answer(200, body)
+
+    async def _wait(self) -> None:
+        for _ in range(self.lag()):
+            await asyncio.sleep(0)
 
 
 def rows(count: int) -> list[Any]:
@@ -72,7 +82,8 @@ async def test_a_still_list_is_read_whole_and_in_order(count: int, counts: bool)
     assert hashes(listing) == [f"h{number}" for number in range(count)]
     assert listing.complete
     assert listing.total == (count if counts else None)
-    assert len(service.calls) <= count // 9 + 1
+    pages = count // 9 + 1
+    assert len(service.calls) <= pages + (0 if counts else pages // 4)
 
 
 @settings(max_examples=300)
@@ -82,9 +93,10 @@ async def test_a_still_list_is_read_whole_and_in_order(count: int, counts: bool)
     page=st.integers(2, 12),
     counts=st.booleans(),
     pace=st.integers(1, 6),
+    slowest=st.sampled_from([0, 7]),
 )
 async def test_every_row_that_stays_is_read_once_while_others_come_and_go(
-    seed: int, count: int, page: int, counts: bool, pace: int
+    seed: int, count: int, page: int, counts: bool, pace: int, slowest: int
 ) -> None:
     chance = random.Random(seed)
     ever = {row["hash"] for row in rows(count)}
@@ -102,7 +114,13 @@ async def test_every_row_that_stays_is_read_once_while_others_come_and_go(
                 ever.add(f"new{born}")
                 service.rows.insert(0, {"hash": f"new{born}"})
 
-    service = PagedService(rows(count), page=page, counts=counts, between=between)
+    service = PagedService(
+        rows(count),
+        page=page,
+        counts=counts,
+        between=between,
+        lag=lambda: chance.randrange(slowest + 1),
+    )
     listing = await everything(service, limit=counts)
     seen = hashes(listing)
     assert len(seen) == len(set(seen))
@@ -118,6 +136,11 @@ async def test_a_row_deleted_in_front_does_not_hide_the_one_that_moves_up() -> N
     listing = await everything(service)
     assert set(hashes(listing)) >= {row["hash"] for row in service.rows}
     assert listing.complete
+
+
+async def test_a_list_of_more_than_a_thousand_pages_is_read_whole() -> None:
+    listing = await everything(PagedService(rows(2_500), page=3))
+    assert (len(listing.items), listing.complete) == (2_500, True)
 
 
 async def test_a_list_that_is_emptied_ends() -> None:
@@ -144,6 +167,74 @@ async def test_a_row_that_is_read_again_unchanged_is_held_once() -> None:
     service.rows[2] = {"hash": "h2", "disabled": True}
     third = await everything(service)
     assert repr([each.items[2].raw["disabled"] for each in (second, third)]) == "[1, True]"
+
+
+async def test_the_pages_of_a_long_list_are_asked_for_before_their_turn() -> None:
+    under_way = most = 0
+
+    class Slow(PagedService):
+        async def call(self, call: Call) -> Answer:
+            nonlocal under_way, most
+            under_way += 1
+            most = max(most, under_way)
+            await asyncio.sleep(0.01)
+            under_way -= 1
+            return await super().call(call)
+
+    service = Slow(rows(900), page=10, counts=True)
+    first, second = await asyncio.gather(everything(service, limit=True), everything(service))
+    assert first.items == second.items
+    assert paging.MOST_AHEAD <= most <= paging.MOST_AHEAD + 2  # one of each list may be beside them
+    offsets = [call.query["offset"] for call in service.calls if "limit" in call.query]
+    assert sorted(offsets) == list(range(0, 899, 9))
+
+
+async def test_what_is_asked_for_before_its_turn_ends_with_the_reading() -> None:
+    class Failing(PagedService):
+        async def call(self, call: Call) -> Answer:
+            if int(call.query["offset"]) > 20:
+                raise errors.NoAnswerError("gone")
+            await asyncio.sleep(0)
+            return await super().call(call)
+
+    service = Failing(rows(95), page=10, counts=True)
+    with pytest.raises(errors.NoAnswerError):
+        await everything(service, limit=True)
+    assert {task.get_name() for task in asyncio.all_tasks()} & {"page ahead"} == set()
+    assert paging._reads[service].ahead == 0
+
+
+async def test_a_page_that_comes_again_byte_for_byte_is_not_read_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = [{"hash": f"k{number}", "name": "a"} for number in range(250)]
+    reads = 0
+
+    def counted(*arguments: Any) -> Any:
+        nonlocal reads
+        reads += 1
+        return read_json(*arguments)
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        offset = int(request.url.params["offset"])
+        return data(world[offset : offset + 100])
+
+    monkeypatch.setattr(transport, "read_json", counted)
+    client = rig(answer, max_answer=100_000).client
+    first = await client.keys.list()
+    assert reads == 3
+    again = await client.keys.list()
+    assert reads == 3
+    assert all(one is other for one, other in zip(first.items, again.items, strict=True))
+    world[150] = {"hash": "k150", "name": "b"}
+    changed = await client.keys.list()
+    assert reads == 4
+    assert [key.name for key in changed.items].index("b") == 150
+    assert changed.items[149] is first.items[149]
+    del first, again, changed
+    gc.collect()
+    assert len((await client.keys.list()).items) == 250
+    assert reads == 7
 
 
 async def test_rows_that_nobody_holds_are_let_go() -> None:

@@ -19,6 +19,7 @@ SCREENS: dict[str, tuple[str, tuple[str, ...]]] = {
     "keys-sorted": ("keys", ("greater_than_sign", "S")),
     "keys-detail": ("keys", ("d",)),
     "keys-raw": ("keys", ("v",)),
+    "keys-copy": ("keys", ("down", "y")),
     "keys-help": ("keys", ("question_mark",)),
     "keys-palette": ("keys", ("ctrl+p",)),
     "keys-sort-chooser": ("keys", ("s",)),

@@ -9,11 +9,12 @@ import pytest
 
 from gwtui import __version__
 from gwtui.cli import exits
+from loaded_program import run
 
 HEAVY = ("textual", "rich", "httpx", "pydantic", "keyring", "starlette", "uvicorn", "sqlite3")
 
 
-def run(*words: str) -> subprocess.CompletedProcess[str]:
+def run_anew(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "gwtui", *words],
         capture_output=True,
@@ -43,12 +44,12 @@ def test_help_and_version_import_nothing_heavy(word: str) -> None:
 
 
 def test_version_goes_to_stdout() -> None:
-    result = run("--version")
+    result = run_anew("--version")
     assert (result.returncode, result.stdout.strip()) == (0, f"gwtui {__version__}")
 
 
 def test_help_names_the_commands() -> None:
-    result = run("--help")
+    result = run_anew("--help")
     assert result.returncode == 0
     assert "gateway" in result.stdout
     assert "--demo" in result.stdout
@@ -82,7 +83,7 @@ def test_a_wrong_command_line_is_usage(words: tuple[str, ...]) -> None:
 
 
 def test_an_unknown_route_is_named() -> None:
-    result = run("--demo", "kyes")
+    result = run_anew("--demo", "kyes")
     assert result.returncode == exits.USAGE
     assert "kyes" in result.stderr
     assert "keys" in result.stderr

@@ -2,112 +2,44 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from loaded_program import GWTUI
 from pty_terminal import PtyTerminal, pty_terminal
 
-DEMO = [sys.executable, "-m", "gwtui", "--demo", "keys"]
+DEMO = [*GWTUI, "--demo", "keys"]
 
 
-@pytest.fixture
-def demo(private_home: Path) -> Iterator[PtyTerminal]:
-    with pty_terminal(DEMO) as terminal:
-        terminal.wait_for("airflow-staging", 60)
-        yield terminal
+def test_what_is_drawn_and_sent_from_the_first_row_to_the_end(demo_home: Path) -> None:
+    """The first frame and differences cost little, rest costs nothing, nothing is left behind."""
+    with pty_terminal(DEMO, anew=True) as demo:
+        demo.wait_for("airflow-staging", 60)
+        assert demo.left_over_modes() == [
+            "alternate screen (1049)",
+            "mouse (1000)",
+            "mouse (1003)",
+            "paste (2004)",
+            "hidden cursor (25)",
+            "raw line settings",
+        ]
+        moved_cursor_and_second_frame_cost_little(demo)
+        wait_for_the_past(demo)
+        assert demo.pump(3) == b"", "idle"
+        demo.resize(120, 40)
+        demo.settle()
+        demo.resize(80, 24)
+        demo.settle()
+        assert "airflow-staging" in demo.text, "a smaller terminal is redrawn"
+        shows_what_a_whole_repaint_shows(demo)
+        demo.send("q")
+        assert demo.wait_exit() == 0
+        assert demo.left_over_modes() == []
+        assert "Traceback" not in demo.text
 
 
-def test_a_row_appears_and_q_gives_the_terminal_back(demo: PtyTerminal) -> None:
-    assert demo.left_over_modes() == [
-        "alternate screen (1049)",
-        "mouse (1000)",
-        "mouse (1003)",
-        "paste (2004)",
-        "hidden cursor (25)",
-        "raw line settings",
-    ]
-    demo.send("q")
-    assert demo.wait_exit() == 0
-    assert demo.left_over_modes() == []
-    assert "Traceback" not in demo.text
-
-
-def test_idle_sends_nothing(demo: PtyTerminal) -> None:
-    wait_for_the_past(demo)
-    assert demo.pump(3) == b""
-
-
-def test_a_smaller_terminal_is_redrawn(demo: PtyTerminal) -> None:
-    demo.resize(120, 40)
-    demo.settle()
-    demo.resize(80, 24)
-    demo.settle()
-    assert "airflow-staging" in demo.text
-
-
-def test_an_unusable_runtime_directory_draws_nothing_over_the_screen(
-    private_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shared = tmp_path / "shared"
-    shared.mkdir()
-    shared.chmod(0o777)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(shared))
-    with pty_terminal(DEMO) as terminal:
-        terminal.wait_for("airflow-staging", 60)
-        assert b"Warning" not in terminal.raw
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
-
-
-def test_the_terminal_shows_what_a_whole_repaint_shows(demo: PtyTerminal) -> None:
-    """Only differences are sent: after many of them the screen must still be the right one."""
-    steps = (
-        ("\x1b[B\x1b[B", "46 keys"),
-        ("d", "Identity"),
-        ("?", "Help · Keys"),
-        ("\x1b", "Identity"),
-        ("5", "15 guardrails"),
-        ("/red\r", "of 15 guardrails"),
-        ("7", "Ranked by"),
-        ("2", "Identity"),
-        ("n", "New API key"),
-        ("\x1b", "Identity"),
-        (":", "46 keys"),
-    )
-    wait_for_the_past(demo)
-    for step, text in steps:
-        demo.send(step)
-        demo.wait_for(text)
-        demo.settle(0.4)
-        before = screen_cells(demo)
-        sent = len(demo.raw)
-        demo.send("\x0c")  # ctrl+l
-        demo.wait_for_output()
-        demo.settle(0.3)
-        assert len(demo.raw) - sent > demo.columns * demo.rows
-        assert screen_cells(demo) == before, step
-
-
-def wait_for_the_past(terminal: PtyTerminal) -> None:
-    """Wait until the past is filled in, and a notice of its alerts has come and gone by itself."""
-    terminal.wait_for("ALERTS", 60)
-    terminal.settle()
-    terminal.wait_gone("alerts fired", 30)
-    terminal.settle()
-
-
-def screen_cells(terminal: PtyTerminal) -> list[tuple[object, ...]]:
-    """Every cell with its style; of a blank only what can be seen of it."""
-    cells = [
-        terminal.screen.buffer[y][x] for y in range(terminal.rows) for x in range(terminal.columns)
-    ]
-    return [(c.data, c.bg, c.reverse, c.data != " " and (c.fg, c.bold)) for c in cells]
-
-
-def test_a_moved_cursor_and_a_second_frame_cost_little(demo: PtyTerminal) -> None:
+def moved_cursor_and_second_frame_cost_little(demo: PtyTerminal) -> None:
     demo.settle()
     first = len(demo.raw)
     assert first < 40_000
@@ -122,3 +54,62 @@ def test_a_moved_cursor_and_a_second_frame_cost_little(demo: PtyTerminal) -> Non
     demo.settle()
     assert "airflow-staging" in demo.text
     assert len(demo.raw) - before < 12_000
+
+
+def wait_for_the_past(terminal: PtyTerminal) -> None:
+    """Wait until the past is filled in, and a notice of its alerts has come and gone by itself."""
+    terminal.wait_for("ALERTS", 60)
+    terminal.settle()
+    terminal.wait_gone("alerts fired", 30)
+    terminal.settle()
+
+
+def shows_what_a_whole_repaint_shows(demo: PtyTerminal) -> None:
+    """Only differences are sent: after many of them the screen must still be the right one."""
+    steps = (
+        ("\x1b[B\x1b[B", "46 keys"),
+        ("d", "Identity"),
+        ("?", "Help · Keys"),
+        ("\x1b", "Identity"),
+        ("5", "15 guardrails"),
+        ("/red\r", "of 15 guardrails"),
+        ("7", "Ranked by"),
+        ("2", "Identity"),
+        ("n", "New API key"),
+        ("\x1b", "Identity"),
+        (":", "46 keys"),
+        ("\x1b", "Identity"),
+    )
+    for step, text in steps:
+        demo.send(step)
+        demo.wait_for(text)
+        demo.settle(0.4)
+        before = screen_cells(demo)
+        sent = len(demo.raw)
+        demo.send("\x0c")  # ctrl+l
+        demo.wait_for_output()
+        demo.settle(0.3)
+        assert len(demo.raw) - sent > demo.columns * demo.rows
+        assert screen_cells(demo) == before, step
+
+
+def screen_cells(terminal: PtyTerminal) -> list[tuple[object, ...]]:
+    """Every cell with its style; of a blank only what can be seen of it."""
+    cells = [
+        terminal.screen.buffer[y][x] for y in range(terminal.rows) for x in range(terminal.columns)
+    ]
+    return [(c.data, c.bg, c.reverse, c.data != " " and (c.fg, c.bold)) for c in cells]
+
+
+def test_an_unusable_runtime_directory_draws_nothing_over_the_screen(
+    demo_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(shared))
+    with pty_terminal(DEMO) as terminal:
+        terminal.wait_for("airflow-staging", 60)
+        assert b"Warning" not in terminal.raw
+        terminal.send("q")
+        assert terminal.wait_exit() == 0

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 from gwtui.local.journal import Journal
+from loaded_program import GWTUI, run
 from pty_terminal import pty_terminal
 
-GWTUI = [sys.executable, "-m", "gwtui"]
 
-
-def test_a_write_that_was_killed_on_its_way_is_offered_and_settled(private_home: Path) -> None:
-    journal = Journal(private_home / "state" / "gwtui" / "journal.jsonl")
+def test_a_write_that_was_killed_on_its_way_is_offered_and_settled(demo_home: Path) -> None:
+    journal = Journal(demo_home / "state" / "gwtui" / "journal.jsonl")
     faults = ["--fault", "hang-after:POST /keys x1"]
     with pty_terminal([*GWTUI, "--demo", *faults, "keys"]) as terminal:
         terminal.wait_for("airflow-staging", 60)
@@ -28,13 +25,8 @@ def test_a_write_that_was_killed_on_its_way_is_offered_and_settled(private_home:
     (left,) = journal.open_intents()
     assert not left.running
 
-    told = subprocess.run(
-        [*GWTUI, "recovery", "list", "--demo"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
+    told = run("recovery", "list", "--demo")
+    assert told.returncode == 0, told.stderr
     assert "Create key “nightly”" in told.stdout
 
     with pty_terminal([*GWTUI, "--demo", "keys"]) as terminal:

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import httpx
 import pytest
 
 from gwtui.cli import exits
-
-GWTUI = [sys.executable, "-m", "gwtui"]
-
-
-def gwtui(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*GWTUI, *words], capture_output=True, text=True, timeout=60, check=False)
+from loaded_program import run, start
 
 
 @pytest.mark.parametrize("words", [("gateway", "serve"), ()], ids=["gateway", "demo"])
 def test_the_list(words: tuple[str, ...]) -> None:
-    listed = gwtui(*words, "--fault", "list")
+    listed = run(*words, "--fault", "list")
     assert listed.returncode == exits.OK
     assert "reset-after" in listed.stdout
     assert "POST /keys" in listed.stdout
@@ -29,14 +23,14 @@ def test_the_list(words: tuple[str, ...]) -> None:
 
 def test_a_fault_that_does_not_exist_starts_nothing(tmp_path: Path) -> None:
     database = tmp_path / "gateway.sqlite3"
-    refused = gwtui("gateway", "serve", "--database", str(database), "--fault", "hang:POST /kys")
+    refused = run("gateway", "serve", "--database", str(database), "--fault", "hang:POST /kys")
     assert refused.returncode == exits.USAGE
     assert "did you mean 'POST /keys'?" in refused.stderr
     assert not database.exists()
 
 
 def test_faults_need_a_gateway_of_our_own() -> None:
-    refused = gwtui("--fault", "hang")
+    refused = run("--fault", "hang")
     assert refused.returncode == exits.USAGE
     assert "--fault goes with --demo" in refused.stderr
 
@@ -44,8 +38,10 @@ def test_faults_need_a_gateway_of_our_own() -> None:
 def test_a_served_gateway_has_them_in_force(tmp_path: Path) -> None:
     database = tmp_path / "gateway.sqlite3"
     words = ["gateway", "serve", "--port", "0", "--empty", "--database", str(database)]
-    process = subprocess.Popen(
-        [*GWTUI, *words, "--fault", "503=9:GET /models x1", "--fault", "reset-before:countModels"],
+    faults = ("--fault", "503=9:GET /models x1", "--fault", "reset-before:countModels")
+    process = start(
+        *words,
+        *faults,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

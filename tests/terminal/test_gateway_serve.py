@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import stat
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,18 +12,11 @@ import httpx
 import pytest
 
 from gwtui.cli import exits
-
-GATEWAY = [sys.executable, "-m", "gwtui", "gateway"]
+from loaded_program import run, start
 
 
 def gateway(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*GATEWAY, *(str(word) for word in words)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    return run("gateway", *words)
 
 
 @pytest.fixture
@@ -34,8 +26,9 @@ def database(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def server(database: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    process = subprocess.Popen(
-        [*GATEWAY, "serve", "--port", "0", "--database", str(database)],
+    words = ("gateway", "serve", "--port", "0", "--database", database)
+    process = start(
+        *words,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

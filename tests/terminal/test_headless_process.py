@@ -14,9 +14,8 @@ import pytest
 
 from gwtui.cli import exits
 from headless_kit import Site, site
+from loaded_program import GWTUI, run, start
 from pty_terminal import pty_terminal
-
-GWTUI = (sys.executable, "-m", "gwtui")
 
 
 @pytest.fixture
@@ -57,15 +56,7 @@ def test_a_reader_that_left_before_ends_it_well(environment: dict[str, str], wor
     read, write = os.pipe()
     os.close(read)
     with os.fdopen(write, "w") as pipe:
-        done = subprocess.run(
-            [*GWTUI, *words.split()],
-            env=environment,
-            stdout=pipe,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        done = run(*words.split(), env=environment, stdout=pipe)
     assert (done.returncode, done.stderr) == (exits.OK, "")
 
 
@@ -76,9 +67,7 @@ def test_a_signal_ends_the_watching_at_once(
     environment: dict[str, str], number: signal.Signals, code: int
 ) -> None:
     words = ("watch", "--ndjson", "--nearest", "0", "--model", "helioscope/corona-code")
-    with subprocess.Popen(
-        [*GWTUI, *words], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
+    with start(*words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         # Flushed line by line, or nothing would come before the end.
@@ -90,15 +79,7 @@ def test_a_signal_ends_the_watching_at_once(
 
 def test_a_full_disk_is_told(environment: dict[str, str]) -> None:
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [*GWTUI, "credits", "list"],
-            env=environment,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        done = run("credits", "list", env=environment, stdout=full)
     assert done.returncode == exits.FAILED
     assert "could not be written" in done.stderr
     assert "Traceback" not in done.stderr
@@ -157,8 +138,8 @@ def test_an_interrupt_does_not_lose_the_value_of_a_new_key(
 ) -> None:
     slow = place.faults.arm("latency=1.5:POST /keys x1")
     words = ("keys", "create", "--set", "name=hasty", "--yes")
-    with subprocess.Popen(
-        [*GWTUI, *words], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    with start(
+        *words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         end = time.monotonic() + 20
         while not slow.struck:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from large_account import key_name, make
+from loaded_program import GWTUI, run, start
 from pty_terminal import PtyTerminal, pty_terminal
 
 DOWN, ESCAPE = "\x1b[B", "\x1b"
-GWTUI = [sys.executable, "-m", "gwtui"]
 KEYS = int(os.environ.get("GWTUI_TEST_KEYS", "12000"))
 READING = 60 + KEYS / 50
 """Seconds within which the rows are there on a busy machine."""
@@ -30,10 +29,9 @@ def gateway(tmp_path: Path) -> Iterator[tuple[str, str]]:
     """The base URL of a gateway with so many keys, and a key that may manage them."""
     database = tmp_path / "large.sqlite3"
     make(database, KEYS)
-    issue = [*GWTUI, "gateway", "issue-key", "--management", "--database", str(database)]
-    key = subprocess.run(issue, capture_output=True, text=True, check=True).stdout.strip()
-    serve = [*GWTUI, "gateway", "serve", "--port", "0", "--database", str(database)]
-    with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True) as process:
+    key = run("gateway", "issue-key", "--management", "--database", database).stdout.strip()
+    serve = ("gateway", "serve", "--port", "0", "--database", database)
+    with start(*serve, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         yield process.stdout.readline().strip(), key
         process.terminate()

@@ -12,10 +12,9 @@ import pytest
 from gwtui.cli import exits
 from gwtui.local.first_steps import FILE_NAME as FIRST_STEPS
 from gwtui.local.profiles import load_profiles
+from loaded_program import GWTUI
 from login_kit import ServedGateway, served_gateway
 from pty_terminal import pty_terminal
-
-GWTUI = [sys.executable, "-m", "gwtui"]
 
 
 @pytest.fixture(scope="module")

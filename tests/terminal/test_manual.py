@@ -11,7 +11,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,9 +20,10 @@ import pytest
 
 from gwtui.cli import exits
 from gwtui.embedded.gateway import EmbeddedGateway
+from loaded_program import run
 from login_kit import Commands, DictRing, served_gateway
 from manual_kit import DOCUMENTS, MANUAL, README, ROOT, blocks, mentioned, shell_words
-from manual_reader import PATIENCE, PROGRAM, Reader
+from manual_reader import PATIENCE, Reader
 
 WITH_BLOCKS = [page for page in DOCUMENTS if blocks(page)]
 
@@ -39,7 +39,7 @@ def founded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def reader(
     founded: Path,
-    private_home: Path,
+    demo_home: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -49,12 +49,12 @@ def reader(
     shutil.copytree(founded, folder / "served")
     ring = DictRing()
     monkeypatch.setattr(keyring, "get_keyring", lambda: ring)
-    monkeypatch.setenv("PATH", f"{private_home / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PATH", f"{demo_home / 'bin'}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv("VISUAL", "true")
     monkeypatch.chdir(folder)
     with served_gateway(database=folder / "served" / "gateway.sqlite3") as gateway:
-        found = Reader(private_home, folder, gateway, ring, Commands(monkeypatch, capsys))
+        found = Reader(demo_home, folder, gateway, ring, Commands(monkeypatch, capsys))
         found.settle_in()
         try:
             yield found
@@ -66,14 +66,7 @@ def seal_a_key(reader: Reader) -> None:
     """A new key whose value could not be handed over: its disk is full."""
     words = ("keys", "create", "--set", "name=ci", "--yes")
     with Path("/dev/full").open("w") as full:
-        made = subprocess.run(
-            [*PROGRAM, *words],
-            env=reader.environment(),
-            stdout=full,
-            stderr=subprocess.PIPE,
-            timeout=PATIENCE,
-            check=False,
-        )
+        made = run(*words, env=reader.environment(), stdout=full, timeout=PATIENCE)
     assert made.returncode == exits.INCOMPLETE
 
 
@@ -109,13 +102,14 @@ MENTIONED = sorted(
 )
 
 
-@pytest.mark.parametrize("span", MENTIONED)
-def test_a_command_in_the_prose_exists(span: str, reader: Reader) -> None:
-    """It takes the options that it is mentioned with: what follows them is its help."""
-    words = reader.words(shell_words(span)[1:])
-    code, out, _ = reader.commands(*words, "--help")
-    assert code == exits.OK
-    assert "usage: gwtui" in out
+def test_the_commands_in_the_prose_exist(reader: Reader) -> None:
+    """They take the options that they are mentioned with: what follows them is their help."""
+    assert MENTIONED
+    for span in MENTIONED:
+        words = reader.words(shell_words(span)[1:])
+        code, out, _ = reader.commands(*words, "--help")
+        assert code == exits.OK, span
+        assert "usage: gwtui" in out, span
 
 
 def test_the_marked_commands_are_those_that_ci_reads() -> None:

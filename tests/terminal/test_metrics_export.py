@@ -9,7 +9,6 @@ import signal
 import socket
 import stat
 import subprocess
-import sys
 import time
 import urllib.parse
 import urllib.request
@@ -21,17 +20,16 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 
 from gwtui.cli.main import main
+from loaded_program import run, start
 
-EXPORT = [sys.executable, "-m", "gwtui", "export", "metrics", "--demo"]
+EXPORT = ("export", "metrics", "--demo")
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "prometheus"
 PROMETHEUS = shutil.which("prometheus")
 PATIENCE = 40.0
 
 
 def export(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*EXPORT, *words], capture_output=True, text=True, timeout=60, check=False
-    )
+    return run(*EXPORT, *words)
 
 
 def get(url: str, accept: str = "*/*") -> tuple[str, str]:
@@ -45,8 +43,10 @@ def get(url: str, accept: str = "*/*") -> tuple[str, str]:
 @contextmanager
 def exporter() -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A running exporter and its address."""
-    process = subprocess.Popen(
-        [*EXPORT, "--listen", "127.0.0.1:0"],
+    process = start(
+        *EXPORT,
+        "--listen",
+        "127.0.0.1:0",
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

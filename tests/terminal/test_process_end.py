@@ -9,7 +9,6 @@ import json
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -18,10 +17,12 @@ from typing import Any
 
 import pytest
 
+from gwtui.embedded.faults import Switchboard
 from gwtui.local.journal import Journal
+from loaded_program import GWTUI
+from login_kit import served_gateway
 from pty_terminal import PtyTerminal, pty_terminal
 
-GWTUI = [sys.executable, "-m", "gwtui"]
 HANGING = [*GWTUI, "--demo", "--fault", "hang:updateKey", "keys"]
 LIMIT = 2.0
 """Seconds from the demand to the end of the process."""
@@ -70,39 +71,39 @@ def says_unknown(home: Path) -> None:
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_a_signal(number: signal.Signals, status: int, private_home: Path) -> None:
-    with a_write_in_flight(private_home) as terminal:
+def test_a_signal(number: signal.Signals, status: int, demo_home: Path) -> None:
+    with a_write_in_flight(demo_home) as terminal:
         started = time.monotonic()
         terminal.signal(number)
         assert terminal.wait_exit() == status
         # Reading what comes last from the terminal takes the helper 0.2 s more.
         assert time.monotonic() - started < LIMIT + 0.3
         assert terminal.left_over_modes() == []
-    says_unknown(private_home)
+    says_unknown(demo_home)
 
 
 @pytest.mark.parametrize("controlling", [True, False], ids=["hung-up", "nobody-tells"])
-def test_a_lost_terminal(controlling: bool, private_home: Path) -> None:
-    with a_write_in_flight(private_home, controlling=controlling) as terminal:
+def test_a_lost_terminal(controlling: bool, demo_home: Path) -> None:
+    with a_write_in_flight(demo_home, controlling=controlling) as terminal:
         terminal.hang_up()
         assert gone(terminal) == 129
-    says_unknown(private_home)
+    says_unknown(demo_home)
 
 
-def test_a_terminal_that_takes_nothing_more(private_home: Path) -> None:
+def test_a_terminal_that_takes_nothing_more(demo_home: Path) -> None:
     """A stalled line blocks whoever draws on it; the end does not wait for that."""
-    with a_write_in_flight(private_home) as terminal:
+    with a_write_in_flight(demo_home) as terminal:
         for size in range(60):
             terminal.resize(100 + size, 40)  # repaints everything, and nobody reads
             time.sleep(0.02)
         terminal.signal(signal.SIGTERM)
         assert gone(terminal) == 143
-    (left,) = journal_in(private_home).open_intents()
+    (left,) = journal_in(demo_home).open_intents()
     assert left.action == "keys.toggle"
 
 
-def test_who_quits_is_told_what_is_waited_for(private_home: Path) -> None:
-    with a_write_in_flight(private_home) as terminal:
+def test_who_quits_is_told_what_is_waited_for(demo_home: Path) -> None:
+    with a_write_in_flight(demo_home) as terminal:
         terminal.send("q")
         terminal.wait_for("Quit now?")
         terminal.send("y")
@@ -110,24 +111,7 @@ def test_who_quits_is_told_what_is_waited_for(private_home: Path) -> None:
         terminal.send("\r")  # Leave now
         assert terminal.wait_exit(LIMIT + 1) == 0
         assert terminal.left_over_modes() == []
-    says_unknown(private_home)
-
-
-@contextmanager
-def served_gateway(folder: Path, fault: str) -> Iterator[dict[str, str]]:
-    """Its address and key, as variables for a dashboard."""
-    database = ["--database", str(folder / "gateway.sqlite3")]
-    serve = [*GWTUI, "gateway", "serve", "--port", "0", *database, "--fault", fault]
-    process = subprocess.Popen(serve, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    try:
-        assert process.stdout is not None
-        address = process.stdout.readline().strip()
-        issue = [*GWTUI, "gateway", "issue-key", "--management", *database]
-        key = subprocess.run(issue, capture_output=True, text=True, check=True).stdout.strip()
-        yield {"GWTUI_BASE_URL": address, "GWTUI_TOKEN": key}
-    finally:
-        process.terminate()
-        process.communicate(timeout=10)
+    says_unknown(demo_home)
 
 
 PROFILES = """# mine
@@ -137,17 +121,19 @@ base_url = "{address}"
 """
 
 
-def test_two_dashboards_share_one_profile(private_home: Path, tmp_path: Path) -> None:
+def test_two_dashboards_share_one_profile(private_home: Path) -> None:
     """The write of the one hangs, that of the other is applied; each is told apart to the end."""
     profiles = private_home / "config" / "gwtui" / "profiles.toml"
     profiles.parent.mkdir(mode=0o700)
-    with served_gateway(tmp_path, "hang:updateKey x1") as environment:
-        profiles.write_text(PROFILES.format(address=environment.pop("GWTUI_BASE_URL")))
+    faults = Switchboard()
+    faults.arm("hang:updateKey x1")
+    with served_gateway("simulated", faults) as gateway:
+        profiles.write_text(PROFILES.format(address=gateway.base_url))
         before = profiles.read_bytes()
         command = [*GWTUI, "keys"]
         with (
-            pty_terminal(command, environment=environment) as one,
-            pty_terminal(command, environment=environment) as other,
+            pty_terminal(command, environment={"GWTUI_TOKEN": gateway.management}) as one,
+            pty_terminal(command, environment={"GWTUI_TOKEN": gateway.management}) as other,
         ):
             for terminal in (one, other):
                 terminal.wait_for("airflow-staging", 60)

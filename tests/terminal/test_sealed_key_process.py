@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
+from loaded_program import GWTUI, run
 from pty_terminal import PtyTerminal, pty_terminal
 
-GWTUI = [sys.executable, "-m", "gwtui"]
 DEMO = [*GWTUI, "--demo", "keys"]
 VALUE = re.compile(r"gw-v1-[0-9a-f]{64}")
 
@@ -25,17 +24,11 @@ def revealed(terminal: PtyTerminal) -> str:
 
 
 def recover(*options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*GWTUI, "recover-key", "--demo", *options],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    return run("recover-key", "--demo", *options)
 
 
-def test_the_value_outlives_the_process_and_the_terminal(private_home: Path) -> None:
-    state = private_home / "state" / "gwtui"
+def test_the_value_outlives_the_process_and_the_terminal(demo_home: Path) -> None:
+    state = demo_home / "state" / "gwtui"
     with pty_terminal(DEMO) as terminal:
         terminal.wait_for("airflow-staging", 60)
         terminal.send("n")

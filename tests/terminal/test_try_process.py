@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 from gwtui.cli import exits
+from loaded_program import start
 from login_kit import served_gateway
 from scripted_models import MODEL, ScriptedModels
 
@@ -23,8 +23,8 @@ def test_an_interrupt_hangs_up_and_says_that_it_may_be_billed(private_home: Path
     models = ScriptedModels(body=[PIECE], stay=True)
     with served_gateway("simulated", before=models.before) as gateway:
         words = ("--model", MODEL, "--stream", "--prompt", "x", "--base-url", gateway.base_url)
-        process = subprocess.Popen(
-            [sys.executable, "-m", "gwtui", "try", "chat", *words],
+        process = start(
+            *("try", "chat", *words),
             env={**os.environ, "GWTUI_TRY_KEY": gateway.ordinary},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

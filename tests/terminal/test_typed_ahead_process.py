@@ -9,8 +9,6 @@ import json
 import os
 import random
 import re
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,9 +17,10 @@ from typing import Any
 import pytest
 
 from journeys import JOURNEYS, cut
+from loaded_program import GWTUI, run
 from pty_terminal import PtyTerminal, pty_terminal
 
-GWTUI = [sys.executable, "-m", "gwtui", "--demo"]
+DEMO = [*GWTUI, "--demo", "--fresh", "keys"]
 ROUNDS = int(os.environ.get("GWTUI_JOURNEYS", "4")) // 4
 SEED = int(os.environ.get("GWTUI_JOURNEYS_SEED", "1"))
 SAMPLE = ("new key",)
@@ -61,7 +60,7 @@ def cut_up(seed: int) -> Way:
 
 def outcome(name: str, way: Way) -> Outcome:
     """What the screen shows at the end, but for what the moment changes; and the keys there are."""
-    with pty_terminal([*GWTUI, "--fresh", "keys"], columns=100, rows=30) as terminal:
+    with pty_terminal(DEMO, columns=100, rows=30) as terminal:
         terminal.wait_for("airflow-staging", 60)
         terminal.settle(QUIET)
         way(terminal, JOURNEYS[name].tokens)
@@ -71,9 +70,7 @@ def outcome(name: str, way: Way) -> Outcome:
         seen = [
             re.sub(r"\d\d:\d\d:\d\d", "", line[:34]).rstrip() for line in terminal.screen.display
         ]
-    listed = subprocess.run(
-        [*GWTUI, "keys", "list", "--output", "json"], capture_output=True, timeout=60, check=True
-    )
+    listed = run("--demo", "keys", "list", "--output", "json")
     fields = ("name", "limit", "limit_reset", "disabled")
     keys = [tuple(key[field] for field in fields) for key in json.loads(listed.stdout)]
     return seen[1:20], sorted(keys, key=str)
@@ -87,20 +84,20 @@ def wanted(name: str) -> Outcome:
 
 @together
 @pytest.mark.parametrize("name", EVERY)
-def test_one_write_ends_as_slow_typing(name: str, private_home: Path) -> None:
+def test_one_write_ends_as_slow_typing(name: str, demo_home: Path) -> None:
     assert outcome(name, at_once) == wanted(name)
 
 
 @together
-def test_writes_cut_up_at_random_end_as_slow_typing(private_home: Path) -> None:
+def test_writes_cut_up_at_random_end_as_slow_typing(demo_home: Path) -> None:
     chance = random.Random(SEED)
     for _ in range(ROUNDS):
         name, seed = chance.choice(EVERY), chance.randrange(1 << 30)
         assert outcome(name, cut_up(seed)) == wanted(name), (name, seed)
 
 
-def test_the_name_and_the_limit_get_what_is_meant_for_them(private_home: Path) -> None:
-    with pty_terminal([*GWTUI, "--fresh", "keys"]) as terminal:
+def test_the_name_and_the_limit_get_what_is_meant_for_them(demo_home: Path) -> None:
+    with pty_terminal(DEMO) as terminal:
         terminal.wait_for("airflow-staging", 60)
         terminal.send("nci\t25")
         terminal.wait_for("$25.00 in all")
@@ -113,9 +110,9 @@ def test_the_name_and_the_limit_get_what_is_meant_for_them(private_home: Path) -
 
 
 def test_a_terminal_that_is_gone_ends_the_program_whatever_was_typed_ahead(
-    private_home: Path,
+    demo_home: Path,
 ) -> None:
-    with pty_terminal([*GWTUI, "--fresh", "keys"]) as terminal:
+    with pty_terminal(DEMO) as terminal:
         terminal.wait_for("airflow-staging", 60)
         terminal.send("nci\t25" + "\t" * 200)
         terminal.hang_up()

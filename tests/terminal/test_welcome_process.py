@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 from gwtui.cli import exits
 from gwtui.local.profiles import load_profiles
+from loaded_program import GWTUI, run
 from login_kit import served_gateway
 from pty_terminal import pty_terminal
 
-GWTUI = [sys.executable, "-m", "gwtui"]
 
-
-def test_the_demo_is_one_key_away_and_what_is_typed_ahead_is_for_it(private_home: Path) -> None:
+def test_the_demo_is_one_key_away_and_what_is_typed_ahead_is_for_it(demo_home: Path) -> None:
     """First the steps that are shown once; the key that closes them does its work beneath."""
-    (private_home / "state" / "gwtui" / "first-steps").unlink()
-    with pty_terminal(GWTUI, columns=80, rows=24) as terminal:
+    (demo_home / "state" / "gwtui" / "first-steps").unlink()
+    with pty_terminal(GWTUI, columns=80, rows=24, anew=True) as terminal:
         terminal.wait_for("How do you want to begin?")
         terminal.send("\x1b[Bzd")
         terminal.wait_for("Welcome to gwtui")
@@ -27,7 +24,7 @@ def test_the_demo_is_one_key_away_and_what_is_typed_ahead_is_for_it(private_home
         terminal.send("q")
         assert terminal.wait_exit() == exits.OK
         assert terminal.left_over_modes() == []
-    assert (private_home / "state" / "gwtui" / "first-steps").exists()
+    assert (demo_home / "state" / "gwtui" / "first-steps").exists()
     with pty_terminal(GWTUI, columns=80, rows=24) as terminal:
         terminal.wait_for("How do you want to begin?")
         terminal.send("dq")
@@ -61,8 +58,7 @@ def test_leaving_and_logging_in_to_watch(private_home: Path) -> None:
 
 def test_a_command_that_asks_nobody_keeps_its_error() -> None:
     for arguments in (["keys", "list"], []):
-        command, nobody = [*GWTUI, *arguments], subprocess.DEVNULL
-        done = subprocess.run(command, capture_output=True, text=True, stdin=nobody, check=False)
+        done = run(*arguments)
         assert done.returncode == exits.USAGE
         assert done.stdout == ""
         assert "no gateway is given" in done.stderr or "needs a terminal" in done.stderr

@@ -42,10 +42,17 @@ def test_credits(room: Room) -> None:
     assert balance(room, "9.50") == ["fired"]
     assert room.events[0].said == "$9.50 left"
     assert room.events[0].name == "account"
+    assert room.events[0].title == LOW.name
     assert balance(room, 9, 11, None, "11.99") == [], "between the bounds, and unknown"
     assert room.alerts[0].said == "$9.00 left", "what is wrong follows the figure"
     assert balance(room, 12) == ["cleared"]
     assert room.alerts == ()
+
+
+def test_alerts_of_rules_of_one_name_can_be_told_apart(room: Room) -> None:
+    room.rules = {"low": LOW, "second": LOW}
+    balance(room, "9.50")
+    assert {event.title for event in room.events} == {f"{LOW.name} (low)", f"{LOW.name} (second)"}
 
 
 def test_runway(room: Room) -> None:

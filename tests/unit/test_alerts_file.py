@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gwtui.crud.form import PickOption
 from gwtui.domain.alert_rules import (
     KINDS,
     CreditsRule,
@@ -17,6 +18,7 @@ from gwtui.domain.alert_rules import (
     PriceRule,
     UptimeRule,
     default_rules,
+    names_apart,
 )
 from gwtui.domain.quantities import parse_quantity, parse_span, quantity, span
 from gwtui.local.alert_file import (
@@ -29,6 +31,7 @@ from gwtui.local.alert_file import (
     put_rule,
     remove_rule,
 )
+from gwtui.resources.alerts.form import rule_form
 
 
 @pytest.fixture
@@ -172,6 +175,32 @@ def test_new_rules_get_names_of_their_own() -> None:
     assert new_identity("Atlas: slow at night!", {}) == "atlas-slow-at-night"
     assert new_identity("Atlas", {"atlas": 1, "atlas-2": 1}) == "atlas-3"
     assert new_identity("东京", {}) == "rule"
+
+
+def test_rules_of_one_name_can_be_told_apart() -> None:
+    rules = default_rules()
+    assert names_apart(rules) == {identity: rule.name for identity, rule in rules.items()}
+    low = rules["credits-low"]
+    names = names_apart({**rules, "mine": low, "other": low.model_copy(update={"name": "Other"})})
+    assert (names["credits-low"], names["mine"]) == (
+        "Credits low (credits-low)",
+        "Credits low (mine)",
+    )
+    assert (names["other"], names["price-changed"]) == ("Other", "Price changed")
+
+
+async def test_a_new_rule_begins_with_a_name_that_no_other_has() -> None:
+    async def nothing() -> tuple[PickOption, ...]:
+        return ()
+
+    def begins(*taken: str) -> object:
+        return rule_form(None, CreditsRule, nothing, taken).initial["name"]
+
+    assert begins() == "Credits low"
+    assert begins("Credits low") == "Credits low 2"
+    assert begins("Credits low", "Credits low 2", "Credits low 4") == "Credits low 3"
+    known = rule_form(default_rules()["credits-low"], CreditsRule, nothing, ["Credits low"])
+    assert known.initial["name"] == "Credits low", "one that is changed keeps its own"
 
 
 @given(

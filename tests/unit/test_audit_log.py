@@ -256,7 +256,7 @@ def test_processes_share_the_files_while_they_are_set_aside(tmp_path: Path) -> N
     """Four writers of GWTUI_AUDIT_LINES lines each (40 by default) lose and double none."""
     number = int(os.environ.get("GWTUI_AUDIT_LINES", "40"))
     path = tmp_path / "audit.jsonl"
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("fork")
     writers = [context.Process(target=_write_many, args=(path, name, number)) for name in "abcd"]
     for writer in writers:
         writer.start()

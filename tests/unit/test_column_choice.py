@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gwtui.resources.keys.resource import KEYS
 from gwtui.ui.screens.list_memory import chosen_columns
 from gwtui.ui.widgets.table.layout import AS_DECLARED, ColumnChoice, arrange
@@ -43,3 +45,20 @@ def test_a_single_column_wider_than_the_list_is_cut_to_it() -> None:
 
 def test_names_that_are_no_columns_are_left_out() -> None:
     assert chosen_columns(KEYS, ("gone",), {"gone": 9}) == AS_DECLARED
+
+
+@pytest.mark.parametrize(
+    ("picked", "present", "order"),
+    [
+        ("all", ("name", False), ("all", True)),
+        ("all", ("all", True), ("all", False)),
+        ("all", ("all", False), ("all", True)),
+        ("name", ("all", True), ("name", False)),
+        ("name", ("", False), ("name", False)),
+    ],
+)
+def test_a_picked_column_begins_with_the_largest_figures_and_the_first_names(
+    picked: str, present: tuple[str, bool], order: tuple[str, bool]
+) -> None:
+    (column,) = [column for column in KEYS.columns if column.id == picked]
+    assert column.order_after(present) == order

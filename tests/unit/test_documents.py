@@ -9,7 +9,10 @@ from urllib.parse import unquote
 
 import pytest
 
+from counted_journeys import COUNTED
 from manual_kit import DOCUMENTS, MANUAL, README, ROOT, prose
+from update_journeys import PAGE as JOURNEYS
+from update_journeys import filled as filled_journeys
 from update_key_reference import PAGE, filled, named, scopes
 
 ARCHITECTURE = ROOT / "docs" / "ARCHITECTURE.md"
@@ -122,3 +125,13 @@ def test_the_tables_of_keys_are_those_of_the_dashboard() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert sorted(named(page)) == sorted(scopes())
     assert page == filled(page), "run: python tests/update_key_reference.py"
+
+
+def test_the_journeys_are_those_that_are_typed_and_as_short_as_they_may_be() -> None:
+    page = JOURNEYS.read_text(encoding="utf-8")
+    assert page == filled_journeys(page), "run: python tests/update_journeys.py"
+    assert len(COUNTED) >= 5
+    for journey in COUNTED:
+        assert 0 < journey.pressed <= journey.bound, journey.title
+        # What a step does was not seen unless the last one shows something.
+        assert journey.steps[-1].shows, journey.title

@@ -146,7 +146,7 @@ def _write_many(path: Path, name: str) -> None:
 
 
 def test_processes_share_the_file(journal: Journal) -> None:
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("fork")
     writers = [
         context.Process(target=_write_many, args=(journal.path, name)) for name in ("a", "b", "c")
     ]
@@ -170,7 +170,7 @@ def test_a_file_that_another_process_holds_is_not_waited_for_long(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     journal.record(intent("a"))
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("fork")
     held, let = context.Event(), context.Event()
     holder = context.Process(target=_hold, args=(journal.path, held, let))
     holder.start()
@@ -329,7 +329,7 @@ def _compact_often(path: Path, done: Any) -> None:
 def test_nothing_is_lost_while_another_process_compacts(journal: Journal) -> None:
     """Three writers of GWTUI_JOURNAL_LINES intents each (40 by default) beside a compactor."""
     number = int(os.environ.get("GWTUI_JOURNAL_LINES", "40"))
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("fork")
     done = context.Event()
     journal.record(intent("first"))
     compactor = context.Process(target=_compact_often, args=(journal.path, done))

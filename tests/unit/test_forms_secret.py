@@ -58,7 +58,8 @@ async def test_an_unsealed_value_is_said_to_be_lost_with_the_screen() -> None:
     [
         (("escape",), False),
         (("q",), False),
-        (("tab", "tab", "tab", "space", "tab", "enter"), True),
+        (("tab", "tab", "tab", "space", "tab", "space"), True),
+        (("tab", "tab", "tab", "enter", "enter"), True),
         (("tab", "tab", "tab", "space", "escape"), True),
     ],
 )

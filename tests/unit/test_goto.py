@@ -31,6 +31,9 @@ def test_no_word_means_two_things() -> None:
         ("models/a/b", "models/a/b"),
         ("people", "organization"),
         ("gr", "guardrails"),
+        ("ep/a/b", "endpoints/a/b"),
+        ("ep", "all-endpoints"),
+        ("endpoints/", "all-endpoints"),
     ],
 )
 def test_places_go_by_their_names_and_aliases(text: str, route: str) -> None:

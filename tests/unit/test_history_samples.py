@@ -144,8 +144,14 @@ def test_a_gateway_that_invents_identities_cannot_fill_the_disk(
 ) -> None:
     monkeypatch.setattr(writer, "MOST_SERIES", 3)
     values = {SeriesKey("key", f"k{number}", "usage"): number for number in range(9)}
+    asked: list[str] = []
+    history.writer.connection.set_trace_callback(asked.append)
     written = history.see(START, values)
     assert (written.samples, written.refused) == (3, 6)
+    again = history.see(START + minutes(1), values)
+    assert (again.samples, again.refused) == (3, 6)
+    # To count all series for each one that is refused keeps a processor busy for minutes.
+    assert sum("count(*) FROM series" in statement for statement in asked) == 1
 
 
 def test_a_clock_that_was_ahead_hides_nothing_afterwards(history: Desk) -> None:

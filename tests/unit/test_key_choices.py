@@ -125,10 +125,10 @@ def test_the_file(tmp_path: Path) -> None:
         "",
         {"keys.create": ("plus", "question_mark"), "app.help": ("f1",)},
     )
-    found.remember({("keys", "keys.create"): ["P"]})
+    found.remember({("keys", "keys.create"): ["Y"]})
     found.write()
-    assert file.read_text() == '[keys]\nkeys.create = ["P"]\n"app.help" = ["f1"]\n'
-    assert key_names(["P"]) == ("P",)
+    assert file.read_text() == '[keys]\nkeys.create = ["Y"]\n"app.help" = ["f1"]\n'
+    assert key_names(["Y"]) == ("Y",)
 
 
 def test_every_sentence_names_actions_that_there_are() -> None:

@@ -50,9 +50,9 @@ async def test_an_answer_from_below_waits_and_leaves_what_is_above() -> None:
         await pilot.pause()
         assert answers == []
         assert app.screen is above
-        await pilot.press("escape")
+        await pilot.press("space")
         await pilot.pause()
-        assert answers == [("above", False), ("below", True)]
+        assert answers == [("above", False), ("below", True)], "a blank presses the safe button"
         assert not any(isinstance(one, ModalScreen) for one in app.screen_stack)
 
 

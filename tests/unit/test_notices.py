@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from textual import notifications
@@ -11,7 +14,11 @@ from textual.app import App
 from textual.screen import Screen
 from textual.widgets._toast import Toast
 
+from gwtui.ui.alert_notices import AlertNotices
 from gwtui.ui.guarded import GuardedApp, Notice
+from gwtui.watch.alerts.model import AlertEvent, AlertKey
+from gwtui.watch.feed import FeedState
+from gwtui.watch.history.model import Subject
 
 
 @pytest.mark.parametrize("passed", [-86_400.0, 0.0, 4.999_999, 5.0, 5.000_1, 86_400.0])
@@ -39,3 +46,28 @@ async def test_a_screen_that_opens_as_a_notice_ends_goes_on(
         await app.push_screen(Screen())
         await asyncio.wait_for(pilot.pause(), 5)
         assert app.screen.query(Toast)
+
+
+@pytest.mark.parametrize(
+    ("told", "news"), [(True, ["b: x: y"]), (False, ["a: x: y", "b: x: y"])], ids=["a past", "none"]
+)
+def test_what_stood_already_when_a_past_was_told_is_no_news(told: bool, news: list[str]) -> None:
+    began = datetime(2026, 11, 23, 8, 0, tzinfo=UTC)
+    said: list[str] = []
+    app = SimpleNamespace(
+        call_later=lambda call, *given: call(*given), say=lambda text, severity: said.append(text)
+    )
+    history = SimpleNamespace(told_until=began if told else None)
+    session = SimpleNamespace(alerts=None, history=history)
+    notices = AlertNotices(cast("Any", app), cast("Any", session))
+
+    def event(number: int, title: str, after: timedelta) -> AlertEvent:
+        key = AlertKey("rule", Subject("key", "k"))
+        at = began + after
+        return AlertEvent(at, "fired", key, "warning", title, "x", "y", id=number)
+
+    first = event(1, "a", timedelta(seconds=20))
+    later = event(2, "b", timedelta(seconds=90))
+    for events in ((), (first,), (later, first)):
+        notices._happened(FeedState(events))
+    assert said == news

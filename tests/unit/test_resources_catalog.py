@@ -139,8 +139,12 @@ def test_providers_say_what_they_do_not_give() -> None:
 
 def test_a_model_priced_by_the_image_is_not_called_free() -> None:
     painter = model(pricing={"prompt": "0", "completion": "0", "image_output": "0.04"})
-    assert cell_of(MODELS, "in", painter, NOW).text == "$0.00"
+    for column in ("in", "out"):
+        assert cell_of(MODELS, column, painter, NOW).text == "other"
+        assert sort_of(MODELS, column, painter, NOW) is None, "it is not the cheapest per token"
     assert cell_of(MODELS, "other", painter, NOW).text == "$0.04/image"
+    free = model(pricing={"prompt": "0", "completion": "0", "image_output": "0"})
+    assert (cell_of(MODELS, "in", free, NOW).text, sort_of(MODELS, "in", free, NOW)) == ("free", 0)
     assert cell_of(MODELS, "other", model(), NOW).text == "—"
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gwtui.crud.resource import Cell, Column
-from gwtui.ui.widgets.table.layout import GAP, GUTTER, Layout, arrange
+from gwtui.ui.widgets.table.layout import GAP, GUTTER, ColumnChoice, Layout, arrange
 
 
 def column(name: str, width: int, priority: int, *, grow: bool = False) -> Column[str]:
@@ -36,6 +37,24 @@ def test_all_columns_show_where_there_is_room_and_the_growing_one_takes_the_rest
     assert layout.marker == ""
     assert layout.slots[-1].x + layout.slots[-1].width == 80
     assert layout.slots[0].width == 80 - GUTTER - 3 * (8 + GAP)
+
+
+def test_long_texts_take_what_is_left_before_the_growing_column_does() -> None:
+    columns = (*FOUR, replace(column("workspace", 8, 4), most=20))
+    exact = GUTTER + 10 + 4 * (8 + GAP)
+
+    def widths(width: int, longest: int) -> tuple[int, int]:
+        slots = arrange(columns, width, longest={4: longest}).slots
+        assert slots[-1].x + slots[-1].width == width
+        return slots[0].width, slots[-1].width
+
+    assert widths(exact, 17) == (10, 8), "nothing is left"
+    assert widths(exact + 5, 17) == (10, 13)
+    assert widths(exact + 30, 17) == (31, 17), "no more than it needs"
+    assert widths(exact + 30, 40) == (28, 20), "no more than it may"
+    assert widths(exact + 30, 3) == (40, 8)
+    chosen = arrange(columns, exact + 30, 0, ColumnChoice(widths={4: 9}), {4: 17}).slots[-1]
+    assert chosen.width == 9, "a person's choice stays"
 
 
 def test_the_highest_number_gives_way_first() -> None:
@@ -124,10 +143,10 @@ def test_a_wider_terminal_never_hides_more(columns: list[Column[str]], width: in
 
 def test_long_names_take_up_to_a_quarter_of_the_room_before_other_columns() -> None:
     assert arrange(FOUR, 42).slots[0].width == 10
-    assert arrange(FOUR, 42, names=9) == arrange(FOUR, 42), "short names take nothing away"
-    wide = arrange(FOUR, 62, names=14)
+    assert arrange(FOUR, 42, longest={0: 9}) == arrange(FOUR, 42), "short names take nothing away"
+    wide = arrange(FOUR, 62, longest={0: 14})
     assert shown(wide) == [0, 1, 2, 3]
-    assert arrange((FOUR[0], *FOUR[1:] * 3), 82, names=30).slots[0].width >= 20
-    assert arrange((FOUR[0], *FOUR[1:] * 3), 82, names=14).slots[0].width >= 14
+    assert arrange((FOUR[0], *FOUR[1:] * 3), 82, longest={0: 30}).slots[0].width >= 20
+    assert arrange((FOUR[0], *FOUR[1:] * 3), 82, longest={0: 14}).slots[0].width >= 14
     fixed = (column("name", 10, 0), *FOUR[1:])
-    assert arrange(fixed, 62, names=14).slots[0].width == 10, "it does not grow"
+    assert arrange(fixed, 62, longest={0: 14}).slots[0].width == 10, "it does not grow"

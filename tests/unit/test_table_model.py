@@ -273,6 +273,24 @@ def test_cells_are_read_for_the_rows_in_view_only() -> None:
     assert len(read) == 20
 
 
+def test_the_longest_texts_are_known_where_columns_follow_them() -> None:
+    def column(name: str, most: int) -> Column[str]:
+        return Column(
+            name, name, lambda item, _now: Cell(item), lambda item, _now: item, 5, most=most
+        )
+
+    table = TableModel(
+        [column("name", 0), column("plain", 0), column("roomy", 30)], str, Wall(), {}
+    )
+    assert table.longest == {}
+    table.show(["a", "東京のチーム", "b" * 9])
+    assert table.longest == {0: 12, 2: 12}
+    table.show(["c"])
+    assert table.longest == {0: 12, 2: 12}, "columns stay where they are"
+    table.show(["d" * 99])
+    assert table.longest == {0: 40, 2: 40}
+
+
 MIXED: list[Any] = [
     None,
     "b",

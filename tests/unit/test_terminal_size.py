@@ -1,8 +1,12 @@
-"""The one size that everything is laid out in, and what has to follow from it."""
+"""The one size that everything is laid out in, and what has to follow from it.
+
+``GWTUI_RESIZES=200`` is in how many random places the keys are while a form is resized.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 from typing import Any
 
@@ -21,6 +25,8 @@ from gwtui.ui.widgets.folding import FoldingScroll
 from resizing_kit import counted_layouts, resize, rest
 from screen_text import shown
 from shell_kit import dashboard, listing, site
+
+TRIALS = int(os.environ.get("GWTUI_RESIZES", "0")) or 2
 
 
 async def test_two_sizes_under_way_do_not_chase_each_other(tmp_path: Any) -> None:
@@ -175,7 +181,7 @@ async def test_the_field_with_the_keys_stays_in_sight(size: tuple[int, int]) -> 
     with counted_layouts() as layouts:
         async with app.run_test(size=(120, 58)) as pilot:
             await rest(pilot, layouts)
-            for _ in range(6):
+            for _ in range(TRIALS):
                 resize(app, Size(120, 58))
                 await rest(pilot, layouts)
                 for _ in range(chance.randint(1, 4)):

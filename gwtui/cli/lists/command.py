@@ -14,11 +14,12 @@ from gwtui.cli import exits
 from gwtui.cli.exits import CommandError
 from gwtui.cli.lists.lookup import CommandReadings, find_parent, find_row, find_workspace
 from gwtui.cli.lists.query import ListQuery, list_query, list_view
-from gwtui.cli.lists.show import print_detail, raw_object, show_list
+from gwtui.cli.lists.show import print_detail, show_list
 from gwtui.cli.output import FORMS, add_output_option, narrate, print_json, print_ndjson
 from gwtui.cli.resources import Resource
 from gwtui.cli.running import reading_hub, run_async
 from gwtui.cli.target import add_demo_option, reach
+from gwtui.crud.export import raw_object
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.local.paths import Paths
 from gwtui.resources.known_names import keep_of

@@ -17,15 +17,12 @@ from gwtui.cli.output import (
     print_ndjson,
     print_table,
 )
+from gwtui.crud.export import csv_values, raw_objects
 from gwtui.crud.resource import Column, DetailRow, DetailTable, ResourceSpec
-from gwtui.domain.cells import UNKNOWN, SortValue
-from gwtui.domain.exact_json import masked
 
 _GAP = 2
 """Cells between two columns."""
 _INDENT = _SPACE = " " * _GAP
-_NOT_READ = frozenset({"", UNKNOWN, "…", "reading…"})
-"""What a cell shows of a figure that is not known."""
 
 
 def show_list(rows: Sequence[Any], asked: ListQuery, form: str, now: datetime) -> None:
@@ -37,37 +34,10 @@ def show_list(rows: Sequence[Any], asked: ListQuery, form: str, now: datetime) -
         chosen = columns or asked.spec.columns
         print_csv(
             [column.id for column in chosen],
-            [[machine_value(column, row, now) for column in chosen] for row in rows],
+            csv_values(chosen, rows, now),
         )
     else:
-        (print_json if form == "json" else print_ndjson)(_objects(rows, asked.spec))
-
-
-def _objects(rows: Sequence[Any], spec: ResourceSpec[Any]) -> list[Any]:
-    """Every object that the gateway sent; a row may be made of several.
-
-    What it did not send, such as a default guardrail that nobody made yet, is none.
-    """
-    found: list[Any] = []
-    for row in rows:
-        raw = raw_object(spec, row)
-        found += raw if isinstance(raw, list) else [raw] if raw else []
-    return found
-
-
-def raw_object(spec: ResourceSpec[Any], row: Any) -> Any:
-    """The object as the gateway sent it, without what looks like a secret."""
-    return masked(spec.raw(row))
-
-
-def machine_value(column: Column[Any], row: Any, now: datetime) -> SortValue:
-    """A figure for another program: a number, a moment or a word; None where it is not known."""
-    value = column.sort(row, now) if column.export is None else column.export(row, now)
-    if value is not None and (column.export is not None or not isinstance(value, str)):
-        return value
-    # What is sorted as text may be folded or ranked; what has no value may have a word for that.
-    text = column.cell(row, now).text
-    return None if text in _NOT_READ else text
+        (print_json if form == "json" else print_ndjson)(raw_objects(asked.spec, rows))
 
 
 def _table(

@@ -43,18 +43,20 @@ _REVISED = 0.4
 _MODEL_LISTS = ("allowed_models", "ignored_models")
 
 
-def build_world(seed: int, now: datetime) -> World:
+def build_world(seed: int, now: datetime, *, keys: bool = True) -> World:
     """The world of a seed as it stands at ``now`` (aware, UTC).
 
     Timestamps lie relative to ``now``, so that each state (near its limit, expiring soon, unused
     for long) is there whenever the gateway is born. The same arguments give the same world: a
-    gateway that keeps (seed, birth) can rebuild every key's profile later.
+    gateway that keeps (seed, birth) can rebuild every key's profile later. Without ``keys`` there
+    are none, and nothing was ever used: what they used takes most of the time.
     """
     people = _people(seed)
     workspaces = _workspaces(seed, now, people)
     catalog = build_catalog(seed)
-    keys = KeyBuilder(seed, now, catalog, people, workspaces)
-    made = sorted(map(keys.build, entries(KeyEntry)), key=lambda key: key.created_at)
+    builder = KeyBuilder(seed, now, catalog, people, workspaces)
+    rows = entries(KeyEntry) if keys else ()
+    made = sorted(map(builder.build, rows), key=lambda key: key.created_at)
     spent = sum((key.usage.all_time.usd for key in made), Decimal(0))
     purchases, retired = _account(seed, now, spent)
     organization = _Organization(seed, now, catalog, people, workspaces)

@@ -7,6 +7,7 @@ exhausted: their own limit, a budget of their workspace, or the cap of a guardra
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -189,16 +190,16 @@ class Ledger:
         return [day for meter in meters for day in meter.close(db)]
 
     def _meters(self, db: sqlite3.Connection, since: datetime) -> Iterator[_Meter]:
+        # Of a large account hardly any key is used by the simulated clients.
         rows = db.execute(
-            "SELECT * FROM api_keys WHERE NOT is_management AND NOT disabled "
-            "AND (expires_at IS NULL OR expires_at > ?)",
-            (to_micros(since),),
+            "SELECT * FROM api_keys WHERE hash IN (SELECT value FROM json_each(?)) "
+            "AND NOT is_management AND NOT disabled AND (expires_at IS NULL OR expires_at > ?) "
+            "ORDER BY id",
+            (json.dumps(list(self._profiles)), to_micros(since)),
         ).fetchall()
         caps = Caps(db)
         for row in rows:
-            profile = self._profiles.get(row["hash"])
-            if profile is not None:
-                yield _Meter(row, profile, caps.of(row))
+            yield _Meter(row, self._profiles[row["hash"]], caps.of(row))
 
 
 @dataclass

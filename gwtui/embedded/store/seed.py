@@ -164,12 +164,12 @@ class Origin:
 
     def world(self) -> World:
         """The simulated world as it stood on its first moment."""
-        return _world(self.seed, self.moment)
+        return _world(self.seed, self.moment, self.content)
 
     def relabel(self, db: sqlite3.Connection, dialect: Dialect) -> None:
         """Give the simulated keys the labels of a dialect: their texts never were."""
         if self.content == "simulated":
-            hashes = [key.hash for key in _world(self.seed, self.moment).keys]
+            hashes = [key.hash for key in self.world().keys]
             keys.relabel(db, hashes, dialect.key_prefix)
 
 
@@ -195,9 +195,9 @@ def _profile(kept: dict[str, Any]) -> UsageProfile:
 
 
 @lru_cache(maxsize=2)
-def _world(seed: int, moment: datetime) -> World:
+def _world(seed: int, moment: datetime, content: Content) -> World:
     """The simulated world; kept because seeding a database and running it both need it."""
-    return build_world(seed, moment)
+    return build_world(seed, moment, keys=content == "simulated")
 
 
 def seed_database(db: sqlite3.Connection, seed: int, now: datetime, content: Content) -> Origin:
@@ -216,7 +216,7 @@ def _seed(db: sqlite3.Connection, seed: int, now: datetime, content: Content) ->
     account.change_setting(db, "seed", str(seed))
     account.change_setting(db, "founded_at", str(to_micros(now)))
     account.change_setting(db, "content", content)
-    world = _world(seed, origin.moment)
+    world = origin.world()
     if content == "empty":
         _seed_empty(db, world)
     else:

@@ -28,6 +28,7 @@ ACTIONS: tuple[Action, ...] = (
         "Rank by key",
         RESOURCE,
         ("K",),
+        also="who spent most",
     ),
     Action(
         "activity.days",
@@ -78,6 +79,7 @@ ACTIONS: tuple[Action, ...] = (
         ("a",),
         target=True,
         marked="cursor",
+        also="usage spending requests",
     ),
     Action(
         "organization.activity",

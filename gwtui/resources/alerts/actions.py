@@ -28,6 +28,7 @@ ACTIONS: tuple[Action, ...] = (
         target=True,
         marked="all",
         footer=True,
+        also="mute snooze",
     ),
     Action(
         "alerts.go",
@@ -51,7 +52,15 @@ ACTIONS: tuple[Action, ...] = (
         marked="cursor",
         footer=True,
     ),
-    Action("alert-rules.create", "New", "Make a rule", RULES, ("n",), footer=True),
+    Action(
+        "alert-rules.create",
+        "New",
+        "Make a rule",
+        RULES,
+        ("n",),
+        footer=True,
+        also="create add alert",
+    ),
     Action(
         "alert-rules.edit",
         "Edit",
@@ -69,6 +78,7 @@ ACTIONS: tuple[Action, ...] = (
         ("x",),
         target=True,
         footer=True,
+        also="disable enable deactivate activate",
     ),
     Action(
         "alert-rules.delete",
@@ -77,6 +87,7 @@ ACTIONS: tuple[Action, ...] = (
         RULES,
         ("D", "delete"),
         target=True,
+        also="remove",
     ),
     Action(
         "alert-rules.effects",

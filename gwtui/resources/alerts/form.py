@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 from decimal import Decimal
+from itertools import chain, count
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -86,12 +87,22 @@ class EffectsRequest(RequestModel):
         return AlertEffects.model_validate({**given, "command": lines or None})
 
 
-def rule_form(rule: AlertRule | None, model: type[AlertRule], choices: Choices) -> FormSpec:
-    """The form of a rule; None is a new one, which begins from the built-in rule of its kind."""
+def rule_form(
+    rule: AlertRule | None,
+    model: type[AlertRule],
+    choices: Choices,
+    taken: Collection[str] = (),
+) -> FormSpec:
+    """The form of a rule; None is a new one, which begins from the built-in rule of its kind.
+
+    ``taken`` are names of others: a new one begins with a name of its own.
+    """
     begun = rule or next(one for one in default_rules().values() if type(one) is model)
     initial = {name: getattr(begun, name) for name in model.model_fields}
     if rule is None:
-        initial |= {"enabled": True}
+        numbered = (f"{begun.name} {number}" for number in count(2))
+        free = next(name for name in chain([begun.name], numbered) if name not in taken)
+        initial |= {"enabled": True, "name": free}
     return FormSpec(
         title=f"{'New rule' if rule is None else 'Rule'} · {model.TITLE}",
         model=model,

@@ -31,7 +31,7 @@ def scope_cell(rule: AlertRule) -> Cell:
 
 
 COLUMNS: tuple[Column[RuleRow], ...] = (
-    text_column("name", "Rule", lambda row: row.rule.name, 26, 0, help="what it is called"),
+    text_column("name", "Rule", lambda row: row.name, 26, 0, help="what it is called"),
     Column(
         "state",
         "State",
@@ -105,7 +105,7 @@ ALERT_RULES: ResourceSpec[RuleRow] = ResourceSpec(
     title="Alert rules",
     singular="rule",
     identity=lambda row: row.id,
-    name=lambda row: cells.text(row.rule.name).text,
+    name=lambda row: cells.text(row.name).text,
     columns=COLUMNS,
     sections=(Section("What", _what), Section("When", _bounds)),
     feed=lambda hub, _scope: alert_rules_feed(hub),

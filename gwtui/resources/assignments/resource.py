@@ -12,7 +12,7 @@ from gwtui.contract.guardrails import KeyAssignment, MemberAssignment
 from gwtui.contract.organization import OrganizationMember
 from gwtui.crud import cells
 from gwtui.crud.columns import moment_column, text_column
-from gwtui.crud.resource import Column, DetailRow, ResourceSpec, Section
+from gwtui.crud.resource import Column, DetailRow, ReadBy, ResourceSpec, Section
 from gwtui.crud.schema_gaps import honesty_sections
 from gwtui.resources.guardrails.view import display_name
 from gwtui.watch.feeds.assignments import AssignmentRow, assignments_feed
@@ -89,6 +89,13 @@ def _member_rows(one: MemberAssignment, person: OrganizationMember | None) -> li
     ]
 
 
+def _read_by(row: AssignmentRow) -> ReadBy:
+    """The list that has it: of its guardrail, where that is known."""
+    kind = "keys" if isinstance(row.assignment, KeyAssignment) else "members"
+    one = row.assignment.guardrail_id
+    return ReadBy("gwtui.client.guardrails:assignments_call", (kind, one) if one else (kind,))
+
+
 ASSIGNMENTS: ResourceSpec[AssignmentRow] = ResourceSpec(
     id="assignments",
     title="Assignments",
@@ -102,6 +109,7 @@ ASSIGNMENTS: ResourceSpec[AssignmentRow] = ResourceSpec(
     ),
     feed=assignments_feed,
     raw=lambda row: row.assignment.raw,
+    read_by=_read_by,
     empty="No guardrail is assigned here: press {guardrails.assign_keys} on a guardrail "
     "to assign it to keys.",
     scoped=True,

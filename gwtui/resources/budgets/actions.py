@@ -17,5 +17,6 @@ ACTIONS: tuple[Action, ...] = (
         mutates=True,
         target=True,
         footer=True,
+        also="limit quota spending",
     ),
 )

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from gwtui.crud import cells
 from gwtui.crud.columns import flag_column, moment_column, text_column
-from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ResourceSpec, Section
+from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ReadBy, ResourceSpec, Section
 from gwtui.crud.schema_gaps import honesty_sections
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.byok.fields import RESTRICTIONS
@@ -144,6 +144,7 @@ COLUMNS: tuple[Column[ByokRow], ...] = (
         2,
         help="workspace that the credential belongs to",
         missing=_workspace_cell,
+        most=32,
     ),
     Column(
         "order",
@@ -269,6 +270,7 @@ BYOK: ResourceSpec[ByokRow] = ResourceSpec(
     feed=byok_feed,
     writes="gwtui.resources.byok.writes:CREDENTIALS",
     raw=lambda row: row.credential.raw,
+    read_by=lambda row: ReadBy("gwtui.client.byok:credential_call", (row.identity,)),
     empty="No provider key of your own in this scope yet: press {byok.create} to store one.",
     scoped=True,
     default_sort=("order", False),

@@ -146,6 +146,7 @@ KEY_COLUMNS: tuple[Column[Spender], ...] = (
         16,
         3,
         help="workspace that the key belongs to",
+        most=32,
     ),
     Column(
         "state", "State", _state, lambda one, now: _state(one, now).text, 13, 4, help="key state"

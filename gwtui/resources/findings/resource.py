@@ -53,6 +53,7 @@ COLUMNS: tuple[Column[AccountFinding], ...] = (
         14,
         4,
         help="workspace it is in",
+        most=32,
         missing=lambda _finding: Cell("all", "muted"),
     ),
     text_column(

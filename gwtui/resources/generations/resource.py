@@ -10,7 +10,7 @@ from typing import Any
 from gwtui.contract.activity import Generation
 from gwtui.crud import cells
 from gwtui.crud.columns import count_column, flag_column, moment_column, text_column, usd_column
-from gwtui.crud.resource import Cell, Column, DetailRow, DetailTable, ResourceSpec, Section
+from gwtui.crud.resource import Cell, Column, DetailRow, DetailTable, ReadBy, ResourceSpec, Section
 from gwtui.crud.schema_gaps import own_honesty_sections
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch.feeds.generations import generation_feed
@@ -222,6 +222,7 @@ ONE_GENERATION: ResourceSpec[Generation] = ResourceSpec(
     sections=SECTIONS,
     feed=generation_feed,
     raw=lambda one: one.raw,
+    read_by=lambda one: ReadBy("gwtui.client.usage:generation_call", (one.id or "",)),
     empty="The gateway said nothing about it.",
     default_sort=("id", False),
 )

@@ -15,6 +15,7 @@ ACTIONS: tuple[Action, ...] = (
         ("n",),
         mutates=True,
         footer=True,
+        also="create add make",
     ),
     Action(
         "guardrails.edit",
@@ -25,6 +26,7 @@ ACTIONS: tuple[Action, ...] = (
         mutates=True,
         target=True,
         footer=True,
+        also="change update modify rename budget limit",
     ),
     Action(
         "guardrails.assign_keys",
@@ -92,5 +94,6 @@ ACTIONS: tuple[Action, ...] = (
         target=True,
         marked="all",
         footer=True,
+        also="remove",
     ),
 )

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from gwtui.crud import cells
 from gwtui.crud.columns import figure_column, text_column
-from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section
+from gwtui.crud.resource import Cell, Column, DetailRow, ReadBy, ResourceSpec, Section
 from gwtui.domain.uptime import verdict
 from gwtui.resources.guardrails.effect import (
     endpoint_title,
@@ -107,6 +107,11 @@ MODEL_GUARDRAILS: ResourceSpec[OnModel] = ResourceSpec(
     ),
     feed=on_model_feed,
     raw=lambda one: one.row.guardrail.raw,
+    read_by=lambda one: (
+        ReadBy("gwtui.client.guardrails:guardrail_call", (one.row.identity,))
+        if one.row.made
+        else None
+    ),
     empty="No guardrail exists in this scope: nothing blocks this model.",
     scoped=True,
     default_sort=("verdict", False),

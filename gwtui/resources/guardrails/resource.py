@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from gwtui.crud.columns import count_column, figure_column, moment_column, text_column
-from gwtui.crud.resource import Column, Completion, ResourceSpec, SortValue
+from gwtui.crud.resource import Column, Completion, ReadBy, ResourceSpec, SortValue
 from gwtui.resources.guardrails.view import (
     SECTIONS,
     binds_cell,
@@ -109,6 +109,7 @@ COLUMNS: tuple[Column[GuardrailRow], ...] = (
         16,
         7,
         help="workspace that the guardrail belongs to",
+        most=32,
     ),
     count_column("keys", "Keys", _keys, 5, 8, "keys that it is assigned to"),
     count_column("members", "Members", _members, 7, 9, "members that it is assigned to"),
@@ -148,6 +149,9 @@ GUARDRAILS: ResourceSpec[GuardrailRow] = ResourceSpec(
         columns=frozenset({"binds", "keys", "members"}),
     ),
     raw=lambda row: row.guardrail.raw if row.made else {},
+    read_by=lambda row: (
+        ReadBy("gwtui.client.guardrails:guardrail_call", (row.identity,)) if row.made else None
+    ),
     empty="No guardrails in this scope yet: press {guardrails.create} to create one.",
     scoped=True,
     default_sort=("name", False),

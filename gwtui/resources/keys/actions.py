@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gwtui.crud.action import (
     Action,
     create_action,
@@ -13,8 +15,11 @@ from gwtui.crud.action import (
 
 ACTIONS = (
     create_action("keys", "New key", "Create an API key; its value is shown once"),
-    edit_action(
-        "keys", "Change fields of the selected key; limit, reset, workspace of the marked ones"
+    replace(
+        edit_action(
+            "keys", "Change fields of the selected key; limit, reset, workspace of the marked ones"
+        ),
+        also="change update modify rename limit quota reset move",
     ),
     switch_action("keys", "Refuse requests with the selected or marked keys, or allow them again"),
     Action(
@@ -44,6 +49,7 @@ ACTIONS = (
         ("N",),
         mutates=True,
         target=True,
+        also="renew replace exchange",
     ),
     try_action("keys", "Send a request to a model with the selected key, and see what happens"),
     delete_action("keys", "Delete the selected or marked keys for good"),

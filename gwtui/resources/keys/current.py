@@ -15,6 +15,7 @@ from gwtui.crud.resource import (
     Column,
     DetailRow,
     DetailTable,
+    ReadBy,
     ResourceSpec,
     Section,
     Tone,
@@ -250,6 +251,7 @@ THIS_KEY: ResourceSpec[CurrentKey] = ResourceSpec(
     sections=SECTIONS,
     feed=current_key_rows_feed,
     raw=lambda key: key.raw,
+    read_by=lambda _key: ReadBy("gwtui.client.keys:current_key_call"),
     empty="The gateway said nothing about the key.",
     default_sort=("label", False),
 )

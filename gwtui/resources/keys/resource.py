@@ -15,6 +15,7 @@ from gwtui.crud.resource import (
     Completion,
     DetailRow,
     DetailTable,
+    ReadBy,
     ResourceSpec,
     Section,
     SortValue,
@@ -284,6 +285,7 @@ COLUMNS: tuple[Column[KeyRow], ...] = (
         16,
         6,
         help="workspace that the key belongs to",
+        most=32,
     ),
     figure_column(
         "remaining",
@@ -365,6 +367,7 @@ KEYS: ResourceSpec[KeyRow] = ResourceSpec(
         lambda hub, _scope: bindings_feed(hub), _bind, columns=frozenset({"guardrail"})
     ),
     raw=lambda row: row.key.raw,
+    read_by=lambda row: ReadBy("gwtui.client.keys:key_call", (row.identity,)),
     empty="No keys in this scope yet: press {keys.create} to create one.",
     scoped=True,
     default_sort=("name", False),

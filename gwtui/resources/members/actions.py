@@ -26,6 +26,7 @@ ACTIONS: tuple[Action, ...] = (
         target=True,
         marked="all",
         footer=True,
+        also="delete",
     ),
     Action(
         "members.people",

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from gwtui.crud import cells
 from gwtui.crud.columns import moment_column, text_column
-from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, SortValue
+from gwtui.crud.resource import Cell, Column, DetailRow, ReadBy, ResourceSpec, Section, SortValue
 from gwtui.crud.schema_gaps import honesty_sections
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.organization.resource import role_cell
@@ -135,6 +135,11 @@ MEMBERS: ResourceSpec[MemberRow] = ResourceSpec(
     ),
     feed=members_feed,
     raw=lambda row: row.member.raw,
+    read_by=lambda row: (
+        ReadBy("gwtui.client.workspaces:members_call", (row.member.workspace_id,))
+        if row.member.workspace_id
+        else None
+    ),
     empty="Nobody is a member yet: {members.add} adds people of the organization.",
     default_sort=("name", False),
 )

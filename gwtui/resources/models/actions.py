@@ -27,6 +27,7 @@ ACTIONS: tuple[Action, ...] = (
         target=True,
         marked="cursor",
         footer=True,
+        also="cost calculate estimate",
     ),
     Action(
         "models.guardrails",
@@ -44,6 +45,7 @@ ACTIONS: tuple[Action, ...] = (
         "models",
         ("A",),
         footer=True,
+        also="find cheapest providers",
     ),
     _figures("models"),
     try_action("models", "Send a request to the selected model"),

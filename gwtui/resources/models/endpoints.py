@@ -10,7 +10,7 @@ from decimal import Decimal
 from gwtui.contract.models import Endpoint, Percentiles
 from gwtui.crud import cells
 from gwtui.crud.columns import figure_column, text_column
-from gwtui.crud.resource import Cell, Column, Completion, ResourceSpec, SortValue, Tone
+from gwtui.crud.resource import Cell, Column, Completion, ReadBy, ResourceSpec, SortValue, Tone
 from gwtui.domain.uptime import verdict
 from gwtui.resources.models.endpoint_detail import SECTIONS, percentile, tier_cell
 from gwtui.resources.models.prices import discount_cell, per_million, per_million_cell
@@ -41,7 +41,7 @@ def _price_column(name: str, title: str, key: str, priority: int) -> Column[Endp
         8,
         priority,
         show=lambda row: per_million_cell(row.endpoint.pricing, key),
-        help=f"USD per million {key} tokens, discount applied",
+        help=f"USD per million {key} tokens, discount applied; “other” when none are charged",
     )
 
 
@@ -244,6 +244,7 @@ ENDPOINTS: ResourceSpec[EndpointRow] = ResourceSpec(
     sections=SECTIONS,
     feed=endpoints_feed,
     raw=lambda row: row.endpoint.raw,
+    read_by=lambda row: ReadBy("gwtui.client.catalog:endpoints_call", (row.model_id or "",)),
     empty="No endpoint serves this model now: requests for it fail.",
     default_sort=("provider", False),
     completion=Completion(endpoints_past_feed, _with_past),

@@ -13,7 +13,7 @@ from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section
 from gwtui.domain import money
 from gwtui.resources.models.endpoints import COLUMNS as OF_ONE_MODEL
 from gwtui.resources.models.endpoints import ENDPOINTS
-from gwtui.resources.models.prices import is_free, per_million
+from gwtui.resources.models.prices import per_million
 from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.feeds.every_endpoint import every_endpoint_feed
 
@@ -28,10 +28,9 @@ def blended(row: EndpointRow) -> Decimal | None:
     """
     pricing = row.endpoint.pricing
     prompt, completion = per_million(pricing, "prompt"), per_million(pricing, "completion")
-    if pricing is None or prompt is None or completion is None:
+    if prompt is None or completion is None:
         return None
-    found = (prompt * _IN_SHARE + completion) / (_IN_SHARE + 1)
-    return None if found == 0 and not is_free(pricing) else found
+    return (prompt * _IN_SHARE + completion) / (_IN_SHARE + 1)
 
 
 def _blended_cell(row: EndpointRow) -> Cell:

@@ -14,6 +14,8 @@ from gwtui.domain.price_rules import OverrideRule
 from gwtui.domain.pricing import discount_of, tiers
 
 _FREE = Cell("free", "good")
+_ELSEWHERE = Cell("other", "muted")
+"""Stands for the price of a token where something else is charged."""
 _TOKENS = "M tokens"
 _UNITS = {
     "request": "request",
@@ -39,9 +41,12 @@ def charged(pricing: Pricing, price: Decimal) -> Decimal:
 
 
 def per_million(pricing: Pricing | None, key: str) -> Decimal | None:
-    """USD per million tokens as charged under default conditions; None when it is not known."""
+    """USD per million tokens as charged under default conditions.
+
+    None when it is not known, and where something else than tokens is charged.
+    """
     price = None if pricing is None else pricing.price(key)
-    if pricing is None or price is None or price < 0:
+    if pricing is None or price is None or price < 0 or not is_by_token(pricing):
         return None
     return charged(pricing, price) * money.MILLION
 
@@ -51,6 +56,8 @@ def per_million_cell(pricing: Pricing | None, key: str) -> Cell:
     price = None if pricing is None else pricing.price(key)
     if pricing is None or price is None:
         return cells.NOTHING
+    if not is_by_token(pricing):
+        return _ELSEWHERE
     if price == 0 and not is_free(pricing):
         return Cell(money.usd(price), "muted")
     return unit_price(key, charged(pricing, price))
@@ -60,6 +67,11 @@ def is_free(pricing: Pricing) -> bool:
     """Whether nothing is charged; a model priced by the image is not free for its tokens' sake."""
     prices = [price for key in PRICE_KEYS if (price := pricing.price(key)) is not None]
     return bool(prices) and not any(prices)
+
+
+def is_by_token(pricing: Pricing) -> bool:
+    """Whether tokens of text are charged, or nothing at all; not pictures or requests instead."""
+    return is_free(pricing) or any(pricing.price(key) for key in ("prompt", "completion"))
 
 
 def other_prices(pricing: Pricing | None) -> str | None:

@@ -8,7 +8,7 @@ from datetime import datetime
 from gwtui.contract.models import Provider
 from gwtui.crud import cells
 from gwtui.crud.columns import text_column
-from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section
+from gwtui.crud.resource import Cell, Column, DetailRow, ReadBy, ResourceSpec, Section
 from gwtui.crud.schema_gaps import own_honesty_sections
 from gwtui.watch.feeds.models import providers_feed
 
@@ -90,6 +90,7 @@ PROVIDERS: ResourceSpec[Provider] = ResourceSpec(
     ),
     feed=providers_feed,
     raw=lambda provider: provider.raw,
+    read_by=lambda _provider: ReadBy("gwtui.client.catalog:providers_call"),
     empty="The gateway lists no provider.",
     default_sort=("name", False),
     facets={"country": lambda provider, _now: provider.headquarters or ""},

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, time
 from gwtui.contract.models import Model, ReasoningSupport
 from gwtui.crud import cells
 from gwtui.crud.columns import count_column, figure_column, moment_column, text_column
-from gwtui.crud.resource import Cell, Column, DetailRow, DetailTable, ResourceSpec, Section
+from gwtui.crud.resource import Cell, Column, DetailRow, DetailTable, ReadBy, ResourceSpec, Section
 from gwtui.crud.schema_gaps import own_honesty_sections
 from gwtui.domain import times
 from gwtui.domain.safe_text import safe_line
@@ -125,7 +125,7 @@ def _price_column(name: str, title: str, key: str, priority: int) -> Column[Mode
         show=lambda model: (
             cells.NOTHING if model.pricing is None else per_million_cell(model.pricing, key)
         ),
-        help=f"USD per million {key} tokens, discount applied",
+        help=f"USD per million {key} tokens, discount applied; “other” when none are charged",
     )
 
 
@@ -266,6 +266,7 @@ MODELS: ResourceSpec[Model] = ResourceSpec(
     ),
     feed=models_feed,
     raw=lambda model: model.raw,
+    read_by=lambda model: ReadBy("gwtui.client.catalog:model_call", (model.id or "",)),
     empty="The catalog is empty: the gateway offers no model to this key.",
     default_sort=("name", False),
     opens="endpoints",

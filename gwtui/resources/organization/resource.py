@@ -7,7 +7,7 @@ from datetime import datetime
 
 from gwtui.crud import cells
 from gwtui.crud.columns import text_column
-from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ResourceSpec, Section
+from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ReadBy, ResourceSpec, Section
 from gwtui.crud.schema_gaps import honesty_sections
 from gwtui.resources.workspaces.view import shown_name
 from gwtui.watch.feeds.organization import (
@@ -124,6 +124,7 @@ ORGANIZATION: ResourceSpec[PersonRow] = ResourceSpec(
     feed=people_feed,
     completion=Completion(places_feed, _complete, columns=frozenset({"workspaces"})),
     raw=lambda row: row.person.raw,
+    read_by=lambda _row: ReadBy("gwtui.client.organization:people_call"),
     empty="The organization has no members that this key may see.",
     default_sort=("name", False),
 )

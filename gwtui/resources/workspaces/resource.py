@@ -8,7 +8,7 @@ from datetime import datetime
 
 from gwtui.crud import cells
 from gwtui.crud.columns import figure_column, flag_column, moment_column, text_column
-from gwtui.crud.resource import Cell, Column, Completion, ResourceSpec, SortValue
+from gwtui.crud.resource import Cell, Column, Completion, ReadBy, ResourceSpec, SortValue
 from gwtui.resources.workspaces.view import (
     SECTIONS,
     active_keys_cell,
@@ -153,6 +153,7 @@ WORKSPACES: ResourceSpec[WorkspaceRow] = ResourceSpec(
         columns=frozenset({"keys", "members", "budget"}),
     ),
     raw=lambda row: row.workspace.raw,
+    read_by=lambda row: ReadBy("gwtui.client.workspaces:workspace_call", (row.identity,)),
     empty="No workspace is visible to this key; a management key sees every one.",
     default_sort=("name", False),
     facets={"logging": lambda row, _now: logging_word(row.workspace)},

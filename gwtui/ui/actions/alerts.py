@@ -42,7 +42,7 @@ from gwtui.ui.tones import cell_content
 from gwtui.watch.alerts.kinds import model_name, subject_name
 from gwtui.watch.alerts.model import Alert
 from gwtui.watch.alerts.preview import Preview
-from gwtui.watch.feeds.alerts import RuleRow
+from gwtui.watch.feeds.alerts import RuleRow, alert_rules_feed
 from gwtui.watch.history.model import HistoryError
 
 if TYPE_CHECKING:
@@ -237,7 +237,9 @@ async def _edit(
 
     if covered(context):
         return
-    spec = rule_form(None if row is None else row.rule, model, choices)
+    listed: Sequence[RuleRow] = alert_rules_feed(context.app.hub).state.value or ()
+    taken = {one.rule.name for one in listed}
+    spec = rule_form(None if row is None else row.rule, model, choices, taken)
     form = AlertRuleScreen(spec, plain_facts(context), submit, trial)
     match await context.app.push_screen_wait(form):
         case Applied(identity):
@@ -274,7 +276,7 @@ async def toggle(context: ActionContext[RuleRow]) -> None:
         return
     rule = row.rule.model_copy(update={"enabled": not row.rule.enabled})
     if await _saved(context, alerts, lambda: put_rule(alerts.place.rules, row.id, rule)):
-        name = safe_line(rule.name, _NAME)
+        name = safe_line(row.name, _NAME)
         context.app.say(f"Rule “{name}” is {'on' if rule.enabled else 'off'}")
 
 
@@ -287,7 +289,7 @@ async def delete(context: ActionContext[RuleRow]) -> None:
         key = key_of("alert-rules.toggle")
         context.app.say(f"A built-in rule cannot be deleted: {key} switches it off")
         return
-    name = safe_line(row.rule.name, _NAME)
+    name = safe_line(row.name, _NAME)
     agreed = await context.app.push_screen_wait(
         AskScreen(
             f"{'Reset' if row.built_in else 'Delete'} the rule “{name}”?",

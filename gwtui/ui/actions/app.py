@@ -40,10 +40,15 @@ async def open_palette(context: ActionContext) -> None:
     about = "Commands"
     if context.target is not None and context.spec is not None:
         about = f"Commands · {context.spec.singular} {context.spec.name(context.target)}"
+    from gwtui.ui.actions.copying import copy_actions  # noqa: PLC0415 - at the first use
+    from gwtui.ui.actions.exporting import export_actions  # noqa: PLC0415
+    from gwtui.ui.actions.screenshots import screenshot_actions  # noqa: PLC0415
     from gwtui.ui.actions.views import show_view, view_actions, viewed_by  # noqa: PLC0415
 
     actions = [a for a in offered(context.screen.scopes) if a.id != "app.palette"]
+    narrower = (*copy_actions(), *export_actions(), *screenshot_actions())
     actions += view_actions(app)
+    actions += [one for one in narrower if one.scope in context.screen.scopes]
     chosen = await app.push_screen_wait(
         PaletteScreen(actions, lambda action: app.refusal(action, context), about)
     )
@@ -52,7 +57,8 @@ async def open_palette(context: ActionContext) -> None:
     if (view := viewed_by(chosen)) is not None:
         await show_view(replace(context, argument=view))
     else:
-        await app.perform(by_id(chosen), context)
+        action, _, argument = chosen.partition(" ")
+        await app.perform(by_id(action), replace(context, argument=argument))
 
 
 async def open_goto(context: ActionContext) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from textual.geometry import Size
     from textual.notifications import SeverityLevel
     from textual.screen import Screen
+    from textual.widget import Widget
     from textual.worker import Worker
 
     from gwtui.client.connection import Connection
@@ -30,12 +31,14 @@ if TYPE_CHECKING:
     from gwtui.local.first_steps import FirstSteps
     from gwtui.local.path_history import PathHistory
     from gwtui.local.targets import Target, TargetFacts, Targets
+    from gwtui.resources.copying import Described
     from gwtui.resources.session import Link, Session, TryMemory
     from gwtui.ui.health import ConnectionHealth
     from gwtui.ui.remembering import Remembering
     from gwtui.ui.widgets.prompt import GotoPrompt
     from gwtui.watch.hub import FeedHub, Scope
 
+    Part = TypeVar("Part", bound=Widget)
 
 Answer = TypeVar("Answer")
 T = TypeVar("T", default=Any)
@@ -60,6 +63,9 @@ class DashboardScreen(Protocol):
     def app(self) -> App[Any]:
         """Textual's app, for what needs a terminal."""
 
+    def described(self) -> Described[Any] | None:
+        """What actions act on where it is no row of a list; None where nothing declares it."""
+
     @property
     def marked_rows(self) -> Sequence[Any]:
         """What actions on several rows act on; empty where nothing is marked."""
@@ -69,6 +75,9 @@ class DashboardScreen(Protocol):
 
     async def path_prompt(self) -> GotoPrompt:
         """Where a path is typed; made when it is first asked for."""
+
+    def query(self, selector: type[Part], /) -> Iterable[Part]:
+        """Every part of that type."""
 
     def go_back(self) -> bool:
         """Close what is open inside the screen; whether anything was."""

@@ -15,7 +15,7 @@ from gwtui.crud.action import Action
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.commands import tab_of
 
-BACKGROUND = frozenset({"app.refresh", "board.unwatch", "board.watch", "list.copy", "models.watch"})
+BACKGROUND = frozenset({"app.refresh", "board.unwatch", "board.watch", "models.watch"})
 """Patient actions that ask nothing once they began: nobody's next key waits for their end."""
 
 _TRIED = ("keys", "guardrails", "models", "endpoints", "all-endpoints", "byok", "workspaces")
@@ -23,6 +23,9 @@ _FIGURES = ("models", "endpoints", "all-endpoints")
 MODULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("app", ("app",)),
     ("lists", ("list", "figures")),
+    ("copying", ("list",)),
+    ("exporting", ("list",)),
+    ("screenshots", ("app",)),
     (
         "links",
         (

@@ -12,6 +12,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
+from gwtui.crud.action import COPY
 from gwtui.local.ascii_terminal import ascii_only
 from gwtui.resources.alerts.resource import alerts_line
 from gwtui.ui.board.endpoint import EndpointPanel
@@ -106,7 +107,7 @@ class BoardBody(GatewayScreen):
     ticks_unfocused = True
 
     def __init__(self) -> None:
-        super().__init__("board", title="Board")
+        super().__init__("board", title="Board", extra_scopes=(COPY,))
         self.replay = Replay()
         self.page = 0
         self.span = SPANS[0]

@@ -18,7 +18,12 @@ from gwtui.crud.sparkline import sparkline
 from gwtui.domain import times
 from gwtui.domain.uptime import verdict
 from gwtui.resources.models.endpoint_detail import percentile
-from gwtui.resources.models.prices import per_million, per_million_cell
+from gwtui.resources.models.prices import (
+    is_by_token,
+    other_prices_cell,
+    per_million,
+    per_million_cell,
+)
 from gwtui.ui.board.panels import Panel, Question, View
 from gwtui.ui.commands import with_keys
 from gwtui.ui.tones import toned
@@ -206,9 +211,11 @@ def _spark(
 
 def _price(line: EndpointLine, _now: datetime) -> Cell:
     pricing = None if line.row is None else line.row.endpoint.pricing
-    both = "/".join(per_million_cell(pricing, key).text for key in ("prompt", "completion"))
     if pricing is None:
         return cells.NOTHING
+    both = "/".join(per_million_cell(pricing, key).text for key in ("prompt", "completion"))
+    if not is_by_token(pricing):
+        both = other_prices_cell(pricing).text
     mark = line.price_mark
     return Cell(f"{mark} {both}" if mark else both, "warn" if mark else "plain")
 

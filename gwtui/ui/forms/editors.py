@@ -259,7 +259,7 @@ def _has_word(label: str, beginning: str) -> bool:
 class TickEditor(ChoiceEditor):
     """A statement to make: "[ ] I have stored it", "[x] I have stored it".
 
-    No letter makes it by mistake.
+    No letter makes it by mistake. Space makes it or takes it back, Enter makes it and goes on.
     """
 
     SEARCHES = False
@@ -277,6 +277,11 @@ class TickEditor(ChoiceEditor):
 
     def _broken(self, _width: int) -> list[list[int]]:
         return [[0]]
+
+    def action_enter(self) -> None:
+        """Make the statement, and on to what comes next."""
+        self.follow(True)
+        super().action_enter()
 
     def _choose_at(self, event: events.Click) -> None:
         event.stop()

@@ -89,6 +89,8 @@ SENDING = "Sending…"
 _FRAME_LINES = 4
 """Lines of the title and the buttons with the blank ones between."""
 _MESSAGE_LINES = 4
+_ROW_LINES = 2
+"""Lines that a field takes at least: its editor and what is said of it."""
 """Lines kept free for what the gateway said."""
 
 
@@ -161,6 +163,8 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
     def on_mount(self) -> None:
         """Say what every field is for; relative times move on."""
         clear_notices(self.app)
+        self._fit()
+        self._expect_scrollbar()
         self._show()
         self.set_interval(5.0, self._show)
 
@@ -374,6 +378,16 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
     def _fit(self) -> None:
         taken = _FRAME_LINES + (_MESSAGE_LINES if self._shown_message.plain else 0)
         self.query_one("#form-fields").styles.max_height = max(2, self.app.size.height - taken)
+
+    def _expect_scrollbar(self) -> None:
+        """Show the scrollbar from the first layout on where the fields need one at any rate.
+
+        Otherwise the first layout finds that out, and everything is laid out again beside it.
+        """
+        fields = self.query_one("#form-fields")
+        most = fields.styles.max_height
+        if most is not None and most.value < _ROW_LINES * len(self._rows):
+            fields.show_vertical_scrollbar = True
 
     def _message(self) -> Content:
         if self._lost is not None:

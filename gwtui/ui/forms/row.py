@@ -171,13 +171,21 @@ class FieldRow(Vertical):
         note = self._content()
         if self._note is None or not note.is_same(self._note):
             self._note = note
-            self._note_line.update(note)
+            self._show_note(note)
             if self.has_class("-current"):
                 # It may have more lines now.
                 self.call_after_refresh(self.scroll_visible, animate=False)
         if self._counted:
             counter = self._state.counter(self.field.name) or Cell("")
             self._counter.show(cell_content(counter))
+
+    def _show_note(self, note: Content) -> None:
+        """Lay the form out again only where the note has more or fewer lines than before."""
+        line = self._note_line
+        line.update(note, layout=False)
+        width, lines = line.content_size
+        if not width or max(1, line.visual.get_height(line.styles.get_rules(), width)) != lines:
+            line.refresh(layout=True)
 
     def _follow_suggestion(self) -> None:
         """Show what the form filled in from other fields."""

@@ -20,7 +20,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.ui.forms.reading import Typed
 from gwtui.ui.forms.row_list import RowList
 from gwtui.ui.forms.value_screen import ValueScreen
-from gwtui.ui.screens.choose import letters, nothing_matches
+from gwtui.ui.screens.choose import letters, nothing_taken
 from gwtui.ui.text import fit
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import OneLine
@@ -222,7 +222,7 @@ class SearchScreen(ValueScreen):
         """Say that there is no row to be taken."""
         self.app.bell()
         if self.sought and self.offer.loaded:
-            self.query_one("#found", OneLine).show(toned(nothing_matches(self.sought), "warn"))
+            self.query_one("#found", OneLine).show(toned(nothing_taken(self.sought), "warn"))
 
     def say_found(self, count: int, noun: str) -> None:
         """How many there are to choose from, or why there are none."""

@@ -20,6 +20,7 @@ from gwtui.domain.safe_text import safe_ends, safe_text
 from gwtui.domain.times import utc
 from gwtui.ui.clipboard import Copied, copy_text, save_private
 from gwtui.ui.forms.editors import Edited, Entered, TickEditor
+from gwtui.ui.picture import HoldsSecret
 from gwtui.ui.screens.modal import KeysLine, LongDialog
 from gwtui.ui.tones import toned
 from gwtui.ui.typed_ahead import FINISHING, OPENING
@@ -44,7 +45,7 @@ class Shelter:
     made: str = ""
 
 
-class SecretView(Static):
+class SecretView(HoldsSecret, Static):
     """The only place where the value is drawn; it cannot be selected."""
 
     ALLOW_SELECT = False
@@ -60,7 +61,7 @@ class SecretScreen(LongDialog[bool]):
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "reveal", show=False),
-        Binding("c,y", "copy", show=False),
+        Binding("y,c", "copy", show=False),
         Binding("s", "save", show=False),
         Binding("t", "try", show=False),
         Binding("escape,q", "leave", show=False),
@@ -91,7 +92,7 @@ class SecretScreen(LongDialog[bool]):
             yield Static(self._fate(), id="secret-fate", classes="effect")
             yield SecretView(toned(MASK), id="secret-value")
             with Horizontal(classes="buttons"):
-                yield Button(Content("Copy (c)"), id="copy", compact=True)
+                yield Button(Content("Copy (y)"), id="copy", compact=True)
                 yield Button(Content("Show (v)"), id="reveal", compact=True)
                 yield Button(Content("Save to a file (s)"), id="save", compact=True)
             with VerticalScroll(id="secret-notes", classes="long", can_focus=False):
@@ -108,7 +109,7 @@ class SecretScreen(LongDialog[bool]):
     @property
     def hint(self) -> str:
         """Which keys there are."""
-        return "Tab moves · Space ticks"
+        return "Tab moves · Enter ticks"
 
     def _title_line(self) -> Content:
         made = self._shelter.made

@@ -13,6 +13,7 @@ from textual.widget import Widget
 
 from gwtui.crud.resource import Cell
 from gwtui.ui.forms.editors import Edited, Entered
+from gwtui.ui.picture import HoldsSecret
 from gwtui.ui.tones import toned
 
 _MOST_DOTS = 24
@@ -20,7 +21,7 @@ _LONGEST = 65_536
 """Characters that are taken at most: a whole file pasted by mistake is not a key."""
 
 
-class SecretEditor(Widget, can_focus=True):
+class SecretEditor(HoldsSecret, Widget, can_focus=True):
     """Takes a secret at its end only: what cannot be seen cannot be edited in the middle.
 
     It is not an ``Input``, whose value, messages and cut and copy would carry the secret about.

@@ -16,6 +16,7 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from gwtui.contract.activity import ActivityRow
+from gwtui.crud.action import COPY
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain import activity
 from gwtui.domain.activity import GROUPINGS, MEASURES, Grouping, Measure
@@ -81,7 +82,10 @@ class ActivityScreen(GatewayScreen):
         opener: ResourceSpec[Any] | None = None,
     ) -> None:
         super().__init__(
-            "activity", title="Activity", tab="activity" if opener is None else opener.id
+            "activity",
+            title="Activity",
+            tab="activity" if opener is None else opener.id,
+            extra_scopes=(COPY,),
         )
         self._of_person = opener is not None and opener.id == PEOPLE
         self._of = parent

@@ -17,14 +17,16 @@ from gwtui.crud import cells
 from gwtui.domain import activity
 from gwtui.domain.activity import Measure
 from gwtui.resources.activity.resource import Ranked
-from gwtui.ui.text import fit
+from gwtui.ui.text import fit, shared
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.bars import PICKED, REST, SERIES, Bar, Look
 
 _APART = "  "
 _OTHERS = "the rest"
-_LONGEST = 32
-"""Cells of a name, at most."""
+_LONGEST, _SHORTEST = 32, 6
+"""Cells of a name, at most and where there is little room."""
+_SIGN = cell_len(f"{_APART}█ ")
+"""Cells before a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,25 +53,22 @@ class Stacked:
     def legend(self, span: str, width: int, *, ascii: bool) -> Content:
         """The days, and whose parts are told apart, in ``width`` cells.
 
-        Where the names are too long for it, what stands before a slash is left out, then the last
-        names are.
+        Where the names are too long for it, what stands before a slash is left out, then the
+        longest are cut, down to a few letters; what finds no room even so is left out at the end.
         """
         line = toned(span, "plain")
         if not self.lines:
             return line
-        named = [(cells.text(one.name).text, look) for one, look in self.lines]
+        names, looks = [cells.text(one.name).text for one, _ in self.lines], self.looks
         rest = Content.assemble(_APART, _named(_OTHERS, REST, ascii=ascii))
         room = width - line.cell_length - rest.cell_length
-        if sum(cell_len(f"{_APART}█ {name}") for name, _ in named) > room:
-            named = [(name.rpartition("/")[2], look) for name, look in named]
-        for name, look in named:
-            entry = Content.assemble(
-                _APART, _named(fit(name, min(_LONGEST, cell_len(name))), look, ascii=ascii)
-            )
-            room -= entry.cell_length
-            if room < 0:
-                break
-            line = Content.assemble(line, entry)
+        if sum(cell_len(name) + _SIGN for name in names) > room:
+            names = [name.rpartition("/")[2] for name in names]
+        while sum(min(cell_len(name), _SHORTEST) + _SIGN for name in names) > room:
+            names = names[:-1]
+        widths = shared([cell_len(name) for name in names], room - _SIGN * len(names), _LONGEST)
+        for name, cut, look in zip(names, widths, looks, strict=False):
+            line = Content.assemble(line, _APART, _named(fit(name, cut), look, ascii=ascii))
         return Content.assemble(line, rest)
 
 

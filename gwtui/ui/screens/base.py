@@ -36,6 +36,7 @@ from gwtui.ui.widgets.status import StatusLine
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
+    from gwtui.resources.copying import Described
     from gwtui.resources.preferences import View
     from gwtui.ui.goto import PathNames
     from gwtui.ui.widgets.prompt import GotoPrompt
@@ -80,6 +81,8 @@ class GatewayScreen(BlankLines, TerminalSized[None]):
         send nothing when no text changed (``OneLine.show`` and ``LinesView.show`` see to that).
     ``target()``, ``identity()``, ``marked_rows`` and ``marks``
         What actions act on, captured at the press of a key.
+    ``described()``
+        How that is declared and found again, where it is no row of a list.
     ``focus_body()``
         Put the focus where it belongs.
     ``go_back()``
@@ -175,6 +178,10 @@ class GatewayScreen(BlankLines, TerminalSized[None]):
     def marks(self) -> Marks:
         """How many rows are marked."""
         return Marks()
+
+    def described(self) -> Described[Any] | None:
+        """What that is where it is no row of a list."""
+        return None
 
     def expect_gone(self, identities: Iterable[str]) -> None:
         """These were removed here, which is told: that their rows vanish is no news."""
@@ -291,7 +298,7 @@ class GatewayScreen(BlankLines, TerminalSized[None]):
 
     def _is_loading(self) -> bool:
         state = self.deciding_state()
-        return state is not None and state.value is None and state.error is None
+        return state is not None and state.shown is None and state.error is None
 
     async def on_parts_line_clicked(self, message: PartsLine.Clicked) -> None:
         """Run the action of a clicked tab or hint."""
@@ -338,16 +345,20 @@ class GatewayScreen(BlankLines, TerminalSized[None]):
         return self.is_mounted and is_whole(self)
 
     def refresh_frame(self) -> None:
-        """Bring header, banner, panel, status line and footer up to date; unchanged lines rest."""
+        """Bring header, banner, panel, status line and footer up to date; unchanged lines rest.
+
+        Under a dialog, where nothing is watched, what the feeds said last stays.
+        """
         if not self._is_whole:
             return
         now = self.now
         facts = header_facts(self.gwtui, self.tab)
         self.query_one(HeaderBar).show_facts(facts)
-        self._show_banner(now)
         self._show_crumbs()
-        self._show_panel(now)
-        self.query_one(StatusLine).show_status(self._status(now), facts)
+        if self.is_active:
+            self._show_banner(now)
+            self._show_panel(now)
+            self.query_one(StatusLine).show_status(self._status(now), facts)
         self.query_one(KeyFooter).show_actions(self.gwtui.hints(self.scopes))
 
     def _show_banner(self, now: datetime) -> None:

@@ -32,8 +32,13 @@ def letters(text: str) -> str:
 
 
 def nothing_matches(sought: str) -> str:
-    """What is said where a search finds nothing and Enter is pressed all the same."""
-    return f"Nothing matches “{safe_line(sought, 30)}”: nothing is taken"
+    """What is said where a search finds nothing."""
+    return f"Nothing matches “{safe_line(sought, 30)}”"
+
+
+def nothing_taken(sought: str) -> str:
+    """The same, once Enter is pressed all the same."""
+    return f"{nothing_matches(sought)}: nothing is taken"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +53,8 @@ class Choice:
 class ChooseScreen(Modal[str | None]):
     """Returns the id of the choice, None when left with Escape.
 
-    Letters narrow the list to the choices whose title or note has them; Escape first ends the
-    search. ``sought`` is what was typed before it opened.
+    Letters narrow the list to the choices whose title or note has them, titles first; Escape first
+    ends the search. ``sought`` is what was typed before it opened.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -151,21 +156,20 @@ class ChooseScreen(Modal[str | None]):
             self.dismiss(self._shown[place].id)
         else:
             self.app.bell()
-            self._say(toned(nothing_matches(self._sought), "warn"))
+            self._say(toned(nothing_taken(self._sought), "warn"))
 
     def _list(self) -> None:
         """Show what the search finds; without one everything, at the present choice."""
         wanted = letters(self._sought)
-        self._shown = tuple(
-            choice for choice in self._choices if wanted in letters(f"{choice.title} {choice.note}")
-        )
+        found = (one for one in self._choices if wanted in letters(f"{one.title} {one.note}"))
+        self._shown = tuple(sorted(found, key=lambda one: wanted not in letters(one.title)))
         options = self.query_one(OptionList)
         options.clear_options()
         options.add_options([Option(self._line(choice)) for choice in self._shown])
         present = [at for at, one in enumerate(self._shown) if one.id == self._current]
         first = 0 if self._shown else None
         options.highlighted = present[0] if present and not wanted else first
-        self._say(self.hint)
+        self._say(self.hint if self._shown else toned(nothing_matches(self._sought), "warn"))
 
     @property
     def hint(self) -> Content:

@@ -16,6 +16,7 @@ from textual.widgets import Digits
 
 from gwtui.contract.credits import Credits
 from gwtui.crud import cells
+from gwtui.crud.action import COPY
 from gwtui.crud.resource import Scope
 from gwtui.domain import money, times
 from gwtui.domain.runway import Rate
@@ -51,6 +52,7 @@ from gwtui.watch.feeds.keys import KeyRow, keys_feed, used_today
 from gwtui.watch.feeds.past import credits_past_feed
 
 if TYPE_CHECKING:
+    from gwtui.resources.copying import Described
     from gwtui.watch.board.questions import CreditsPast
     from gwtui.watch.hub import FeedHub
 
@@ -67,7 +69,7 @@ class CreditsScreen(GatewayScreen):
     """Balance and burn of the whole account, whatever the workspace scope."""
 
     def __init__(self) -> None:
-        super().__init__("credits", title="Credits")
+        super().__init__("credits", title="Credits", extra_scopes=(COPY,))
         self._measured: Rate | None = None
         self._credits: Credits | None = None
         self._past: CreditsPast | None = None
@@ -122,6 +124,13 @@ class CreditsScreen(GatewayScreen):
     def identity(self) -> str | None:
         """The identity of the selected key."""
         return self._keys_table.selected_identity
+
+    def described(self) -> Described[KeyRow]:
+        """The keys in the ranking."""
+        from gwtui.resources.copying import declared, row_path  # noqa: PLC0415 - when one is copied
+        from gwtui.resources.keys.resource import KEYS  # noqa: PLC0415
+
+        return declared(KEYS, row_path(KEYS.id))
 
     def status_parts(self) -> Sequence[Content]:
         """How the ranking stands."""

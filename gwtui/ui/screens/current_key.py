@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gwtui.contract.keys import CurrentKey
-from gwtui.resources.keys.current import SECTIONS, reach_section, shown_name
+from gwtui.resources.keys.current import SECTIONS, THIS_KEY, reach_section, shown_name
 from gwtui.ui.screens.object import ObjectScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.current_key import KeyRights, current_key_feed, reach_feed
 
 if TYPE_CHECKING:
+    from gwtui.resources.copying import Described
     from gwtui.watch.hub import FeedHub
 
 
@@ -23,6 +24,12 @@ class CurrentKeyScreen(ObjectScreen):
         super().__init__("key", title="This key")
         self._current: CurrentKey | None = None
         self._reach: KeyRights | None = None
+
+    def described(self) -> Described[CurrentKey]:
+        """The key in use: there is one, so that its place alone leads to it."""
+        from gwtui.resources.copying import declared  # noqa: PLC0415 - when it is copied
+
+        return declared(THIS_KEY, lambda _label: self.resource)
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
         """The key in use, and what it may call."""

@@ -13,12 +13,12 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from gwtui.client.errors import GatewayError, NotFoundError
-from gwtui.contract.activity import GenerationContent
+from gwtui.contract.activity import Generation, GenerationContent
 from gwtui.crud.resource import Tone
 from gwtui.crud.schema_gaps import every_gap
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.safe_text import safe_line, safe_text
-from gwtui.resources.generations.resource import SECTIONS, shown_name
+from gwtui.resources.generations.resource import ONE_GENERATION, SECTIONS, shown_name
 from gwtui.ui.screens.object import ObjectScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned
@@ -28,6 +28,7 @@ from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.prompt import QuietInput
 
 if TYPE_CHECKING:
+    from gwtui.resources.copying import Described
     from gwtui.watch.hub import FeedHub
 
 
@@ -49,6 +50,12 @@ class GenerationScreen(ObjectScreen):
             yield QuietInput(id="generation-id", placeholder="gen-1763700000-abc123")
         yield OneLine(id="generation-state")
         yield from super().compose_body()
+
+    def described(self) -> Described[Generation]:
+        """What was looked up."""
+        from gwtui.resources.copying import declared, row_path  # noqa: PLC0415 - when it is copied
+
+        return declared(ONE_GENERATION, row_path(self.resource))
 
     def on_mount(self) -> None:
         """Nothing was asked yet."""

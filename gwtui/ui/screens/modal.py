@@ -15,7 +15,7 @@ from textual.reactive import Reactive
 from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import Button, Static
 
 from gwtui.ui.guarded import clear_notices
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
@@ -42,6 +42,7 @@ class Answered(ModalScreen[Result], TerminalSized[Result]):
     it, which might be a secret.
     """
 
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "press", show=False)]
     COMPONENT_CLASSES: ClassVar[set[str]] = {"modal--beneath"}
     VERTICAL_BREAKPOINTS = _ROOMY
 
@@ -94,6 +95,11 @@ class Answered(ModalScreen[Result], TerminalSized[Result]):
         if self._waiting is None:
             self._waiting = (result,)
         return AwaitComplete()
+
+    def action_press(self) -> None:
+        """Press the button that has the focus, as Enter does."""
+        if isinstance(self.focused, Button):
+            self.focused.press()
 
     def on_screen_resume(self) -> None:
         """It is open, and nothing stands above: what was answered meanwhile holds."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from textual.app import ComposeResult
 
+from gwtui.crud.action import COPY
 from gwtui.crud.resource import Section
 from gwtui.resources.figure_actions import FIGURES
 from gwtui.ui.screens.base import GatewayScreen
@@ -23,7 +24,7 @@ class ObjectScreen(GatewayScreen):
     """Shows every figure of one object. A subclass calls ``show_object`` when it has one."""
 
     def __init__(self, resource: str, *, title: str) -> None:
-        super().__init__(resource, title=title, extra_scopes=(FIGURES,))
+        super().__init__(resource, title=title, extra_scopes=(FIGURES, COPY))
         self._object: tuple[str, Sequence[Section[Any]], Any] | None = None
 
     def compose_body(self) -> ComposeResult:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from textual.app import ComposeResult
 
 from gwtui.crud.action import APP, LIST
-from gwtui.resources.registry import ALIASES, PARENTS, PLACES, SCREENS
+from gwtui.resources.registry import PARENTS, PLACES, SCREENS, resource_of
 from gwtui.ui.textual_compat import TerminalSized
 from gwtui.ui.widgets.blank import BlankLines
 from gwtui.ui.widgets.footer import KeyFooter
@@ -30,8 +30,8 @@ class OpeningScreen(BlankLines, TerminalSized[Any]):
 
     def __init__(self, route: str) -> None:
         super().__init__()
-        place = route.strip("/").partition("/")[0]
-        place = ALIASES.get(place, place)
+        word, _, path = route.strip("/").partition("/")
+        place = resource_of(word, path)
         place = PARENTS.get(place, place)
         self._place = place if place in PLACES else ""
 

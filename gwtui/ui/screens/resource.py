@@ -11,7 +11,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.content import Content
 
-from gwtui.crud.action import LIST
+from gwtui.crud.action import COPY, LIST
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.safe_text import safe_text
 from gwtui.resources.actions import by_id
@@ -60,7 +60,7 @@ class ResourceScreen(GatewayScreen):
             spec.id,
             title=spec.title,
             tab=spec.id if opener is None else opener.id,
-            extra_scopes=(LIST,),
+            extra_scopes=(LIST, COPY),
             spec=spec,
         )
         self.declared = spec
@@ -133,7 +133,7 @@ class ResourceScreen(GatewayScreen):
 
     def status_parts(self) -> Sequence[Content]:
         """Rows shown of rows there are, sorting, marks, hidden columns; a filter error first."""
-        if not self.states or self.states[0].fetched_at is None:
+        if not self.states or self.states[0].shown is None:
             return ()
         only = self.gwtui.scope_name if self.declared.scoped else None
         parts = _standing(self.table, self.declared, only, typing=self.filtering.typing)
@@ -216,9 +216,7 @@ class ResourceScreen(GatewayScreen):
     def reading(self) -> bool:
         """Whether the rows are still to come: the first, a wanted one, those of a filter."""
         own = self.states[:1]
-        first = any(
-            state.error is None and (state.fetched_at is None or state.progress) for state in own
-        )
+        first = any(state.error is None and state.value is None for state in own)
         wanted = self._wanted is not None and any(state.refreshing for state in own)
         sought = self._seeking is not None and self._seeking.active and bool(own)
         return first or wanted or sought or self._preparing.first or self.table.is_filtering
@@ -228,7 +226,7 @@ class ResourceScreen(GatewayScreen):
         if self.focused not in (None, self.table) or not isinstance(event, events.Key):
             return False
         action = next((one for one in offered(self.scopes) if event.key in one.keys), None)
-        return action is None or action.target
+        return action is None or action.target or action.scope == COPY
 
     # What actions do --------------------------------------------------------------------------
 
@@ -279,11 +277,13 @@ class ResourceScreen(GatewayScreen):
         self.detail.arrange()
 
     def _show(self, state: FeedState[Any]) -> None:
-        if state.value is not None:
-            first, self._rows = self._rows is None, state.value
+        if state.shown is not None:
+            first, same = self._rows is None, state.shown is self._rows
+            self._rows = state.shown
             self._expect_narrowed()
             growing, self._partial = self._partial or bool(state.progress), bool(state.progress)
-            self._show_rows(growing=growing)
+            if not same:
+                self._show_rows(growing=growing)
             self._follow_view(again=first)
         if self._seeking is not None or state.error is not None:
             self._seeker().look_in(state)

@@ -97,8 +97,13 @@ def left_out(facts: HeaderFacts, width: int) -> tuple[str, ...]:
 @lru_cache(maxsize=8)
 def _richest(facts: HeaderFacts, width: int) -> tuple[HeaderFacts, TabStyle]:
     for variant, style in _poorer(facts):
-        if _cells(_left(variant, style)) + _cells(_right(variant)) < width:
+        room = width - 1 - _cells(_left(variant, style)) - _cells(_right(variant))
+        if room >= 0:
             break
+    if facts.workspace and variant.workspace and room > 0:
+        # The name was cut by steps: what is left of the line is its own.
+        cells = cell_len(variant.workspace) + room
+        variant = replace(variant, workspace=_cut(facts.workspace, cells))
     return variant, style
 
 

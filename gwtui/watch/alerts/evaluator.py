@@ -9,7 +9,14 @@ from decimal import Context, Decimal
 from itertools import groupby
 
 from gwtui.contract.pricing import PER_TOKEN_KEYS
-from gwtui.domain.alert_rules import AlertRule, ConditionRule, EventRule, GoneRule, PriceRule
+from gwtui.domain.alert_rules import (
+    AlertRule,
+    ConditionRule,
+    EventRule,
+    GoneRule,
+    PriceRule,
+    names_apart,
+)
 from gwtui.domain.alerting import QUIET, Bounds, Step, Timing, lapse, occur, step
 from gwtui.domain.money import per_million, percent_points, usd
 from gwtui.domain.runway import UsedCurve, UsedTotal
@@ -123,6 +130,7 @@ class Evaluator:
         wordy: bool = True,
     ) -> None:
         self.rules: Mapping[str, AlertRule] = {}
+        self._names: Mapping[str, str] = {}
         self.facts: dict[Subject, Fields] = dict(facts or {})
         self.curve = curve or UsedCurve()
         self._alerts = {alert.key: alert for alert in alerts}
@@ -155,8 +163,8 @@ class Evaluator:
                 self._end(alert, at, "the rule is switched off")
             elif not watches(rule, key.subject, facts):
                 self._end(alert, at, "the rule does not watch it any more")
-            elif (alert.title, alert.severity) != (rule.name, rule.severity):
-                self._keep(replace(alert, title=rule.name, severity=rule.severity))
+            elif (alert.title, alert.severity) != (self._names[key.rule], rule.severity):
+                self._keep(replace(alert, title=self._names[key.rule], severity=rule.severity))
 
     def observe(self, seen: Observation) -> None:
         """Take a reading of the gateway into account."""
@@ -221,6 +229,7 @@ class Evaluator:
 
     def _sort(self, rules: Mapping[str, AlertRule]) -> None:
         self.rules = dict(rules)
+        self._names = names_apart(rules)
         self._conditions = {}
         self._events = []
         for identity, rule in self.rules.items():
@@ -291,7 +300,7 @@ class Evaluator:
         if alert is None:
             rule = watched.rule
             name = subject_name(subject, reading.facts)
-            alert = Alert(key, QUIET, rule.severity, rule.name, name)
+            alert = Alert(key, QUIET, rule.severity, self._names[key.rule], name)
         if evidence == "bad":
             said = watched.signal.said(watched.rule, value, reading)
             alert = replace(alert, said=said, value=_kept(value))
@@ -307,7 +316,7 @@ class Evaluator:
 
     def _happened(self, key: AlertKey, rule: EventRule, at: datetime, name: str, said: str) -> None:
         called = subject_name(key.subject, {**self.facts.get(key.subject, {}), "name": name})
-        alert = Alert(key, QUIET, rule.severity, rule.name, called, said)
+        alert = Alert(key, QUIET, rule.severity, self._names[key.rule], called, said)
         self._stepped(alert, occur(at), at)
 
     def _stepped(self, alert: Alert, found: Step, at: datetime) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.client.errors import GatewayError
-from gwtui.domain.alert_rules import AlertRule, default_rules
+from gwtui.domain.alert_rules import AlertRule, default_rules, names_apart
 from gwtui.watch import cadence
 from gwtui.watch.alerts.model import Alert, AlertEvent
 from gwtui.watch.feed import Feed
@@ -32,10 +32,12 @@ MOST = 2000
 class RuleRow:
     """A rule with its id; ``built_in`` is there by default, ``edited`` stands in the file.
 
-    ``here`` is whether it holds for the profile in use.
+    ``name`` tells it from others that are called so, too; ``here`` is whether it holds for the
+    profile in use.
     """
 
     id: str
+    name: str
     rule: AlertRule
     built_in: bool
     edited: bool
@@ -71,10 +73,11 @@ class _AlertsReader:
             book = await asyncio.to_thread(alerts.book)
         except AlertFileError as error:
             raise GatewayError(str(error)) from None
-        built_in = default_rules()
+        built_in, names = default_rules(), names_apart(book.rules)
         return tuple(
             RuleRow(
                 identity,
+                names[identity],
                 rule,
                 identity in built_in,
                 identity in book.own,

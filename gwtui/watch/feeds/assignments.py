@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from gwtui.client.errors import GatewayError
@@ -11,6 +13,7 @@ from gwtui.contract.guardrails import KeyAssignment, MemberAssignment
 from gwtui.contract.organization import OrganizationMember
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.fetching import Growing, beside, together
 from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow, read_guardrails
 from gwtui.watch.feeds.organization import shown_person
 from gwtui.watch.feeds.reads import PEOPLE, key_assignments, member_assignments
@@ -72,18 +75,27 @@ async def read_assignments(reader: PoolReader, scope: Scope) -> Sequence[Assignm
     Raises GatewayError: a list that lacks keys or members is never given out as whole.
     """
     known = await _guardrails(reader, scope)
-    keys = await reader.fresh(key_assignments(scope.parent))
-    members = await reader.fresh(member_assignments(scope.parent))
+    people: Mapping[str, OrganizationMember] = {}
+
+    def rows_of(listed: Mapping[str, Sequence[Assignment]]) -> Sequence[AssignmentRow]:
+        rows: list[AssignmentRow] = []
+        for one in chain.from_iterable(listed.values()):
+            guardrail = known.get(one.guardrail_id or "")
+            if scope.parent is None and scope.workspace is not None and guardrail is None:
+                continue  # of another workspace
+            person = people.get(one.user_id or "") if isinstance(one, MemberAssignment) else None
+            rows.append(AssignmentRow(one, guardrail, person))
+        return tuple(rows)
+
+    growing: Growing[AssignmentRow] = Growing(reader, "assignments", rows_of, parts=2)
+    keys, members = await together(
+        growing.read("keys", reader.fresh, key_assignments(scope.parent)),
+        growing.read("members", reader.fresh, member_assignments(scope.parent)),
+    )
     people = await _people(reader) if members else {}
-    every: tuple[Assignment, ...] = (*keys, *members)
-    rows: list[AssignmentRow] = []
-    for one in every:
-        guardrail = known.get(one.guardrail_id or "")
-        if scope.parent is None and scope.workspace is not None and guardrail is None:
-            continue  # of another workspace
-        person = people.get(one.user_id or "") if isinstance(one, MemberAssignment) else None
-        rows.append(AssignmentRow(one, guardrail, person))
-    return tuple(rows)
+    return await beside(
+        len(keys) + len(members), partial(rows_of, {"keys": keys, "members": members})
+    )
 
 
 async def _guardrails(reader: PoolReader, scope: Scope) -> Mapping[str, GuardrailRow]:

@@ -20,7 +20,7 @@ from gwtui.client.request_log import list_read
 from gwtui.contract.models import Model
 from gwtui.domain.clock import Clock
 from gwtui.watch import cadence
-from gwtui.watch.feed import Feed
+from gwtui.watch.feed import Feed, NotWantedError
 from gwtui.watch.feeds.endpoints import EndpointRow, rows_of
 from gwtui.watch.feeds.fetching import CONCURRENCY, fetch_each
 from gwtui.watch.feeds.reads import MODELS, endpoints_of
@@ -45,12 +45,10 @@ class Sweep:
     _read: dict[str, tuple[EndpointRow, ...]] = field(default_factory=dict)
     _left: dict[str, None] = field(default_factory=dict)
     """The models that the present reading has still to ask, in the order of the catalog."""
-    _whole: bool = False
-    """Whether every model was read once: then a list that is whole stays in sight."""
     _told: float = -math.inf
 
     async def rows(self, reader: PoolReader, feed: Feed[Rows]) -> Rows:
-        """Every endpoint, in the order of the catalog. Raises GatewayError.
+        """Every endpoint, in the order of the catalog. Raises GatewayError and NotWantedError.
 
         A model that is gone by now has none; one whose endpoints are refused counts as unreadable.
         What has come so far is shown on the way, while there is no whole value. A reading that
@@ -78,9 +76,7 @@ class Sweep:
         if faults:
             raise faults[0]
         if self._left:
-            feed.invalidate()
-        else:
-            self._whole = True
+            raise NotWantedError
         if refused:
             list_read(len(refused), complete=True)
         return self._in_order(models)
@@ -110,7 +106,7 @@ class Sweep:
 
     def _tell(self, feed: Feed[Rows], models: dict[str, Model]) -> None:
         now = self.clock.monotonic()
-        if not self._whole and self._left and now - self._told >= _EVERY:
+        if feed.state.value is None and self._left and now - self._told >= _EVERY:
             self._told = now
             done = len(models) - len(self._left)
             feed.show_part(self._in_order(models), f"{done} of {len(models)} models read")

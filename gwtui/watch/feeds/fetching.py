@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+import math
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.client.request_log import workspaces_closed
@@ -12,15 +14,18 @@ from gwtui.watch.feeds.reads import WORKSPACES
 
 if TYPE_CHECKING:
     from gwtui.contract.workspaces import Workspace
-    from gwtui.watch.shared import PoolReader
+    from gwtui.watch.shared import PoolReader, SharedRead
 
 P = TypeVar("P")
 R = TypeVar("R")
+T = TypeVar("T")
 
 CONCURRENCY = 4
 """Requests in flight at once for one list."""
 AT_ONCE = 2_000
 """Rows that are worked on at once: a few hundredths of a second."""
+_TELL_EVERY = 0.5
+"""Seconds between two looks at what has come so far."""
 
 
 async def open_workspaces(reader: PoolReader, *, every: bool = True) -> Mapping[str, Workspace]:
@@ -68,6 +73,16 @@ async def fetch_each(
     raise failure
 
 
+async def together(one: Awaitable[P], other: Awaitable[R]) -> tuple[P, R]:
+    """Both, read at the same time; the first failure ends the other and is raised as itself."""
+
+    async def wait(reading: Awaitable[Any]) -> Any:
+        return await reading
+
+    found = await fetch_each((one, other), wait)
+    return cast("tuple[P, R]", tuple(found))
+
+
 async def fetch_of_workspaces(
     known: Mapping[str, Workspace],
     workspace: str | None,
@@ -89,6 +104,64 @@ async def fetch_of_workspaces(
             raise
 
     return list(zip(wanted, await fetch_each(wanted, of_one), strict=True))
+
+
+class Growing(Generic[R]):
+    """Shows a long list while its parts are read, as long as there is no whole one.
+
+    ``things`` says what its rows are, such as "keys"; ``rows_of`` makes rows of what has come of
+    each part, by its name. They are made anew when twice as many have come, so that all of it costs
+    no more than the whole list once more.
+    """
+
+    def __init__(
+        self,
+        reader: PoolReader,
+        things: str,
+        rows_of: Callable[[Mapping[Any, Sequence[Any]]], Sequence[R]],
+        *,
+        parts: int = 1,
+    ) -> None:
+        self._feed = reader.growing
+        self._clock = reader.clock
+        self._things = things
+        self._rows_of = rows_of
+        self._expected = parts
+        self._parts: dict[str | None, Collection[Any]] = {}
+        self._totals: dict[str | None, int | None] = {}
+        self._shown: Sequence[R] = ()
+        self._told = -math.inf
+
+    async def read(
+        self,
+        part: str | None,
+        get: Callable[..., Awaitable[tuple[T, ...]]],
+        what: SharedRead[tuple[T, ...]],
+    ) -> tuple[T, ...]:
+        """What ``get``, a method of the reader, reads of one part. Raises GatewayError."""
+        if self._feed is None:
+            return await get(what)
+        whole = await get(what, partial(self._take, part))
+        self._take(part, whole, len(whole))
+        return whole
+
+    def _take(self, part: str | None, rows: Collection[Any], total: int | None) -> None:
+        self._parts[part], self._totals[part] = rows, total
+        now = self._clock.monotonic()
+        if self._feed is None or now - self._told < _TELL_EVERY:
+            return
+        self._told = now
+        count = sum(map(len, self._parts.values()))
+        if count >= 2 * len(self._shown):
+            self._shown = self._rows_of({one: tuple(each) for one, each in self._parts.items()})
+        self._feed.show_part(self._shown, f"reading, {self._count(count)}")
+
+    def _count(self, count: int) -> str:
+        """How many have come, and of how many where the gateway says that of every part."""
+        totals = [total for total in self._totals.values() if total is not None]
+        if len(totals) == self._expected:
+            return f"{count:,} of {sum(totals):,} {self._things}"
+        return f"{count:,} {self._things} so far"
 
 
 class Parts:

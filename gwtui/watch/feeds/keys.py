@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gwtui.contract.keys import ApiKey, limit_used_share
 from gwtui.contract.workspaces import Workspace
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.fetching import beside, fetch_of_workspaces, open_workspaces
+from gwtui.watch.feeds.fetching import Growing, beside, fetch_of_workspaces, open_workspaces
 from gwtui.watch.feeds.guardrails import GuardrailRow
 from gwtui.watch.feeds.reads import keys_of
 from gwtui.watch.hub import FeedHub, Scope
@@ -88,17 +89,22 @@ async def read_keys(
     """
     known = await open_workspaces(reader, every=workspace is None)
     get = reader.fresh if fresh else reader.get
-    listed = await fetch_of_workspaces(known, workspace, lambda identity: get(keys_of(identity)))
 
-    def rows_of() -> Sequence[KeyRow]:
+    def rows_of(listed: Mapping[str | None, Sequence[ApiKey]]) -> Sequence[KeyRow]:
         rows: dict[str, KeyRow] = {}
-        for workspace_id, keys in listed:
+        for workspace_id, keys in listed.items():
             for key in keys:
                 row = KeyRow(key, known.get(key.workspace_id or workspace_id or ""))
                 rows.setdefault(row.identity, row)
         return tuple(rows.values())
 
-    return await beside(sum(len(keys) for _, keys in listed), rows_of)
+    growing = Growing(reader, "keys", rows_of, parts=len(known) if workspace is None else 1)
+
+    def keys_in(identity: str | None) -> Awaitable[tuple[ApiKey, ...]]:
+        return growing.read(identity, get, keys_of(identity))
+
+    listed = dict(await fetch_of_workspaces(known, workspace, keys_in))
+    return await beside(sum(map(len, listed.values())), partial(rows_of, listed))
 
 
 async def fetch_keys(client: GatewayClient, workspace: str | None) -> Sequence[KeyRow]:

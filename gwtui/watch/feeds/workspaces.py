@@ -14,7 +14,7 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.domain.workspace_spend import KeyCount, spent_by_interval
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.fetching import Parts, fetch_each
+from gwtui.watch.feeds.fetching import Growing, Parts, fetch_each
 from gwtui.watch.feeds.reads import WORKSPACES, budgets_of, guardrails_of, keys_of, members_of
 from gwtui.watch.hub import FeedHub, Scope
 from gwtui.watch.shared import FeedKey, PoolReader
@@ -73,9 +73,17 @@ def workspaces_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[Workspace]]:
 
 
 async def _rows(reader: PoolReader) -> Sequence[WorkspaceRow]:
-    spaces = await reader.get(WORKSPACES)
+    default: str | None = None
+
+    def rows_of(listed: Mapping[str, Sequence[Workspace]]) -> Sequence[WorkspaceRow]:
+        return tuple(
+            WorkspaceRow(space, default=default) for spaces in listed.values() for space in spaces
+        )
+
+    growing = Growing(reader, "workspaces", rows_of)
+    spaces = await growing.read("", reader.get, WORKSPACES)
     default = await default_workspace_id(reader.client)
-    return tuple(WorkspaceRow(space, default=default) for space in spaces)
+    return rows_of({"": spaces})
 
 
 def workspace_rows_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[WorkspaceRow]]:

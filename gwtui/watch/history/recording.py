@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from pathlib import Path
 
     from gwtui.domain.past import Past
@@ -36,6 +37,8 @@ class Recording:
         self.problem = ""
         self.filled = asyncio.Event()
         """Set once nothing is left to fill in of the past."""
+        self.told_until: datetime | None = None
+        """Where the past ends that was filled in where nothing was recorded before; else None."""
 
 
 @asynccontextmanager
@@ -76,6 +79,8 @@ async def _record(
     recorder = Recorder(hub, archive, clock)
     try:
         fill = None if past is None else await _begin_backfill(hub, archive, past)
+        if fill is not None and fill.first:
+            held.told_until = fill.past.until
         await recorder.start()
         held.recorder = recorder
         if fill is not None:

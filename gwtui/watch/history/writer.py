@@ -110,6 +110,8 @@ class HistoryWriter:
         self._holder = holder
         self.retention = retention or Retention()
         self._ids: dict[SeriesKey, tuple[int, int]] = {}
+        self._series: int | None = None
+        """How many series there are; None before they were counted."""
 
     @property
     def connection(self) -> sqlite3.Connection:
@@ -134,7 +136,7 @@ class HistoryWriter:
                 changes = facts.record(self._connection, seen, at, before)
                 self._cover(seen, at)
         except BaseException:
-            self._ids.clear()  # ids given in a transaction that failed were never given
+            self.forget_numbers()  # those given in a transaction that failed were never given
             raise
         return Written(taken, late, refused, changes)
 
@@ -221,9 +223,11 @@ class HistoryWriter:
         ).fetchone()
         if found is not None:
             return int(found[0]), int(found[1])
-        (count,) = self._connection.execute("SELECT count(*) FROM series").fetchone()
-        if count >= MOST_SERIES:
+        if self._series is None:
+            (self._series,) = self._connection.execute("SELECT count(*) FROM series").fetchone()
+        if self._series >= MOST_SERIES:
             return None
+        self._series += 1
         made = self._connection.execute(
             "INSERT INTO series (resource, identity, figure, unit, every) VALUES (?, ?, ?, ?, ?)",
             (*series.key, series.unit, series.every),
@@ -231,8 +235,9 @@ class HistoryWriter:
         return int(made.lastrowid or 0), series.every
 
     def forget_numbers(self) -> None:
-        """Series were removed: look their numbers up again."""
+        """Series were removed: look their numbers up again, and count them."""
         self._ids.clear()
+        self._series = None
 
     # Coverage ---------------------------------------------------------------------------------
 

@@ -81,7 +81,7 @@ class Viewer:
 
     @property
     def models(self) -> list[str | None]:
-        return [row.model_id for row in self.last.value or ()]
+        return [row.model_id for row in self.last.shown or ()]
 
 
 async def test_rows_appear_as_they_come_a_few_requests_at_a_time(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -89,22 +90,23 @@ def arrange(
     width: int,
     page: int = 0,
     choice: ColumnChoice = AS_DECLARED,
-    names: int = 0,
+    longest: Mapping[int, int] = MappingProxyType({}),
 ) -> Layout:
     """Lay the columns of one page into ``width`` cells; a page out of range is the nearest one.
 
-    ``names`` is the width of the longest text in the frozen column. Where that one can grow it is
+    ``longest`` is the width of the longest text, by column. Where the frozen one can grow it is
     given so much, up to a quarter of the room, before less important columns are shown.
     """
     room = max(width - GUTTER, 1)
     wanted = range(len(columns)) if choice.shown is None else choice.shown
-    columns = _named(_widened(columns, choice.widths), wanted[0], min(names, room // _NAMES))
+    names = min(longest.get(wanted[0], 0), room // _NAMES)
+    columns = _named(_widened(columns, choice.widths), wanted[0], names)
     first = _most_important(columns, room) if choice.shown is None else ()
     pages = _pages(columns, wanted, first, room)
     page = min(max(page, 0), len(pages) - 1)
     shown = pages[page]
     hidden = tuple(index for index in wanted if index not in shown)
-    return Layout(_place(columns, shown, room), hidden, page, len(pages), width)
+    return Layout(_place(columns, shown, room, longest), hidden, page, len(pages), width)
 
 
 def _named(columns: Sequence[Column[Any]], frozen: int, width: int) -> Sequence[Column[Any]]:
@@ -121,7 +123,7 @@ def _widened(columns: Sequence[Column[Any]], widths: Mapping[int, int]) -> Seque
     if not widths:
         return columns
     return [
-        replace(column, width=widths[index], grow=False) if index in widths else column
+        replace(column, width=widths[index], grow=False, most=0) if index in widths else column
         for index, column in enumerate(columns)
     ]
 
@@ -157,9 +159,16 @@ def _needed(columns: Sequence[Column[Any]], shown: Sequence[int]) -> int:
     return sum(columns[index].width for index in shown) + GAP * (len(shown) - 1)
 
 
-def _place(columns: Sequence[Column[Any]], shown: Sequence[int], room: int) -> tuple[Slot, ...]:
+def _place(
+    columns: Sequence[Column[Any]], shown: Sequence[int], room: int, longest: Mapping[int, int]
+) -> tuple[Slot, ...]:
     widths = {index: columns[index].width for index in shown}
     spare = room - _needed(columns, shown)
+    for index in shown:
+        wanted = min(longest.get(index, 0), columns[index].most) - widths[index]
+        given = max(0, min(wanted, spare))
+        widths[index] += given
+        spare -= given
     growing = [index for index in shown if columns[index].grow]
     if spare > 0 and growing:
         each, rest = divmod(spare, len(growing))

@@ -131,8 +131,9 @@ class TableModel(Generic[T]):
         self.order: Sequence[str] = ()
         """Identities of the visible rows from top to bottom."""
         self.marks: set[str] = set()
-        self.longest_name = 0
-        """Cells of the longest text that the first column had, as far as it matters to columns."""
+        self.longest: Mapping[int, int] = {}
+        """Cells of the longest text of the columns that follow it, as far as it matters to them."""
+        self._measured = [0, *(at for at, one in enumerate(self.columns) if at and one.most)]
         self._identity = identity
         self._facets = facets
         self._source: Sequence[T] = ()
@@ -157,6 +158,11 @@ class TableModel(Generic[T]):
     def items(self) -> Iterator[T]:
         """Every item in its order, visible or not."""
         return (self._items[identity] for identity in self._sorted)
+
+    @property
+    def visible(self) -> list[T]:
+        """The items that the filter lets through, from top to bottom."""
+        return [self._items[identity] for identity in self.order]
 
     @property
     def total(self) -> int:
@@ -239,7 +245,7 @@ class TableModel(Generic[T]):
         if prepared.same and prepared.before is self._items:
             return None
         self._items = prepared.items
-        self._measure_names()
+        self._measure_texts()
         self._haystacks.keep_only(prepared.items)
         self.marks &= prepared.items.keys()
         self._sorted = prepared.order
@@ -385,14 +391,16 @@ class TableModel(Generic[T]):
             keyed[identity] = item
         return keyed
 
-    def _measure_names(self) -> None:
-        """Look at the first names of a list. Names that went leave the columns where they are."""
-        if self.longest_name >= _LONGEST:
-            return
-        now, cell = self.now(), self.columns[0].cell
-        names = (cell(item, now).text for item in islice(self._items.values(), _MEASURED))
-        longest = max(map(cell_len, names), default=0)
-        self.longest_name = min(max(self.longest_name, longest), _LONGEST)
+    def _measure_texts(self) -> None:
+        """Look at the first rows of a list. Texts that went leave the columns where they are."""
+        found = dict(self.longest)
+        now, rows = self.now(), list(islice(self._items.values(), _FIRST_ROWS))
+        for at in self._measured:
+            before, cell = found.get(at, 0), self.columns[at].cell
+            if before < _LONGEST:
+                longest = max((cell_len(cell(item, now).text) for item in rows), default=0)
+                found[at] = min(max(before, longest), _LONGEST)
+        self.longest = found
 
     def _sort(self) -> None:
         self._sorted = self._in_order(self._items, self.sorting)
@@ -421,7 +429,7 @@ class TableModel(Generic[T]):
 
 
 _ABSENT = object()
-_MEASURED = 200
-"""Names that are measured: some of a long list tell how long names are there."""
+_FIRST_ROWS = 200
+"""Rows that are measured: some of a long list tell how long its texts are."""
 _LONGEST = 40
-"""Cells beyond which a name is cut all the same."""
+"""Cells beyond which a text is cut all the same."""

@@ -193,8 +193,8 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         self._drawn: Frame = ()
         self._palette: Palette | None = None
         self._only_layout = False
-        self._names = 0
-        """The longest name that the columns were laid out for, in cells."""
+        self._longest: Mapping[int, int] = {}
+        """The longest texts that the columns were laid out for, in cells."""
 
     def render_line(self, y: int) -> Strip:
         """The header or one row, from what was last compared."""
@@ -239,16 +239,16 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         """Choose the columns of a page for the present width, and repaint everything."""
         # The scrollbar's column is kept free, so that rows do not move when it comes and goes.
         width = self.scrollable_content_region.width
-        self._names = self.model.longest_name
-        self.shape = arrange(self.model.columns, width, page, self.choice, self._names)
+        self._longest = self.model.longest
+        self.shape = arrange(self.model.columns, width, page, self.choice, self._longest)
         self._drawn = self._frame({})
         self.refresh()
 
     @property
     def laid_out(self) -> bool:
-        """Whether the columns stand as the present width and the present names want it."""
+        """Whether the columns stand as the present width and the present texts want it."""
         width = self.scrollable_content_region.width
-        return self.shape.width == width and self._names == self.model.longest_name
+        return self.shape.width == width and self._longest == self.model.longest
 
     def fit_height(self) -> None:
         """Let the scrollbar know how many rows there are."""

@@ -292,9 +292,7 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
         if self.shape.is_marker(x):
             self._turn(1 if self.shape.page + 1 < self.shape.pages else -self.shape.page)
         elif slot is not None:
-            column = self.model.columns[slot.index].id
-            known, descending = self.sorting
-            self.sort_by(column, known == column and not descending)
+            self.sort_by(*self.model.columns[slot.index].order_after(self.sorting))
 
     def on_hide(self, event: events.Hide) -> None:
         """Keep the focus when this comes late: the table was hidden for a moment and is back."""

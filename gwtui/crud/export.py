@@ -1,0 +1,94 @@
+"""Rows of a list as other programs read them: CSV of columns, JSON of what the gateway sent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from io import StringIO
+from typing import Any, Literal, TypeVar
+
+from gwtui.crud.resource import Column, ResourceSpec
+from gwtui.domain.cells import UNKNOWN, SortValue
+from gwtui.domain.csv_text import exact_text, write_csv
+from gwtui.domain.exact_json import exact_json, masked
+
+T = TypeVar("T")
+
+ExportForm = Literal["csv", "json", "ndjson"]
+
+_NOT_READ = frozenset({"", UNKNOWN, "…", "reading…"})
+"""What a cell shows of a figure that is not known."""
+
+
+def raw_object(spec: ResourceSpec[T], row: T) -> Any:
+    """The object as the gateway sent it, without what looks like a secret."""
+    return masked(spec.raw(row))
+
+
+def raw_objects(spec: ResourceSpec[T], rows: Sequence[T]) -> list[Any]:
+    """Every object that the gateway sent; a row may be made of several.
+
+    What it did not send, such as a default guardrail that nobody made yet, is none.
+    """
+    found: list[Any] = []
+    for row in rows:
+        raw = raw_object(spec, row)
+        found += raw if isinstance(raw, list) else [raw] if raw else []
+    return found
+
+
+def machine_value(column: Column[T], row: T, now: datetime) -> SortValue:
+    """A figure for another program: a number, a moment or a word; None where it is not known."""
+    value = column.sort(row, now) if column.export is None else column.export(row, now)
+    if value is not None and (column.export is not None or not isinstance(value, str)):
+        return value
+    # What is sorted as text may be folded or ranked; what has no value may have a word for that.
+    text = column.cell(row, now).text
+    return None if text in _NOT_READ else text
+
+
+def csv_values(
+    columns: Sequence[Column[T]], rows: Sequence[T], now: datetime
+) -> list[list[SortValue]]:
+    """The lines of CSV without their titles, which are the ids of the columns."""
+    return [[machine_value(column, row, now) for column in columns] for row in rows]
+
+
+def exported(
+    spec: ResourceSpec[T],
+    columns: Sequence[Column[T]],
+    rows: Sequence[T],
+    form: ExportForm,
+    now: datetime,
+) -> str:
+    """Rows as the headless ``list`` prints them: columns count for CSV only."""
+    if form == "csv":
+        return _csv(columns, csv_values(columns, rows, now))
+    return _json(raw_objects(spec, rows), form)
+
+
+def exported_figures(
+    columns: Sequence[Column[T]], rows: Sequence[T], form: ExportForm, now: datetime
+) -> str:
+    """Rows that no gateway sent: an object in JSON holds what CSV has, by the id of its column."""
+    values = csv_values(columns, rows, now)
+    if form == "csv":
+        return _csv(columns, values)
+    names = [column.id for column in columns]
+    return _json([dict(zip(names, map(_plain, line), strict=True)) for line in values], form)
+
+
+def _csv(columns: Sequence[Column[T]], values: Sequence[Sequence[SortValue]]) -> str:
+    file = StringIO()
+    write_csv(file, [column.id for column in columns], values)
+    return file.getvalue()
+
+
+def _json(objects: Sequence[Any], form: ExportForm) -> str:
+    if form == "json":
+        return exact_json(objects, indent=2) + "\n"
+    return "".join(f"{exact_json(one)}\n" for one in objects)
+
+
+def _plain(value: SortValue) -> Any:
+    return exact_text(value) if isinstance(value, datetime) else value

@@ -1,0 +1,58 @@
+"""A file that a person asks for by its path: private, and nothing is overwritten unasked."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+from gwtui.local import private_file
+from gwtui.local.jsonl import replace_file
+
+
+class ExportError(Exception):
+    """The file cannot be written; the message says why."""
+
+
+def default_name(what: str, moment: datetime, ending: str) -> str:
+    """What is in the file and when that was, UTC, such as gwtui-keys-20261121T093000Z.csv."""
+    return f"gwtui-{what}-{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}.{ending}"
+
+
+def path_meant(text: str, name: str) -> Path:
+    """The whole path that a text means; in a directory a file of this name.
+
+    ``~`` is the home directory. Raises ExportError for a path where nothing can be written.
+    """
+    if not text.strip() or "\0" in text:
+        raise ExportError("a path is needed")
+    try:
+        path = Path(text.strip()).expanduser().absolute()
+        if path.is_dir():
+            path /= name
+        if not path.parent.is_dir():
+            raise ExportError(f"there is no directory {path.parent}")
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            raise ExportError(f"{path} is no plain file: nothing is written there")
+    except RuntimeError:
+        raise ExportError("nobody has that home directory") from None
+    except OSError as error:
+        raise ExportError(error.strerror or "this path cannot be used") from None
+    return path
+
+
+def write(path: Path, text: str, *, replace: bool = False) -> None:
+    """Write a file of mode 0600, whole or not at all.
+
+    Raises FileExistsError where there is one and it is not to be replaced, else ExportError.
+    """
+    data = text.encode("utf-8", errors="replace")
+    try:
+        if replace and private_file.is_regular(path):
+            replace_file(path, data)
+        else:
+            os.close(private_file.create(path, data))
+    except FileExistsError:
+        raise
+    except OSError as error:
+        raise ExportError(error.strerror or "it could not be written") from None

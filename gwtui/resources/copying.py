@@ -1,0 +1,201 @@
+"""What can be copied of rows: whole, and harmless where it is pasted."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+from gwtui.client.errors import InvalidRequestError
+from gwtui.crud.export import machine_value, raw_object, raw_objects
+from gwtui.crud.resource import Column, ResourceSpec
+from gwtui.domain.csv_text import exact_text
+from gwtui.domain.exact_json import exact_json
+from gwtui.domain.safe_text import safe_line, safe_text
+from gwtui.local.tokens import TOKEN_VARIABLE
+from gwtui.resources.registry import PARENTS
+
+if TYPE_CHECKING:
+    from gwtui.client.call import Call
+    from gwtui.client.connection import Connection
+
+T = TypeVar("T")
+
+Kind = Literal["id", "name", "cell", "json", "curl", "link"]
+
+CELL: Kind = "cell"
+JSON: Kind = "json"
+
+_WHOLE = 100_000
+"""Characters of a text at most."""
+_SHOWN = 40
+"""Characters of a name in a title."""
+_MADE_UP = "?"
+"""How the identity of a row begins that the gateway gave none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copyable:
+    """One thing that can be copied: ``key`` chooses it, ``note`` tells what it would be.
+
+    ``text`` makes it; of ``CELL`` a column is chosen first, and this is of no use.
+    """
+
+    kind: Kind
+    key: str
+    title: str
+    note: str
+    text: Callable[[], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Described(Generic[T]):
+    """What is known of the rows that are copied from.
+
+    ``spec`` is None for figures that no gateway sent as they are: then they have columns only, of
+    which the first one names them. ``path`` leads to a row by its identity, None where none does.
+    """
+
+    columns: Sequence[Column[T]]
+    spec: ResourceSpec[T] | None = None
+    path: Callable[[str], str] | None = None
+
+    def called(self, rows: Sequence[T], now: datetime) -> str:
+        """The rows in a few words, fit to be shown."""
+        if self.spec is None:
+            return (
+                f"“{_shown(self._first(rows[0], now))}”" if len(rows) == 1 else f"{len(rows)} rows"
+            )
+        if len(rows) == 1:
+            return f"{self.spec.singular} {_shown(self.spec.name(rows[0]))}"
+        return f"{len(rows):,} marked {self.spec.plural or f'{self.spec.singular}s'}"
+
+    def name(self, row: T, now: datetime) -> str:
+        """What a row is called without a cut; may hold anything."""
+        return self._first(row, now) if self.spec is None else self.spec.whole_name(row, now)
+
+    def _first(self, row: T, now: datetime) -> str:
+        return exact_text(machine_value(self.columns[0], row, now))
+
+
+def declared(spec: ResourceSpec[T], path: Callable[[str], str]) -> Described[T]:
+    """Rows that a resource declares."""
+    return Described(spec.columns, spec, path)
+
+
+def row_path(resource: str, parent: str | None = None) -> Callable[[str], str]:
+    """From an identity to what is typed behind a colon for that row of a list.
+
+    ``parent`` is the identity of the row that was opened to get to the list.
+    """
+    beneath = parent is not None and resource in PARENTS
+    start = f"{resource}/{parent}/" if beneath else f"{resource}/"
+    return lambda identity: f"{start}{identity}"
+
+
+def copyables(
+    described: Described[T], rows: Sequence[T], now: datetime, connection: Connection | None
+) -> list[Copyable]:
+    """What can be copied of one row, or of several at once: then one on each line, or an array.
+
+    A request and a link are of one row. Without a connection there is neither.
+    """
+    spec = described.spec
+    identities = [] if spec is None else map(spec.identity, rows)
+    ids = [identity for identity in identities if not _is_made_up(identity)]
+    found = [_lines("id", "i", "Id", ids)] if ids else []
+    found.append(_lines("name", "n", "Name", [described.name(row, now) for row in rows]))
+    found.append(Copyable(CELL, "c", "Cell", "of a column that you choose", str))
+    if spec is None:
+        return found
+    if objects := [row for row in rows if spec.raw(row)]:
+        array = len(rows) > 1
+        text = _json_array if array else _json
+        note = f"array of {len(objects)}" if array else "as the gateway sent it"
+        found.append(Copyable(JSON, "j", "JSON", note, lambda: text(spec, objects)))
+    if len(rows) == 1 and connection is not None:
+        found += _ways_back(spec, described.path, rows[0], connection)
+    return found
+
+
+def cell_lines(column: Column[T], rows: Iterable[T], now: datetime) -> str:
+    """The figures of a column, as exact as in CSV, one on each line; unknown ones are empty."""
+    return "\n".join(harmless(exact_text(machine_value(column, row, now))) for row in rows)
+
+
+def harmless(text: str) -> str:
+    """A text on one line without a control character: pasted into a shell, it runs nothing."""
+    return safe_text(text, _WHOLE)
+
+
+def _shown(text: str) -> str:
+    return safe_line(text, _SHOWN)
+
+
+def _is_made_up(identity: str) -> bool:
+    return not identity or identity.startswith(_MADE_UP)
+
+
+def _lines(kind: Kind, key: str, title: str, texts: Sequence[str]) -> Copyable:
+    if len(texts) == 1:
+        return Copyable(kind, key, title, harmless(texts[0]), lambda: harmless(texts[0]))
+    note = f"{len(texts)}, one on each line"
+    return Copyable(kind, key, f"{title}s", note, lambda: "\n".join(map(harmless, texts)))
+
+
+def _json(spec: ResourceSpec[T], rows: Sequence[T]) -> str:
+    return exact_json(raw_object(spec, rows[0]), indent=2)
+
+
+def _json_array(spec: ResourceSpec[T], rows: Sequence[T]) -> str:
+    return exact_json(raw_objects(spec, rows), indent=2)
+
+
+# Ways back ----------------------------------------------------------------------------------------
+
+
+def _ways_back(
+    spec: ResourceSpec[T], path_to: Callable[[str], str] | None, row: T, connection: Connection
+) -> Iterable[Copyable]:
+    identity = spec.identity(row)
+    call = _call(spec, row)
+    if call is not None and not (call.segments and _is_made_up(identity)):
+        command = curl(call, connection)
+        note = f"{call.template} with ${TOKEN_VARIABLE} as its key"
+        yield Copyable("curl", "u", "curl", note, lambda: command)
+    path = "" if path_to is None or _is_made_up(identity) else path_to(identity)
+    if path and path.isprintable():
+        command_line = link(path, connection)
+        yield Copyable("link", "l", "Link", command_line, lambda: command_line)
+
+
+def _call(spec: ResourceSpec[Any], row: Any) -> Call | None:
+    """The request that reads a row; None where there is none, or none could be sent."""
+    read_by = spec.read_by(row)
+    try:
+        call = None if read_by is None else read_by.made()
+        if call is not None:
+            call.target()
+    except InvalidRequestError:
+        return None
+    return call
+
+
+def curl(call: Call, connection: Connection) -> str:
+    """A request as a command for a shell. The key stands in a variable, never in the command.
+
+    Raises InvalidRequestError for a request that could not be sent.
+    """
+    socket = connection.socket_path
+    through = [] if socket is None else ["--unix-socket", shlex.quote(str(socket))]
+    key = f'-H "Authorization: Bearer ${TOKEN_VARIABLE}"'
+    return " ".join(
+        ["curl -sS", *through, key, shlex.quote(f"{connection.base_url}{call.target()}")]
+    )
+
+
+def link(path: str, connection: Connection) -> str:
+    """A command that opens the dashboard there; ``path`` must be printable."""
+    return shlex.join(["gwtui", *connection.named_by, path])

@@ -1,0 +1,60 @@
+"""Handler of screenshots: what a screen shows, as SVG or text, to a file or the clipboard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from gwtui.local.exported_file import default_name
+from gwtui.resources.actions import by_id
+from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.actions.taking_out import chosen, put, save
+from gwtui.ui.picture import SecretInSightError, picture_of
+from gwtui.ui.screens.menu import MenuEntry
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from gwtui.crud.action import Action
+
+_PICTURES = (
+    MenuEntry("svg", "s", "SVG to a file", "in its colours, for a browser"),
+    MenuEntry("txt", "t", "text to a file", "lines without colours"),
+    MenuEntry("clipboard", "c", "text to clipboard", "lines without colours"),
+)
+
+
+async def screenshot(context: ActionContext) -> None:
+    """Keep what the screen shows; no dialog is in it, and no screen with a secret in sight."""
+    app, screen = context.app, context.screen
+    heading, moment = screen.heading, app.clock.now()
+    try:
+        picture = await picture_of(cast("Screen[Any]", screen))
+    except SecretInSightError as error:
+        app.say(f"There is no picture of this screen: {error}", severity="warning")
+        return
+    taken = await chosen(context, f"Screenshot · {heading}", _PICTURES)
+    if taken is None:
+        return
+    what = f"Screenshot of {heading}"
+    text = picture.svg(f"gwtui · {heading}") if taken == "svg" else picture.text()
+    if taken == "clipboard":
+        await put(context, what, text)
+    else:
+        name = default_name(screen.resource, moment, taken)
+        await save(context, f"Write the {what[:1].lower()}{what[1:]} to a file", what, name, text)
+
+
+def screenshot_actions() -> list[Action]:
+    """An entry of the palette for each kind of picture; which it is stands behind its id."""
+    keeps = by_id("app.screenshot")
+    return [
+        replace(keeps, id=f"{keeps.id} {one.id}", title=f"Screenshot, {one.title}", words=())
+        for one in _PICTURES
+    ]
+
+
+HANDLERS: Mapping[str, Handler] = {
+    "app.screenshot": screenshot,
+}

@@ -1,0 +1,147 @@
+"""What a person often does in the dashboard, key by key, with a bound on how many keys it may take.
+
+Each begins in the list of keys of a demo that was never changed. The manual's page of journeys and
+the test that types them into the real command are both made from what stands here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+_PART = re.compile(r'"([^"]*)"|(\S+)')
+_NAMED = frozenset({"Enter", "Tab", "Space", "Esc", "↑", "↓", "Ctrl+S"})
+"""Keys that are not their own sign."""
+
+
+@dataclass(frozen=True)
+class Stroke:
+    """A key, or several signs in a row."""
+
+    text: str
+    own: bool = False
+    """Whether it is a text of the person's own, such as a name: any other would do as well."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """What is pressed for it, one by one."""
+        return (self.text,) if self.text in _NAMED else tuple(self.text)
+
+
+@dataclass(frozen=True)
+class Step:
+    """Some keys, what they do, and what the screen shows then.
+
+    ``keys`` are apart by blanks: names of keys, signs, and in quotes texts of the person's own.
+    ``shows`` are regular expressions over the lines of the screen, all found in it before the next
+    step; {yesterday} is the day before today (UTC).
+    """
+
+    keys: str
+    does: str
+    shows: tuple[str, ...] = ()
+
+    @cached_property
+    def strokes(self) -> tuple[Stroke, ...]:
+        """What is typed, in its order."""
+        return tuple(Stroke(word or own, own=not word) for own, word in _PART.findall(self.keys))
+
+
+@dataclass(frozen=True)
+class CountedJourney:
+    """What somebody wants, the way there, and how many keys it may take, texts left out."""
+
+    title: str
+    bound: int
+    steps: tuple[Step, ...]
+    copies: str = ""
+    """A regular expression of what the clipboard holds at the end; empty where nobody asks."""
+
+    @cached_property
+    def pressed(self) -> int:
+        """Keys that are pressed, texts left out."""
+        return sum(len(one.keys) for step in self.steps for one in step.strokes if not one.own)
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """What is typed beside the keys."""
+        return tuple(one.text for step in self.steps for one in step.strokes if one.own)
+
+
+_TWO_DISABLED = r"▼Used.*\n(.* disabled +(8\d|9\d|1\d\d)(\.\d)?% .*\n){2}"
+_TWO_ENABLED = r"▼Used.*\n((?!.* disabled ).* (8\d|9\d|1\d\d)(\.\d)?% .*\n){2}"
+
+COUNTED = (
+    CountedJourney(
+        "Who spent most yesterday, by key",
+        4,
+        (
+            Step("7", "the activity of the last 30 days"),
+            Step("K", "ranked by key"),
+            Step(
+                ",",
+                "its last day alone: the first row is the answer",
+                (r"^ only {yesterday} UTC", r"\[key\]", r"▼Spend.*\n▌ \S.* \$\d+\.\d\d +█"),
+            ),
+        ),
+    ),
+    CountedJourney(
+        "The cheapest healthy endpoint with tools and 128k of context",
+        25,
+        (
+            Step("3 A", "the endpoints of all models, the cheapest first"),
+            Step("/ s Tab h", "`status:h`: those that are healthy"),
+            Step("Space to Tab y", "`tools:y`"),
+            Step("Space co Tab >=128k", "`context>=128k`"),
+            Step(
+                "Enter",
+                "back to the list: the first row is the answer",
+                (
+                    r"/ status:h tools:y context>=128k",
+                    r"\d+ of \d+ endpoints · by blend \$/M ▲",
+                    r"▲Blend.*\n▌ \S.* healthy +\$\d",
+                ),
+            ),
+        ),
+    ),
+    CountedJourney(
+        "Disable the two worst keys over 80 %, then take both back",
+        12,
+        (
+            Step(">>", "sorted by `Used`, the most first"),
+            Step("g", "to the first row", (r"▼Used.*\n▌",)),
+            Step("Space Space", "both marked", (r"▼Used.*\n ●.*\n ●",)),
+            Step("x", "the plan for both", (r"Disable 2 keys\?",)),
+            Step("y", "agreed: both are disabled", (_TWO_DISABLED,)),
+            Step("U", "the plan of taking it back", (r"Undo: Disable 2 keys\?",)),
+            Step("y", "agreed: both are as they were", (_TWO_ENABLED, r"Undone")),
+        ),
+    ),
+    CountedJourney(
+        "Create a key with a limit in a workspace, and copy it",
+        25,
+        (
+            Step("w prod Enter", "the lists narrowed to the workspace", (r"^ only Production · ",)),
+            Step('n "nightly" Tab "25"', "a new key there: its name, its limit in USD"),
+            Step("Ctrl+S", "created: its value can be had now", (r"Key created: “nightly”",)),
+            Step("c", "copied", (r"Copied ",)),
+            Step("Esc", "asked whether it is stored", (r"Say first that you have stored",)),
+            Step(
+                "Enter Enter",
+                "it is, and done",
+                (r"only Production · \d+ keys", r"▌ nightly +never used .* \$25\.00 "),
+            ),
+        ),
+        copies=r"gw-v1-[0-9a-f]{64}",
+    ),
+    CountedJourney(
+        "Switch to another profile",
+        4,
+        (
+            Step("P", "the profiles"),
+            Step("s", "narrowed to `staging`"),
+            Step("Enter", "its gateway is open", (r"\A.* staging\b", r"This is “staging” now")),
+        ),
+    ),
+)

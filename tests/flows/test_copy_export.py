@@ -1,0 +1,167 @@
+"""Copying, export and screenshots, typed in one piece: what arrives, in which order, and where."""
+
+from __future__ import annotations
+
+import csv
+import json
+import stat
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from gwtui.local.exported_file import ExportError
+from gwtui.ui import clipboard
+from gwtui.ui.actions import taking_out
+from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.screens.menu import MenuScreen
+from gwtui.ui.screens.reading import ReadingScreen
+from gwtui.ui.screens.save import SaveScreen
+from journeys import JOURNEYS, Desk, Journey, desk, tokens
+from screen_text import shown
+from shell_kit import listing, notices, site, until
+
+DISABLED = ("ana laptop (lost)", "backfill-2024", "legacy-chat-widget", "red-team")
+
+
+def _no_space(*_: object, **__: object) -> None:
+    raise ExportError("No space left on device")
+
+
+@pytest.fixture
+def copied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What tmux is given, in its order."""
+    texts: list[str] = []
+
+    async def run(_command: tuple[str, ...], text: str) -> bool:
+        texts.append(text)
+        return True
+
+    monkeypatch.setenv("TMUX", "/tmp/tmux-0/default,1,0")
+    monkeypatch.setattr(clipboard, "_run", run)
+    return texts
+
+
+def pictures_are_whole(folder: Path) -> None:
+    (picture,), (text,) = folder.glob("gwtui-keys-2026112*Z.svg"), folder.glob("*.txt")
+    assert DISABLED[0] in text.read_text()
+    assert "Screenshot" not in text.read_text()
+    assert "red-team" in picture.read_text()
+    assert "http" not in picture.read_text().replace("http://www.w3.org/2000/svg", "")
+    assert {stat.S_IMODE(one.stat().st_mode) for one in (picture, text)} == {0o600}
+
+
+async def type_in_one_piece(one: Desk, keys: str) -> None:
+    await one.at_once(tokens(keys))
+    assert "typed ahead" not in notices(one.app)
+
+
+async def test_rows_are_copied_from_list_detail_and_raw_json(
+    tmp_path: Path, copied: list[str]
+) -> None:
+    async with site() as place, desk(place, tmp_path, Journey("")) as one:
+        await type_in_one_piece(
+            one, "/state:disabled<enter>yn<down>yn  ynyclimit<enter>ujdynvyj<escape>yi"
+        )
+        app = one.app
+        assert app.screen is listing(app)
+        names, raw, identity = copied[:-2], json.loads(copied[-2]), copied[-1]
+        assert names[:3] == [DISABLED[0], DISABLED[1], "\n".join(DISABLED[1:3])]
+        assert names[3] == "600.0\nno limit", "the cells of the marked rows, in full"
+        assert names[4] == raw["name"] == DISABLED[3], "the marks are taken away"
+        assert raw["hash"] == identity == app.navigation.screen.identity()  # type: ignore[union-attr]
+        assert f"Id of key {DISABLED[3]}: Copied by tmux" in notices(app)
+
+        # Hidden marks are counted; leaving copies nothing; the raw JSON says which key it is.
+        await type_in_one_piece(one, "* /invoice<enter>y")
+        assert isinstance(app.screen, MenuScreen)
+        assert "marked keys, " in shown(app)
+        assert " hidden by the filter" in shown(app)
+        await type_in_one_piece(one, "<escape>uv")
+        assert isinstance(app.screen, ReadingScreen)
+        assert "y copies" in shown(app)
+        await type_in_one_piece(one, "yl<escape>")
+        link = copied[-1]
+        assert link.startswith("gwtui keys/")
+        app.clear_notifications()
+        await type_in_one_piece(one, "<ctrl+p>copy curl<enter>")
+        assert copied[-1].startswith("curl -sS ")
+        await type_in_one_piece(one, "<escape><escape>  <ctrl+p>copy link<enter>")
+        assert "There is no link of 2 marked keys to copy" in notices(app)
+        app.clear_notifications()
+        await type_in_one_piece(one, "<ctrl+p>curl")
+        assert "Copy id, name, cell, JSON, curl" in shown(app)
+        copied.append(link)
+        await type_in_one_piece(one, f"<escape>3:{link.partition(' ')[2]}<enter>")
+        assert listing(app).identity() == link.partition("/")[2]
+        assert copied[-1] == link
+
+
+async def test_the_list_in_view_goes_to_clipboard_and_files(
+    tmp_path: Path, copied: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    async with site() as place, desk(place, tmp_path, Journey("")) as one:
+        app = one.app
+        await type_in_one_piece(
+            one, "/state:disabled<enter>S|<down> <enter>YcYnYC<ctrl+u>~/own.csv<enter>"
+        )
+        rows = list(csv.reader(StringIO(copied[0])))
+        assert [row[0] for row in rows] == ["name", *reversed(DISABLED)]
+        assert "state" not in rows[0], "a column that was hidden"
+        assert [json.loads(line)["name"] for line in copied[1].splitlines()] == [
+            *reversed(DISABLED)
+        ]
+        own = tmp_path / "own.csv"
+        assert own.read_text() == copied[0]
+        assert stat.S_IMODE(own.stat().st_mode) == 0o600
+        assert f"4 of 46 rows as CSV: written to {own}" in notices(app)
+        app.clear_notifications()
+
+        # Nothing is overwritten unasked, and what cannot be written is said in place.
+        await type_in_one_piece(one, "YJ<ctrl+u>~/own.csv<enter>")
+        assert isinstance(app.screen, AskScreen)
+        await type_in_one_piece(one, "<enter>")
+        assert isinstance(app.screen, SaveScreen)
+        assert own.read_text() == copied[0]
+        await type_in_one_piece(one, "<ctrl+u>/nowhere/at/all<enter>")
+        assert "there is no directory /nowhere/at" in shown(app)
+        with monkeypatch.context() as full:
+            full.setattr(taking_out, "write", _no_space)
+            await type_in_one_piece(one, "<ctrl+u>~/new<enter>")
+        assert "Not written: No space left on device" in shown(app)
+        await type_in_one_piece(one, f"<ctrl+u>{own}<enter>y")
+        assert json.loads(own.read_text())[0]["name"] == DISABLED[-1]
+        assert stat.S_IMODE(own.stat().st_mode) == 0o600
+
+        # The screen, without the dialogs that asked for it; the usual name tells what and when.
+        app.clear_notifications()
+        await type_in_one_piece(
+            one, ":screenshot<enter>s<enter><ctrl+p>screenshot text to a f<enter><enter>"
+        )
+        pictures_are_whole(tmp_path)
+
+        # Too large for the terminal: a private file, and why.
+        monkeypatch.delenv("TMUX")
+        monkeypatch.setattr(clipboard, "OSC52_LIMIT", 100)
+        monkeypatch.setattr(clipboard, "_is_terminal", lambda *_: True)
+        app.clear_notifications()
+        await type_in_one_piece(one, "Yj")
+        assert "Too large for the terminal's clipboard" in notices(app)
+
+
+async def test_figures_that_are_no_resource_are_copied_too(
+    tmp_path: Path, copied: list[str]
+) -> None:
+    async with site() as place, desk(place, tmp_path, Journey("", start="activity")) as one:
+        await until(one.pilot, lambda: one.app.screen.query("#activity-ranking"), "the ranking")
+        await type_in_one_piece(one, "ynYj1yl")
+        ranked = json.loads(copied[1])
+        assert ranked[0]["name"] == copied[0]
+        assert set(ranked[0]) > {"name", "spend"}
+        assert copied[2].startswith("gwtui keys/")
+
+
+def test_the_journey_is_one_of_those_that_are_typed_in_every_way() -> None:
+    assert "copy and export" in JOURNEYS

@@ -1,0 +1,119 @@
+"""What is copied of a row leads back to it: links in the dashboard, curl at the gateway."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shlex
+import shutil
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from dashboard_kit import Demo
+from gwtui.cli.main import dashboard_parser
+from gwtui.cli.running import hub_over
+from gwtui.client.connection import Connection
+from gwtui.crud.resource import ResourceSpec, Scope
+from gwtui.domain.lookup import lookup_path
+from gwtui.resources.copying import Copyable, copyables, declared, row_path
+from gwtui.resources.registry import PARENTS, PLACES, RESOURCES
+from gwtui.ui.goto import understand
+from gwtui.watch.hub import FeedHub
+
+EMPTY = {"alerts", "alert-rules", "alert-history", "rotations", "audit", "recovery"}
+"""What has no row in a world that was just made."""
+NO_REQUEST = EMPTY | {"findings", "doctor"}
+"""What this machine makes itself."""
+BOTH = [one for one in RESOURCES if one not in EMPTY]
+
+
+@pytest.fixture(scope="module")
+def demo() -> Any:
+    made = Demo()
+    yield made
+    made.close()
+
+
+@asynccontextmanager
+async def reading(demo: Demo) -> AsyncIterator[tuple[Connection, FeedHub]]:
+    async with demo.connect() as connection, hub_over(connection) as hub:
+        yield connection, hub
+
+
+async def _rows(
+    hub: FeedHub, spec: ResourceSpec[Any], parent: str | None
+) -> tuple[Sequence[Any], str | None]:
+    """Rows of a list, and the row of another one that they belong to, if any."""
+    if spec.id not in PARENTS or parent is not None:
+        state = await spec.feed(hub, Scope(parent=parent)).refresh()
+        assert state.error is None, (spec.id, state.error)
+        return state.value or (), parent
+    above = RESOURCES[PARENTS[spec.id]]
+    for row in (await _rows(hub, above, None))[0]:
+        found = await _rows(hub, spec, above.identity(row))
+        if found[0]:
+            return found
+    raise AssertionError(f"nobody has {spec.id}")
+
+
+async def _led_to(hub: FeedHub, route: str, now: Any) -> tuple[str, Any]:
+    """The list and the row that a route names, as the dashboard looks it up."""
+    place, _, path = route.partition("/")
+    listed = RESOURCES[PARENTS.get(place, place)]
+    found = lookup_path((await _rows(hub, listed, None))[0], path, listed.names(now))
+    child = place if place in PARENTS else listed.opens
+    if not found.rest:
+        return listed.id, found.found
+    assert child is not None
+    below, above = RESOURCES[child], listed.identity(found.found)
+    rows, _ = await _rows(hub, below, above)
+    return child, lookup_path(rows, found.rest, below.names(now)).found
+
+
+def _of(offered: Sequence[Copyable], kind: str) -> str | None:
+    return next((one.text() for one in offered if one.kind == kind), None)
+
+
+@pytest.mark.parametrize("resource", BOTH)
+async def test_a_link_leads_to_its_row_and_curl_reads_it(resource: str, demo: Demo) -> None:
+    spec = RESOURCES[resource]
+    async with reading(demo) as (connection, hub):
+        rows, parent = await _rows(hub, spec, None)
+        described, now = declared(spec, row_path(spec.id, parent)), hub.clock.now()
+        for row in (*rows[:2], *rows[-1:]):
+            offered = copyables(described, [row], now, connection)
+            link, command = _of(offered, "link"), _of(offered, "curl")
+            assert link is not None
+            arguments = dashboard_parser().parse_args(shlex.split(link)[1:])
+            meant = understand(arguments.route)
+            assert meant.route == arguments.route, meant.problem
+            place, found = await _led_to(hub, meant.route, now)
+            assert (place, spec.identity(found)) == (spec.id, spec.identity(row))
+            assert command is not None or resource in NO_REQUEST or not spec.raw(row)
+        if command is not None and shutil.which("curl"):
+            told = json.loads(await _run(command, demo.token))
+            assert demo.token not in f"{command}{link}"
+            assert "data" in told, told
+            if "{" in str(next(one.note for one in offered if one.kind == "curl")):
+                assert spec.identity(row).partition("|")[0] in json.dumps(told)
+
+
+async def _run(command: str, token: str) -> bytes:
+    """What a shell prints for a command that was pasted into it."""
+    process = await asyncio.create_subprocess_exec(
+        *("bash", "-c", command),
+        stdout=asyncio.subprocess.PIPE,
+        env={**os.environ, "GWTUI_TOKEN": token},
+    )
+    out, _ = await process.communicate()
+    assert process.returncode == 0
+    return out
+
+
+def test_every_place_is_looked_at() -> None:
+    assert {*BOTH, *EMPTY} == set(RESOURCES)
+    assert {*PLACES, *PARENTS} >= set(RESOURCES)

@@ -1,0 +1,98 @@
+"""Files that a person asks for: private, whole, and nothing is overwritten unasked."""
+
+from __future__ import annotations
+
+import os
+import stat
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from gwtui.local.exported_file import ExportError, default_name, path_meant, write
+
+NAME = "gwtui-keys-20261121T083000Z.csv"
+
+
+def test_the_usual_name_tells_what_and_when_utc() -> None:
+    moment = datetime(2026, 11, 21, 9, 30, tzinfo=timezone(timedelta(hours=1)))
+    assert default_name("keys", moment, "csv") == NAME
+
+
+def test_a_path_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert path_meant("~/a.csv", NAME) == tmp_path / "a.csv"
+    assert path_meant("  a.csv ", NAME) == tmp_path / "a.csv"
+    for folder in (".", "~", str(tmp_path), f"{tmp_path}/"):
+        assert path_meant(folder, NAME) == tmp_path / NAME, folder
+
+
+def test_where_nothing_can_be_written(tmp_path: Path) -> None:
+    file, link = tmp_path / "a", tmp_path / "link"
+    file.write_text("x")
+    link.symlink_to(file)
+    os.mkfifo(tmp_path / "pipe")
+    for path, why in {
+        "": "a path is needed",
+        " ": "a path is needed",
+        "a\0b": "a path is needed",
+        "/nowhere/at/all": "there is no directory /nowhere/at",
+        str(file / "b"): "there is no directory",
+        str(link): "no plain file",
+        str(tmp_path / "pipe"): "no plain file",
+        "/dev/null": "no plain file",
+        "~nobody-of-that-name/x": "nobody has that home directory",
+        "x" * 5000: "too long",
+    }.items():
+        with pytest.raises(ExportError, match=f"(?i){why}"):
+            path_meant(path, NAME)
+
+
+def test_a_file_is_new_private_and_replaced_only_when_asked(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    before = os.umask(0)
+    try:
+        write(path, "one\n")
+        with pytest.raises(FileExistsError):
+            write(path, "two\n")
+        assert path.read_text() == "one\n"
+        path.chmod(0o644)
+        write(path, "two ü\ud800\n", replace=True)
+    finally:
+        os.umask(before)
+    assert path.read_text() == "two ü?\n"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [one.name for one in tmp_path.iterdir()] == ["a.csv"]
+
+
+def test_a_link_that_came_meanwhile_is_not_followed(tmp_path: Path) -> None:
+    other, path = tmp_path / "other", tmp_path / "a.csv"
+    other.write_text("kept")
+    path.symlink_to(other)
+    with pytest.raises(FileExistsError):
+        write(path, "x", replace=True)
+    assert other.read_text() == "kept"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_what_may_not_be_written_says_why(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(ExportError, match="denied"):
+        write(tmp_path / "a", "x")
+
+
+def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match="space"):
+        _full(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def _full(folder: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gwtui.local.private_file.write_all", _no_space)
+        write(folder / "a", "x")
+
+
+def _no_space(_descriptor: int, _data: bytes) -> None:
+    raise OSError(28, "No space left on device")
