@@ -64,7 +64,7 @@ class ScreenMemory:
     def _by_look(self, spans: list[_Span]) -> list[_Span]:
         """Those that begin in the same look after each other: what is around a dialog, then it.
 
-        Half a wide character is erased with its other half, and one at the edge may move the cursor:
+        Half a wide character is erased with its other half, one at the edge may move the cursor:
         such lines are sent as they come.
         """
         if any(y in self._uneven for _, y, _ in spans):
