@@ -18,7 +18,7 @@ from statistics import mean, median
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from dashboard import private_environment  # noqa: E402 - beside this file
+from run import private_environment  # noqa: E402 - beside this file
 
 from pty_terminal import PtyTerminal, pty_terminal  # noqa: E402 - the path is set above
 

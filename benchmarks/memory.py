@@ -123,7 +123,9 @@ def main() -> None:
                 "GWTUI_TOKEN": key,
             }
             command = [*GWTUI, "--read-only", "keys"]
-            with pty_terminal(command, columns=120, rows=40, environment=environment) as terminal:
+            with pty_terminal(
+                command, columns=120, rows=40, environment=environment, anew=True
+            ) as terminal:
                 terminal.wait_for(key_name(0), 60)
                 figures = use(terminal, options.presses, options.every, options.seed)
             process.terminate()

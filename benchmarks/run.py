@@ -1,0 +1,280 @@
+"""Everything that is measured against a goal, in one table: starts, screens, bytes, memory, lists.
+
+    python benchmarks/run.py [--runs 5] [--keys 20000] [--markdown]
+
+Times are told in starts: one start is what the smallest Textual application takes to its first row
+on the same machine, in the same run. Bytes, MiB and shares are what they say. A figure that misses
+its goal ends with "missed", and the status is 1 then. ``--markdown`` prints the columns that do not
+depend on the machine, for ``docs/benchmarks.md``. Every program starts anew, from compiled files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import compileall
+import os
+import select
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+from list_reading import page_rate, reading  # noqa: E402 - beside this file
+
+from gwtui.local.first_steps import FILE_NAME as FIRST_STEPS  # noqa: E402
+from large_account import key_name, make  # noqa: E402 - the path is set above
+from pty_terminal import PtyTerminal, pty_terminal  # noqa: E402
+
+COLUMNS, ROWS = 120, 40
+GWTUI = [sys.executable, "-m", "gwtui"]
+SMALLEST = [sys.executable, str(ROOT / "benchmarks" / "smallest_app.py")]
+ESCAPE, DOWN, PALETTE = "\x1b", "\x1b[B", "\x10"
+_A_FRAME = 8
+"""Words on the screen that can only come from a painted frame."""
+_QUIET = 0.4
+"""Seconds without a byte after which a key press is over."""
+_ANSWERED = 5.0
+"""Seconds within which the first byte comes on any machine."""
+_IDLE_SECONDS = 5
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A line of the table: what is measured, in which unit, and how much it may be at most."""
+
+    title: str
+    unit: str
+    most: float
+
+
+GOALS = {
+    "frame": Goal("first frame, running gateway", "starts", 1.1),
+    "rows": Goal("first rows, running gateway", "starts", 1.8),
+    "demo rows": Goal("first rows, demo that starts its gateway", "starts", 2.2),
+    "tab": Goal("a tab for the first time, key to last byte", "ms", 100),
+    "tab again": Goal("a tab again", "ms", 50),
+    "palette": Goal("the palette", "ms", 100),
+    "form": Goal("the form of a new key", "ms", 100),
+    "escape": Goal("Esc from that form", "ms", 100),
+    "filter": Goal("opening the filter", "ms", 50),
+    "clear": Goal("clearing the filter", "ms", 50),
+    "tab bytes": Goal("a tab, the largest", "bytes", 6144),
+    "form bytes": Goal("the form", "bytes", 6144),
+    "cursor bytes": Goal("the cursor by a row, beside its detail", "bytes", 1024),
+    "idle bytes": Goal(f"{_IDLE_SECONDS} s in which nothing happens", "bytes", 0),
+    "memory": Goal("the demo on the list of keys", "MiB", 60),
+    "row": Goal("a row of a long list, read", "KiB", 3),
+    "again": Goal("reading a long list again, of the first time's processor time", "%", 20),
+    "page": Goal("a page of keys from the embedded gateway, processor time", "ms", 2),
+}
+
+
+@dataclass
+class Measured:
+    """Figures by the name of their goal, as often as they were taken."""
+
+    figures: dict[str, list[float]] = field(default_factory=dict)
+
+    def add(self, name: str, figure: float) -> None:
+        """One more."""
+        self.figures.setdefault(name, []).append(figure)
+
+    def of(self, name: str) -> float | None:
+        """The median; of bytes the most."""
+        found = self.figures.get(name)
+        if not found:
+            return None
+        return max(found) if GOALS[name].unit == "bytes" else statistics.median(found)
+
+
+# The terminal ------------------------------------------------------------------------------------
+
+
+def seconds_until(terminal: PtyTerminal, shown: Callable[[], bool], started: float) -> float:
+    """Seconds since ``started`` until the screen shows it."""
+    while not shown():
+        terminal.pump(0.005)
+        if terminal.process.poll() is not None or time.perf_counter() - started > 60:
+            raise SystemExit(f"never got there:\n{terminal.text}")
+    return time.perf_counter() - started
+
+
+def press(terminal: PtyTerminal, keys: str) -> tuple[float, int]:
+    """Milliseconds from the keys to the last byte that they lead to, and how many bytes come."""
+    terminal.settle(_QUIET)
+    before = len(terminal.raw)
+    started = time.perf_counter()
+    last = started + _ANSWERED - _QUIET
+    terminal.send(keys)
+    while time.perf_counter() - last < _QUIET:
+        if select.select([terminal.master], [], [], 0.02)[0]:
+            terminal.pump(0.001)
+            last = time.perf_counter()
+    return (last - started) * 1000, len(terminal.raw) - before
+
+
+def resident_mib(pid: int) -> float:
+    """Resident memory of a process, in MiB."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+@contextmanager
+def started(command: Sequence[str], environment: dict[str, str]) -> Iterator[PtyTerminal]:
+    """A program on a terminal of its own, begun anew; ended with q."""
+    with pty_terminal(
+        command, columns=COLUMNS, rows=ROWS, environment=environment, anew=True
+    ) as terminal:
+        yield terminal
+        terminal.send("q")
+        terminal.wait_exit(20)
+
+
+# What is measured --------------------------------------------------------------------------------
+
+
+def smallest(environment: dict[str, str]) -> tuple[float, float]:
+    """Seconds to the first frame and to the first row of the smallest application."""
+    begun = time.perf_counter()
+    with started(SMALLEST, environment) as terminal:
+        frame = seconds_until(terminal, lambda: len(terminal.text.split()) > _A_FRAME, begun)
+        return frame, seconds_until(terminal, lambda: "row-0" in terminal.text, begun)
+
+
+def begin(command: Sequence[str], environment: dict[str, str], row: str) -> tuple[float, float]:
+    """The same of the dashboard, whose first row is called ``row``."""
+    begun = time.perf_counter()
+    with started(command, environment) as terminal:
+        frame = seconds_until(terminal, lambda: len(terminal.text.split()) > _A_FRAME, begun)
+        return frame, seconds_until(terminal, lambda: row in terminal.text, begun)
+
+
+def walk(measured: Measured, environment: dict[str, str], row: str) -> None:
+    """Go over the screens of one dashboard, and look at times, bytes and memory."""
+    with started([*GWTUI, "--demo", "keys"], environment) as terminal:
+        terminal.wait_for(row, 60)
+        terminal.settle(1.5)
+        measured.add("memory", resident_mib(terminal.process.pid))
+        measured.add("idle bytes", len(terminal.pump(_IDLE_SECONDS)))
+        for _ in range(5):
+            measured.add("cursor bytes", press(terminal, DOWN)[1])
+        for name in ("tab", "tab again"):
+            for tab in "3562":
+                took, came = press(terminal, tab)
+                measured.add(name, took)
+                measured.add("tab bytes", came)
+        for _ in range(2):
+            measured.add("palette", press(terminal, PALETTE)[0])
+            press(terminal, ESCAPE)
+            took, came = press(terminal, "n")
+            measured.add("form", took)
+            measured.add("form bytes", came)
+            measured.add("escape", press(terminal, ESCAPE)[0])
+            measured.add("filter", press(terminal, "/")[0])
+            press(terminal, "a")
+            measured.add("clear", press(terminal, ESCAPE)[0])
+
+
+@contextmanager
+def gateway(database: Path, environment: dict[str, str]) -> Iterator[dict[str, str]]:
+    """The embedded gateway in a process of its own; what a client finds it by."""
+    variables = {**os.environ, **environment}
+    issue = [*GWTUI, "gateway", "issue-key", "--management", "--database", str(database)]
+    key = subprocess.run(issue, capture_output=True, text=True, check=True, env=variables)
+    serve = [*GWTUI, "gateway", "serve", "--port", "0", "--database", str(database)]
+    with subprocess.Popen(
+        serve, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=variables
+    ) as process:
+        address = process.stdout.readline().strip() if process.stdout else ""
+        yield {"GWTUI_BASE_URL": address, "GWTUI_TOKEN": key.stdout.strip()}
+        process.terminate()
+
+
+def starts(measured: Measured, environment: dict[str, str], folder: Path, runs: int) -> None:
+    """Starts beside those of the smallest application, one after the other."""
+    database = folder / "small.sqlite3"
+    make(database, 50)
+    with gateway(database, environment) as found:
+        for turn in range(runs + 1):
+            frame, row = smallest(environment)
+            ours = begin([*GWTUI, "keys"], {**environment, **found}, key_name(0))
+            _, demo = begin([*GWTUI, "--demo", "keys"], environment, "airflow-staging")
+            if turn:  # the first one compiles, and founds the demo's database
+                measured.add("frame", ours[0] / frame)
+                measured.add("rows", ours[1] / row)
+                measured.add("demo rows", demo / row)
+
+
+def private_environment(folder: Path) -> dict[str, str]:
+    """A home of its own, and compiled files even where writing them is switched off."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    compileall.compile_dir(ROOT / "gwtui", quiet=2)
+    state = folder / "state" / "gwtui"
+    state.mkdir(parents=True, mode=0o700, exist_ok=True)
+    (state / FIRST_STEPS).touch(mode=0o600)
+    return {
+        "HOME": str(folder),
+        "PYTHONPATH": str(ROOT),
+        **{
+            f"XDG_{name}_HOME": str(folder / name.lower())
+            for name in ("CONFIG", "DATA", "STATE", "CACHE")
+        },
+    }
+
+
+# The table ---------------------------------------------------------------------------------------
+
+
+def report(measured: Measured, *, markdown: bool) -> bool:
+    """Print the table; whether every goal is reached."""
+    reached = True
+    if markdown:
+        print("| what | measured | goal |\n| --- | --- | --- |")
+    for name, goal in GOALS.items():
+        figure = measured.of(name)
+        if figure is None:
+            continue
+        missed = figure > goal.most
+        reached &= not missed
+        said, most = f"{figure:,.4g} {goal.unit}", f"{goal.most:,.4g} {goal.unit}"
+        if not markdown:
+            print(f"{goal.title:62}{said:>16}  goal {most:16}{'missed' if missed else ''}")
+        elif goal.unit != "ms":
+            print(f"| {goal.title} | {said} | {most} |")
+    return reached
+
+
+def main() -> None:
+    """Measure everything and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--keys", type=int, default=20_000)
+    parser.add_argument("--markdown", action="store_true")
+    options = parser.parse_args()
+    measured = Measured()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        environment = private_environment(folder)
+        starts(measured, environment, folder, options.runs)
+        walk(measured, environment, "airflow-staging")
+        database = folder / "large.sqlite3"
+        make(database, options.keys)
+        measured.add("page", page_rate(database, options.keys))
+        with gateway(database, environment) as found:
+            kib, again = reading(found["GWTUI_BASE_URL"], found["GWTUI_TOKEN"])
+        measured.add("row", kib)
+        measured.add("again", again)
+    if not report(measured, markdown=options.markdown):
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()
