@@ -27,8 +27,10 @@ _REST = 1.0
 _SHARE = 30
 """A collection that took a second of computing is followed by so many seconds without one."""
 _TOO_LONG = 0.06
-"""Seconds of computing in which a key may wait. A collection that takes longer has looked at the
-rows of a large account, which stay: they are not looked at again."""
+"""Seconds of computing in which a key may wait."""
+_ROWS = 350_000
+"""So many objects that live are the rows of a large account: they are not looked at again where that
+takes too long. What is spared is not freed for a while, so that a small account is never spared."""
 _LONG_REST = 60.0
 _M_ARENA_MAX = -8
 """The GNU C library's name for the number of heaps beside the one of the main thread."""
@@ -91,7 +93,7 @@ class Garbage:
                 self._rounds = rounds
                 self._collect_closed()
             return False
-        if self._collect() > _TOO_LONG and not dialog:
+        if self._collect() > _TOO_LONG and not dialog and len(gc.get_objects()) >= _ROWS:
             # Rows hold no rings: those that are replaced are freed without the collector.
             gc.freeze()
             self._spared = True

@@ -16,6 +16,7 @@ class Collector:
 
     rounds: int = 0
     """Collections of the newest objects since the last one of all."""
+    living: int = 100_000
     cost: float = 0.05
     now: float = 1_000.0
     computed: float = 0.0
@@ -47,6 +48,7 @@ def collector(monkeypatch: pytest.MonkeyPatch) -> Collector:
     monkeypatch.setattr(gc, "freeze", stand_in.freeze)
     monkeypatch.setattr(gc, "unfreeze", stand_in.unfreeze)
     monkeypatch.setattr(gc, "set_threshold", lambda *_counts: None)
+    monkeypatch.setattr(gc, "get_objects", lambda: range(stand_in.living))
     monkeypatch.setattr(gc, "get_count", lambda: (0, stand_in.rounds, 0))
     return stand_in
 
@@ -135,6 +137,11 @@ def test_the_rows_of_a_large_account_are_looked_at_once(collector: Collector) ->
     collector.now += 40
     collector.cost, collector.rounds = 1.0, 50
     garbage.touched()
+    assert garbage.tick()
+    assert collector.frozen == begun, "a busy machine makes no account large"
+    collector.now += 40
+    collector.rounds, collector.living = 50, 900_000
+    garbage.touched()
     assert garbage.tick(dialog=True)
     assert collector.frozen == begun, "the objects of an open dialog will be garbage"
     collector.now, collector.rounds = collector.now + 40, 50
@@ -143,4 +150,4 @@ def test_the_rows_of_a_large_account_are_looked_at_once(collector: Collector) ->
     assert collector.frozen == begun + 1
     collector.now += 120
     assert garbage.tick(), "nobody is there: what was spared is looked at, too"
-    assert collector.done == 4
+    assert collector.done == 5
