@@ -64,7 +64,18 @@ class ScreenMemory:
                 cells = _fitting(_cells(strip, system), size.width - x)
                 even = all(text.isascii() for text, _, _ in strip) or _is_plain(cells)
                 spans += self._put(x, y, cells, even=even)
-        return _bytes(spans)
+        return _bytes(self._by_look(spans))
+
+    def _by_look(self, spans: list[_Span]) -> list[_Span]:
+        """Those that begin in the same look after each other: what is around a dialog, then it.
+
+        Half a wide character is erased with its other half, one at the edge may move the cursor:
+        such lines are sent as they come.
+        """
+        if any(y in self._uneven for _, y, _ in spans):
+            return spans
+        looks: dict[_Look, int] = {}
+        return sorted(spans, key=lambda span: looks.setdefault(span[2][0][1], len(looks)))
 
     def _put(self, x: int, y: int, cells: Sequence[_Cell], *, even: bool) -> Iterator[_Span]:
         """``even`` says that each of the cells holds one character of one cell."""
@@ -148,16 +159,12 @@ def _different(before: Sequence[_Cell | None], after: Sequence[_Cell]) -> list[t
 
 
 def _bytes(spans: Sequence[_Span]) -> str:
-    """The spans as the terminal reads them; no style is left switched on.
-
-    Those that begin in the same look follow each other: what is around a dialog, say, and then it.
-    """
+    """The spans as the terminal reads them; no style is left switched on."""
     if not spans:
         return ""
     out: list[str] = ["\x1b[0m"]
     now = _PLAIN
-    looks: dict[_Look, int] = {}
-    for x, y, cells in sorted(spans, key=lambda span: looks.setdefault(span[2][0][1], len(looks))):
+    for x, y, cells in spans:
         out.append(f"\x1b[{y + 1};{x + 1}H")
         for wanted, run in groupby(cells, key=lambda cell: cell[1]):
             codes = _codes(now, wanted)
