@@ -12,7 +12,7 @@ import pytest
 
 from gwtui.local.exported_file import ExportError
 from gwtui.ui import clipboard
-from gwtui.ui.actions import taking_out
+from gwtui.ui.actions import output
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.menu import MenuScreen
 from gwtui.ui.screens.reading import ReadingScreen
@@ -128,7 +128,7 @@ async def test_the_list_in_view_goes_to_clipboard_and_files(
         await type_in_one_piece(one, "<ctrl+u>/nowhere/at/all<enter>")
         assert "there is no directory /nowhere/at" in shown(app)
         with monkeypatch.context() as full:
-            full.setattr(taking_out, "write", _no_space)
+            full.setattr(output, "write", _no_space)
             await type_in_one_piece(one, "<ctrl+u>~/new<enter>")
         assert "Not written: No space left on device" in shown(app)
         await type_in_one_piece(one, f"<ctrl+u>{own}<enter>y")

@@ -31,7 +31,7 @@ NO_HANDLERS = {
     "crud",
     "editing",
     "handlers",
-    "taking_out",
+    "output",
     "writing",
 }
 """Modules of ``gwtui/ui/actions`` that declare none."""

@@ -19,7 +19,7 @@ from gwtui.resources.copying import (
     row_path,
 )
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler, Marks
-from gwtui.ui.actions.taking_out import chosen, put
+from gwtui.ui.actions.output import from_menu, to_clipboard
 from gwtui.ui.screens.choose import Choice, ChooseScreen
 from gwtui.ui.screens.menu import MenuEntry
 from gwtui.ui.screens.resource import ResourceScreen
@@ -66,10 +66,10 @@ async def _copy(context: ActionContext, *, first: str | None) -> None:
     if taken is None:
         app.say(f"There is no {kind} of {about} to copy", severity="warning")
     elif taken.kind != CELL:
-        await put(context, f"{taken.title} of {about}", taken.text())
+        await to_clipboard(context, f"{taken.title} of {about}", taken.text())
     elif (column := await _column(app, described, rows)) is not None:
         text = cell_lines(column, rows, now)
-        await put(context, f"{column.title} of {about}", text)
+        await to_clipboard(context, f"{column.title} of {about}", text)
 
 
 async def _kind(
@@ -77,7 +77,7 @@ async def _kind(
 ) -> str | None:
     hidden = f", {context.marks.hidden} hidden by the filter" if context.marks.hidden else ""
     entries = [MenuEntry(one.kind, one.key, one.title, one.note) for one in offered]
-    return await chosen(context, f"Copy · {about}{hidden}", entries, first=first)
+    return await from_menu(context, f"Copy · {about}{hidden}", entries, first=first)
 
 
 def copy_actions() -> list[Action]:

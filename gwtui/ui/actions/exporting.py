@@ -12,7 +12,7 @@ from gwtui.crud.resource import Column, ResourceSpec
 from gwtui.local.exported_file import default_name
 from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.taking_out import chosen, put, save
+from gwtui.ui.actions.output import from_menu, to_clipboard, to_file
 from gwtui.ui.screens.menu import MenuEntry
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.table import ResourceTable
@@ -64,17 +64,17 @@ async def export(context: ActionContext) -> None:
         app.say("There is no row to export here", severity="warning")
         return
     title = f"Export · {context.screen.heading}, {shown.counted}"
-    taken = await chosen(context, title, _entries(shown))
+    taken = await from_menu(context, title, _entries(shown))
     if taken is None:
         return
     place, _, form = taken.partition(" ")
     text = _text(shown, cast("ExportForm", form), context)
     what = f"{shown.counted} as {form.upper()}"
     if place == "clipboard":
-        await put(context, what, text)
+        await to_clipboard(context, what, text)
     else:
         name = default_name(context.screen.resource, app.clock.now(), form)
-        await save(context, f"Write {what} to a file", what, name, text)
+        await to_file(context, f"Write {what} to a file", what, name, text)
 
 
 async def _filtered(table: ResourceTable[Any]) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from gwtui.local.exported_file import default_name
 from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.taking_out import chosen, put, save
+from gwtui.ui.actions.output import from_menu, to_clipboard, to_file
 from gwtui.ui.picture import SecretInSightError, picture_of
 from gwtui.ui.screens.menu import MenuEntry
 
@@ -34,16 +34,18 @@ async def screenshot(context: ActionContext) -> None:
     except SecretInSightError as error:
         app.say(f"There is no picture of this screen: {error}", severity="warning")
         return
-    taken = await chosen(context, f"Screenshot · {heading}", _PICTURES)
+    taken = await from_menu(context, f"Screenshot · {heading}", _PICTURES)
     if taken is None:
         return
     what = f"Screenshot of {heading}"
     text = picture.svg(f"gwtui · {heading}") if taken == "svg" else picture.text()
     if taken == "clipboard":
-        await put(context, what, text)
+        await to_clipboard(context, what, text)
     else:
         name = default_name(screen.resource, moment, taken)
-        await save(context, f"Write the {what[:1].lower()}{what[1:]} to a file", what, name, text)
+        await to_file(
+            context, f"Write the {what[:1].lower()}{what[1:]} to a file", what, name, text
+        )
 
 
 def screenshot_actions() -> list[Action]:

@@ -19,7 +19,7 @@ _PATH = 160
 _SECRET = "a secret that this program uses is in it"  # noqa: S105 - a sentence
 
 
-async def chosen(
+async def from_menu(
     context: ActionContext,
     title: str,
     entries: Sequence[MenuEntry],
@@ -32,7 +32,7 @@ async def chosen(
     return await context.app.push_screen_wait(MenuScreen(title, entries, current=first))
 
 
-async def put(context: ActionContext, what: str, text: str) -> None:
+async def to_clipboard(context: ActionContext, what: str, text: str) -> None:
     """Copy by the route that works, and say which it was; nothing that holds a known secret."""
     app = context.app
     if holds_secret(text):
@@ -44,7 +44,7 @@ async def put(context: ActionContext, what: str, text: str) -> None:
         app.say(f"{what}: {copied.sentence}", severity="information" if copied.ok else "warning")
 
 
-async def save(context: ActionContext, title: str, what: str, name: str, text: str) -> None:
+async def to_file(context: ActionContext, title: str, what: str, name: str, text: str) -> None:
     """Ask for a path and write the text there, or say why not; no known secret.
 
     A file that is there is replaced only when that is agreed to.
