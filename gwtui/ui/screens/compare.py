@@ -13,7 +13,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
-from textual.timer import Timer
 from textual.worker import Worker
 
 from gwtui.client.inference import Inference
@@ -30,11 +29,9 @@ from gwtui.ui.screens.try_answer import let_go
 from gwtui.ui.screens.try_request import TryScreen
 from gwtui.ui.textual_compat import is_whole
 from gwtui.ui.tones import cell_content, toned
-from gwtui.ui.widgets.growing_text import GrowingText
+from gwtui.ui.widgets.growing_text import GrowingText, Painting
 from gwtui.ui.widgets.one_line import OneLine
 
-PAINTING = 0.1
-"""Seconds between two paints of the answers: fewer than 15 a second, all of them together."""
 ROOM = 38
 """Columns that an answer needs to stand beside another one."""
 _EVERY = 1.0
@@ -81,7 +78,7 @@ class CompareScreen(Modal[None]):
         self._started = clock.monotonic()
         self._asking: Worker[None] | None = None
         self._unpainted: dict[int, list[tuple[str, Tone]]] = {}
-        self._painting: Timer | None = None
+        self._painting = Painting(self, self._paint)
         self._ended: set[int] = set()
 
     def compose(self) -> ComposeResult:
@@ -144,7 +141,7 @@ class CompareScreen(Modal[None]):
                 async for update in updates:
                     self._take(update)
         finally:
-            self._flush()
+            self._painting.now()
             self._show()
         await self._ready.moved()
 
@@ -161,13 +158,9 @@ class CompareScreen(Modal[None]):
             self._ended.add(update.place)
             let_go(one.error)
             waiting += _refusal(one)
-        if self._painting is None:
-            self._painting = self.set_timer(PAINTING, self._flush)
+        self._painting.soon()
 
-    def _flush(self) -> None:
-        if self._painting is not None:
-            self._painting.stop()
-            self._painting = None
+    def _paint(self) -> None:
         waiting, self._unpainted = self._unpainted, {}
         if not is_whole(self):
             return

@@ -12,7 +12,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
-from textual.timer import Timer
 from textual.worker import Worker
 
 from gwtui.client.chat_stream import AnswerDelta, ChatAnswer
@@ -40,12 +39,10 @@ from gwtui.ui.screens.modal import Modal
 from gwtui.ui.textual_compat import is_whole
 from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.detail import section_lines
-from gwtui.ui.widgets.growing_text import GrowingText
+from gwtui.ui.widgets.growing_text import GrowingText, Painting
 from gwtui.ui.widgets.lines import LinesView
 from gwtui.ui.widgets.one_line import OneLine
 
-PAINTING = 0.1
-"""Seconds between two paints of an answer that comes in pieces: fewer than 15 a second."""
 BESIDE = 110
 """Columns from which on the figures stand beside the answer, not below it."""
 _EVERY = 1.0
@@ -94,7 +91,7 @@ class AnswerScreen(Modal[str]):
         self._answer = ChatAnswer()
         self._asking: Worker[None] | None = None
         self._waiting_text: list[tuple[str, Tone]] = []
-        self._painting: Timer | None = None
+        self._painting = Painting(self, self._paint)
         self._marked = Content("")
         """The prompt as the filters of the key's guardrails read it."""
         self.tried: Tried | None = None
@@ -157,7 +154,7 @@ class AnswerScreen(Modal[str]):
                 await (self._streamed if trial.stream else self._whole)(self._models)
         except GatewayError as refusal:
             error = refusal
-        self._flush()
+        self._painting.now()
         tried = answered(trial.plan, self._answer, trial.facts, self._clock.now())
         self._end(tried if error is None else replace(tried, error=error))
         await self._look_after()
@@ -227,7 +224,7 @@ class AnswerScreen(Modal[str]):
             self._put("\n" if self._answer.text else "", "plain")
             for cell in refusal_lines(tried.error):
                 self._put(f"{cell.text}\n", cell.tone)
-            self._flush()
+            self._painting.now()
         if tried.redactions and first:
             self.query_one(GrowingText).mark(tried.redactions)
         self._show()
@@ -247,7 +244,7 @@ class AnswerScreen(Modal[str]):
             return
         if self._asking is not None:
             self._asking.cancel()
-        self._flush()
+        self._painting.now()
         tried = answered(self._trial.plan, self._answer, self._trial.facts, self._clock.now())
         self._end(replace(tried, cancelled=True))
         self.run_worker(self._ask_what_it_cost(), name="after", group="after")
@@ -264,13 +261,9 @@ class AnswerScreen(Modal[str]):
     def _put(self, text: str, tone: Tone) -> None:
         if text:
             self._waiting_text.append((text, tone))
-            if self._painting is None:
-                self._painting = self.set_timer(PAINTING, self._flush)
+            self._painting.soon()
 
-    def _flush(self) -> None:
-        if self._painting is not None:
-            self._painting.stop()
-            self._painting = None
+    def _paint(self) -> None:
         waiting, self._waiting_text = self._waiting_text, []
         if waiting and is_whole(self):
             self.query_one(GrowingText).put(waiting)

@@ -2,20 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from textual.content import Content
+from textual.timer import Timer
+from textual.widget import Widget
 
 from gwtui.crud.resource import Tone
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.lines import LinesView
 
+PAINTING = 0.1
+"""Seconds between two paints of what comes in pieces: fewer than 15 a second."""
 MOST = 200_000
 """Characters that are shown."""
 _LEAST_WIDTH = 20
 _LONG = 1_000
 """Characters of a paragraph beyond which the lines that are full already are not folded again."""
+
+
+class Painting:
+    """Paints what came in pieces: once for many of them, all parts of a screen together."""
+
+    def __init__(self, screen: Widget, paint: Callable[[], None]) -> None:
+        self._screen = screen
+        self._paint = paint
+        self._due: Timer | None = None
+
+    def soon(self) -> None:
+        """Something came."""
+        if self._due is None:
+            self._due = self._screen.set_timer(PAINTING, self.now)
+
+    def now(self) -> None:
+        """Paint at once: nothing more will come."""
+        if self._due is not None:
+            self._due.stop()
+            self._due = None
+        self._paint()
 
 
 class GrowingText(LinesView):
