@@ -38,8 +38,7 @@ def _open_demo(home: Path) -> None:
         (home / folder).mkdir(mode=0o700)
     environment = {variable: str(home / folder) for variable, folder in _FOLDERS.items()}
     with pty_terminal([*GWTUI, "--demo", "keys"], environment=environment) as terminal:
-        terminal.wait_for("airflow-staging", 60)
-        terminal.wait_for("Welcome to gwtui")
+        terminal.wait_for("Welcome to gwtui", 60)
         terminal.send("\r")
         terminal.wait_for("ALERTS", 60)
         terminal.settle()
