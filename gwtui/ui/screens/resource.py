@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from gwtui.watch.hub import FeedHub
 
 _TICK = timedelta(seconds=15)
+_SEEN = timedelta(seconds=1)
+"""How long the first part of a list is shown before keys for its rows wait no more."""
 
 
 class ResourceScreen(GatewayScreen):
@@ -78,6 +80,8 @@ class ResourceScreen(GatewayScreen):
         self._seeking: Seeking | None = None
         """From the first path on that names a row, or the first reading that fails."""
         self._partial = False
+        self._grows_since: datetime | None = None
+        """When the first part of a long list was shown, None for one that came whole."""
         """Whether the rows are the first of a longer reading."""
         self._ticked: datetime | None = None
         # Not asked through this screen: a snapshot of the table outlives it.
@@ -214,9 +218,13 @@ class ResourceScreen(GatewayScreen):
 
     @property
     def reading(self) -> bool:
-        """Whether the rows are still to come: the first, a wanted one, those of a filter."""
+        """Whether the rows are still to come: the first, a wanted one, those of a filter.
+
+        Of a list that grows somebody has seen the first part after a moment, and can act on it.
+        """
         own = self.states[:1]
-        first = any(state.error is None and state.value is None for state in own)
+        seen = self._grows_since is not None and self.now - self._grows_since >= _SEEN
+        first = not seen and any(state.error is None and state.value is None for state in own)
         wanted = self._wanted is not None and any(state.refreshing for state in own)
         sought = self._seeking is not None and self._seeking.active and bool(own)
         return first or wanted or sought or self._preparing.first or self.table.is_filtering
@@ -282,6 +290,8 @@ class ResourceScreen(GatewayScreen):
             self._rows = state.shown
             self._expect_narrowed()
             growing, self._partial = self._partial or bool(state.progress), bool(state.progress)
+            if self._partial and self._grows_since is None:
+                self._grows_since = self.now
             if not same:
                 self._show_rows(growing=growing)
             self._follow_view(again=first)
