@@ -23,6 +23,7 @@ from gwtui.ui.actions.context import ActionContext, DashboardApp, Marks
 from gwtui.ui.commands import offered, with_keys
 from gwtui.ui.health import freshness, say_unconnected, say_without_value, skewed
 from gwtui.ui.in_doubt import reminder
+from gwtui.ui.screens.path_line import PathLine
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.text import fit, in_sentence
 from gwtui.ui.textual_compat import TerminalSized, bindings_of, is_whole
@@ -38,8 +39,6 @@ from gwtui.watch.feed import FeedState
 if TYPE_CHECKING:
     from gwtui.resources.copying import Described
     from gwtui.resources.preferences import View
-    from gwtui.ui.goto import PathNames
-    from gwtui.ui.widgets.prompt import GotoPrompt
     from gwtui.ui.widgets.table.widget import TableSnapshot
     from gwtui.watch.hub import FeedHub
 
@@ -57,7 +56,7 @@ class ListSnapshot:
     view: View | None = None
 
 
-class GatewayScreen(BlankLines, TerminalSized[None]):
+class GatewayScreen(BlankLines, PathLine, TerminalSized[None]):
     """Header, banner, body, status line and footer around one view of the gateway.
 
     A subclass calls ``super().__init__("credits", title="Credits")`` and fills in these hooks:
@@ -303,35 +302,6 @@ class GatewayScreen(BlankLines, TerminalSized[None]):
     async def on_parts_line_clicked(self, message: PartsLine.Clicked) -> None:
         """Run the action of a clicked tab or hint."""
         await self.gwtui.perform(by_id(message.action), self.capture())
-
-    async def path_prompt(self) -> GotoPrompt:
-        """Where a path is typed; made when it is first asked for."""
-        from gwtui.ui.widgets.prompt import GotoPrompt  # noqa: PLC0415 - at the first use
-
-        for prompt in self.query(GotoPrompt):
-            return prompt
-        prompt = GotoPrompt(id="goto")
-        await self.mount(prompt, before="#status")
-        return prompt
-
-    async def on_goto_prompt_entered(self, message: GotoPrompt.Entered) -> None:
-        """Open the route that was typed."""
-        from gwtui.ui.goto import follow  # noqa: PLC0415 - at the first use
-
-        self.focus_body()
-        await follow(self.capture(), message.route)
-
-    def on_goto_prompt_typed(self, message: GotoPrompt.Typed) -> None:
-        """Read the names that may complete what is typed."""
-        from gwtui.ui.goto import PathNames  # noqa: PLC0415 - at the first use
-
-        names = PathNames(self.gwtui)
-        if names.lacks(message.text):
-            self.run_worker(self._learn_names(names, message.text), group="names", exclusive=True)
-
-    async def _learn_names(self, names: PathNames, text: str) -> None:
-        await names.learn(text)
-        (await self.path_prompt()).renew_ghost()
 
     def second(self) -> None:
         """Called once per second while the screen is shown."""
