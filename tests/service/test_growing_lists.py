@@ -30,6 +30,7 @@ class Account:
 
     def __init__(self, time: FakeClock) -> None:
         self.fails_at: int | None = None
+        self.takes = A_PAGE
         self._time = time
 
     async def __call__(self, request: httpx.Request) -> httpx.Response:
@@ -37,8 +38,7 @@ class Account:
         if path.endswith("/workspaces"):
             return data([{"id": WORKSPACE, "name": "Main"}], total_count=1)
         offset = int(query.get("offset", 0))
-        if offset:
-            await self._time.sleep(A_PAGE)
+        await self._time.sleep(self.takes)
         if offset and offset == self.fails_at:
             return refusal(500)
         if path.endswith("/assignments/keys"):
@@ -112,6 +112,17 @@ async def test_keys_are_shown_as_they_come_and_counted(hub: FeedHub, time: FakeC
         await time.advance(A_PAGE)
     assert len((await again).value or ()) == COUNT
     assert not any(state.progress for state in viewer.states[seen:])
+
+
+async def test_a_list_that_is_read_at_once_is_shown_whole(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    account.takes = 0.02
+    viewer, feed = Viewer(), keys_feed(hub, Scope())
+    feed.watch(viewer.states.append)
+    await time.advance(1)
+    assert len(viewer.states[-1].value) == COUNT
+    assert viewer.parts() == []
 
 
 async def test_of_how_many_is_said_where_the_gateway_says_it(hub: FeedHub, time: FakeClock) -> None:

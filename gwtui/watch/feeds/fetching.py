@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
@@ -24,6 +23,8 @@ CONCURRENCY = 4
 """Requests in flight at once for one list."""
 AT_ONCE = 2_000
 """Rows that are worked on at once: a few hundredths of a second."""
+_TELL_FROM = 0.25
+"""Seconds after which a reading that is not over yet shows what has come: most are over sooner."""
 _TELL_EVERY = 0.5
 """Seconds between two looks at what has come so far."""
 
@@ -130,7 +131,7 @@ class Growing(Generic[R]):
         self._parts: dict[str | None, Collection[Any]] = {}
         self._totals: dict[str | None, int | None] = {}
         self._shown: Sequence[R] = ()
-        self._told = -math.inf
+        self._due = self._clock.monotonic() + _TELL_FROM
 
     async def read(
         self,
@@ -148,9 +149,9 @@ class Growing(Generic[R]):
     def _take(self, part: str | None, rows: Collection[Any], total: int | None) -> None:
         self._parts[part], self._totals[part] = rows, total
         now = self._clock.monotonic()
-        if self._feed is None or now - self._told < _TELL_EVERY:
+        if self._feed is None or now < self._due:
             return
-        self._told = now
+        self._due = now + _TELL_EVERY
         count = sum(map(len, self._parts.values()))
         if count >= 2 * len(self._shown):
             self._shown = self._rows_of({one: tuple(each) for one, each in self._parts.items()})
