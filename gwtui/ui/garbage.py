@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import sys
 import time
 from collections.abc import Callable
 
@@ -28,9 +29,10 @@ _SHARE = 30
 """A collection that took a second of computing is followed by so many seconds without one."""
 _TOO_LONG = 0.06
 """Seconds of computing in which a key may wait."""
-_ROWS = 350_000
-"""So many objects that live are the rows of a large account: they are not looked at again where
-that takes too long. What is spared is not freed for a while: a small account is never spared."""
+_ROWS = 700_000
+"""So many blocks of memory, more than when a session began, are the rows of a large account (some
+15,000 keys): they are not looked at again where that takes too long. What is spared is not freed
+for a while: a small account is never spared."""
 _LONG_REST = 60.0
 _M_ARENA_MAX = -8
 """The GNU C library's name for the number of heaps beside the one of the main thread."""
@@ -49,12 +51,14 @@ class Garbage:
         self._begun = self._spared = False
         self._rounds = 0
         """Rounds of ``_NEW`` objects since everything was looked at."""
+        self._blocks = 0
+        """Blocks of memory in use when the session began."""
         self._touched_at = self._due = monotonic()
 
     def begin(self) -> None:
         """Take over from the interpreter; what is loaded by now is not looked at again."""
         _use_one_heap()
-        gc.freeze()
+        self._spare_loaded()
         gc.set_threshold(_NEW, _NEVER, _NEVER)
         gc.enable()
         self._begun = True
@@ -68,7 +72,7 @@ class Garbage:
         if self._begun:
             gc.unfreeze()
             self._collect()
-            gc.freeze()
+            self._spare_loaded()
 
     def touched(self) -> None:
         """Somebody pressed a key or moved the mouse."""
@@ -93,11 +97,24 @@ class Garbage:
                 self._rounds = rounds
                 self._collect_closed()
             return False
-        if self._collect() > _TOO_LONG and not dialog and len(gc.get_objects()) >= _ROWS:
+        if self._collect() > _TOO_LONG and not dialog and self._grown() >= _ROWS:
             # Rows hold no rings: those that are replaced are freed without the collector.
             gc.freeze()
             self._spared = True
         return True
+
+    def _spare_loaded(self) -> None:
+        """What is loaded by now is not looked at again."""
+        gc.freeze()
+        self._blocks = sys.getallocatedblocks()
+
+    def _grown(self) -> int:
+        """Blocks of memory in use that were not when the session began.
+
+        Blocks are counted, for a list of the objects would refer to each: one that another thread
+        is about to build, a tuple above all, could then not be built.
+        """
+        return sys.getallocatedblocks() - self._blocks
 
     def _collect_closed(self) -> None:
         """Collect what was opened and closed since the last time: most of the garbage.

@@ -50,7 +50,8 @@ async def test_every_tab_shows_what_the_gateway_has(tmp_path: Path) -> None:
             spec = RESOURCES[tab]
             items = app.hub.feed(FeedKey(tab), None, None).state.value  # type: ignore[arg-type,var-annotated]
             assert table.total_count == len(items)
-            assert spec.name(table.selected) in shown(app)
+            name = spec.name(table.selected)
+            await until(pilot, lambda wanted=name: wanted in shown(app), f"{name} painted")
 
 
 async def the_gateway_keeps_its_own_contract(desk: Any) -> None:
