@@ -46,6 +46,8 @@ async def test_a_key_is_rotated_and_its_rotation_followed(tmp_path: Path) -> Non
             await until(pilot, lambda: listing(app).resource == "rotations", "the rotations")
             await until(pilot, lambda: listing(app).table.visible_count == 1, "the one")
             assert "in use" in shown(app)
+            assert listing(app).declared.name(listing(app).table.selected) == "airflow-staging"
+            await until(pilot, lambda: " enabled" in shown(app), "the detail of both keys")
             await pilot.press("n")
             await until(pilot, lambda: "may be in use" in str(notices(app)), "why it waits")
             await pilot.press("D")
