@@ -6,6 +6,9 @@ version is held to the minor release that this file was tested with (``TESTED``)
 
 from __future__ import annotations
 
+import os
+import selectors
+from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator, Sequence
 from time import monotonic
 from typing import Any, NamedTuple, cast
@@ -19,12 +22,15 @@ from textual import events, messages, on
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual._queue import Queue
 from textual._styles_cache import StylesCache
+from textual._time import get_time
+from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.css.model import RuleSet
 from textual.dom import DOMNode
 from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
 from textual.geometry import NULL_SIZE, Size
 from textual.message import Message
 from textual.message_pump import MessagePump
@@ -70,6 +76,45 @@ def terminal_size(app: App[Any]) -> Size | None:
     return None if read is None else Size(*read())
 
 
+_ESCAPE = "\x1b"
+_GLANCE = 0.1
+"""Seconds between two looks at whether the terminal is to be read any longer."""
+_READ = 4096
+_LONE_ESCAPE = 0.025
+"""Seconds after which an escape character that came all by itself was the key of that name.
+
+A terminal writes the sequence of a key in one piece, and SSH sends it in one packet. Only what
+lost its head in a longer text is waited for longer: as ``ESCDELAY`` says, or 0.1 s.
+"""
+
+
+class PromptDriver(LinuxDriver):
+    """A driver that takes the Escape key for one soon: Textual's own looks every 0.1 s only."""
+
+    def run_input_thread(self) -> None:
+        """Read the terminal until the end, and hand on what was typed."""
+        parser = XTermParser(self._debug)
+        decode = getincrementaldecoder("utf-8")().decode
+        shortened = "ESCDELAY" not in os.environ
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.fileno, selectors.EVENT_READ)
+            last = False
+            while not last:
+                last = self.exit_event.is_set()
+                due = parser._timeout_time
+                wait = _GLANCE if due is None else min(_GLANCE, max(0.0, due - get_time()))
+                if selector.select(wait):
+                    text = decode(os.read(self.fileno, _READ), final=last)
+                    for event in parser.feed(text) if text else ():
+                        self.process_message(event)
+                    if shortened and due is None and text == _ESCAPE:
+                        parser._timeout_time = get_time() + _LONE_ESCAPE
+                for event in parser.tick():
+                    self.process_message(event)
+        for _ in parser.feed(""):
+            pass  # what was half typed at the end is dropped
+
+
 def pieces(update: LayoutUpdate | ChopsUpdate) -> Iterator[Piece]:
     """What an update paints; only Textual's compositor knows how its updates are made up."""
     if isinstance(update, LayoutUpdate):
@@ -101,6 +146,11 @@ class _Rendered(CompositorUpdate):
 
 class HookedApp(App[int], inherit_bindings=False):
     """An app with public hooks in three places where Textual has private ones only."""
+
+    def get_driver_class(self) -> type[Driver]:
+        """The driver of this platform."""
+        found = super().get_driver_class()
+        return PromptDriver if found is LinuxDriver else found
 
     crash: str | None = None
     """The report of the failure that ended the program, None while there was none."""
