@@ -6,6 +6,7 @@ version is held to the minor release that this file was tested with (``TESTED``)
 
 from __future__ import annotations
 
+import asyncio
 import os
 import selectors
 from codecs import getincrementaldecoder
@@ -130,6 +131,14 @@ def pieces(update: LayoutUpdate | ChopsUpdate) -> Iterator[Piece]:
                 yield x, y, chop.crop(0, min(end, right) - x)
 
 
+_AWAITED = 0.1
+"""Seconds that the paint waits for what a screen reads: an empty list would be painted for it."""
+_LONGEST_HOLD = 0.3
+_HASTY = 8
+_LOOK = 0.002
+"""Looks at the program without a pause in between, and seconds between the further ones."""
+
+
 class _Rendered(CompositorUpdate):
     """An update that is rendered already: only this type is written without a further look."""
 
@@ -161,6 +170,46 @@ class HookedApp(App[int], inherit_bindings=False):
         ``colours`` is what the terminal can show, None for no colours.
         """
         raise NotImplementedError
+
+    _held: asyncio.Task[None] | None = None
+
+    def hold_paint(self) -> None:
+        """Paint nothing until the screen that opens or comes back is as it will be.
+
+        Then all of it is painted at once. Textual paints after a fixed time, or after each step.
+        """
+        if self._held is None:
+            self._begin_batch()
+            self._held = asyncio.create_task(self._paint_settled(), name="held paint")
+
+    async def _paint_settled(self) -> None:
+        try:
+            await self._settle()
+        finally:
+            self._held = None
+            self._end_batch()
+            if self.screen_stack and not self._batch_count:
+                self.screen.refresh()
+                # As its timer does, up to a sixtieth of a second later.
+                self.screen.call_later(self.screen._on_timer_update)
+
+    async def _settle(self) -> None:
+        """Wait until nothing is at work and laid out, and what is read is there."""
+        begun, looks = monotonic(), 0
+        busy: MessagePump | None = self
+        while (held := monotonic() - begun) < _LONGEST_HOLD and self.screen_stack:
+            await asyncio.sleep(0 if looks < _HASTY else _LOOK)
+            looks += 1
+            screen = self.screen
+            busy = busy_pump(self, busy)
+            if busy is not None:
+                continue
+            if not isinstance(screen, TerminalSized):
+                return
+            if screen._layout_required:
+                screen.call_later(screen.lay_out)
+            elif not screen._callbacks and not (screen.awaited and held < _AWAITED):
+                return
 
     def is_harmless(self, error: Exception, *, leaving: bool) -> bool:  # noqa: ARG002 - the hook's
         """Hook: whether an error is dropped; ``leaving`` while the program ends."""
@@ -293,6 +342,17 @@ class TerminalSized(Screen[ScreenResultType]):
             if before.get(widget, unasked) == _layout_wishes(widget)._replace(asked=False):
                 widget._layout_required = False
 
+    @property
+    def awaited(self) -> bool:
+        """Hook: whether what it shows may come in a moment."""
+        return False
+
+    def lay_out(self) -> None:
+        """Lay out what asked for it, while the paint is held."""
+        if self._layout_required:
+            self._refresh_layout(scroll=self._scroll_required)
+            self._layout_required = self._scroll_required = False
+
     # Where a layout and a repaint of everything are due, Textual paints first one, then the other.
     def _on_timer_update(self) -> None:
         self._whole_follows = self._repaint_required
@@ -300,7 +360,8 @@ class TerminalSized(Screen[ScreenResultType]):
         self._whole_follows = False
 
     def _compositor_refresh(self) -> None:
-        if not (self._whole_follows and self._repaint_required):
+        # What is rendered while the paint is held is thrown away.
+        if not (self.app._batch_count or (self._whole_follows and self._repaint_required)):
             super()._compositor_refresh()
 
     def on_layout(self, message: messages.Layout) -> None:
