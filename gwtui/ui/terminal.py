@@ -32,6 +32,20 @@ def is_too_small(size: Size) -> bool:
     return size.width < SMALLEST.width or size.height < SMALLEST.height
 
 
+def fills_erased(term: str) -> bool:
+    """Whether a terminal of this name fills what it erases with the present background.
+
+    Its own description says so; False where it has none, as in tmux.
+    """
+    try:
+        import curses  # noqa: PLC0415 - not before the first rows
+
+        curses.setupterm(term, -1)
+        return curses.tigetflag("bce") == 1
+    except (ImportError, curses.error):
+        return False
+
+
 def give_back(driver: Driver | None, last_words: str = "") -> None:
     """Put the modes of the terminal back as they were; never waits.
 

@@ -229,6 +229,11 @@ class ResourceScreen(GatewayScreen):
         sought = self._seeking is not None and self._seeking.active and bool(own)
         return first or wanted or sought or self._preparing.first or self.table.is_filtering
 
+    @property
+    def awaited(self) -> bool:
+        """Whether the rows may come in a moment."""
+        return super().awaited or self.reading
+
     def awaits(self, event: events.Event) -> bool:
         """Whether an input is meant for a row: not what is typed into a line or leads elsewhere."""
         if self.focused not in (None, self.table) or not isinstance(event, events.Key):
