@@ -13,7 +13,6 @@ from gwtui.cli import exits
 from gwtui.cli.exits import CommandError
 from gwtui.cli.lists.command import ListVerb, read_scope
 from gwtui.cli.lists.lookup import CommandReadings
-from gwtui.cli.lists.query import ListQuery
 from gwtui.cli.output import narrate, print_csv, print_json, print_ndjson, print_table
 from gwtui.cli.resources import RESOURCES
 from gwtui.cli.running import reading_hub, run_async
@@ -94,11 +93,10 @@ class ActivityListVerb(ListVerb):
 
         return run_async(work)
 
-    async def _rows(
-        self, readings: CommandReadings, asked: ListQuery, arguments: argparse.Namespace
+    def wanted(
+        self, rows: Sequence[Any], readings: CommandReadings, arguments: argparse.Namespace
     ) -> Sequence[Any]:
-        """Those of the days that are asked for. Raises CommandError and GatewayError."""
-        rows = await ListVerb._rows(self, readings, asked, arguments)
+        """Those of the days that are asked for. Raises CommandError."""
         if not (arguments.since or arguments.until):
             return rows
         days = _days(arguments, readings)
