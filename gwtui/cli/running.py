@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from gwtui.cli import exits
@@ -40,11 +41,16 @@ async def hub_over(connection: Connection) -> AsyncIterator[FeedHub]:
     """The same over a connection that is open."""
     async with GatewayClient(connection, on_retry=tell_retry) as gateway:
         hub = FeedHub(gateway)
-        hub.history_file = history_path(Paths.of_user().data, connection.label, connection.base_url)
+        hub.history_file = recorded_at(connection)
         try:
             yield hub
         finally:
             await hub.close()
+
+
+def recorded_at(connection: Connection) -> Path:
+    """The file of what this machine recorded of a gateway; it may not exist."""
+    return history_path(Paths.of_user().data, connection.label, connection.base_url)
 
 
 def tell_retry(notice: RetryNotice) -> None:
