@@ -62,7 +62,10 @@ async def ask_history(hub: FeedHub, question: Callable[[HistoryReader], T], noth
     archive = hub.archive
     if archive is None:
         path = hub.history_file
-        return nothing if path is None else await to_thread(_from_file, path, question, nothing)
+        if path is None:
+            return nothing
+        await hub.fill_past()
+        return await to_thread(_from_file, path, question, nothing)
     from gwtui.watch.history.model import HistoryError  # noqa: PLC0415 - loads SQLite
 
     try:
