@@ -111,11 +111,6 @@ async def test_a_lost_creation_is_looked_into_at_once_and_its_key_disabled(desk:
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is screen, "the evidence")
         assert len(desk.journal.open_intents()) == 1, "nothing is settled by looking"
-        await pilot.press("y")
-        await wait_for(pilot, app, MenuScreen)
-        assert "Copy · “" in shown(app), "y copies here, too: it is yes in a question alone"
-        await pilot.press("escape")
-        await until(pilot, lambda: app.screen is screen, "the evidence again")
         await pilot.press("h")
         await wait_for(pilot, app, AskScreen)
         await pilot.press("y")
@@ -277,6 +272,11 @@ async def test_a_value_that_lies_sealed_is_shown_instead(desk: Desk) -> None:
         value = SecretStr("gw-v1-sentinel")
         other.seal(left.id, value, name="ci", key_hash="h", made_at=desk.place.clock.now())
         other.close()
+        await pilot.press("y")
+        await wait_for(pilot, app, MenuScreen)
+        assert "Copy · “" in shown(app), "y copies here, too: it is yes in a question alone"
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is screen, "the evidence again")
         await pilot.press("h")
         await wait_for(pilot, app, AskScreen)
         await pilot.press("y")
