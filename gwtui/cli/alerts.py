@@ -207,8 +207,26 @@ def _history(arguments: argparse.Namespace, paths: Paths) -> Path:
     if arguments.demo:
         from gwtui.embedded.demo import BASE_URL  # noqa: PLC0415 - loads the server
 
-        return history_path(paths.data, "demo", BASE_URL)
+        path = history_path(paths.data, "demo", BASE_URL)
+        if not path.exists():
+            _tell_past(arguments, paths)
+        return path
     from gwtui.cli.target import find_profile  # noqa: PLC0415
 
     profile = find_profile(arguments, paths)
     return history_path(paths.data, profile.label, profile.base_url)
+
+
+def _tell_past(arguments: argparse.Namespace, paths: Paths) -> None:
+    """Where no demo ever recorded, have it tell its past."""
+    from gwtui.cli.running import reading_hub, run_async  # noqa: PLC0415 - the demo only
+    from gwtui.cli.target import reach  # noqa: PLC0415
+
+    connect = reach(arguments, paths, may_ask=False)
+
+    async def work() -> int:
+        async with reading_hub(connect) as hub:
+            await hub.fill_past()
+        return exits.OK
+
+    run_async(work)

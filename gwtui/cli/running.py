@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from gwtui.cli import exits
@@ -16,6 +17,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.client.retry import RetryNotice
 from gwtui.local.paths import Paths
 from gwtui.watch.history.file import history_path
+from gwtui.watch.history.recording import AskPast
 from gwtui.watch.hub import FeedHub
 
 
@@ -40,11 +42,58 @@ async def hub_over(connection: Connection) -> AsyncIterator[FeedHub]:
     """The same over a connection that is open."""
     async with GatewayClient(connection, on_retry=tell_retry) as gateway:
         hub = FeedHub(gateway)
-        hub.history_file = history_path(Paths.of_user().data, connection.label, connection.base_url)
+        serve_recorded(hub)
         try:
             yield hub
         finally:
             await hub.close()
+
+
+def serve_recorded(hub: FeedHub) -> Path:
+    """Let feeds read what this machine recorded, in a file that may not exist; gives its path.
+
+    A gateway that can tell its past, as the demo's, does so once, when something asks for it.
+    """
+    paths, to = Paths.of_user(), hub.connection
+    path = hub.history_file = history_path(paths.data, to.label, to.base_url)
+    if to.past is not None:
+        from gwtui.watch.alerts.watching import FILE_NAME  # noqa: PLC0415 - the demo only
+
+        hub.fill_past = _Filling(to, path, paths.config / FILE_NAME, to.past).once
+    return path
+
+
+class _Filling:
+    """Filling in the past, however many wait for it."""
+
+    def __init__(self, connection: Connection, path: Path, rules: Path, ask: AskPast) -> None:
+        self._connection = connection
+        self._path = path
+        self._rules = rules
+        self._ask = ask
+        self._task: asyncio.Task[None] | None = None
+
+    async def once(self) -> None:
+        """Done when this returns."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._fill(), name="past")
+        await asyncio.shield(self._task)
+
+    async def _fill(self) -> None:
+        from gwtui.watch.alerts.watching import RuleFile  # noqa: PLC0415 - the demo only
+        from gwtui.watch.told_past import fill_past  # noqa: PLC0415
+
+        past = self._ask()
+        if past is None:
+            return
+        rules = RuleFile(self._rules, self._connection.label)
+        # Feeds of its own: those of the command have read nothing yet when it begins.
+        async with GatewayClient(self._connection) as gateway:
+            hub = FeedHub(gateway)
+            try:
+                await fill_past(hub, self._path, past, rules)
+            finally:
+                await hub.close()
 
 
 def tell_retry(notice: RetryNotice) -> None:

@@ -32,7 +32,6 @@ from gwtui.watch.feeds.keys import keys_feed
 from gwtui.watch.feeds.workspaces import figures_feed
 from gwtui.watch.history import model as figures
 from gwtui.watch.history.facts import NAME
-from gwtui.watch.history.file import history_path
 from gwtui.watch.history.model import Observation, Subject
 from gwtui.watch.history.observations import credits_seen, keys_seen, workspaces_seen
 from gwtui.watch.history.sources import DEFAULT_PACES, Build, EndpointSource, Source, Sources
@@ -61,7 +60,8 @@ async def watch_readings(
         hub_over(connection) as hub,
         recorded_probes(hub, connection, paths, probing) as probes,
     ):
-        past = RecordedHistory(history_path(paths.data, connection.label, connection.base_url))
+        await hub.fill_past()
+        past = RecordedHistory(hub.history_file)
         models = arguments.model or await past.watched_models() or await _most_used(hub)
         watching = _Watching(hub, arguments)
         if probes is not None:

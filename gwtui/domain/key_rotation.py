@@ -100,6 +100,8 @@ class RotationFacts:
     ``old`` and ``new`` are None where they could not be read, or are gone. ``bound`` is the
     guardrail that the successor holds; ``bound_known`` False where that could not be read.
     ``waits`` says that its value lies sealed here. ``why`` tells what could not be read.
+    ``recorded_since`` is since when the recorded history read the old key with the figures that it
+    has now, None where it does not tell; ``recorded_why`` why it could not be asked.
     """
 
     making: Making = "made"
@@ -111,6 +113,8 @@ class RotationFacts:
     bound_known: bool = True
     waits: bool = False
     why: str = ""
+    recorded_since: datetime | None = None
+    recorded_why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,11 +255,12 @@ def _use(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> Rotation
             "look again later, or disable it by force",
         )
     since = rotation.figures_at if figures == rotation.figures else now
-    since = since or now
+    since = min(since or now, facts.recorded_since or now)
     due = since + rotation.silent_for
-    taken = _takeover(rotation, facts)
+    taken = f"{_unseen(facts)}{_takeover(rotation, facts)}"
     if due <= now:
-        said = f"The old key has been silent for {age((now - since).total_seconds())}. {taken}"
+        silent = age((now - since).total_seconds())
+        said = f"The old key has been silent for {silent}, since {utc(since)}. {taken}"
         return RotationStatus("silent", said, "disable the old key", "disable")
     last = None if facts.old is None else facts.old.last_used_at
     used = "" if last is None else f"last request {relative(last, now)}, "
@@ -267,6 +272,16 @@ def _use(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> Rotation
         "disable",
         due,
     )
+
+
+def _unseen(facts: RotationFacts) -> str:
+    """What the silence cannot be told by."""
+    said = ""
+    if facts.old is not None and "last_used_at" not in facts.old.raw:
+        said = "The gateway does not tell its last request: free ones are not seen. "
+    if facts.recorded_why:
+        said += f"What was recorded is not counted: {facts.recorded_why} "
+    return said
 
 
 def _takeover(rotation: KeyRotation, facts: RotationFacts) -> str:

@@ -122,6 +122,6 @@ def _meet(action: Action, other: Action) -> bool:
     """Whether a screen offers both; the first is of APP, COPY, LIST or FIGURES."""
     scopes = {action.scope, other.scope}
     if scopes & {APP, COPY} or action.scope == other.scope:
-        return DOUBT not in scopes or APP in scopes
+        return DOUBT not in scopes or bool(scopes & {APP, COPY})
     of_list = other.scope == LIST or other.scope in RESOURCES
     return of_list == (action.scope == LIST)

@@ -83,6 +83,9 @@ class FeedHub:
         """The history of this connection, once it is served."""
         self.history_file: Path | None = None
         """What was recorded before, for who only reads: there is no recorder then."""
+        self.fill_past: Callable[[], Awaitable[None]] = _nothing
+        """Fills that in from a gateway that can tell its past; to be waited for before it is read.
+        """
 
     def feed(
         self,

@@ -26,6 +26,7 @@ from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.ask import AskScreen, NoticeScreen
 from gwtui.ui.screens.choose import ChooseScreen
 from gwtui.ui.screens.doubt import DoubtScreen
+from gwtui.ui.screens.menu import MenuScreen
 from plan_kit import key_plans
 from screen_text import shown
 from shell_kit import Site, dashboard, has_data, line, listing, notices, site, until
@@ -105,12 +106,12 @@ async def test_a_lost_creation_is_looked_into_at_once_and_its_key_disabled(desk:
         assert "ci deploy" in text
         assert "as wanted" in text
         assert "the connection to localhost broke" in text
-        await pilot.press("y")
+        await pilot.press("h")
         await wait_for(pilot, app, AskScreen)
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is screen, "the evidence")
         assert len(desk.journal.open_intents()) == 1, "nothing is settled by looking"
-        await pilot.press("y")
+        await pilot.press("h")
         await wait_for(pilot, app, AskScreen)
         await pilot.press("y")
         await wait_for(pilot, app, ChooseScreen)
@@ -204,7 +205,7 @@ async def test_who_may_only_read_can_settle_and_see_what_was_settled_elsewhere(d
         made = {one.name: one for one in screen.evidence.candidates}
         assert {"“first”", "“second”"} <= set(made), "both were made near that time"
         screen._table.select(made["“first”"].identity)
-        await pilot.press("y")
+        await pilot.press("h")
         await wait_for(pilot, app, AskScreen)
         await pilot.press("y")
         await wait_for(pilot, app, ChooseScreen)
@@ -250,7 +251,7 @@ async def test_a_person_can_look_further_and_a_full_disk_leaves_it_in_doubt(
         await until(pilot, lambda: "nothing further" in notices(app), "the end")
         assert screen.reach.total_seconds() == 24 * 3600
         monkeypatch.setattr("gwtui.local.jsonl.write_all", full)
-        await pilot.press("y")
+        await pilot.press("h")
         await wait_for(pilot, app, AskScreen)
         await pilot.press("y")
         await until(pilot, lambda: "No space left" in notices(app), "the reason")
@@ -272,6 +273,11 @@ async def test_a_value_that_lies_sealed_is_shown_instead(desk: Desk) -> None:
         other.seal(left.id, value, name="ci", key_hash="h", made_at=desk.place.clock.now())
         other.close()
         await pilot.press("y")
+        await wait_for(pilot, app, MenuScreen)
+        assert "Copy · “" in shown(app), "y copies here, too: it is yes in a question alone"
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is screen, "the evidence again")
+        await pilot.press("h")
         await wait_for(pilot, app, AskScreen)
         await pilot.press("y")
         await until(pilot, lambda: "lies sealed" in shown(app), "the offer")

@@ -23,12 +23,16 @@ from gwtui.embedded.faults import Switchboard
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.past import SimulatedPast
 from gwtui.embedded.store.table import to_day
+from gwtui.watch.alerts.store import present_alerts
+from gwtui.watch.alerts.watching import RuleFile
+from gwtui.watch.feeds.past import credits_past_feed
 from gwtui.watch.history.backfill import Backfill
 from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.model import Point, SeriesKey
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.recording import recording
-from gwtui.watch.hub import FeedHub
+from gwtui.watch.hub import FeedHub, Scope
+from gwtui.watch.told_past import fill_past
 
 BORN = datetime(2026, 11, 19, 9, 20, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -245,6 +249,34 @@ async def test_the_same_clock_gives_the_same_week_and_a_later_run_only_adds_what
             assert "gap" not in [point.state for point in spread]
             old = points(reader, key, BORN - 6 * DAY, left)
             assert "gap" not in [point.state for point in old]
+    gateway.close()
+
+
+async def test_who_only_reads_finds_the_same_past_and_the_alerts_of_now(
+    tmp_path: Path, filled: tuple[Path, datetime]
+) -> None:
+    path = tmp_path / "h" / "read.sqlite3"
+    time = FakeClock(BORN)
+    gateway = EmbeddedGateway.open(None, clock=time.clock)
+    time.elapsed = 12 * 3600
+    rules = RuleFile(tmp_path / "alerts.toml", "demo")
+    async with client_of(gateway, time) as client:
+        hub = FeedHub(client, time.clock)
+        hub.history_file = path
+        hub.fill_past = lambda: fill_past(hub, path, past_of(gateway), rules)
+        outlook = (await credits_past_feed(hub, Scope()).refresh()).value
+        first = rows(path)
+        # Asked again within the hour, it fills in nothing.
+        time.elapsed += 60
+        await hub.fill_past()
+        assert rows(path) == first
+        await hub.close()
+    assert outlook is not None
+    assert outlook.curve is not None
+    assert first == rows(filled[0])
+    alerts = present_alerts(path, time.now())
+    assert {alert.key.rule for alert in alerts.firing} >= {"key-near-limit", "key-expires"}
+    assert not alerts.watching
     gateway.close()
 
 

@@ -34,8 +34,8 @@ VIEWS: dict[str, tuple[str, tuple[str, ...]]] = {
     "banner": ("keys", ("escape",)),
     "list": ("recovery", ()),
     "creation": ("recovery", ("down", "enter")),
-    "creation-decided": ("recovery", ("down", "enter", "y")),
-    "value-lost": ("recovery", ("down", "enter", "y", "y")),
+    "creation-decided": ("recovery", ("down", "enter", "h")),
+    "value-lost": ("recovery", ("down", "enter", "h", "y")),
     "change": ("recovery", ("enter",)),
     "none-found": ("recovery", ("down", "down", "enter")),
 }

@@ -34,7 +34,7 @@ def test_a_write_that_was_killed_on_its_way_is_offered_and_settled(demo_home: Pa
         terminal.send("\x1b[C\r")
         terminal.wait_for("1 key was made between")
         terminal.wait_for("“nightly”")
-        terminal.send("y")
+        terminal.send("h")
         terminal.wait_for("is what came of it?")
         terminal.send("y")
         terminal.wait_for("Nobody has seen the value")

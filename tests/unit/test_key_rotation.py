@@ -78,6 +78,16 @@ def read(**changes: Any) -> RotationFacts:
         (read(old=key(last_used_at=wire_time(NOW))), {}, "in use", "disable"),
         (read(old=key(byok_usage=11)), {}, "in use", "disable"),
         (read(), {"figures": None, "figures_at": None}, "in use", "disable"),
+        # What was recorded counts as what this program's own look does: whichever is earlier.
+        (
+            read(recorded_since=NOW - 72 * HOUR),
+            {"figures_at": NOW - HOUR},
+            "silent",
+            "disable",
+        ),
+        (read(old=key(usage=5), recorded_since=NOW - 25 * HOUR), {}, "silent", "disable"),
+        (read(old=key(usage=5), recorded_since=NOW - HOUR), {}, "in use", "disable"),
+        (read(recorded_since=NOW - HOUR), {}, "silent", "disable"),
         # What is not told is no silence, however long it lasts.
         (read(old=key(usage=...)), {"figures": None, "figures_at": None}, "unknown", ""),
         (read(old=None, why="500"), {}, "unknown", ""),
@@ -114,6 +124,15 @@ def test_a_step_is_due_at_its_moment_only() -> None:
     assert not status(off, disabled_at=NOW - 6 * 24 * HOUR).is_due(NOW)
     assert status(off, disabled_at=NOW - 7 * 24 * HOUR).is_due(NOW)
     assert not status(read(old=key(usage=...))).is_due(NOW)
+
+
+def test_what_the_silence_cannot_be_told_by_is_said() -> None:
+    assert "free ones are not seen" not in status().said
+    assert "free ones are not seen" in status(read(old=key(last_used_at=...))).said
+    unread = status(read(recorded_why="The history cannot be used."), figures_at=NOW)
+    assert (unread.stage, "What was recorded is not counted" in unread.said) == ("in use", True)
+    told = status(read(recorded_since=NOW - 72 * HOUR)).said
+    assert "silent for 3 days, since 2026-" in told
 
 
 def test_it_is_said_whether_the_successor_took_over() -> None:

@@ -49,7 +49,7 @@ from gwtui.cli.output import (
     print_json,
 )
 from gwtui.cli.resources import Resource
-from gwtui.cli.running import run_async
+from gwtui.cli.running import run_async, serve_recorded
 from gwtui.cli.target import add_demo_option, reach
 from gwtui.contract.dialects import DIALECTS
 from gwtui.contract.keys import CreatedKey
@@ -165,6 +165,7 @@ class ChangeVerb:
                 connect() as connection,
                 open_session(connection, SYSTEM_CLOCK) as session,
             ):
+                serve_recorded(session.hub)
                 await session.complete()
                 context = ChangeContext(session, arguments, given, SYSTEM_CLOCK.now())
                 if chosen is None:

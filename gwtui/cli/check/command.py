@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         thresholds = _thresholds(arguments, paths)
         with _time_limit(thresholds.timeout + _GRACE):
             connect = reach(arguments, paths, may_ask=False)
-            findings = asyncio.run(_look(connect, thresholds, paths))
+            findings = asyncio.run(_look(connect, thresholds))
     except CommandError as error:
         return _refuse(str(error))
     except Exception as error:
@@ -109,24 +109,26 @@ def _thresholds(arguments: argparse.Namespace, paths: Any) -> CheckThresholds:
         raise CommandError(text) from None
 
 
-async def _look(connect: Connect, thresholds: CheckThresholds, paths: Any) -> list[Finding]:
+async def _look(connect: Connect, thresholds: CheckThresholds) -> list[Finding]:
     from gwtui.cli.check.sources import CheckContext, look_at_everything  # noqa: PLC0415
     from gwtui.cli.recorded import RecordedHistory  # noqa: PLC0415
+    from gwtui.cli.running import serve_recorded  # noqa: PLC0415
     from gwtui.client.gateway import GatewayClient  # noqa: PLC0415
-    from gwtui.watch.history.file import history_path  # noqa: PLC0415
     from gwtui.watch.hub import FeedHub  # noqa: PLC0415
 
     try:
-        async with asyncio.timeout(thresholds.timeout), connect() as connection:
-            path = history_path(paths.data, connection.label, connection.base_url)
-            async with GatewayClient(connection) as gateway:
-                hub = FeedHub(gateway)
-                try:
-                    return await look_at_everything(
-                        CheckContext(hub, thresholds, RecordedHistory(path))
-                    )
-                finally:
-                    await hub.close()
+        async with (
+            asyncio.timeout(thresholds.timeout),
+            connect() as connection,
+            GatewayClient(connection) as gateway,
+        ):
+            hub = FeedHub(gateway)
+            past = RecordedHistory(serve_recorded(hub))
+            try:
+                await hub.fill_past()
+                return await look_at_everything(CheckContext(hub, thresholds, past))
+            finally:
+                await hub.close()
     except TimeoutError:
         return [Finding(Severity.UNKNOWN, _late(thresholds.timeout))]
 

@@ -1,4 +1,7 @@
-"""Actions on a write in doubt. None of them sends anything but reads."""
+"""Actions on a write in doubt. None of them sends anything but reads.
+
+``y`` copies here, as on every screen; it means yes only where a dialog asks a question.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ ACTIONS: tuple[Action, ...] = (
         "It happened",
         "Settle it: it happened, and what is selected is what came of it",
         RESOURCE,
-        ("y",),
+        ("h",),
         footer=True,
     ),
     Action(

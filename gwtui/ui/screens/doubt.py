@@ -10,6 +10,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.content import Content
 
+from gwtui.crud.action import COPY
 from gwtui.crud.evidence import (
     ABOUT,
     CANDIDATE,
@@ -56,7 +57,12 @@ class DoubtScreen(GatewayScreen):
         parent_name: str = "",
         opener: ResourceSpec[Any] | None = None,
     ) -> None:
-        super().__init__(RESOURCE, title="Evidence", tab=RESOURCE if opener is None else opener.id)
+        super().__init__(
+            RESOURCE,
+            title="Evidence",
+            tab=RESOURCE if opener is None else opener.id,
+            extra_scopes=(COPY,),
+        )
         self._plan = parent or ""
         self._parent_name = parent_name
         self._opener = opener

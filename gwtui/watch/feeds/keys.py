@@ -16,6 +16,7 @@ from gwtui.watch.feeds.fetching import Growing, beside, fetch_of_workspaces, ope
 from gwtui.watch.feeds.guardrails import GuardrailRow
 from gwtui.watch.feeds.reads import keys_of
 from gwtui.watch.hub import FeedHub, Scope
+from gwtui.watch.rotation_notes import note_keys
 from gwtui.watch.shared import FeedKey, PoolReader, unshared
 
 if TYPE_CHECKING:
@@ -126,9 +127,15 @@ async def fetch_keys(client: GatewayClient, workspace: str | None) -> Sequence[K
 def keys_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[KeyRow]]:
     """The keys feed of a scope: "keys" for all workspaces, "keys:ID" for one."""
     workspace = scope.workspace
+
+    async def read(reader: PoolReader) -> Sequence[KeyRow]:
+        rows = await _list_keys(reader, workspace)
+        await note_keys(hub, (row.key for row in rows))
+        return rows
+
     return hub.derive(
         FeedKey("keys", () if workspace is None else (workspace,)),
-        lambda reader: _list_keys(reader, workspace),
+        read,
         cadence.KEYS,
         passing=workspace is not None,
     )

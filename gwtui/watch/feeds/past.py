@@ -1,4 +1,4 @@
-"""The last day as it is recorded, as feeds: no request goes out for them."""
+"""What is recorded, asked by feeds, and the last day of it as feeds: no request goes out."""
 
 from __future__ import annotations
 
@@ -49,18 +49,29 @@ def _feed(
     hub: FeedHub, key: FeedKey[T], ask: Callable[[datetime, HistoryReader], T], nothing: T
 ) -> Feed[T]:
     async def fetch(_client: GatewayClient) -> T:
-        archive, question = hub.archive, partial(ask, hub.clock.now())
-        if archive is None:
-            path = hub.history_file
-            return nothing if path is None else await to_thread(_from_file, path, question, nothing)
-        from gwtui.watch.history.model import HistoryError  # noqa: PLC0415 - loads SQLite
-
-        try:
-            return await archive.read(question)
-        except HistoryError as error:
-            raise GatewayError(str(error)) from None
+        return await ask_history(hub, partial(ask, hub.clock.now()), nothing)
 
     return hub.feed(key, fetch, CADENCE, passing=True)
+
+
+async def ask_history(hub: FeedHub, question: Callable[[HistoryReader], T], nothing: T) -> T:
+    """What the history says that is open, else its file; ``nothing`` where nothing is recorded.
+
+    Raises GatewayError where the open history cannot be read.
+    """
+    archive = hub.archive
+    if archive is None:
+        path = hub.history_file
+        if path is None:
+            return nothing
+        await hub.fill_past()
+        return await to_thread(_from_file, path, question, nothing)
+    from gwtui.watch.history.model import HistoryError  # noqa: PLC0415 - loads SQLite
+
+    try:
+        return await archive.read(question)
+    except HistoryError as error:
+        raise GatewayError(str(error)) from None
 
 
 def _from_file(path: Path, question: Callable[[HistoryReader], T], nothing: T) -> T:

@@ -10,13 +10,12 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.contract.keys import ApiKey
 from gwtui.domain.key_rotation import (
-    KeyFigures,
     KeyRotation,
     Making,
     RotationFacts,
@@ -30,8 +29,10 @@ from gwtui.local.sealed_keys import sealed_keys
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.fetching import fetch_each
+from gwtui.watch.feeds.past import ask_history
 from gwtui.watch.feeds.reads import key_assignments
 from gwtui.watch.hub import FeedHub
+from gwtui.watch.rotation_notes import noted, own_state
 from gwtui.watch.shared import FeedKey, PoolReader
 
 if TYPE_CHECKING:
@@ -42,8 +43,6 @@ FEED = "keys-rotations"
 """Begins like the feed of the keys: what is written to keys changes how rotations stand."""
 ENDED_SHOWN = timedelta(days=7)
 """How long one that ended is listed."""
-_SEEN_EVERY = timedelta(minutes=5)
-"""Between two notes of changing figures. What changed meanwhile counts as changed at the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ class RotationsReader:
     async def read(self, reader: PoolReader) -> Sequence[RotationRow]:
         """Every rotation of the gateway that goes on, or ended lately. Raises GatewayError."""
         await self._hub.complete()
-        journal = self._hub.journal or Journal(_own_state() / JOURNAL)
+        journal = self._hub.journal or Journal(own_state() / JOURNAL)
         log = RotationLog(journal.path.with_name(FILE_NAME))
         now, client = self._hub.clock.now(), reader.client
         try:
@@ -78,7 +77,7 @@ class RotationsReader:
             raise GatewayError(f"The rotations in {log.path}: {why}") from None
         sealed = await asyncio.to_thread(self._sealed, journal, client)
         held, held_why = await _held(reader, known)
-        look = _RotationLook(client, log, now, made, sealed, held, held_why)
+        look = _RotationLook(self._hub, client, log, now, made, sealed, held, held_why)
         return tuple(await fetch_each(known, look.at))
 
     def _sealed(self, journal: Journal, client: GatewayClient) -> Mapping[str, SealedKey]:
@@ -91,6 +90,7 @@ class RotationsReader:
 class _RotationLook:
     """One look at each rotation. ``held`` is which guardrail each key holds, None if unread."""
 
+    hub: FeedHub
     client: GatewayClient
     log: RotationLog
     now: datetime
@@ -111,7 +111,9 @@ class _RotationLook:
             return RotationRow(rotation, status)
         old, old_gone, why = await _read(self.client, rotation.old_hash)
         new, new_gone, new_why = await _read(self.client, rotation.new_hash or "")
-        rotation = await self._noted(rotation, old)
+        if old is not None:
+            rotation = await asyncio.to_thread(noted, self.log, rotation, old, self.now)
+        recorded, recorded_why = await self._silence(old)
         facts = RotationFacts(
             old=old,
             old_gone=old_gone,
@@ -121,6 +123,8 @@ class _RotationLook:
             bound_known=self.held is not None,
             waits=rotation.id in self.sealed,
             why=new_why or why or self.held_why,
+            recorded_since=recorded,
+            recorded_why=recorded_why,
         )
         status = status_of(rotation, facts, self.now)
         if status.stage == "done":
@@ -141,34 +145,21 @@ class _RotationLook:
             rotation = replace(rotation, new_hash=identity, made_at=self.now)
         return rotation, making
 
-    async def _noted(self, rotation: KeyRotation, old: ApiKey | None) -> KeyRotation:
-        """What is seen of the old key, written down."""
-        if old is None:
-            return rotation
-        figures = KeyFigures.of(old)
-        if figures is not None and figures != rotation.figures:
-            last = rotation.figures_at
-            if last is None or self.now - last >= _SEEN_EVERY:
-                with contextlib.suppress(OSError):
-                    await asyncio.to_thread(self.log.seen, rotation.id, self.now, figures)
-            rotation = replace(rotation, figures=figures, figures_at=self.now)
-        if old.disabled and rotation.disabled_at is None:
-            await self._note(rotation, "disabled")
-            rotation = replace(rotation, disabled_at=self.now)
-        elif old.disabled is False and rotation.disabled_at is not None:
-            await self._note(rotation, "enabled")
-            rotation = replace(rotation, disabled_at=None)
-        return rotation
+    async def _silence(self, old: ApiKey | None) -> tuple[datetime | None, str]:
+        """Since when the recorded history saw the old key's figures so, and why it cannot tell."""
+        if old is None or old.disabled:
+            return None, ""
+        from gwtui.watch.history.silence import recorded_silence  # noqa: PLC0415 - loads SQLite
+
+        try:
+            ask = partial(recorded_silence, key=old, now=self.now)
+            return await ask_history(self.hub, ask, None), ""
+        except GatewayError as error:
+            return None, error.message
 
     async def _note(self, rotation: KeyRotation, event: RotationEvent, **facts: str) -> None:
         with contextlib.suppress(OSError):
             await asyncio.to_thread(self.log.note, rotation.id, event, self.now, **facts)
-
-
-def _own_state() -> Path:
-    from gwtui.local.paths import Paths  # noqa: PLC0415 - not needed where a journal is served
-
-    return Paths.of_user().state
 
 
 def _listed(log: RotationLog, gateway: str, now: datetime) -> list[KeyRotation]:

@@ -96,6 +96,8 @@ class AccountPast:
                     values: Sequence[Decimal | None] = spent["lifetime"].usd
                 case figures.USAGE_DAILY:
                     values = spent["daily"].usd
+                case figures.BYOK_USAGE:
+                    values = spent["lifetime"].byok
                 case figures.LIMIT_REMAINING if key.limit is not None:
                     window = spent.get(key.limit_reset or "lifetime")
                     if window is None:

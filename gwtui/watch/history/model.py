@@ -263,6 +263,8 @@ PROBE_FIGURES = (PROBE_OK, PROBE_TTFT)
 
 USAGE = "usage"
 USAGE_DAILY = "usage_daily"
+BYOK_USAGE = "byok_usage"
+"""List price of what a key used of the customer's own provider keys, all time."""
 LIMIT = "limit"
 LIMIT_REMAINING = "limit_remaining"
 
@@ -300,7 +302,13 @@ UNITS: Mapping[str, Mapping[str, str]] = {
             price_figure(key): "USD/token" if key in PER_TOKEN_KEYS else "USD" for key in PRICE_KEYS
         },
     },
-    "key": {USAGE: USD, USAGE_DAILY: USD, LIMIT: USD, LIMIT_REMAINING: USD},
+    "key": {
+        USAGE: USD,
+        USAGE_DAILY: USD,
+        BYOK_USAGE: USD,
+        LIMIT: USD,
+        LIMIT_REMAINING: USD,
+    },
     "workspace": {
         figure(interval): USD
         for interval in BUDGET_INTERVALS

@@ -173,20 +173,19 @@ def endpoints_seen(
 
 
 def keys_seen(rows: Sequence[KeyRow], seen: ObservedReading) -> Observation:
-    """Every key of the account."""
+    """Every key of the account; BYOK usage, which never shrinks, once there is any."""
     gathering = _Gathering("key", seen)
     for row in rows:
         key: ApiKey = row.key
-        gathering.add(
-            row.identity,
-            {
-                figures.USAGE: key.usage,
-                figures.USAGE_DAILY: key.usage_daily,
-                figures.LIMIT: key.limit,
-                figures.LIMIT_REMAINING: key.limit_remaining,
-            },
-            fields_of(key, _KEY_FACTS),
-        )
+        values = {
+            figures.USAGE: key.usage,
+            figures.USAGE_DAILY: key.usage_daily,
+            figures.LIMIT: key.limit,
+            figures.LIMIT_REMAINING: key.limit_remaining,
+        }
+        if key.byok_usage:
+            values[figures.BYOK_USAGE] = key.byok_usage
+        gathering.add(row.identity, values, fields_of(key, _KEY_FACTS))
     return gathering.observation("keys")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -191,6 +192,12 @@ class Sources:
         return {
             source.name: source.succeeded for source in (*self._account, *self._models.values())
         }
+
+    async def settled(self) -> None:
+        """Wait until every reading has succeeded or failed once."""
+        # A failed first reading tells nobody: it is looked for.
+        while any(ok is None for ok in self.reads().values()):  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
 
     async def most_used(self) -> tuple[str, ...]:
         """The models with the most requests in the last days; none when that cannot be read."""

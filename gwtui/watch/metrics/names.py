@@ -93,6 +93,12 @@ _PROBE_OK = _metric("endpoint", "probe_ok", "1 if the endpoint answered the last
 
 _KEY_USED = _metric("key", "used_usd", "What the key used so far.", kind="counter")
 _KEY_TODAY = _metric("key", "used_today_usd", "What the key used this UTC day.")
+_KEY_BYOK = _metric(
+    "key",
+    "byok_used_usd",
+    "List price of what the key used through provider keys; absent while there is none.",
+    kind="counter",
+)
 _KEY_LIMIT = _metric("key", "limit_usd", "The key's spending limit; absent without one.")
 _KEY_LEFT = _metric("key", "limit_remaining_usd", "What is left of the key's limit.")
 KEY_DISABLED = _metric("key", "disabled", "1 for a disabled key, 0 for an enabled one.")
@@ -135,6 +141,7 @@ def _mapped() -> Iterator[tuple[tuple[str, str], Mapped]]:
         yield ("endpoint", figures.price_figure(key)), Mapped(_PRICE, (key,))
     yield ("key", figures.USAGE), Mapped(_KEY_USED)
     yield ("key", figures.USAGE_DAILY), Mapped(_KEY_TODAY)
+    yield ("key", figures.BYOK_USAGE), Mapped(_KEY_BYOK)
     yield ("key", figures.LIMIT), Mapped(_KEY_LIMIT)
     yield ("key", figures.LIMIT_REMAINING), Mapped(_KEY_LEFT)
     for interval in BUDGET_INTERVALS:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -61,9 +60,7 @@ class Readings:
 
     async def settled(self) -> None:
         """Wait until every reading has succeeded or failed once."""
-        # A failed first reading tells nobody: it is looked for.
-        while any(ok is None for ok in self._sources.reads().values()):  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+        await self._sources.settled()
 
     def _arrived(self, name: str, build: Build) -> None:
         self._latest[name] = build()
