@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import selectors
 from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +20,7 @@ from rich.color import ColorSystem
 from rich.console import Console, RenderableType
 from rich.segment import Segment, Segments
 from rich.text import Text
-from textual import events, messages, on
+from textual import constants, events, messages, on
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual._queue import Queue
 from textual._styles_cache import StylesCache
@@ -85,8 +86,11 @@ _LONE_ESCAPE = 0.025
 """Seconds after which an escape character that came all by itself was the key of that name.
 
 A terminal writes the sequence of a key in one piece, and SSH sends it in one packet. Only what
-lost its head in a longer text is waited for longer: as ``ESCDELAY`` says, or 0.1 s.
+lost its head in a longer text is waited for longer: as ``ESCDELAY`` says, or 0.1 s. For
+that long the rest of a sequence that came apart is still taken for its key, not for letters.
 """
+_REST = re.compile(r"\[[0-9;?]*[@-~]|O[A-Za-z]")
+"""What follows the escape character in the sequence of a key."""
 
 
 class PromptDriver(LinuxDriver):
@@ -99,17 +103,20 @@ class PromptDriver(LinuxDriver):
         shortened = "ESCDELAY" not in os.environ
         with selectors.DefaultSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
-            last = False
+            last, torn_until = False, 0.0
             while not last:
                 last = self.exit_event.is_set()
                 due = parser._timeout_time
                 wait = _GLANCE if due is None else min(_GLANCE, max(0.0, due - get_time()))
                 if selector.select(wait):
                     text = decode(os.read(self.fileno, _READ), final=last)
+                    if due is None and get_time() < torn_until and _REST.match(text):
+                        text = _ESCAPE + text
                     for event in parser.feed(text) if text else ():
                         self.process_message(event)
                     if shortened and due is None and text == _ESCAPE:
                         parser._timeout_time = get_time() + _LONE_ESCAPE
+                        torn_until = get_time() + constants.ESCAPE_DELAY
                 for event in parser.tick():
                     self.process_message(event)
         for _ in parser.feed(""):

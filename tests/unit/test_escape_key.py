@@ -74,6 +74,31 @@ def test_one_at_the_end_of_a_text_waits_for_the_rest_of_its_sequence(terminal: T
     assert terminal.key() == "up"
 
 
+def test_the_rest_of_a_sequence_that_came_apart_types_no_letters(terminal: Terminal) -> None:
+    terminal.type("\x1b")
+    assert terminal.key() == "escape", "it was taken for the key"
+    terminal.type("[B\x1b[Aj")
+    assert [terminal.key() for _ in range(3)] == ["down", "up", "j"]
+    terminal.type("\x1b")
+    assert terminal.key() == "escape"
+    terminal.type("OPj")
+    assert [terminal.key() for _ in range(2)] == ["f1", "j"]
+
+
+def test_what_is_typed_after_an_escape_is_no_rest_of_it(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal.type("\x1b")
+    assert terminal.key() == "escape"
+    terminal.type("x[A")
+    assert [terminal.key() for _ in range(3)] == ["x", "left_square_bracket", "A"]
+    monkeypatch.setattr(constants, "ESCAPE_DELAY", 0.0)
+    terminal.type("\x1b")
+    assert terminal.key() == "escape"
+    terminal.type("[A")
+    assert [terminal.key() for _ in range(2)] == ["left_square_bracket", "A"], "it came too late"
+
+
 def test_who_sets_another_delay_gets_it(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
