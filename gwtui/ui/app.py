@@ -188,6 +188,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
 
     def session_completed(self) -> None:
         """The first rows are shown: read what the next screens need."""
+        self.learn_terminal()
         self._read_sheets()
         self.stylesheet.parse()
 

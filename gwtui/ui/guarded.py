@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from gwtui.domain.safe_text import safe_text
 from gwtui.ui.garbage import Garbage
 from gwtui.ui.line_filter import ControlCharacterFilter, OneFilter
 from gwtui.ui.screen_memory import ScreenMemory
+from gwtui.ui.terminal import fills_erased
 from gwtui.ui.textual_compat import HookedApp, Piece, withdraw_notices
 
 _LAST_LOOK = ControlCharacterFilter()
@@ -66,6 +68,10 @@ class GuardedApp(HookedApp, inherit_bindings=False):
     def outgoing(self, painted: Iterable[Piece], colours: ColorSystem | None) -> str:
         """Send only what the terminal does not show already."""
         return self._on_terminal.difference(painted, self.size, colours)
+
+    def learn_terminal(self) -> None:
+        """Learn from its description what the terminal can do with fewer bytes."""
+        self._on_terminal.erases = fills_erased(os.environ.get("TERM", ""))
 
     def redraw(self) -> None:
         """Send the whole screen: something else may have written on it."""
