@@ -23,6 +23,8 @@ _RESET = (
 )
 
 
+_STANDARD_OUTPUT = 1
+
 SMALLEST = Size(60, 15)
 """What the dashboard can be drawn in."""
 
@@ -40,7 +42,7 @@ def fills_erased(term: str) -> bool:
     try:
         import curses  # noqa: PLC0415 - not before the first rows
 
-        curses.setupterm(term, -1)
+        curses.setupterm(term, _STANDARD_OUTPUT)  # Textual's own has no descriptor
         return curses.tigetflag("bce") == 1
     except (ImportError, curses.error):
         return False
