@@ -275,7 +275,8 @@ class GatewayScreen(BlankLines, PathLine, TerminalSized[None]):
 
     def on_screen_resume(self) -> None:
         """Watch the feeds."""
-        if self.gwtui.session is not None:  # the very first paint waits for nothing
+        session = self.gwtui.session
+        if session is not None and session.completed.is_set():  # first rows wait for nothing
             self.app.delay_update()
         self.refeed()
         if self.focused is None:
@@ -293,7 +294,7 @@ class GatewayScreen(BlankLines, PathLine, TerminalSized[None]):
             self.refresh_frame()
             session = self.gwtui.session
             if session is not None and not (session.completed.is_set() or self._is_loading()):
-                self.call_after_refresh(self.gwtui.first_shown)
+                self.call_after_paint(self.gwtui.first_shown)
 
     def _is_loading(self) -> bool:
         state = self.deciding_state()
