@@ -117,10 +117,12 @@ class ResourceScreen(GatewayScreen):
         return uses
 
     def deciding_state(self) -> FeedState[Any] | None:
-        """As ever; a long list that is read but not prepared yet is still being loaded."""
-        if self._preparing.first:
+        """As ever; a list that is read but not in the table yet is still being loaded."""
+        state = super().deciding_state()
+        unseen = self._rows is None or self._preparing.first
+        if state is not None and state.shown is not None and unseen:
             return FeedState()
-        return super().deciding_state()
+        return state
 
     def empty_text(self) -> str | None:
         """What to do when there is no row, or none that the filter lets through."""
