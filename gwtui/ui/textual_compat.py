@@ -11,7 +11,7 @@ import os
 import re
 import selectors
 from codecs import getincrementaldecoder
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from time import monotonic
 from typing import Any, NamedTuple, cast
 
@@ -330,6 +330,13 @@ class TerminalSized(Screen[ScreenResultType]):
     """When everything was laid out last, in seconds of the clock that messages carry."""
     _whole_follows = False
     """Whether all of it is painted as soon as it is laid out."""
+    _after_paint: tuple[Callable[[], object], ...] = ()
+    """What waits for the next paint."""
+
+    @property
+    def is_laid_out(self) -> bool:
+        """Whether it was laid out, and with that painted, once."""
+        return self._laid_out_at > 0
 
     # Every layout of a screen goes through this private method; no public one stands before it.
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:  # noqa: ARG002
@@ -370,6 +377,17 @@ class TerminalSized(Screen[ScreenResultType]):
         # What is rendered while the paint is held is thrown away.
         if not (self.app._batch_count or (self._whole_follows and self._repaint_required)):
             super()._compositor_refresh()
+            due, self._after_paint = self._after_paint, ()
+            for callback in due:
+                self.call_next(callback)
+
+    def call_after_paint(self, callback: Callable[[], object]) -> None:
+        """Call it once what changed by now is on the terminal: with the next paint of this screen.
+
+        ``call_after_refresh`` may come before: a screen knows of a change that is to be painted
+        only when the changed widget has told it.
+        """
+        self._after_paint = (*self._after_paint, callback)
 
     def on_layout(self, message: messages.Layout) -> None:
         """Lay nothing out for what was asked for before the last layout: it is part of that one.

@@ -275,7 +275,8 @@ class GatewayScreen(BlankLines, PathLine, TerminalSized[None]):
 
     def on_screen_resume(self) -> None:
         """Watch the feeds."""
-        if self.gwtui.session is not None:  # the very first paint waits for nothing
+        session = self.gwtui.session
+        if session is not None and session.completed.is_set():  # first rows wait for nothing
             self.gwtui.hold_paint()
         self.refeed()
         if self.focused is None:
@@ -292,7 +293,7 @@ class GatewayScreen(BlankLines, PathLine, TerminalSized[None]):
             self.refresh_frame()
             session = self.gwtui.session
             if session is not None and not (session.completed.is_set() or self.awaited):
-                self.call_after_refresh(self.gwtui.first_shown)
+                self.call_after_paint(self.gwtui.first_shown)
 
     @property
     def awaited(self) -> bool:

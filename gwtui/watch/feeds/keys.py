@@ -13,7 +13,6 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.fetching import Growing, beside, fetch_of_workspaces, open_workspaces
-from gwtui.watch.feeds.guardrails import GuardrailRow
 from gwtui.watch.feeds.reads import keys_of
 from gwtui.watch.hub import FeedHub, Scope
 from gwtui.watch.rotation_notes import note_keys
@@ -21,6 +20,7 @@ from gwtui.watch.shared import FeedKey, PoolReader, unshared
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
+    from gwtui.watch.feeds.guardrails import GuardrailRow
 
 
 @dataclass(frozen=True, slots=True)
