@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from gwtui.local.targets import Targets
 
 _BACKGROUND = "background"
-_ANYWHERE = frozenset({"app.quit", "app.redraw"})
-"""Actions whose control keys work in forms, too."""
+_ANYWHERE = frozenset({"app.quit", "app.redraw", "app.screenshot"})
+"""Actions whose control keys work in forms and dialogs, too."""
 
 
 class GwtuiApp(ConnectedApp, inherit_bindings=False):
