@@ -47,7 +47,7 @@ KEYS = {
     "end": "\x1b[F",
     "pagedown": "\x1b[6~",
     "backspace": "\x7f",
-    **{f"ctrl+{letter}": chr(ord(letter) - 96) for letter in "cnopsuz"},
+    **{f"ctrl+{letter}": chr(ord(letter) - 96) for letter in "cgnopsuz"},
 }
 _TOKEN = re.compile(r"<paste:([^>]*)>|<click:(\d+),(\d+)>|<([a-z+]+)>|(.)")
 

@@ -60,8 +60,9 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "app.screenshot",
         "Screenshot",
-        "Keep what this screen shows, as SVG or text: a picture without secrets",
+        "Keep what this screen or dialog shows, as SVG or text: a picture without secrets",
         APP,
+        ("ctrl+g",),
         words=("screenshot", "picture"),
     ),
     Action(

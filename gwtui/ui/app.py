@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 _BACKGROUND = "background"
 _AHEAD = 0.25
 """Seconds that the start screen waits at most for the connection that its rows are read by."""
-_ANYWHERE = frozenset({"app.quit", "app.redraw"})
-"""Actions whose control keys work in forms, too."""
+_ANYWHERE = frozenset({"app.quit", "app.redraw", "app.screenshot"})
+"""Actions whose control keys work in forms and dialogs, too."""
 
 
 class GwtuiApp(ConnectedApp, inherit_bindings=False):

@@ -29,6 +29,11 @@ _DRAWING = 1.0
 class HoldsSecret:
     """Stands among the bases of a widget that a secret is typed into, or drawn by."""
 
+    @property
+    def holds_secret(self) -> bool:
+        """Whether there is one in it now."""
+        return True
+
 
 class SecretInSightError(Exception):
     """A screen shows a secret, or may show one: there is no picture of it. Says where it is."""
@@ -66,7 +71,8 @@ class ScreenPicture:
 
 async def picture_of(screen: Screen[Any]) -> ScreenPicture:
     """What a screen shows once it is drawn, without the notices. Raises SecretInSightError."""
-    if any(isinstance(one, HoldsSecret) for one in screen.walk_children(Widget)):
+    widgets = screen.walk_children(Widget)
+    if any(isinstance(one, HoldsSecret) and one.holds_secret for one in widgets):
         raise SecretInSightError("it shows a secret, or one is typed into it")
     if any(without_secrets(one.value) != one.value for one in screen.query(Input)):
         raise SecretInSightError("what is typed into it may be a key")

@@ -13,6 +13,8 @@ import pytest
 from gwtui.local.exported_file import ExportError
 from gwtui.ui import clipboard
 from gwtui.ui.actions import output
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.menu import MenuScreen
 from gwtui.ui.screens.reading import ReadingScreen
@@ -49,6 +51,15 @@ def pictures_are_whole(folder: Path) -> None:
     assert "red-team" in picture.read_text()
     assert "http" not in picture.read_text().replace("http://www.w3.org/2000/svg", "")
     assert {stat.S_IMODE(one.stat().st_mode) for one in (picture, text)} == {0o600}
+
+
+def a_form_is_in_its_picture(app: GwtuiApp, folder: Path) -> None:
+    assert isinstance(app.screen, FormScreen), "it is still open"
+    (picture,) = folder.glob("gwtui-keys-dialog-2026112*Z.txt")
+    text = picture.read_text()
+    assert "New key" in text
+    assert "written" in text
+    assert "SVG to a file" not in text
 
 
 async def type_in_one_piece(one: Desk, keys: str) -> None:
@@ -141,6 +152,11 @@ async def test_the_list_in_view_goes_to_clipboard_and_files(
             one, ":screenshot<enter>s<enter><ctrl+p>screenshot text to a f<enter><enter>"
         )
         pictures_are_whole(tmp_path)
+
+        # A dialog, too, by a key that works in it; nothing of it is answered by that.
+        await type_in_one_piece(one, "nwritten<ctrl+g>t<enter>")
+        a_form_is_in_its_picture(app, tmp_path)
+        await type_in_one_piece(one, "<escape>y")
 
         # Too large for the terminal: a private file, and why.
         monkeypatch.delenv("TMUX")

@@ -71,6 +71,9 @@ async def test_there_is_none_of_a_screen_with_a_secret_in_sight() -> None:
             assert "this program uses" in await refused(app.screen)
     app = Plain(typed="Bearer abcdef0123456789", widget=SecretEditor("none"))
     async with app.run_test(size=(40, 10)) as pilot:
+        app.query_one(SecretEditor).focus()
+        assert "may be a key" in await refused(app.screen), "nothing is typed there yet"
+        await pilot.press("x")
         assert "typed into it" in await refused(app.screen)
         await app.query_one(SecretEditor).remove()
         assert "may be a key" in await refused(app.screen)

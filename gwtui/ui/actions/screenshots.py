@@ -26,13 +26,16 @@ _PICTURES = (
 
 
 async def screenshot(context: ActionContext) -> None:
-    """Keep what the screen shows; no dialog is in it, and no screen with a secret in sight."""
+    """Keep what is shown, a dialog, too; none with a secret in sight, such as a new key."""
     app, screen = context.app, context.screen
-    heading, moment = screen.heading, app.clock.now()
+    top, moment = app.screen, app.clock.now()
+    dialog = top is not screen
+    heading = f"a dialog on {screen.heading}" if dialog else screen.heading
     try:
-        picture = await picture_of(cast("Screen[Any]", screen))
+        picture = await picture_of(cast("Screen[Any]", top))
     except SecretInSightError as error:
-        app.say(f"There is no picture of this screen: {error}", severity="warning")
+        what = "dialog" if dialog else "screen"
+        app.say(f"There is no picture of this {what}: {error}", severity="warning")
         return
     taken = await from_menu(context, f"Screenshot · {heading}", _PICTURES)
     if taken is None:
@@ -42,7 +45,9 @@ async def screenshot(context: ActionContext) -> None:
     if taken == "clipboard":
         await to_clipboard(context, what, text)
     else:
-        name = default_name(screen.resource, moment, taken)
+        name = default_name(
+            f"{screen.resource}-dialog" if dialog else screen.resource, moment, taken
+        )
         await to_file(
             context, f"Write the {what[:1].lower()}{what[1:]} to a file", what, name, text
         )

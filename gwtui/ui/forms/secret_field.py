@@ -41,6 +41,11 @@ class SecretEditor(HoldsSecret, Widget, can_focus=True):
         self._secret = SecretStr("")
         self._overlong = False
 
+    @property
+    def holds_secret(self) -> bool:
+        """Whether anything was typed: how long it is would be told, too."""
+        return len(self._secret) > 0
+
     def render(self) -> Content:
         """A dot for each character, up to a few, and the count."""
         length = len(self._secret)
