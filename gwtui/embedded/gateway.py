@@ -16,7 +16,7 @@ from gwtui.embedded.issuing import ISSUED_KEY_NAME, issue
 from gwtui.embedded.openapi import describe
 from gwtui.embedded.operations import Site
 from gwtui.embedded.routes import OPERATIONS
-from gwtui.embedded.simulator import UsageProfile, build_catalog
+from gwtui.embedded.simulator.usage import UsageProfile
 from gwtui.embedded.store import account, keys
 from gwtui.embedded.store.database import Database
 from gwtui.embedded.store.ledger import Ledger
@@ -82,7 +82,7 @@ class EmbeddedGateway:
             site = Site(
                 dialect=dialect,
                 clock=clock,
-                catalog=build_catalog(origin.seed),
+                seed=origin.seed,
                 vault=Vault.of(opened.path),
                 description=partial(_description, dialect),
                 profiles=profiles,
