@@ -113,12 +113,18 @@ class EmbeddedGateway:
             return SimulatedPast.of(db, self.origin, self._site.catalog)
 
     def issue_key(
-        self, *, management: bool, name: str = ISSUED_KEY_NAME, workspace_id: str | None = None
+        self,
+        *,
+        management: bool,
+        name: str = ISSUED_KEY_NAME,
+        workspace_id: str | None = None,
+        body: str | None = None,
     ) -> str:
         """Make a key and give its full text, which is not kept.
 
-        ``workspace_id`` is for ordinary keys, the default workspace when None. Raises
-        NoWorkspaceError when there is no such workspace.
+        ``workspace_id`` is for ordinary keys, the default workspace when None; ``body`` are the 64
+        hex digits of the key, by chance when None. Raises NoWorkspaceError when there is no such
+        workspace.
         """
         return issue(
             self._database,
@@ -127,6 +133,7 @@ class EmbeddedGateway:
             management=management,
             name=name,
             workspace_id=workspace_id,
+            body=body,
         )
 
     def revoke_management_keys(self, name: str) -> None:
