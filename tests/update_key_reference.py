@@ -18,7 +18,7 @@ _TABLE = re.compile(r"<!-- keys: ([\w-]+) -->\n.*?<!-- end -->", re.DOTALL)
 
 def scopes() -> set[str]:
     """Every scope that has an action."""
-    return {action.scope for action in registry.all_actions()}
+    return {action.scope for action in (*registry.all_actions(), *registry.dialog_actions())}
 
 
 def named(page: str) -> list[str]:
@@ -34,12 +34,16 @@ def filled(page: str) -> str:
 def _table(scope: str) -> str:
     rows = [
         f"| {_asked_by(action)} | {action.title} | {action.help} |"
-        for action in offered([scope])
+        for action in (*offered([scope]), *_of_dialogs(scope))
         # A place without a key is gone to by its path.
         if action.keys or action not in place_actions()
     ]
     table = "\n".join(["| key | action | what it does |", "| --- | --- | --- |", *rows])
     return f"<!-- keys: {scope} -->\n{table}\n<!-- end -->"
+
+
+def _of_dialogs(scope: str) -> list[Action]:
+    return [action for action in registry.dialog_actions() if action.scope == scope]
 
 
 def _asked_by(action: Action) -> str:

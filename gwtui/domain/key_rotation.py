@@ -121,7 +121,8 @@ class RotationFacts:
 class RotationStatus:
     """The stage, what it means in a sentence, what to do, and the step that does it.
 
-    ``due`` is from when on the step is meant to be done, None for at once.
+    ``due`` is from when on the step is meant to be done, None for at once. ``since`` is from when
+    the figures of the old key stand still, None where that does not matter or is not known.
     """
 
     stage: RotationStage
@@ -129,6 +130,7 @@ class RotationStatus:
     next: str
     step: RotationStep = ""
     due: datetime | None = None
+    since: datetime | None = None
 
     def is_due(self, now: datetime) -> bool:
         """Whether the step is to be done now."""
@@ -261,7 +263,7 @@ def _use(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> Rotation
     if due <= now:
         silent = age((now - since).total_seconds())
         said = f"The old key has been silent for {silent}, since {utc(since)}. {taken}"
-        return RotationStatus("silent", said, "disable the old key", "disable")
+        return RotationStatus("silent", said, "disable the old key", "disable", since=since)
     last = None if facts.old is None else facts.old.last_used_at
     used = "" if last is None else f"last request {relative(last, now)}, "
     said = f"The old key may be in use: {used}unchanged since {utc(since)}. {taken}"
@@ -271,6 +273,7 @@ def _use(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> Rotation
         f"silent {relative(due, now)} if unchanged; hand out the new key",
         "disable",
         due,
+        since,
     )
 
 

@@ -39,6 +39,8 @@ MODULES: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 """Where actions are declared, and for which scopes; in the order in which they are offered."""
 
+DIALOGS = "gwtui.resources.dialog_actions"
+"""Where the keys of forms and dialogs are declared, which do them by themselves."""
 
 GO = "go."
 """What the ids of the actions begin with that go to a place."""
@@ -61,7 +63,7 @@ def remap(keys: Mapping[str, tuple[str, ...]]) -> None:
     _chosen.update(keys)
     if QUIT in keys:
         _chosen[QUIT] = tuple(dict.fromkeys((*keys[QUIT], ALWAYS_QUITS)))
-    for kept in (all_actions, for_scope, tab_actions, place_actions):
+    for kept in (all_actions, for_scope, tab_actions, place_actions, dialog_actions):
         kept.cache_clear()
 
 
@@ -71,8 +73,14 @@ def declared_keys(action: Action) -> tuple[str, ...]:
         return action.keys
     if action.id.startswith(GO):
         return _place_keys(action.id.removeprefix(GO))
-    every = (one for module, _ in MODULES for one in actions_of(module))
+    modules = (*(module for module, _ in MODULES), DIALOGS)
+    every = (one for module in modules for one in actions_of(module))
     return next(one.keys for one in every if one.id == action.id)
+
+
+def chosen_keys() -> Mapping[str, tuple[str, ...]]:
+    """The keys that a person chose, by the id of their action."""
+    return _chosen
 
 
 def _with_own_keys(action: Action) -> Action:
@@ -91,6 +99,12 @@ def actions_of(module: str) -> tuple[Action, ...]:
 def all_actions() -> tuple[Action, ...]:
     """Every action, whatever its scope."""
     return tuple(_with_own_keys(action) for module, _ in MODULES for action in actions_of(module))
+
+
+@cache
+def dialog_actions() -> tuple[Action, ...]:
+    """Those of forms and dialogs, which no screen and no palette offers."""
+    return tuple(map(_with_own_keys, actions_of(DIALOGS)))
 
 
 @cache
@@ -127,7 +141,11 @@ def by_id(action_id: str) -> Action:
         return place
     # Nearly every id begins with the scope of its action.
     likely = for_scope(action_id.partition(".")[0])
-    found = _named(action_id, likely) or _named(action_id, all_actions())
+    found = (
+        _named(action_id, likely)
+        or _named(action_id, all_actions())
+        or _named(action_id, dialog_actions())
+    )
     if found is None:
         raise KeyError(action_id)
     return found

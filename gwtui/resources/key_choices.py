@@ -10,6 +10,7 @@ from gwtui.crud.action import APP, COPY, LIST, Action
 from gwtui.domain.suggestions import did_you_mean
 from gwtui.resources import actions as registry
 from gwtui.resources.actions import ALWAYS_QUITS, QUIT
+from gwtui.resources.dialog_actions import ANYWHERE, DIALOG_SCOPES, FORM
 from gwtui.resources.figure_actions import FIGURES
 from gwtui.resources.frame_actions import TABLE_KEYS
 from gwtui.resources.recovery.actions import RESOURCE as DOUBT
@@ -37,6 +38,11 @@ _SIGN_NAMES = {
 _SAME_AS = {"ctrl+i": "Tab", "ctrl+m": "Enter", "ctrl+h": "Backspace", "ctrl+j": "Enter"}
 """Keys that terminals send as another one."""
 _FOCUS = {"tab": "moves between the parts of a screen", "shift+tab": "moves between the parts"}
+_PRESSES = frozenset({"enter", "space"})
+_MOVES = frozenset({"backspace", "delete", "left", "right", "home", "end"})
+"""Keys that move in what is typed, or take from it, with whatever is held beside them."""
+_EDITS = frozenset(f"ctrl+{name}" for name in "acdefkuvwxyz")
+"""Further ones that change what is typed."""
 _TABLE = {
     key: f"is {what.lower()} in lists" for keys, _, what in TABLE_KEYS for key in keys.split(",")
 }
@@ -82,7 +88,8 @@ def problem_of(action_id: str, keys: Sequence[str]) -> str:
     try:
         action = registry.by_id(action_id)
     except KeyError:
-        known = [one.id for one in (*registry.all_actions(), *registry.place_actions())]
+        every = (*registry.all_actions(), *registry.place_actions(), *registry.dialog_actions())
+        known = [one.id for one in every]
         return f"there is no action {action_id!r}{did_you_mean(action_id, known)}"
     for written in keys:
         key = key_name(written)
@@ -93,9 +100,29 @@ def problem_of(action_id: str, keys: Sequence[str]) -> str:
         if key == ALWAYS_QUITS and action_id != QUIT:
             return f"{written} always leaves the program"
         own = key in registry.declared_keys(action)
-        if not own and (why := _FOCUS.get(key) or _TABLE.get(key)):
+        if not own and (why := _taken(action, key)):
             return f"{written} {why}"
     return ""
+
+
+def _taken(action: Action, key: str) -> str:
+    """What a key does already where an action is offered, whatever is chosen; "" for nothing."""
+    if key in _FOCUS:
+        return _FOCUS[key]
+    if action.scope not in DIALOG_SCOPES:
+        return _TABLE.get(key, "")
+    if key in _PRESSES:
+        return "presses what has the focus"
+    if action.scope == FORM and not _is_beside_typing(key):
+        return "is for what is typed into a field"
+    return ""
+
+
+def _is_beside_typing(key: str) -> bool:
+    """Whether a key does nothing in a field that is typed into."""
+    if key.replace("shift+", "") in _EDITS or key.rpartition("+")[2] in _MOVES:
+        return False
+    return "ctrl+" in key or "alt+" in key or key in _NAMES - {"space"}
 
 
 def conflicts(chosen: KeyChoices) -> Iterator[tuple[str, str]]:
@@ -105,13 +132,25 @@ def conflicts(chosen: KeyChoices) -> Iterator[tuple[str, str]]:
         for other in _met(registry.by_id(action_id)):
             other_keys = given.get(other.id, registry.declared_keys(other))
             for written in keys:
-                if key_name(written) in other_keys and other.id != action_id:
+                key = key_name(written)
+                if key in other_keys and other.id != action_id and _reach(key, action_id, other):
                     yield action_id, f"{written} is {other.title} there already ({other.id})"
 
 
+def _reach(key: str, action_id: str, other: Action) -> bool:
+    """Whether a key of both gets to both: of the frame's, only control keys get into dialogs."""
+    scopes = {registry.by_id(action_id).scope, other.scope}
+    return len(scopes) == 1 or not scopes & {*DIALOG_SCOPES} or key.startswith("ctrl+")
+
+
 def _met(action: Action) -> Iterable[Action]:
-    """The actions that are offered on a screen beside this one."""
-    places = registry.place_actions()
+    """The actions that are offered on a screen or in a dialog beside this one."""
+    places, dialogs = registry.place_actions(), registry.dialog_actions()
+    if action.scope in DIALOG_SCOPES:
+        own = (one for one in dialogs if one.scope == action.scope)
+        return (*own, *map(registry.by_id, sorted(ANYWHERE)))
+    if action.id in ANYWHERE:
+        return (*registry.all_actions(), *places, *dialogs)
     if action.scope in (APP, COPY, LIST, FIGURES):
         return (*(one for one in registry.all_actions() if _meet(action, one)), *places)
     beside = LIST if action.scope in RESOURCES else FIGURES

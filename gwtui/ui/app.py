@@ -18,6 +18,7 @@ from textual.worker import Worker, WorkerState
 from gwtui.crud.action import APP, Action
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.resources.actions import by_id, remap
+from gwtui.resources.dialog_actions import ANYWHERE
 from gwtui.resources.preferences import FILE_NAME as PREFERENCES
 from gwtui.resources.preferences import Preferences
 from gwtui.resources.session import SessionFiles, TryMemory
@@ -54,8 +55,6 @@ if TYPE_CHECKING:
 _BACKGROUND = "background"
 _AHEAD = 0.25
 """Seconds that the start screen waits at most for the connection that its rows are read by."""
-_ANYWHERE = frozenset({"app.quit", "app.redraw", "app.screenshot"})
-"""Actions whose control keys work in forms and dialogs, too."""
 
 
 class GwtuiApp(ConnectedApp, inherit_bindings=False):
@@ -123,7 +122,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
     def _bind(self, action: Action) -> None:
         for key in action.keys:
             # Control keys work everywhere, forms included; plain ones only where nobody types.
-            priority = key.startswith("ctrl+") and action.id in _ANYWHERE
+            priority = key.startswith("ctrl+") and action.id in ANYWHERE
             binding = Binding(key, f"run({action.id!r})", show=False, priority=priority)
             bindings_of(self)[key] = [binding]
 

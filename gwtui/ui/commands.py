@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from gwtui.crud.action import APP, Action
 from gwtui.resources import actions as registry
 from gwtui.resources.actions import by_id
+from gwtui.resources.dialog_actions import DIALOG_SCOPES
+from gwtui.ui.textual_compat import bindings_of
+
+if TYPE_CHECKING:
+    from textual.dom import DOMNode
 
 _NAMED = re.compile(r"\{([a-z]+(?:-[a-z]+)*\.[a-z_-]+)\}", re.ASCII)
 """An action in a sentence: {keys.create}."""
@@ -73,6 +79,8 @@ def shown_all(keys: tuple[str, ...]) -> str:
 
 def asked_by(action: Action) -> str:
     """How an action is asked for: its keys, else what is typed behind a colon, else the palette."""
+    if not action.keys and action.scope in DIALOG_SCOPES:
+        return "its button"
     word = f":{action.words[0]}" if action.words else "palette"
     return shown_all(action.keys) or word
 
@@ -93,3 +101,26 @@ def _key_or_text(action_id: str, text: str) -> str:
         return key_of(action_id)
     except KeyError:
         return text
+
+
+def take_own_keys(node: DOMNode) -> None:
+    """Put those bindings whose ids name actions on the keys that a person chose for them.
+
+    For a dialog or a part of one, right after it is made.
+    """
+    chosen = registry.chosen_keys()
+    if not chosen:
+        return
+    bindings = bindings_of(node)
+    moved = {
+        one.id: one for each in bindings.values() for one in each if one.id and one.id in chosen
+    }
+    for key, each in list(bindings.items()):
+        left = [one for one in each if one.id not in moved]
+        if left:
+            bindings[key] = left
+        else:
+            del bindings[key]
+    for action_id, one in moved.items():
+        for key in chosen[action_id]:
+            bindings.setdefault(key, []).insert(0, one.with_key(key))

@@ -115,6 +115,9 @@ async def test_a_workspace_scope_reads_that_workspace_alone(tmp_path: Path) -> N
         await pilot.pause()
         assert selected not in listing(app).table.identities
         assert not notices(app), "whoever chose the workspace is not told that the row went"
+        await pilot.press("slash", *"voice-hotline")
+        told = "Esc clears the filter. Only Research is listed: w shows others."
+        await until(pilot, lambda: told in shown(app), "where else it may be")
 
 
 async def test_a_model_opens_its_endpoints_with_every_figure(tmp_path: Path) -> None:

@@ -7,15 +7,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from textual.binding import Binding
 from textual.keys import KEY_NAME_REPLACEMENTS, _character_to_key
+from textual.widgets import Input, TextArea
 
 import gwtui
+from form_kit import HostApp, ScriptedSubmit, form, until
 from gwtui.crud.action import APP, LIST
 from gwtui.resources import actions as registry
+from gwtui.resources.dialog_actions import DIALOG_SCOPES
 from gwtui.resources.key_choices import conflicts, key_name, key_names, problem_of
 from gwtui.resources.preferences import Preferences
 from gwtui.resources.registry import RESOURCES
 from gwtui.ui.commands import key_of, offered, with_keys
+from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.textual_compat import bindings_of
 
 
 @pytest.fixture(autouse=True)
@@ -66,6 +72,14 @@ def test_names(written: str, name: str | None) -> None:
         ("app.quit", ["ctrl+c"], ""),
         ("keys.delete", ["tab"], "tab moves between"),
         ("keys.delete", [], ""),
+        ("form.send", ["f2", "ctrl+b"], ""),
+        ("form.send", ["s"], "s is for what is typed"),
+        ("form.send", ["+"], "+ is for what is typed"),
+        ("form.leave", ["ctrl+u"], "ctrl+u is for what is typed"),
+        ("form.next_field", ["tab"], "tab moves between"),
+        ("question.yes", ["j", "+"], ""),
+        ("question.yes", ["enter"], "enter presses what has the focus"),
+        ("form.sned", ["f2"], "there is no action 'form.sned'; did you mean 'form.send'?"),
     ],
 )
 def test_what_cannot_be_chosen(action: str, keys: list[str], problem: str) -> None:
@@ -75,8 +89,9 @@ def test_what_cannot_be_chosen(action: str, keys: list[str], problem: str) -> No
 
 def test_no_default_key_stands_against_another() -> None:
     """What is refused for a person does not happen by itself: every default, chosen anew."""
-    every = [*registry.all_actions(), *registry.place_actions()]
-    known = {action.id: action.keys for action in every if action.scope in {APP, LIST, *RESOURCES}}
+    every = [*registry.all_actions(), *registry.place_actions(), *registry.dialog_actions()]
+    scopes = {APP, LIST, *RESOURCES, *DIALOG_SCOPES}
+    known = {action.id: action.keys for action in every if action.scope in scopes}
     assert list(conflicts(known)) == []
 
 
@@ -88,6 +103,13 @@ def test_conflicts() -> None:
     assert list(conflicts({"board.page": ["D"]})) == []  # there is no list
     assert [one for one, _ in conflicts({"board.page": ["t"]})] == ["board.page"]
     assert {one for one, _ in conflicts({"go.models": ["x"]})} == {"go.models"}
+    # In dialogs: among their own keys, and with those of the frame that get there.
+    assert [one for one, _ in conflicts({"question.yes": ["n"]})] == ["question.yes"]
+    assert list(conflicts({"question.yes": ["n"], "question.no": ["escape"]})) == []
+    assert list(conflicts({"question.yes": ["v"], "new-key.show": ["n"]})) == []
+    assert [one for one, _ in conflicts({"form.send": ["ctrl+l"]})] == ["form.send"]
+    assert [one for one, _ in conflicts({"app.redraw": ["ctrl+s"]})] == ["app.redraw"]
+    assert list(conflicts({"app.redraw": ["f5"], "form.send": ["f5"]})) == []
 
 
 def test_bindings_hints_and_sentences_follow() -> None:
@@ -106,6 +128,33 @@ def test_bindings_hints_and_sentences_follow() -> None:
     assert key_of("app.back") == "Esc"
     registry.remap({})
     assert registry.by_id("keys.create").keys == ("n",)
+
+
+def test_no_form_may_have_a_key_that_edits_what_is_typed() -> None:
+    for binding in (*Input.BINDINGS, *TextArea.BINDINGS):
+        assert isinstance(binding, Binding)
+        for key in binding.key.split(","):
+            if key_name(key) == key and not re.match(r"(shift\+)?(up|down|page|f\d)", key):
+                assert problem_of("form.choices", [key]), key
+
+
+async def test_dialogs_take_their_keys_and_say_them() -> None:
+    registry.remap({"form.send": ("f2",), "form.leave": (), "question.no": ("x", "f9")})
+    submit = ScriptedSubmit()
+    screen = form(submit)
+    keys = bindings_of(screen)
+    assert [one.action for one in keys["f2"]] == ["submit"]
+    assert not {"ctrl+s", "escape"} & set(keys)
+    assert screen._keys() == "Tab next · F2 sends · its button leaves"
+    question = AskScreen("Leave?", "It is lost.", safe="Stay", deliberate="Leave")
+    app = HostApp(question)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("escape", "n", "q")
+        assert app.screen is question
+        await pilot.press("x")
+        await until(pilot, lambda: app.results == [False], "the answer")
+    registry.remap({})
+    assert "escape" in bindings_of(form(submit))
 
 
 def test_sentences_name_actions_that_there_are() -> None:
@@ -132,7 +181,8 @@ def test_the_file(tmp_path: Path) -> None:
 
 
 def test_every_sentence_names_actions_that_there_are() -> None:
-    scopes = {action.scope for action in registry.all_actions()}
+    every = (*registry.all_actions(), *registry.dialog_actions())
+    scopes = {action.scope for action in every}
     named = re.compile(r"\{([a-z-]+)\.([a-z_-]+)\}")
     found = [
         (path, scope, verb)
@@ -143,7 +193,7 @@ def test_every_sentence_names_actions_that_there_are() -> None:
         for scope, verb in named.findall(line)
         if scope in scopes
     ]
-    known = {action.id for action in registry.all_actions()}
+    known = {action.id for action in every}
     assert len(found) > 20
     assert [one for one in found if f"{one[1]}.{one[2]}" not in known] == []
 

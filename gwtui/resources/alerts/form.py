@@ -157,7 +157,7 @@ def _field(model: type[AlertRule], name: str, choices: Choices) -> FormField:
     if rules.unit:
         label = f"{label} ({rules.unit})"
     if name == "only":
-        return ModelField(name, label, choices=choices, placeholder="Ctrl+O lists them")
+        return ModelField(name, label, choices=choices, placeholder="{form.choices} lists them")
     kind = _KINDS.get(model.model_fields[name].annotation, "choice" if rules.choices else "text")
     hints = {"profile": "every profile", "fire_after": "such as 5 min", "clear_after": "5 min"}
     return FormField(name, label, kind, placeholder=hints.get(name, ""))

@@ -137,7 +137,7 @@ def run_form(
         title=f"Run {len(samples)} samples",
         model=SampleRunForm,
         fields=(
-            ModelField("model", "Model", choices=models, placeholder="Ctrl+O lists them"),
+            ModelField("model", "Model", choices=models, placeholder="{form.choices} lists them"),
             *key_fields(sources, wanted),
             FormField("max_cost", "Maximum cost", "usd"),
         ),

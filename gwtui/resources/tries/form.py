@@ -117,7 +117,9 @@ def try_form(
             FieldGroup(
                 "Request",
                 (
-                    ModelField("model", "Model", choices=models, placeholder="Ctrl+O lists them"),
+                    ModelField(
+                        "model", "Model", choices=models, placeholder="{form.choices} lists them"
+                    ),
                     MultiPickField(
                         "only",
                         "Providers",

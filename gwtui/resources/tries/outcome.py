@@ -48,8 +48,8 @@ _ON_SCREEN: Mapping[RefusalKind, str] = {
     "key limit used up": "raise the key's limit, or wait until it resets",
     "budget used up": "raise the budget, or wait until it resets",
     "credits needed": "buy credits, or ask for fewer tokens",
-    "unknown model": "check its name: Ctrl+O in the form lists the models",
-    "wrong operation": "choose a model that answers in text: Ctrl+O in the form lists them",
+    "unknown model": "check its name: the form lists the models",
+    "wrong operation": "choose a model that answers in text: the form lists them",
     "provider failed": "try again, or choose another provider",
     "read-only": "nothing was sent; gwtui --allow-tries sends it all the same, and costs money",
 }

@@ -34,7 +34,7 @@ from gwtui.resources.alerts.form import (
 )
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.writing import covered, plain_facts, select
-from gwtui.ui.commands import key_of
+from gwtui.ui.commands import key_of, with_keys
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.choose import Choice, ChooseScreen
@@ -73,7 +73,7 @@ class AlertRuleScreen(FormScreen[str]):
         self._found = Cell("")
 
     def _keys(self) -> str:
-        return "Tab next · Ctrl+S saves · Esc leaves"
+        return with_keys("Tab next · {form.send} saves · {form.leave} leaves")
 
     def _show(self) -> None:
         super()._show()

@@ -17,6 +17,7 @@ from gwtui.contract.content_filters import BUILTIN_LABELS, BUILTIN_SLUGS, PROMPT
 from gwtui.contract.guardrails import legal_actions
 from gwtui.crud.form import BuiltinRow, FilterListField
 from gwtui.domain.safe_text import safe_line
+from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.editors import ChoiceEditor, Edited, Entered
 from gwtui.ui.forms.reading import UNSAID, Typed
 from gwtui.ui.forms.value_screen import Kept, OpeningEditor, ValueScreen
@@ -43,12 +44,15 @@ class _Line:
     place: int | None = None
 
 
+_HINT = "↑ ↓ filter · ← → or letters choose · {form.send} done · {form.leave} leaves"
+
+
 class BuiltinsScreen(ValueScreen, FittedDialog[Kept | None]):
     """Every builtin filter in sight, with a choice each."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "app.focus_next", show=False),
-        Binding("up", "app.focus_previous", show=False),
+        Binding("down", "app.focus_next", show=False, id="form.next_field"),
+        Binding("up", "app.focus_previous", show=False, id="form.previous_field"),
     ]
     AUTO_FOCUS = "ChoiceEditor"
 
@@ -70,7 +74,7 @@ class BuiltinsScreen(ValueScreen, FittedDialog[Kept | None]):
                 yield Button(Content("Done"), id="done", compact=True)
                 yield Button(Content("Leave as it was"), id="leave", compact=True)
             yield Static(
-                toned("↑ ↓ filter · ← → or letters choose · Ctrl+S done · Esc leaves", "muted"),
+                toned(with_keys(_HINT), "muted"),
                 classes="keys",
             )
 

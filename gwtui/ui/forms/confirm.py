@@ -14,6 +14,7 @@ from textual.widgets import Button, Static
 from gwtui.crud.plan import Change, Plan
 from gwtui.crud.resource import Tone
 from gwtui.domain.cells import UNKNOWN
+from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.editors import Edited, Entered, TextEditor
 from gwtui.ui.screens.modal import KeysLine, LongDialog
 from gwtui.ui.tones import toned
@@ -30,10 +31,10 @@ class ConfirmScreen(LongDialog[bool]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,n,q", "stay", show=False),
-        Binding("y", "go", show=False),
-        Binding("left,up", "app.focus_previous", show=False),
-        Binding("right,down", "app.focus_next", show=False),
+        Binding("escape,n,q", "stay", show=False, id="question.no"),
+        Binding("y", "go", show=False, id="question.yes"),
+        Binding("left,up", "app.focus_previous", show=False, id="question.previous"),
+        Binding("right,down", "app.focus_next", show=False, id="question.next"),
     ]
 
     def __init__(
@@ -98,9 +99,9 @@ class ConfirmScreen(LongDialog[bool]):
     def hint(self) -> str:
         """Which keys there are for this plan."""
         if self._plan.obstacles:
-            return "This cannot be done now · Tab moves · Esc closes"
-        hint = "Tab moves · Enter presses · Esc keeps it"
-        return f"y confirms · {hint}" if self._by_one_key else hint
+            return with_keys("This cannot be done now · Tab moves · {question.no} closes")
+        hint = "Tab moves · Enter presses · {question.no} keeps it"
+        return with_keys(f"{{question.yes}} confirms · {hint}" if self._by_one_key else hint)
 
     @property
     def _by_one_key(self) -> bool:

@@ -15,6 +15,7 @@ from textual.geometry import Region
 from textual.widgets import Button, Static
 
 from gwtui.crud.resource import Tone
+from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.editors import ChoiceEditor, Entered
 from gwtui.ui.screens.modal import KeysLine, LongDialog
 from gwtui.ui.tones import toned
@@ -110,8 +111,8 @@ class ConflictScreen(LongDialog[Mapping[str, Side] | None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", show=False),
-        Binding("ctrl+s", "go", show=False),
+        Binding("escape", "leave", show=False, id="form.leave"),
+        Binding("ctrl+s", "go", show=False, id="form.send"),
     ]
     AUTO_FOCUS = "ChoiceEditor"
 
@@ -140,7 +141,7 @@ class ConflictScreen(LongDialog[Mapping[str, Side] | None]):
     @property
     def hint(self) -> str:
         """Which keys there are."""
-        return "↑ ↓ choose · Tab next · Ctrl+S goes on · Esc back"
+        return with_keys("↑ ↓ choose · Tab next · {form.send} goes on · {form.leave} back")
 
     @on(Entered)
     def _entered(self, event: Entered) -> None:

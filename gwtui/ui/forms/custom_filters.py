@@ -17,6 +17,7 @@ from gwtui.contract.content_filters import FILTER_ACTIONS, CustomFilterRequest
 from gwtui.contract.request import field_rules, problems
 from gwtui.crud.form import CustomFilterField, CustomRow
 from gwtui.domain.safe_text import safe_line, safe_text
+from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.builtin_filters import Problems
 from gwtui.ui.forms.editors import ChoiceEditor, Edited, Entered, TextEditor
 from gwtui.ui.forms.pattern_tester import PatternTester
@@ -39,12 +40,12 @@ class FiltersScreen(ValueScreen):
     """Adds, changes and removes filters; what they would do stands below while one types."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+n", "add", show=False, priority=True),
+        Binding("ctrl+n", "add", show=False, priority=True, id="form.add"),
         Binding("n,plus", "add_from_list", show=False),
         Binding("d,delete", "remove", show=False),
         Binding("enter", "edit", show=False),
-        Binding("down", "app.focus_next", show=False),
-        Binding("up", "app.focus_previous", show=False),
+        Binding("down", "app.focus_next", show=False, id="form.next_field"),
+        Binding("up", "app.focus_previous", show=False, id="form.previous_field"),
     ]
     AUTO_FOCUS = "#filter-rows"
 
@@ -75,7 +76,7 @@ class FiltersScreen(ValueScreen):
                 yield Button(Content("Done"), id="done", compact=True)
                 yield Button(Content("Leave as it was"), id="leave", compact=True)
                 yield Static(
-                    toned("Ctrl+N adds · d removes · Ctrl+S done", "muted"),
+                    toned(with_keys("{form.add} adds · d removes · {form.send} done"), "muted"),
                     classes="keys",
                 )
 
@@ -197,7 +198,7 @@ class FiltersScreen(ValueScreen):
     def _show(self) -> None:
         rows = self.query_one("#filter-rows", RowList)
         lines = [self._line(place, row) for place, row in enumerate(self._rows)]
-        empty = toned("no filter yet: Ctrl+N or Enter adds one", "muted")
+        empty = toned(with_keys("no filter yet: {form.add} or Enter adds one"), "muted")
         rows.styles.height = min(max(len(lines), 1), _MOST_ROWS)
         rows.show_rows(lines or [empty], self._editing)
         count = f"{len(self._rows)} filter{'' if len(self._rows) == 1 else 's'}"

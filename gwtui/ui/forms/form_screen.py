@@ -19,6 +19,7 @@ from gwtui.crud.form import Facts, FieldGroup, FormSpec, row_id
 from gwtui.crud.plan import Applied, Outcome, Refused, Unknown
 from gwtui.crud.text import sentence
 from gwtui.domain.safe_text import safe_text
+from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.forms.state import FormState, FormSummary
 from gwtui.ui.guarded import clear_notices
@@ -106,12 +107,12 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "submit", show=False),
-        Binding("escape", "leave", show=False),
-        Binding("down", "app.focus_next", show=False),
-        Binding("up", "app.focus_previous", show=False),
-        Binding("pagedown,ctrl+pagedown", "part(1)", show=False),
-        Binding("pageup,ctrl+pageup", "part(-1)", show=False),
+        Binding("ctrl+s", "submit", show=False, id="form.send"),
+        Binding("escape", "leave", show=False, id="form.leave"),
+        Binding("down", "app.focus_next", show=False, id="form.next_field"),
+        Binding("up", "app.focus_previous", show=False, id="form.previous_field"),
+        Binding("pagedown,ctrl+pagedown", "part(1)", show=False, id="form.next_part"),
+        Binding("pageup,ctrl+pageup", "part(-1)", show=False, id="form.previous_part"),
     ]
     AUTO_FOCUS = ".editor"
     SENDING: ClassVar[str] = SENDING
@@ -152,8 +153,8 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
 
     def _keys(self) -> str:
         if self._in_parts:
-            return "PgDn part · Ctrl+S sends · Esc"
-        return "Tab next · Ctrl+S sends · Esc leaves"
+            return with_keys("{form.next_part} part · {form.send} sends · {form.leave}")
+        return with_keys("Tab next · {form.send} sends · {form.leave} leaves")
 
     @property
     def _in_parts(self) -> bool:

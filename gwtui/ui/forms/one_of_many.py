@@ -13,6 +13,7 @@ from textual.suggester import Suggester
 from gwtui.crud.form import ModelField, PickOption
 from gwtui.crud.resource import Cell, Tone
 from gwtui.domain.suggestions import did_you_mean
+from gwtui.ui.commands import take_own_keys, with_keys
 from gwtui.ui.forms.editors import Edited, Hinted, OpensByTyping, TextEditor
 from gwtui.ui.forms.reading import Typed
 from gwtui.ui.forms.search import SearchOption, SearchScreen, option_line, title_width
@@ -78,12 +79,15 @@ class FindScreen(SearchScreen):
 
 
 class ModelEditor(TextEditor):
-    """A line of text with the list behind it: → completes, Ctrl+O opens the list."""
+    """A line of text with the list behind it: → completes, a key opens the list."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+o", "find", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+o", "find", show=False, id="form.choices")
+    ]
 
     def __init__(self, field: ModelField, value: str) -> None:
-        super().__init__(value, field.placeholder)
+        super().__init__(value, with_keys(field.placeholder))
+        take_own_keys(self)
         self.field = field
         self.offer = SearchOption(field.choices)
         self.suggester = _FromOffer(self.offer)
@@ -110,7 +114,8 @@ class ModelEditor(TextEditor):
         option = offer.option(text)
         if not offer.known(text):
             hint = did_you_mean(text, [one.value for one in offer.options])
-            return Cell(f"not in the list{hint or ': sent as it is typed'} · Ctrl+O lists", "warn")
+            lists = with_keys("{form.choices} lists")
+            return Cell(f"not in the list{hint or ': sent as it is typed'} · {lists}", "warn")
         return Cell(" · ".join(part for part in (option.title, option.note) if part) or "known")
 
     @work(group=OPENING, exclusive=True)

@@ -19,6 +19,7 @@ from gwtui.crud.resource import Tone
 from gwtui.domain.safe_text import safe_ends, safe_text
 from gwtui.domain.times import utc
 from gwtui.ui.clipboard import Copied, copy_text, save_private
+from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.editors import Edited, Entered, TickEditor
 from gwtui.ui.picture import HoldsSecret
 from gwtui.ui.screens.modal import KeysLine, LongDialog
@@ -60,10 +61,10 @@ class SecretScreen(LongDialog[bool]):
 
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("v", "reveal", show=False),
-        Binding("y,c", "copy", show=False),
-        Binding("s", "save", show=False),
-        Binding("t", "try", show=False),
+        Binding("v", "reveal", show=False, id="new-key.show"),
+        Binding("y,c", "copy", show=False, id="new-key.copy"),
+        Binding("s", "save", show=False, id="new-key.save"),
+        Binding("t", "try", show=False, id="new-key.try"),
         Binding("escape,q", "leave", show=False),
         Binding("left,up", "app.focus_previous", show=False),
         Binding("right,down", "app.focus_next", show=False),
@@ -92,9 +93,11 @@ class SecretScreen(LongDialog[bool]):
             yield Static(self._fate(), id="secret-fate", classes="effect")
             yield SecretView(toned(MASK), id="secret-value")
             with Horizontal(classes="buttons"):
-                yield Button(Content("Copy (y)"), id="copy", compact=True)
-                yield Button(Content("Show (v)"), id="reveal", compact=True)
-                yield Button(Content("Save to a file (s)"), id="save", compact=True)
+                yield Button(Content(with_keys("Copy ({new-key.copy})")), id="copy", compact=True)
+                yield Button(Content(with_keys("Show ({new-key.show})")), id="reveal", compact=True)
+                yield Button(
+                    Content(with_keys("Save to a file ({new-key.save})")), id="save", compact=True
+                )
             with VerticalScroll(id="secret-notes", classes="long", can_focus=False):
                 yield Static(Content(""), id="secret-note")
             yield TickEditor("I have stored this key", id="stored")
@@ -103,7 +106,9 @@ class SecretScreen(LongDialog[bool]):
                 if self._shelter.made:
                     yield Button(Content("Later (Esc)"), id="later", compact=True)
                 if self._attempt is not None:
-                    yield Button(Content("Try it (t)"), id="try", compact=True)
+                    yield Button(
+                        Content(with_keys("Try it ({new-key.try})")), id="try", compact=True
+                    )
                 yield KeysLine(toned(self.hint, "muted"), classes="hint")
 
     @property
@@ -182,8 +187,8 @@ class SecretScreen(LongDialog[bool]):
         self._revealed = not self._revealed
         shown = safe_text(self._value.get_secret_value(), _LONGEST) if self._revealed else MASK
         self.query_one("#secret-value", SecretView).update(toned(shown, "accent", bold=True))
-        label = "Hide (v)" if self._revealed else "Show (v)"
-        self.query_one("#reveal", Button).label = Content(label)
+        label = "Hide" if self._revealed else "Show"
+        self.query_one("#reveal", Button).label = Content(with_keys(f"{label} ({{new-key.show}})"))
         self.call_after_refresh(self._fit)
 
     @work(group=FINISHING, exclusive=True)

@@ -32,8 +32,8 @@ class ValueScreen(Answered[Kept | None]):
     """Changes one value. Gives it back when done, None when left; leaving a change asks first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "done", show=False, priority=True),
-        Binding("escape", "leave", show=False, priority=True),
+        Binding("ctrl+s", "done", show=False, priority=True, id="form.send"),
+        Binding("escape", "leave", show=False, priority=True, id="form.leave"),
     ]
 
     def __init__(self, started: Typed) -> None:

@@ -20,10 +20,10 @@ class AskScreen(Modal[bool]):
     """Returns True only for the deliberate answer; the safe one has the focus and is on Escape."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,n", "stay", show=False),
-        Binding("y", "go", show=False),
-        Binding("left,up", "app.focus_previous", show=False),
-        Binding("right,down", "app.focus_next", show=False),
+        Binding("escape,n,q", "stay", show=False, id="question.no"),
+        Binding("y", "go", show=False, id="question.yes"),
+        Binding("left,up", "app.focus_previous", show=False, id="question.previous"),
+        Binding("right,down", "app.focus_next", show=False, id="question.next"),
     ]
 
     def __init__(self, question: str, text: str, *, safe: str, deliberate: str) -> None:

@@ -17,6 +17,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Button, Static
 
+from gwtui.ui.commands import take_own_keys
 from gwtui.ui.guarded import clear_notices
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.textual_compat import TerminalSized, painted_text
@@ -49,6 +50,10 @@ class Answered(ModalScreen[Result], TerminalSized[Result]):
     _waiting: tuple[Result | None] | None = None
     _beneath: Sequence[str] | None = None
     """Lines of the screen beneath, None before the first paint."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        take_own_keys(self)
 
     def render_line(self, y: int) -> Strip:
         """A line of what is around the dialog."""

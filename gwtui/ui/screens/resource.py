@@ -128,8 +128,13 @@ class ResourceScreen(GatewayScreen):
         """What to do when there is no row, or none that the filter lets through."""
         if self.table.visible_count:
             return None
+        if not self.table.total_count:
+            return self.declared.empty
         clears = "{app.back} clears the filter."
-        return clears if self.table.total_count else self.declared.empty
+        only = self.gwtui.scope_name if self.declared.scoped else None
+        if only is None:
+            return clears
+        return f"{clears} Only {safe_text(only, 40)} is listed: {{app.workspace}} shows others."
 
     def empty_title(self) -> str:
         """Which of the two it is."""

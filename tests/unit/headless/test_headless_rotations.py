@@ -90,6 +90,7 @@ def test_the_recorded_history_tells_how_long_the_old_key_is_silent(
         history.see(ago, {SeriesKey("key", old, "usage"): 0}, source="keys")
     found = stage(gwtui, "rec-rot")
     assert (found["stage"], "silent for 3 days" in found["said"]) == ("silent", True)
+    assert found["figures_since"].startswith(f"{ago:%Y-%m-%dT%H:%M}")
     done(gwtui, "rotations", "next", "rec-rot", YES)
     assert place.get(f"/keys/{old}")["disabled"] is True
 
