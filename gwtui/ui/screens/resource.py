@@ -130,11 +130,9 @@ class ResourceScreen(GatewayScreen):
             return None
         if not self.table.total_count:
             return self.declared.empty
-        clears = "{app.back} clears the filter."
         only = self.gwtui.scope_name if self.declared.scoped else None
-        if only is None:
-            return clears
-        return f"{clears} Only {safe_text(only, 40)} is listed: {{app.workspace}} shows others."
+        seen = f" Only {safe_text(only, 40)} is listed: {{app.workspace}} shows others."
+        return "{app.back} clears the filter." + ("" if only is None else seen)
 
     def empty_title(self) -> str:
         """Which of the two it is."""
@@ -315,10 +313,9 @@ class ResourceScreen(GatewayScreen):
 
     def _expect_narrowed(self) -> None:
         """That the selected row is in no other workspace is no news to who chose another one."""
-        scope, before = self.gwtui.scope, self._rows_of
-        self._rows_of = scope
+        before, self._rows_of = self._rows_of, self.gwtui.scope
         selected = self.table.selected_identity
-        if before not in (None, scope) and selected and selected not in self._by_identity():
+        if before not in (None, self._rows_of) and selected and selected not in self._by_identity():
             self.expect_gone((selected,))
 
     def _show_rows(self, *, growing: bool = False) -> None:
