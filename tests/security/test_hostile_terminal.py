@@ -24,7 +24,8 @@ from pty_terminal import PtyTerminal, pty_terminal
 SEQUENCES = re.compile(
     r"""
     \x1b \[ [0-9;:]* m                        # colours
-  | \x1b \[ \d+ ; \d+ H                       # cursor to
+  | \x1b \[ \d+ (?: ; \d+ )? H                # cursor to
+  | \x1b \[ \d+ [GX]                          # cursor to a column, erase so many cells
   | \x1b \[ \? (?: 25 | 1000 | 1003 | 1004 | 1006 | 1015 | 1016 | 1049 | 2004 | 2026 | 2048 | 7 )
       (?: ; \d+ )* [hl]                       # modes: cursor, mouse, focus, screen, paste, updates
   | \x1b \[ \? \d+ \$ p                       # is a mode known

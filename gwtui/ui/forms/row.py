@@ -227,10 +227,11 @@ class FieldRow(Vertical):
         self._follow_suggestion()
         note = self._content()
         if not note.is_same(self.note):
-            before, self.note = self.note_lines(self.size.width), note
+            width = self.size.width
+            lines = len(self.note_lines(width)) if width else 0
+            self.note = note
             # The form is laid out again only where there are more or fewer lines than before.
-            after = self.note_lines(self.size.width)
-            self.refresh(layout=bool(self.size) and len(before) != len(after))
+            self.refresh(layout=lines > 0 and len(self.note_lines(width)) != lines)
             if self.has_class("-current"):
                 # It may have more lines now.
                 self.call_after_refresh(self.scroll_visible, animate=False)
