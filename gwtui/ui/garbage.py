@@ -56,10 +56,14 @@ class Garbage:
         self._touched_at = self._due = monotonic()
 
     def begin(self) -> None:
-        """Take over from the interpreter; what is loaded by now is not looked at again."""
+        """Take over from the interpreter; what is loaded by now is not looked at again.
+
+        Nothing is collected while a session loads, for that stays: first ``settle`` or ``tick``
+        has the interpreter look at new objects by itself.
+        """
         _use_one_heap()
         self._spare_loaded()
-        gc.set_threshold(_NEW, _NEVER, _NEVER)
+        gc.set_threshold(_NEVER, _NEVER, _NEVER)
         gc.enable()
         self._begun = True
 
@@ -70,6 +74,7 @@ class Garbage:
         is closed later must not be spared.
         """
         if self._begun:
+            gc.set_threshold(_NEW, _NEVER, _NEVER)
             gc.unfreeze()
             self._collect()
             self._spare_loaded()
@@ -90,6 +95,8 @@ class Garbage:
         now = self._monotonic()
         if not self._begun or now < self._due:
             return False
+        if gc.get_threshold()[0] == _NEVER:
+            gc.set_threshold(_NEW, _NEVER, _NEVER)
         fresh = gc.get_count()[1]
         rounds = self._rounds + fresh
         rest = now - self._touched_at

@@ -51,7 +51,7 @@ class Navigation:
         self._snapshots: dict[Location, ListSnapshot] = {}
         self._history: list[Location] = []
         self._here: Location | None = None
-        self._reading: asyncio.Task[Any] | None = None
+        self._reading: set[asyncio.Task[Any]] = set()
 
     @property
     def screen(self) -> GatewayScreen | None:
@@ -118,8 +118,10 @@ class Navigation:
         place = PARENTS.get(place, place) if path else place
         spec = None if place in SCREENS else RESOURCES.get(place)
         if spec is not None:
-            self._reading = asyncio.create_task(spec.feed(hub, Scope()).refresh())
-            await asyncio.wait({self._reading}, timeout=_ASKED)
+            reading = asyncio.create_task(spec.feed(hub, Scope()).refresh())
+            self._reading.add(reading)
+            reading.add_done_callback(self._reading.discard)
+            await asyncio.wait({reading}, timeout=_ASKED)
 
     async def open_route(self, route: str) -> str | None:
         """Show "keys" or "models/author/slug"; the reason when that cannot be done.

@@ -12,10 +12,14 @@ from typing import Any
 
 import pytest
 
+from gwtui.client.guardrails import GuardrailsService
+from gwtui.client.keys import KeysService
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.local.journal import Journal, JournalEntry
 from gwtui.resources.session import Session, SessionFiles, open_session
 from gwtui.ui.app import GwtuiApp
+from gwtui.ui.navigation import Location, Navigation
+from gwtui.ui.screens.base import GatewayScreen
 from gwtui.watch.feeds.doubts import doubts_feed
 from headless_kit import site as served_site
 from shell_kit import Site, has_data, listing, site, until
@@ -25,7 +29,10 @@ OWN_MODULES = 150
 LATER = (
     "gwtui.contract.activity",
     "gwtui.contract.completion",
+    "gwtui.contract.content_filters",
+    "gwtui.contract.current_key",
     "gwtui.contract.errors",
+    "gwtui.contract.guardrails",
     "gwtui.contract.models",
     "gwtui.crud.executor",
     "gwtui.domain.alert_rules",
@@ -73,21 +80,36 @@ def test_the_first_rows_load_only_what_reading_needs() -> None:
 async def test_the_rest_is_opened_once_the_first_rows_are_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows: list[int] = []
-    complete = Session.complete
+    rows: dict[str, int] = {}
+    ahead: list[bool] = []
+    make = Navigation._make
 
-    async def noted(session: Session) -> None:
-        rows.append(listing(app).table.visible_count)
-        await complete(session)
+    def note(owner: type[Any], name: str) -> None:
+        before = getattr(owner, name)
 
-    monkeypatch.setattr(Session, "complete", noted)
+        async def noted(self: Any, *given: Any, **named: Any) -> Any:
+            rows.setdefault(name, listing(app).table.visible_count)
+            return await before(self, *given, **named)
+
+        monkeypatch.setattr(owner, name, noted)
+
+    def making(self: Navigation, place: Location) -> GatewayScreen:
+        ahead.append(any(feed.name == "keys" and feed.state.refreshing for feed in app.hub.feeds))
+        return make(self, place)
+
+    note(Session, "complete")
+    note(KeysService, "current")
+    note(GuardrailsService, "list")
+    monkeypatch.setattr(Navigation, "_make", making)
     async with site() as place:
         app = app_on(place, tmp_path)
         async with app.run_test(size=(120, 40)) as pilot:
             await until(pilot, lambda: has_data(app), "the keys")
             await until(pilot, lambda: app.session and app.session.completed.is_set(), "the rest")
-            assert rows[0] > 0
             await until(pilot, lambda: app.session and app.session.history.recorder, "the recorder")
+            await until(pilot, lambda: len(rows) == 3, "what completes the rows")
+            assert ahead == [True]  # the rows were being read before their screen was made
+            assert min(rows.values()) > 0
 
 
 async def test_a_feed_that_needs_the_rest_has_it_opened(tmp_path: Path) -> None:

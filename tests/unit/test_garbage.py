@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
@@ -26,6 +27,10 @@ class Collector:
     young: int = 0
     """Collections of what is new since the last one."""
     frozen: int = 0
+    threshold: tuple[int, ...] = (700, 10, 10)
+
+    def set_threshold(self, *counts: int) -> None:
+        self.threshold = counts
 
     def collect(self, generation: int = 2) -> int:
         if generation < 2:
@@ -49,7 +54,8 @@ def collector(monkeypatch: pytest.MonkeyPatch) -> Collector:
     monkeypatch.setattr(gc, "collect", stand_in.collect)
     monkeypatch.setattr(gc, "freeze", stand_in.freeze)
     monkeypatch.setattr(gc, "unfreeze", stand_in.unfreeze)
-    monkeypatch.setattr(gc, "set_threshold", lambda *_counts: None)
+    monkeypatch.setattr(gc, "set_threshold", stand_in.set_threshold)
+    monkeypatch.setattr(gc, "get_threshold", lambda: stand_in.threshold)
     monkeypatch.setattr(gc, "get_objects", never_listed)
     monkeypatch.setattr(sys, "getallocatedblocks", lambda: stand_in.living)
     monkeypatch.setattr(gc, "get_count", lambda: (0, stand_in.rounds, 0))
@@ -71,6 +77,16 @@ def test_nothing_is_collected_before_it_begins(collector: Collector) -> None:
     collector.rounds = 100
     assert not Garbage(lambda: collector.now).tick()
     assert collector.done == 0
+
+
+@pytest.mark.parametrize("first", [Garbage.settle, Garbage.tick])
+def test_nothing_is_collected_while_a_session_loads(
+    first: Callable[[Garbage], object], collector: Collector
+) -> None:
+    garbage = garbage_of(collector)
+    assert collector.threshold[0] == 1_000_000
+    first(garbage)
+    assert collector.threshold[0] == 10_000
 
 
 def test_what_a_session_has_loaded_is_not_looked_at_again(
