@@ -132,7 +132,7 @@ async def settled(pilot: Pilot[Any]) -> None:
 
 
 def _busy(app: GwtuiApp) -> bool:
-    if app._typed.pending:
+    if app._typed.pending or app._batch_count:  # nothing is laid out in a batch of updates
         return True
     if app.session is None:
         return app.link.error is None
