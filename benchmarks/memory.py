@@ -1,4 +1,4 @@
-"""Resident memory of the dashboard while it is used: seeded keys over every screen.
+"""Resident memory of the dashboard while it is used: every screen once, then seeded keys.
 
     python benchmarks/memory.py [--presses 7200] [--every 0.5] [--keys 986] [--seed 1]
 
@@ -31,11 +31,13 @@ EVERY = 600
 GOAL = 110.0
 """MiB at most, ever."""
 SETTLED = 5.0
-"""Minutes after which every screen has been loaded."""
+"""Minutes after which every screen has been loaded, by the tour that comes first."""
 GROWTH = 5.0
 """MiB by which it may be more in the end than when it had settled."""
 MOVES = ["j", "k", "\x1b[B", "\x1b[A", "\x1b[6~", "\x1b[5~", "G", "g"]
 SCREENS = [*"1234567890", "!", "\r", "d", "v", "?", "s", "w", "m", "o", "n", "e", "a", "u", "\x10"]
+TABS = 11
+"""So many of them open a tab."""
 PATHS = ["keys", "providers", "zdr", "organization", "models/northwind/atlas-large", "generation"]
 
 
@@ -45,8 +47,19 @@ def resident_mib(pid: int) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
+def tour() -> Iterator[str]:
+    """Every screen once, and on each tab every key that opens one: what they load stays loaded."""
+    for tab in SCREENS[:TABS]:
+        yield tab
+        for key in SCREENS[TABS:]:
+            yield from [key, "\x1b"]
+    for path in PATHS:
+        yield from ["\x1b", "\x1b", ":", *path, "\r"]
+
+
 def presses(chance: random.Random) -> Iterator[str]:
-    """Keys without end: mostly moves and screens, now and then a filter or a path, often Escape."""
+    """Keys without end: after the tour mostly moves and screens, a few filters and paths."""
+    yield from tour()
     while True:
         kind = chance.random()
         if kind < 0.4:

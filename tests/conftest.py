@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import certifi
 import pytest
@@ -32,9 +33,10 @@ from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
 import compiled
+import gwtui.ui.screens.detailing
 import leak_watch
 from gwtui.local.first_steps import FILE_NAME as FIRST_STEPS
-from idle import wait_for_idle, wait_for_screen
+from idle import wait_after_key, wait_for_idle, wait_for_screen
 
 settings.register_profile(
     "gwtui",
@@ -190,9 +192,19 @@ def style_sheets_parsed_once() -> Iterator[None]:
     """Applications share what their style sheets mean; each one parses them again otherwise."""
     parse = Stylesheet._parse_rules
     known: dict[Any, list[RuleSet]] = {}
+    themes: dict[Any, int] = {}
+    numbers: WeakKeyDictionary[Stylesheet, tuple[Any, int]] = WeakKeyDictionary()
+
+    def theme(sheet: Stylesheet) -> int:
+        """The number of a sheet's variables: there are hundreds, and they are replaced whole."""
+        variables, number = numbers.get(sheet, (None, 0))
+        if variables is not sheet._variables:
+            number = themes.setdefault(tuple(sheet._variables.items()), len(themes))
+            numbers[sheet] = sheet._variables, number
+        return number
 
     def parse_once(sheet: Stylesheet, *arguments: Any, **options: Any) -> list[RuleSet]:
-        key = (tuple(sheet._variables.items()), arguments, tuple(options.items()))
+        key = (theme(sheet), arguments, tuple(options.items()))
         if key not in known:
             known[key] = parse(sheet, *arguments, **options)
         return known[key]
@@ -243,11 +255,12 @@ def trust_roots_loaded_once() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def quick_frames() -> Iterator[None]:
-    """Nobody waits for the next frame, nor for an app that has nothing to do."""
+    """Nobody waits for the next frame, a row to rest on, nor an app that has nothing to do."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(textual.screen, "UPDATE_PERIOD", 1 / 200)
-        for module in (textual.app, textual.pilot):
-            patch.setattr(module, "wait_for_idle", wait_for_idle)
+        patch.setattr(gwtui.ui.screens.detailing, "_REST", 0.03)
+        patch.setattr(textual.app, "wait_for_idle", wait_after_key)
+        patch.setattr(textual.pilot, "wait_for_idle", wait_for_idle)
         patch.setattr(Pilot, "_wait_for_screen", wait_for_screen)
         yield
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from textual.app import ScreenStackError
 from textual.pilot import Pilot, WaitForScreenTimeout
@@ -42,6 +43,19 @@ async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = 1.0) -> None:
             continue
         if passed >= _TIMERS or not _due(loop, now + _SOON):
             return
+
+
+_seen_idle: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
+"""Event loop -> when it was last seen idle after a key."""
+
+
+async def wait_after_key(min_sleep: float = 0.0) -> None:
+    """As ``wait_for_idle``, which the pilot calls twice for each key: the second time at once."""
+    loop: Any = asyncio.get_running_loop()
+    if not loop._ready and loop.time() - _seen_idle.get(loop, 0.0) < _AT_WORK:
+        return
+    await wait_for_idle(min_sleep)
+    _seen_idle[loop] = loop.time()
 
 
 async def wait_for_screen(pilot: Pilot[Any]) -> bool:

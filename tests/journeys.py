@@ -32,6 +32,7 @@ from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.first_steps import FirstStepsScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.textual_compat import busy_pump
+from idle import wait_for_idle
 from shell_kit import Site, has_data, notices, until
 from switch_kit import SomeTargets
 
@@ -254,9 +255,9 @@ def _targets(place: Site) -> SomeTargets:
 async def at_rest(app: GwtuiApp, seconds: float = 60) -> None:
     """Wait until nothing is typed ahead, handled, written or read any more."""
     deadline, calm = time.monotonic() + seconds, 0
-    while calm < 6:
+    while calm < 2:
         assert time.monotonic() < deadline, "the dashboard never came to rest"
-        await asyncio.sleep(0.005)
+        await wait_for_idle()
         calm = calm + 1 if not _busy(app) else 0
 
 

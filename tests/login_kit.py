@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import queue
 import socket
@@ -10,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,10 @@ import pytest
 import uvicorn
 
 from gwtui.cli.main import main
-from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.embedded.faults import Switchboard
 from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.hosting import _QuietServer
 from gwtui.embedded.store import generations
 from gwtui.embedded.store.seed import Content
 
@@ -45,34 +48,38 @@ def served_gateway(
     faults: Switchboard | None = None,
     database: Path | None = None,
     before: Callable[[Any], Any] = lambda asgi: asgi,
+    speed: float = 1.0,
 ) -> Iterator[ServedGateway]:
     """Serve from a thread of its own: the commands under test run their own event loops.
 
     Without ``database`` it is in memory. ``before`` makes an application that stands before it.
+    Its models write ``speed`` times as fast as they say.
     """
     listener = socket.create_server(("127.0.0.1", 0))
     base_url = f"http://127.0.0.1:{listener.getsockname()[1]}/api/v1"
-    ready: queue.Queue[tuple[ServedGateway, uvicorn.Server]] = queue.Queue()
+    ready: queue.Queue[tuple[ServedGateway, Callable[[], object]]] = queue.Queue()
+    clock = Clock(sleep=lambda seconds: asyncio.sleep(seconds / speed))
 
-    def serve() -> None:
-        gateway = EmbeddedGateway.open(database, content=content, faults=faults)
+    async def serve() -> None:
+        gateway = EmbeddedGateway.open(database, content=content, faults=faults, clock=clock)
         keys = [gateway.issue_key(management=management) for management in (True, False)]
         with gateway._database.read() as db:
             kept = generations.latest(db, gateway.profiles, SYSTEM_CLOCK.now())
         newest = kept[0].request.id if kept else ""
         config = uvicorn.Config(before(gateway.asgi), log_config=None, lifespan="off", ws="none")
-        server = uvicorn.Server(config)
-        ready.put((ServedGateway(base_url, *keys, newest), server))
-        server.run(sockets=[listener])
+        server = _QuietServer(config)
+        end = partial(asyncio.get_running_loop().call_soon_threadsafe, server.end)
+        ready.put((ServedGateway(base_url, *keys, newest), end))
+        await server.serve(sockets=[listener])
         gateway.close()
 
-    thread = threading.Thread(target=serve, daemon=True)
+    thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
     thread.start()
-    served, server = ready.get(timeout=30)
+    served, end = ready.get(timeout=30)
     try:
         yield served
     finally:
-        server.should_exit = True
+        end()
         thread.join(10)
         listener.close()
 

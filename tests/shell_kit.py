@@ -154,7 +154,7 @@ async def until(
     deadline = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < deadline, f"waited in vain for {what}"
-        await pilot.pause(0.02)
+        await pilot.pause(0.005)
     await pilot.pause()
 
 

@@ -21,6 +21,11 @@ _UNREAD = "unread-"
 class _FindingsVerb(ListVerb):
     """The list, and an exit code of its own."""
 
+    @property
+    def in_portions(self) -> bool:
+        """No: the exit code tells of all of it."""
+        return False
+
     def exit_code(
         self, rows: Sequence[Any], shown: Sequence[Any], code: int, arguments: argparse.Namespace
     ) -> int:

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from gwtui.cli.output import narrate
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
-from gwtui.contract.keys import CurrentKey
+from gwtui.contract.current_key import CurrentKey
 from gwtui.contract.scalars import timestamp_text
 from gwtui.crud.cells import is_null
 from gwtui.domain import money, times

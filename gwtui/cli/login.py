@@ -21,7 +21,7 @@ from gwtui.cli.logout import Place, StillThereError, forget, stored_token
 from gwtui.cli.new_keys import NewKeysWaitError, add_discard_option, refuse_to_lock_out
 from gwtui.cli.output import narrate
 from gwtui.client.errors import GatewayError
-from gwtui.contract.keys import CurrentKey
+from gwtui.contract.current_key import CurrentKey
 from gwtui.contract.request import problems
 from gwtui.local.keyring_store import (
     KeyringSilentError,

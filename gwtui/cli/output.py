@@ -111,6 +111,6 @@ def _padded(cell: str, width: int, *, right: bool) -> str:
 
 
 def print_csv(titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Values for another program, below their names."""
+    """Values for another program, below their names; without these below what was printed."""
     with data_on_stdout():
         write_csv(sys.stdout, titles, rows)

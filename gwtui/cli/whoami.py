@@ -11,7 +11,7 @@ from gwtui.cli.output import add_output_option, narrate, print_json, print_table
 from gwtui.cli.target import NoTargetError, open_target
 from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError
-from gwtui.contract.keys import CurrentKey
+from gwtui.contract.current_key import CurrentKey
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.local.audit import Operator
 from gwtui.local.paths import Paths

@@ -24,8 +24,8 @@ from gwtui.client.gateway import spare_http_command
 from gwtui.client.reading import read_one
 from gwtui.contract.activity import Generation
 from gwtui.contract.chat import ChatRequest
+from gwtui.contract.current_key import CurrentKey
 from gwtui.contract.embeddings import EmbeddingRequest, EmbeddingsResult
-from gwtui.contract.keys import CurrentKey
 from gwtui.contract.request import RequestModel
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 

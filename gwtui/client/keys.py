@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gwtui.client.call import Call, Caller, checked, given
 from gwtui.client.errors import UnreadableAnswerError
 from gwtui.client.paging import Listing, Pager, listing_of
 from gwtui.client.reading import confirm_deleted, read_one, read_rows, read_whole
-from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, CurrentKey, UpdateKeyRequest
+from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, UpdateKeyRequest
 from gwtui.contract.values import KEYS_PAGE
 from gwtui.domain.known_secrets import remember
+
+if TYPE_CHECKING:
+    from gwtui.contract.current_key import CurrentKey
 
 _KEY = "/keys/{hash}"
 
@@ -65,6 +70,8 @@ class KeysService:
 
     async def current(self) -> CurrentKey:
         """What the connection's own key may do; any key may ask."""
+        from gwtui.contract.current_key import CurrentKey  # noqa: PLC0415 - no list needs it
+
         return read_one(await self._caller.call(current_key_call()), CurrentKey)
 
     async def create(self, request: CreateKeyRequest) -> CreatedKey:

@@ -11,6 +11,9 @@ rows that stay keep their order, so that a page that begins on a known row leave
 whenever it was read.
 
 A page that comes again byte for byte, as most of a long list does, is not read again.
+
+Who wants the rows as they come (``request_log.page_taker``) is given each page's own, and none of
+them is kept here.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from gwtui.client import request_log as reading_log
 from gwtui.client.call import Call, Caller, Query
 from gwtui.client.reading import ModelT, Rows, read_rows
 from gwtui.contract.response import ResponseModel
+from gwtui.domain.identity_set import IdentitySet
 
 T = TypeVar("T")
 
@@ -46,7 +50,7 @@ _held: WeakValueDictionary[tuple[type[ResponseModel], str], ResponseModel] = Wea
 
 @dataclass(frozen=True, slots=True)
 class Listing(Generic[T]):
-    """A whole list.
+    """A whole list; without ``items`` where they were handed on page by page.
 
     ``total`` is what the service said last, None when it does not say. ``complete`` is False when
     the reading was bounded or ended before that total. ``unreadable`` counts the rows that were
@@ -111,8 +115,12 @@ class _Collected(Generic[ModelT]):
     def knows(self, identity: object) -> bool:
         return identity in self.items or identity in self.unreadable
 
-    def add(self, page: _Page[ModelT]) -> bool:
+    async def add(self, page: _Page[ModelT]) -> bool:
         """Take a page in; whether it brought anything new."""
+        return self.keep(page)
+
+    def keep(self, page: _Page[ModelT]) -> bool:
+        """The same at once."""
         before = len(self)
         for identity, item in zip(page.identities, page.items, strict=True):
             if item is None:
@@ -121,18 +129,68 @@ class _Collected(Generic[ModelT]):
                 self.items[identity] = item
         return len(self) > before
 
+    def tell(self, total: int | None) -> None:
+        """Tell whoever reads what has come so far."""
+        reading_log.part_read(self.items.values(), total)
+
     def listing(self, total: int | None, *, complete: bool) -> Listing[ModelT]:
         reading_log.list_read(len(self.unreadable), complete=complete)
         return Listing(tuple(self.items.values()), total, complete, len(self.unreadable))
 
 
-def _page_of(rows: Rows, model: type[ModelT], key: str) -> _Page[ModelT]:
+class _HandedOn(Generic[ModelT]):
+    """Rows that were handed on as they came: only their identities are remembered.
+
+    Of a row that comes again the first reading counts: it is gone already.
+    """
+
+    def __init__(self, take: reading_log.PageTaker) -> None:
+        self._take = take
+        self._met = IdentitySet()
+        self._unreadable = 0
+
+    def knows(self, identity: object) -> bool:
+        return identity in self._met
+
+    async def add(self, page: _Page[ModelT]) -> bool:
+        """Hand on what is new of a page; whether there is anything."""
+        new: list[ModelT] = []
+        before = len(self._met)
+        for identity, item in zip(page.identities, page.items, strict=True):
+            if not self._met.add(identity):
+                continue
+            if item is None:
+                self._unreadable += 1
+            else:
+                new.append(item)
+        if new:
+            await self._take(new)
+        return len(self._met) > before
+
+    def tell(self, _total: int | None) -> None:
+        """Whoever reads has them already."""
+
+    def listing(self, total: int | None, *, complete: bool) -> Listing[ModelT]:
+        reading_log.list_read(self._unreadable, complete=complete)
+        return Listing((), total, complete, self._unreadable)
+
+
+_Rows = _Collected[ModelT] | _HandedOn[ModelT]
+
+
+def _page_of(rows: Rows, model: type[ModelT], key: str, *, held: bool = True) -> _Page[ModelT]:
+    """``held``: models that somebody holds already are used where the answer is the same."""
     names = tuple(identities(rows.rows, key))
+    read = _read_row if held else _read_anew
     items = tuple(
-        _read_row(model, name, row) if isinstance(row, dict) else None
+        read(model, name, row) if isinstance(row, dict) else None
         for name, row in zip(names, rows.rows, strict=True)
     )
     return _Page(names, items, rows.total)
+
+
+def _read_anew(model: type[ModelT], _identity: object, row: dict[str, Any]) -> ModelT:
+    return model.model_validate(row)
 
 
 def _read_row(model: type[ModelT], identity: object, row: dict[str, Any]) -> ModelT:
@@ -176,9 +234,11 @@ class Pager(Generic[ModelT]):
     async def everything(self) -> Listing[ModelT]:
         """Every row, once. Raises GatewayError when any page cannot be read.
 
-        What has come so far is told to whoever reads (``request_log.part_read``).
+        What has come so far is told to whoever reads (``request_log.part_read``), or handed on and
+        forgotten (``request_log.page_taker``).
         """
-        collected: _Collected[ModelT] = _Collected()
+        take = reading_log.page_taker()
+        collected: _Rows[ModelT] = _Collected() if take is None else _HandedOn(take)
         offset, step, idle, pages = 0, OVERLAP, 0, 0
         total: int | None = None
         async with _Ahead(self._fetch, self._reads) as ahead:
@@ -191,13 +251,13 @@ class Pager(Generic[ModelT]):
                     step *= 2
                     offset = max(0, offset - step)
                     continue
-                idle = 0 if collected.add(page) else idle + 1
+                idle = 0 if await collected.add(page) else idle + 1
                 end = offset + len(page)
                 if self._is_last(page, end):
                     return collected.listing(total, complete=total is None or end == total)
                 if idle >= MAX_IDLE_PAGES:
                     break
-                reading_log.part_read(collected.items.values(), total)
+                collected.tell(total)
                 stride = max(1, len(page) - OVERLAP)
                 offset, step = offset + stride, OVERLAP
                 pages += 1
@@ -228,6 +288,9 @@ class Pager(Generic[ModelT]):
 
     async def _fetch(self, offset: int) -> _Page[ModelT]:
         call = self._at(offset)
+        if reading_log.page_taker() is not None:  # what is not kept is not compared with either
+            rows = read_rows(await self._caller.call(call))
+            return _page_of(rows, self._model, self._key, held=False)
         target = call.target()
         known = self._reads.pages.get(target)
         # Held until the answer is there: it may say that they are still the same.
@@ -245,7 +308,7 @@ class Pager(Generic[ModelT]):
             self._reads.remember(target, known)
         return page
 
-    def _joins(self, collected: _Collected[ModelT], page: _Page[ModelT], offset: int) -> bool:
+    def _joins(self, collected: _Rows[ModelT], page: _Page[ModelT], offset: int) -> bool:
         """Whether a page continues what is known, so that no row can be between the two."""
         if offset == 0:
             return True
@@ -279,15 +342,20 @@ class _Ahead(Generic[ModelT]):
 
     async def get(self, offset: int) -> _Page[ModelT]:
         """The page that begins here. Raises GatewayError."""
+        for passed in [one for one in self._tasks if one < offset]:
+            self._tasks.pop(passed).cancel()
         task = self._tasks.pop(offset, None)
         return await (self._fetch(offset) if task is None else task)
 
     def ask(self, offsets: Iterable[int]) -> None:
-        """Ask for these pages, as far as the connection's share of pages ahead allows."""
+        """Ask for these pages, as far as the connection's share of pages ahead allows.
+
+        Those that came and wait for their turn count, too: a reader may be slow.
+        """
         for offset in offsets:
             if offset in self._tasks:
                 continue
-            if self._reads.ahead >= MOST_AHEAD:
+            if max(self._reads.ahead, len(self._tasks)) >= MOST_AHEAD:
                 return
             self._reads.ahead += 1
             task = asyncio.create_task(self._fetch(offset), name="page ahead")
@@ -329,6 +397,6 @@ def identities(rows: list[Any], key: str) -> Iterable[object]:
 def listing_of(rows: Rows, model: type[ModelT], key: str = "") -> Listing[ModelT]:
     """A list that came in one answer; without a ``key`` its rows have no identifier."""
     collected: _Collected[ModelT] = _Collected()
-    collected.add(_page_of(rows, model, key))
+    collected.keep(_page_of(rows, model, key))
     complete = rows.total is None or rows.total == len(rows.rows)
     return collected.listing(rows.total, complete=complete)

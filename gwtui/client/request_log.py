@@ -7,7 +7,7 @@ must not get lost on the way, whoever joins them: it is told where it happens.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -35,6 +35,9 @@ class Shortfall:
 PartListener = Callable[[Collection[Any], int | None], None]
 """Takes the rows that have come so far, and how many there are; None when nobody says."""
 
+PageTaker = Callable[[Sequence[Any]], Awaitable[None]]
+"""Takes the rows of a page that no page before it had; the next page waits for it."""
+
 
 @dataclass(slots=True)
 class ReadingLog:
@@ -52,6 +55,8 @@ class ReadingLog:
     oldest: datetime | None = None
     parts: list[PartListener] = field(default_factory=list, repr=False)
     """Who is told what has come of a long list while the rest is still read."""
+    taker: PageTaker | None = field(default=None, repr=False)
+    """Who takes each page of a list instead of the whole."""
 
 
 _current: ContextVar[ReadingLog | None] = ContextVar("reading_log", default=None)
@@ -102,6 +107,12 @@ def part_read(rows: Collection[Any], total: int | None) -> None:
     log = _current.get()
     for listener in () if log is None else tuple(log.parts):
         listener(rows, total)
+
+
+def page_taker() -> PageTaker | None:
+    """Who takes each page of what is read; None where the whole list is wanted."""
+    log = _current.get()
+    return None if log is None else log.taker
 
 
 def workspaces_closed(number: int) -> None:

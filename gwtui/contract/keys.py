@@ -9,7 +9,6 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field, SecretStr, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
-from gwtui.contract.budgets import BudgetLayer, FreeRequests, LegacyRateLimit
 from gwtui.contract.request import RequestModel, SecretText
 from gwtui.contract.response import ResponseModel, wire
 from gwtui.contract.scalars import Number, Timestamp, Usd, UtcDateTime, Uuid
@@ -60,40 +59,6 @@ class CreatedKey(Unpicklable, ResponseModel):
         """The raw answer holds the secret in clear; it must not outlive the reading."""
         self._hold({name: value for name, value in self.raw.items() if name != "key"})
         return self
-
-
-class CurrentKey(ResponseModel):
-    """What the key that asks may do (GET /key, any key). Amounts are USD."""
-
-    label: str | None = wire("masked form of the key")
-    limit: Number | None = wire("spending limit", unit="USD", nullable=True)
-    limit_remaining: Number | None = wire("what is left of the limit", unit="USD", nullable=True)
-    limit_reset: str | None = wire("when the limit starts over", nullable=True)
-    include_byok_in_limit: bool | None = wire("whether BYOK usage counts against the limit")
-    expires_at: Timestamp | None = wire("when the key stops working", nullable=True, optional=True)
-    creator_user_id: str | None = wire("user id of the creator", nullable=True)
-    usage: Number | None = wire("usage, all time", unit="USD")
-    usage_daily: Number | None = wire("usage this UTC day", unit="USD")
-    usage_weekly: Number | None = wire("usage this UTC week", unit="USD")
-    usage_monthly: Number | None = wire("usage this UTC month", unit="USD")
-    byok_usage: Number | None = wire("BYOK usage, all time", unit="USD")
-    byok_usage_daily: Number | None = wire("BYOK usage this UTC day", unit="USD")
-    byok_usage_weekly: Number | None = wire("BYOK usage this UTC week", unit="USD")
-    byok_usage_monthly: Number | None = wire("BYOK usage this UTC month", unit="USD")
-    is_free_tier: bool | None = wire("whether the account never bought credits")
-    is_management_key: bool | None = wire("whether management operations are allowed")
-    is_provisioning_key: bool | None = wire("older name of is_management_key", optional=True)
-    organization_id: str | None = wire("organization of the key", nullable=True, optional=True)
-    workspace_id: str | None = wire("null when none resolves", nullable=True, optional=True)
-    allowed_data_regions: list[str] | None = wire(
-        "where data may go", optional=True, known=("global", "europe", "us")
-    )
-    free_model_daily_requests: FreeRequests | None = wire("free variants today", optional=True)
-    budgets: list[BudgetLayer] | None = wire("every budget that binds the key", optional=True)
-    effective_budget: BudgetLayer | None = wire(
-        "first exhausted budget, else the tightest", nullable=True, optional=True
-    )
-    rate_limit: LegacyRateLimit | None = wire("legacy", optional=True)
 
 
 MIN_EXTERNAL_KEY = 32

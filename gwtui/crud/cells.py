@@ -19,6 +19,8 @@ from gwtui.domain.safe_text import safe_line, safe_text
 DASH = UNKNOWN
 NOTHING = Cell(DASH, "muted")
 """Unknown: missing, unreadable or null."""
+READING = Cell("reading…", "muted")
+"""Not known yet: it is read after the rows."""
 
 _ONE_LINE = 120
 _PERCENT = Decimal(100)

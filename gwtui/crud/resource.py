@@ -118,7 +118,8 @@ class Completion(Generic[T]):
     complete: Callable[[T, Any], T]
     one: Callable[[FeedHub, T], Feed[Any] | None] | None = None
     columns: frozenset[str] = frozenset()
-    """The columns that show what it reads: an order by one of them takes every row's."""
+    """The columns that show what it reads, and no facet beside them: an order by one of them takes
+    every row's. Empty where anything of a row may depend on it."""
 
 
 @dataclass(frozen=True, slots=True)

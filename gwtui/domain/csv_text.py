@@ -19,9 +19,10 @@ _FORMULA = ("=", "+", "-", "@")
 
 
 def write_csv(file: TextIO, titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Rows below the titles of their columns. Raises OSError."""
+    """Rows below the titles of their columns, if there are any. Raises OSError."""
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(titles)
+    if titles:
+        writer.writerow(titles)
     writer.writerows([csv_cell(value) for value in row] for row in rows)
 
 

@@ -219,6 +219,12 @@ class Query:
         searched = any(one.words or one.excluded or one.patterns for one in self.root.inner())
         return searched or bool(self.unknown_columns(names))
 
+    def names_any(self, names: Iterable[str]) -> bool:
+        """Whether there is a condition on one of these columns."""
+        wanted = dict.fromkeys(names, True)
+        terms = (term for one in self.root.inner() for term in one.terms)
+        return any(field_named(wanted, term.name) for term in terms)
+
     def unknown_columns(self, names: Iterable[str]) -> tuple[str, ...]:
         """Names in the query that are no column: they are searched as plain text."""
         known = dict.fromkeys(names, True)

@@ -31,10 +31,10 @@ class MintedKey:
         return f"MintedKey({self.label!r})"
 
 
-def mint(dialect: Dialect, *, management: bool) -> MintedKey:
-    """Make a new key in the dialect's form."""
+def mint(dialect: Dialect, *, management: bool, body: str | None = None) -> MintedKey:
+    """Make a new key in the dialect's form; ``body`` are its 64 hex digits, by chance when None."""
     prefix = dialect.management_key_prefix if management else dialect.key_prefix
-    body = secrets.token_hex(_RANDOM_BYTES)
+    body = body or secrets.token_hex(_RANDOM_BYTES)
     label = f"{prefix}{body[:_SHOWN]}...{body[-_SHOWN:]}"
     return MintedKey(secret=prefix + body, hash=key_hash(prefix + body), label=label)
 

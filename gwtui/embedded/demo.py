@@ -18,7 +18,14 @@ from gwtui.embedded.app import PREFIX
 from gwtui.embedded.errors import AddressError, DatabaseInUseError
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket
-from gwtui.embedded.running_demo import SEALING_NAME, DemoSite, announced, lasting_secret
+from gwtui.embedded.running_demo import (
+    SEALING_NAME,
+    DemoSite,
+    announced,
+    key_body,
+    lasting_secret,
+    new_number,
+)
 from gwtui.embedded.store.database import erase
 from gwtui.embedded.store.serving_lock import database_path
 
@@ -69,14 +76,16 @@ async def demo_gateway(  # noqa: PLR0913 - all by name
         with _socket_directory(runtime_dir) as directory:
             socket_path = directory / _SOCKET_NAME
             gateway.revoke_management_keys(KEY_NAME)
-            token = SecretStr(gateway.issue_key(management=True, name=KEY_NAME))
+            secret, number = lasting_secret(data_dir), new_number()
+            token = SecretStr(
+                gateway.issue_key(management=True, name=KEY_NAME, body=key_body(secret, number))
+            )
             try:
                 async with host_on_socket(gateway, socket_path):
-                    secret = lasting_secret(data_dir)
                     site = DemoSite(
                         BASE_URL, socket_path, token, secret, dialect.name, gateway.past
                     )
-                    with announced(data_dir, site):
+                    with announced(data_dir, site, number):
                         yield site
             finally:
                 gateway.revoke_management_keys(KEY_NAME)

@@ -16,7 +16,7 @@ from gwtui.embedded.issuing import ISSUED_KEY_NAME, issue
 from gwtui.embedded.openapi import describe
 from gwtui.embedded.operations import Site
 from gwtui.embedded.routes import OPERATIONS
-from gwtui.embedded.simulator import UsageProfile, build_catalog
+from gwtui.embedded.simulator.usage import UsageProfile
 from gwtui.embedded.store import account, keys
 from gwtui.embedded.store.database import Database
 from gwtui.embedded.store.ledger import Ledger
@@ -82,7 +82,7 @@ class EmbeddedGateway:
             site = Site(
                 dialect=dialect,
                 clock=clock,
-                catalog=build_catalog(origin.seed),
+                seed=origin.seed,
                 vault=Vault.of(opened.path),
                 description=partial(_description, dialect),
                 profiles=profiles,
@@ -113,12 +113,18 @@ class EmbeddedGateway:
             return SimulatedPast.of(db, self.origin, self._site.catalog)
 
     def issue_key(
-        self, *, management: bool, name: str = ISSUED_KEY_NAME, workspace_id: str | None = None
+        self,
+        *,
+        management: bool,
+        name: str = ISSUED_KEY_NAME,
+        workspace_id: str | None = None,
+        body: str | None = None,
     ) -> str:
         """Make a key and give its full text, which is not kept.
 
-        ``workspace_id`` is for ordinary keys, the default workspace when None. Raises
-        NoWorkspaceError when there is no such workspace.
+        ``workspace_id`` is for ordinary keys, the default workspace when None; ``body`` are the 64
+        hex digits of the key, by chance when None. Raises NoWorkspaceError when there is no such
+        workspace.
         """
         return issue(
             self._database,
@@ -127,6 +133,7 @@ class EmbeddedGateway:
             management=management,
             name=name,
             workspace_id=workspace_id,
+            body=body,
         )
 
     def revoke_management_keys(self, name: str) -> None:

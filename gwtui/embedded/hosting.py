@@ -13,12 +13,11 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
-import uvicorn
-
 from gwtui.embedded.app import PREFIX
 from gwtui.embedded.errors import AddressError
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.protocol import ContractProtocol, protocol_class
+from gwtui.embedded.server import Config, Server
 
 GRACE_SECONDS = 1
 """How long answers that are under way may still take once the gateway is asked to stop."""
@@ -33,14 +32,14 @@ _MAX_PORT = 65535
 logging.getLogger("uvicorn").addHandler(logging.NullHandler())
 
 
-class _QuietServer(uvicorn.Server):
+class _QuietServer(Server):
     """A server that leaves the process's signals alone, and wakes up for nothing but requests.
 
     Signals belong to whoever hosts it. The library looks ten times a second whether it should end,
     and takes another tenth of a second to do so.
     """
 
-    def __init__(self, config: uvicorn.Config) -> None:
+    def __init__(self, config: Config) -> None:
         super().__init__(config)
         self._ending = asyncio.Event()
 
@@ -116,7 +115,7 @@ async def serve_tcp(
 async def _serving(
     gateway: EmbeddedGateway, listener: socket.socket
 ) -> AsyncIterator[_QuietServer]:
-    config = uvicorn.Config(
+    config = Config(
         gateway.asgi,
         http=_protocol(gateway),
         interface="asgi3",
@@ -146,7 +145,7 @@ def _protocol(gateway: EmbeddedGateway) -> type[asyncio.Protocol]:
     return protocol_class(BreakableProtocol, gateway.clock)
 
 
-async def _started(server: uvicorn.Server, running: asyncio.Task[None]) -> None:
+async def _started(server: Server, running: asyncio.Task[None]) -> None:
     async with asyncio.timeout(_START_SECONDS):
         while not server.started:
             if running.done():

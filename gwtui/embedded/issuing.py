@@ -41,7 +41,7 @@ def issue_key(
         visited.close()
 
 
-def issue(
+def issue(  # noqa: PLR0913 - all by name
     database: Database,
     dialect: Dialect,
     now: datetime,
@@ -49,12 +49,14 @@ def issue(
     management: bool,
     name: str,
     workspace_id: str | None = None,
+    body: str | None = None,
 ) -> str:
     """Make a key in an open database and give its full text; only its hash is kept.
 
-    Raises NoWorkspaceError when an ordinary key is to go to a workspace that does not exist.
+    ``body`` are the 64 hex digits of the key, by chance when None. Raises NoWorkspaceError when an
+    ordinary key is to go to a workspace that does not exist.
     """
-    minted = mint(dialect, management=management)
+    minted = mint(dialect, management=management, body=body)
     with database.write() as db:
         home: str | None = None
         if not management:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
-from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from pydantic import JsonValue
 from starlette.responses import Response
@@ -22,10 +22,13 @@ from gwtui.contract.dialects import Dialect
 from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel
 from gwtui.domain.clock import Clock
+from gwtui.embedded import simulator
 from gwtui.embedded.queries import QueryParameter
 from gwtui.embedded.responses import DeferredModel, ResponseSchema
-from gwtui.embedded.simulator import Catalog, UsageProfile
 from gwtui.embedded.store.vault import Vault
+
+if TYPE_CHECKING:
+    from gwtui.embedded.simulator import Catalog, UsageProfile
 
 Body = TypeVar("Body", bound=RequestModel)
 T = TypeVar("T")
@@ -60,12 +63,18 @@ class Site:
 
     dialect: Dialect
     clock: Clock
-    catalog: Catalog
+    seed: int
+    """What the simulated world is made of."""
     vault: Vault
     description: Callable[[], Mapping[str, Any]]
     """Gives the OpenAPI document."""
     profiles: Mapping[str, UsageProfile]
     """What the clients of the simulated keys ask for, by key hash."""
+
+    @property
+    def catalog(self) -> Catalog:
+        """The models and their endpoints; built when somebody asks for them first."""
+        return simulator.build_catalog(self.seed)
 
 
 @dataclass(frozen=True, slots=True)

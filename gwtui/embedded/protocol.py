@@ -14,12 +14,12 @@ from http import HTTPStatus
 from typing import Any, cast
 
 import h11
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from gwtui.contract import errors
 from gwtui.domain.clock import Clock
 from gwtui.embedded.app import new_request_id
 from gwtui.embedded.responses import error_body
+from gwtui.embedded.server import H11Protocol
 
 MALFORMED = f"{errors.INVALID_REQUEST}: this is not an HTTP/1.1 request"
 TWO_LENGTHS = "Content-Length and Transfer-Encoding must not be given together"

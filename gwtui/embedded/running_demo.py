@@ -1,17 +1,16 @@
 """Where the demo runs that is open already, so that other commands of the same user talk to it.
 
-The demo says so in a file beside its database: process, socket, dialect. Its key stands beside its
-socket, encrypted under the secret beside the database, and is removed with it. Nothing of that is
-believed unless it belongs to this user, nobody else can touch it, and the process that was named
-answers on the socket.
+The demo says so in a file beside its database: process, socket, dialect. Its key stands nowhere: it
+is derived from the secret beside the database and a number beside the socket, another one in each
+run. Nothing of that is believed unless it belongs to this user, nobody else can touch it, and the
+process that was named answers on the socket.
 """
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import fcntl
-import hashlib
+import hmac
 import json
 import os
 import secrets
@@ -26,10 +25,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cryptography.fernet import Fernet
-from cryptography.fernet import InvalidToken as _Undecipherable
 from pydantic import SecretStr
 
+from gwtui.contract.dialects import DIALECTS
 from gwtui.embedded.errors import DatabaseUnusableError
 
 if TYPE_CHECKING:
@@ -38,7 +36,8 @@ if TYPE_CHECKING:
 SEALING_NAME = "demo.sealing"
 _SECRET_LENGTH = 64
 _ANNOUNCEMENT = "demo.running"
-_TOKEN = "token"  # noqa: S105 - the file's name
+_NUMBER = "number"
+_NUMBER_BYTES = 32
 _PRIVATE = 0o600
 _OTHERS = 0o077
 _MOST_BYTES = 4096
@@ -63,10 +62,13 @@ class DemoSite:
 
 
 @contextmanager
-def announced(data_dir: Path, site: DemoSite) -> Iterator[None]:
-    """Let other processes of this user find the demo for as long as this lasts."""
+def announced(data_dir: Path, site: DemoSite, number: str) -> Iterator[None]:
+    """Let other processes of this user find the demo for as long as this lasts.
+
+    ``number`` is what its key was derived from.
+    """
     path = data_dir / _ANNOUNCEMENT
-    token = _cipher(site.lasting_secret).encrypt(site.token.get_secret_value().encode("ascii"))
+    proof = _digest(site.lasting_secret, "number", number)
     said = {
         "pid": os.getpid(),
         "socket": str(site.socket_path),
@@ -75,7 +77,7 @@ def announced(data_dir: Path, site: DemoSite) -> Iterator[None]:
     }
     # Without it the demo runs all the same, for its own process.
     with contextlib.suppress(OSError):
-        _place(site.socket_path.with_name(_TOKEN), token)
+        _place(site.socket_path.with_name(_NUMBER), f"{number} {proof}".encode("ascii"))
         _place(path, json.dumps(said).encode("ascii"))
     try:
         yield
@@ -94,15 +96,18 @@ def running_demo(data_dir: Path) -> DemoSite | None:
         if not _answers(path, pid):
             return None
         secret = lasting_secret(data_dir)
-        token = _cipher(secret).decrypt(_content(path.with_name(_TOKEN))).decode("ascii")
+        number, proof = _content(path.with_name(_NUMBER)).decode("ascii").split(" ")
+        if not hmac.compare_digest(proof, _digest(secret, "number", number)):
+            return None
+        dialect = DIALECTS[_text(said, "dialect")]
         return DemoSite(
             base_url=_text(said, "base_url"),
             socket_path=path,
-            token=SecretStr(token),
+            token=SecretStr(dialect.management_key_prefix + key_body(secret, number)),
             lasting_secret=secret,
-            dialect=_text(said, "dialect"),
+            dialect=dialect.name,
         )
-    except (OSError, ValueError, KeyError, TypeError, DatabaseUnusableError, _Undecipherable):
+    except (OSError, ValueError, KeyError, TypeError, DatabaseUnusableError):
         return None
 
 
@@ -127,9 +132,19 @@ def lasting_secret(data_dir: Path) -> SecretStr:
     return SecretStr(text)
 
 
-def _cipher(secret: SecretStr) -> Fernet:
-    digest = hashlib.sha256(b"gwtui demo key\0" + secret.get_secret_value().encode("ascii"))
-    return Fernet(base64.urlsafe_b64encode(digest.digest()))
+def new_number() -> str:
+    """A number that no run had before."""
+    return secrets.token_hex(_NUMBER_BYTES)
+
+
+def key_body(secret: SecretStr, number: str) -> str:
+    """The 64 hex digits of the demo's key; without the secret the number does not tell them."""
+    return _digest(secret, "key", number)
+
+
+def _digest(secret: SecretStr, purpose: str, number: str) -> str:
+    key = secret.get_secret_value().encode("ascii")
+    return hmac.new(key, f"gwtui demo {purpose}\0{number}".encode("ascii"), "sha256").hexdigest()
 
 
 def _text(said: Any, key: str) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from gwtui.client.connection import Connection
     from gwtui.client.gateway import GatewayClient
-    from gwtui.contract.keys import CurrentKey
+    from gwtui.contract.current_key import CurrentKey
     from gwtui.crud.executor import WriteExecutor
     from gwtui.local.journal import Journal
     from gwtui.local.probe_key import Probing

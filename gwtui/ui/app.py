@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from gwtui.local.targets import Targets
 
 _BACKGROUND = "background"
+_AHEAD = 0.25
+"""Seconds that the start screen waits at most for the connection that its rows are read by."""
 
 
 class GwtuiApp(ConnectedApp, inherit_bindings=False):
@@ -142,7 +144,8 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
 
     def get_default_screen(self) -> Screen[Any]:
         """The frame that is painted first; the start screen takes its place."""
-        screen = OpeningScreen(self._start)
+        # Not from the opening screen's own loop: it is removed there.
+        screen = OpeningScreen(self._start, lambda: self.call_later(self._begin))
         let_be_switched(screen, self)
         return screen
 
@@ -152,11 +155,12 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         self.screen_change_signal.subscribe(self, self._cover)
         self.set_interval(1.0, self._second)
         self.set_interval(SWEEPING, self.sweep)
-        # Not from the opening screen's own loop: it is removed there.
-        self.call_after_refresh(self.call_later, self._begin)
 
     async def _begin(self) -> None:
-        """Show the start screen; connect once it is painted."""
+        """Connect, and show the start screen, which is made while its rows are read."""
+        self._connecting.start()
+        if await self._connecting.opened(_AHEAD):
+            await self.navigation.read_ahead(self._start, self.hub)
         self.stylesheet.read(list_sheet())
         if _covers_all(self.screen):
             await self.screen.dismiss()  # it covers the screen whose place is taken
@@ -165,7 +169,6 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             await self.navigation.show_tab("keys")
             self.say(problem, severity="warning")
         self.remembering.begin()
-        self.call_after_refresh(self._connecting.start)
 
     def _read_sheets(self) -> None:
         """Read every style sheet that was not read yet."""
@@ -187,8 +190,10 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
 
     def session_completed(self) -> None:
         """The first rows are shown: read what the next screens need."""
+        self.learn_terminal()
         self._read_sheets()
         self.stylesheet.parse()
+        self.load_ahead()
 
     async def on_unmount(self) -> None:
         """Close the connection before the program ends."""

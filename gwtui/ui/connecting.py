@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -74,10 +75,12 @@ class Connecting:
         self._changed = changed
         self._completed = completed
         self._probing = probing
+        self._tried = asyncio.Event()
         self._shown = asyncio.Event()
         self._leaving = asyncio.Event()
         self._again = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._learning: asyncio.Task[None] | None = None
         self.session: Session | None = None
         self.link = Link()
 
@@ -85,6 +88,12 @@ class Connecting:
         """Begin; needs a running event loop."""
         if self._task is None:
             self._task = asyncio.create_task(self._run(), name="connection")
+
+    async def opened(self, seconds: float) -> bool:
+        """Wait for the first attempt, so long at most; whether there is a session by then."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._tried.wait(), seconds)
+        return self.session is not None
 
     def retry(self) -> None:
         """Do not wait any longer for the next try."""
@@ -111,6 +120,7 @@ class Connecting:
                 await self._hold()
             except Exception as error:
                 self.session = None
+                self._tried.set()
                 _log.warning("not connected", exc_info=error)
                 retry_at = self._clock.now() + timedelta(seconds=wait)
                 self.link = Link(reason(error), retry_at)
@@ -124,15 +134,16 @@ class Connecting:
             open_session(connection, self._clock, self._files, self._probing) as session,
         ):
             self.session = session
+            self._tried.set()
             self.link = Link()
             _log.info("connected to %s, token from %s", connection.where, connection.token_source)
             self._changed()
-            learning = asyncio.create_task(self._learn_rights(session), name="rights")
             try:
                 await self._complete(session)
                 await self._leaving.wait()
             finally:
-                learning.cancel()
+                if self._learning is not None:
+                    self._learning.cancel()
         self.session = None
 
     def shown(self) -> None:
@@ -142,6 +153,8 @@ class Connecting:
     async def _complete(self, session: Session) -> None:
         """Open the rest of the session after the first rows, or when they are long in coming.
 
+        So long it is not asked, either, what the key in use may do.
+
         A feed that needs the rest has it opened before.
         """
         causes = (self._shown, self._leaving, session.completed)
@@ -150,6 +163,7 @@ class Connecting:
         for one in waiting:
             one.cancel()
         if not self._leaving.is_set():
+            self._learning = asyncio.create_task(self._learn_rights(session), name="rights")
             await session.complete()
             self._completed()
 

@@ -78,6 +78,10 @@ class Garbage:
         """Somebody pressed a key or moved the mouse."""
         self._touched_at = self._monotonic()
 
+    def rested(self) -> float:
+        """Seconds since then."""
+        return self._monotonic() - self._touched_at
+
     def tick(self, *, dialog: bool = False) -> bool:
         """Collect when it is worth it and not too soon; whether it was done.
 

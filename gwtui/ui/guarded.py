@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.color import ColorSystem
-from textual import events
+from textual import events, on
 from textual.app import App, ScreenStackError
 from textual.css.query import NoMatches
 from textual.dom import NoScreen
@@ -19,6 +21,7 @@ from gwtui.domain.safe_text import safe_text
 from gwtui.ui.garbage import Garbage
 from gwtui.ui.line_filter import ControlCharacterFilter, OneFilter
 from gwtui.ui.screen_memory import ScreenMemory
+from gwtui.ui.terminal import fills_erased
 from gwtui.ui.textual_compat import HookedApp, Piece, withdraw_notices
 
 _LAST_LOOK = ControlCharacterFilter()
@@ -62,10 +65,27 @@ class GuardedApp(HookedApp, inherit_bindings=False):
         self._on_terminal = ScreenMemory()
         self._filter: OneFilter | None = None
         self.garbage = Garbage()
+        self._loading: asyncio.Task[None] | None = None
 
     def outgoing(self, painted: Iterable[Piece], colours: ColorSystem | None) -> str:
         """Send only what the terminal does not show already."""
         return self._on_terminal.difference(painted, self.size, colours)
+
+    def learn_terminal(self) -> None:
+        """Learn from its description what the terminal can do with fewer bytes."""
+        self._on_terminal.erases = fills_erased(os.environ.get("TERM", ""))
+
+    def load_ahead(self) -> None:
+        """Begin to load what the next screens need, between the keys."""
+        from gwtui.ui.loading_ahead import load_ahead  # noqa: PLC0415 - after the first rows
+
+        if self._loading is None:
+            self._loading = asyncio.create_task(load_ahead(self.garbage.rested), name="loading")
+
+    @on(events.Unmount)
+    def _stop_loading(self) -> None:
+        if self._loading is not None:
+            self._loading.cancel()
 
     def redraw(self) -> None:
         """Send the whole screen: something else may have written on it."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gwtui.resources.registry import PARENTS, PLACES, RESOURCES, SCREENS, resource_of
+from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -14,11 +16,14 @@ if TYPE_CHECKING:
 
     from gwtui.crud.resource import ResourceSpec
     from gwtui.ui.screens.base import GatewayScreen, ListSnapshot
+    from gwtui.watch.hub import FeedHub
 
 _HISTORY = 32
 _KEPT = 6
 """Screens that are kept: each is a megabyte, and another list is made in a tenth of a second."""
 _SNAPSHOTS = 32
+_ASKED = 0.01
+"""Seconds in which a reading has begun that goes on by itself."""
 _COVERED = "Close what is open first, then go there"
 
 
@@ -46,6 +51,7 @@ class Navigation:
         self._snapshots: dict[Location, ListSnapshot] = {}
         self._history: list[Location] = []
         self._here: Location | None = None
+        self._reading: asyncio.Task[Any] | None = None
 
     @property
     def screen(self) -> GatewayScreen | None:
@@ -104,6 +110,16 @@ class Navigation:
             return False
         await self._show(self._history.pop())
         return True
+
+    async def read_ahead(self, route: str, hub: FeedHub) -> None:
+        """Have the list of a route read while its screen is still to be made."""
+        word, _, path = route.strip("/").partition("/")
+        place = resource_of(word, path)
+        place = PARENTS.get(place, place) if path else place
+        spec = None if place in SCREENS else RESOURCES.get(place)
+        if spec is not None:
+            self._reading = asyncio.create_task(spec.feed(hub, Scope()).refresh())
+            await asyncio.wait({self._reading}, timeout=_ASKED)
 
     async def open_route(self, route: str) -> str | None:
         """Show "keys" or "models/author/slug"; the reason when that cannot be done.

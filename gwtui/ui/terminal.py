@@ -23,6 +23,8 @@ _RESET = (
 )
 
 
+_STANDARD_OUTPUT = 1
+
 SMALLEST = Size(60, 15)
 """What the dashboard can be drawn in."""
 
@@ -30,6 +32,20 @@ SMALLEST = Size(60, 15)
 def is_too_small(size: Size) -> bool:
     """Whether the dashboard cannot be drawn in this size."""
     return size.width < SMALLEST.width or size.height < SMALLEST.height
+
+
+def fills_erased(term: str) -> bool:
+    """Whether a terminal of this name fills what it erases with the present background.
+
+    Its own description says so; False where it has none, as in tmux.
+    """
+    try:
+        import curses  # noqa: PLC0415 - not before the first rows
+
+        curses.setupterm(term, _STANDARD_OUTPUT)  # Textual's own has no descriptor
+        return curses.tigetflag("bce") == 1
+    except (ImportError, curses.error):
+        return False
 
 
 def give_back(driver: Driver | None, last_words: str = "") -> None:

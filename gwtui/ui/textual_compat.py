@@ -6,7 +6,12 @@ version is held to the minor release that this file was tested with (``TESTED``)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import asyncio
+import os
+import re
+import selectors
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from time import monotonic
 from typing import Any, NamedTuple, cast
 
@@ -15,16 +20,19 @@ from rich.color import ColorSystem
 from rich.console import Console, RenderableType
 from rich.segment import Segment, Segments
 from rich.text import Text
-from textual import events, messages, on
+from textual import constants, events, messages, on
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual._queue import Queue
 from textual._styles_cache import StylesCache
+from textual._time import get_time
+from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.css.model import RuleSet
 from textual.dom import DOMNode
 from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
 from textual.geometry import NULL_SIZE, Size
 from textual.message import Message
 from textual.message_pump import MessagePump
@@ -70,6 +78,51 @@ def terminal_size(app: App[Any]) -> Size | None:
     return None if read is None else Size(*read())
 
 
+_ESCAPE = "\x1b"
+_GLANCE = 0.1
+"""Seconds between two looks at whether the terminal is to be read any longer."""
+_READ = 4096
+_LONE_ESCAPE = 0.025
+"""Seconds after which an escape character that came all by itself was the key of that name.
+
+A terminal writes the sequence of a key in one piece, and SSH sends it in one packet. Only what
+lost its head in a longer text is waited for longer: as ``ESCDELAY`` says, or 0.1 s. For
+that long the rest of a sequence that came apart is still taken for its key, not for letters.
+"""
+_REST = re.compile(r"\[[0-9;?]*[@-~]|O[A-Za-z]")
+"""What follows the escape character in the sequence of a key."""
+
+
+class PromptDriver(LinuxDriver):
+    """A driver that takes the Escape key for one soon: Textual's own looks every 0.1 s only."""
+
+    def run_input_thread(self) -> None:
+        """Read the terminal until the end, and hand on what was typed."""
+        parser = XTermParser(self._debug)
+        decode = getincrementaldecoder("utf-8")().decode
+        shortened = "ESCDELAY" not in os.environ
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.fileno, selectors.EVENT_READ)
+            last, torn_until = False, 0.0
+            while not last:
+                last = self.exit_event.is_set()
+                due = parser._timeout_time
+                wait = _GLANCE if due is None else min(_GLANCE, max(0.0, due - get_time()))
+                if selector.select(wait):
+                    text = decode(os.read(self.fileno, _READ), final=last)
+                    if due is None and get_time() < torn_until and _REST.match(text):
+                        text = _ESCAPE + text
+                    for event in parser.feed(text) if text else ():
+                        self.process_message(event)
+                    if shortened and due is None and text == _ESCAPE:
+                        parser._timeout_time = get_time() + _LONE_ESCAPE
+                        torn_until = get_time() + constants.ESCAPE_DELAY
+                for event in parser.tick():
+                    self.process_message(event)
+        for _ in parser.feed(""):
+            pass  # what was half typed at the end is dropped
+
+
 def pieces(update: LayoutUpdate | ChopsUpdate) -> Iterator[Piece]:
     """What an update paints; only Textual's compositor knows how its updates are made up."""
     if isinstance(update, LayoutUpdate):
@@ -83,6 +136,14 @@ def pieces(update: LayoutUpdate | ChopsUpdate) -> Iterator[Piece]:
         for end, (x, chop) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
             if chop is not None and x < right and end > left:
                 yield x, y, chop.crop(0, min(end, right) - x)
+
+
+_AWAITED = 0.1
+"""Seconds that the paint waits for what a screen reads: an empty list would be painted for it."""
+_LONGEST_HOLD = 0.3
+_HASTY = 8
+_LOOK = 0.002
+"""Looks at the program without a pause in between, and seconds between the further ones."""
 
 
 class _Rendered(CompositorUpdate):
@@ -102,6 +163,11 @@ class _Rendered(CompositorUpdate):
 class HookedApp(App[int], inherit_bindings=False):
     """An app with public hooks in three places where Textual has private ones only."""
 
+    def get_driver_class(self) -> type[Driver]:
+        """The driver of this platform."""
+        found = super().get_driver_class()
+        return PromptDriver if found is LinuxDriver else found
+
     crash: str | None = None
     """The report of the failure that ended the program, None while there was none."""
 
@@ -111,6 +177,46 @@ class HookedApp(App[int], inherit_bindings=False):
         ``colours`` is what the terminal can show, None for no colours.
         """
         raise NotImplementedError
+
+    _held: asyncio.Task[None] | None = None
+
+    def hold_paint(self) -> None:
+        """Paint nothing until the screen that opens or comes back is as it will be.
+
+        Then all of it is painted at once. Textual paints after a fixed time, or after each step.
+        """
+        if self._held is None:
+            self._begin_batch()
+            self._held = asyncio.create_task(self._paint_settled(), name="held paint")
+
+    async def _paint_settled(self) -> None:
+        try:
+            await self._settle()
+        finally:
+            self._held = None
+            self._end_batch()
+            if self.screen_stack and not self._batch_count:
+                self.screen.refresh()
+                # As its timer does, up to a sixtieth of a second later.
+                self.screen.call_later(self.screen._on_timer_update)
+
+    async def _settle(self) -> None:
+        """Wait until nothing is at work and laid out, and what is read is there."""
+        begun, looks = monotonic(), 0
+        busy: MessagePump | None = self
+        while (held := monotonic() - begun) < _LONGEST_HOLD and self.screen_stack:
+            await asyncio.sleep(0 if looks < _HASTY else _LOOK)
+            looks += 1
+            screen = self.screen
+            busy = busy_pump(self, busy)
+            if busy is not None:
+                continue
+            if not isinstance(screen, TerminalSized):
+                return
+            if screen._layout_required:
+                screen.call_later(screen.lay_out)
+            elif not screen._callbacks and not (screen.awaited and held < _AWAITED):
+                return
 
     def is_harmless(self, error: Exception, *, leaving: bool) -> bool:  # noqa: ARG002 - the hook's
         """Hook: whether an error is dropped; ``leaving`` while the program ends."""
@@ -224,6 +330,13 @@ class TerminalSized(Screen[ScreenResultType]):
     """When everything was laid out last, in seconds of the clock that messages carry."""
     _whole_follows = False
     """Whether all of it is painted as soon as it is laid out."""
+    _after_paint: tuple[Callable[[], object], ...] = ()
+    """What waits for the next paint."""
+
+    @property
+    def is_laid_out(self) -> bool:
+        """Whether it was laid out, and with that painted, once."""
+        return self._laid_out_at > 0
 
     # Every layout of a screen goes through this private method; no public one stands before it.
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:  # noqa: ARG002
@@ -243,6 +356,17 @@ class TerminalSized(Screen[ScreenResultType]):
             if before.get(widget, unasked) == _layout_wishes(widget)._replace(asked=False):
                 widget._layout_required = False
 
+    @property
+    def awaited(self) -> bool:
+        """Hook: whether what it shows may come in a moment."""
+        return False
+
+    def lay_out(self) -> None:
+        """Lay out what asked for it, while the paint is held."""
+        if self._layout_required:
+            self._refresh_layout(scroll=self._scroll_required)
+            self._layout_required = self._scroll_required = False
+
     # Where a layout and a repaint of everything are due, Textual paints first one, then the other.
     def _on_timer_update(self) -> None:
         self._whole_follows = self._repaint_required
@@ -250,8 +374,20 @@ class TerminalSized(Screen[ScreenResultType]):
         self._whole_follows = False
 
     def _compositor_refresh(self) -> None:
-        if not (self._whole_follows and self._repaint_required):
+        # What is rendered while the paint is held is thrown away.
+        if not (self.app._batch_count or (self._whole_follows and self._repaint_required)):
             super()._compositor_refresh()
+            due, self._after_paint = self._after_paint, ()
+            for callback in due:
+                self.call_next(callback)
+
+    def call_after_paint(self, callback: Callable[[], object]) -> None:
+        """Call it once what changed by now is on the terminal: with the next paint of this screen.
+
+        ``call_after_refresh`` may come before: a screen knows of a change that is to be painted
+        only when the changed widget has told it.
+        """
+        self._after_paint = (*self._after_paint, callback)
 
     def on_layout(self, message: messages.Layout) -> None:
         """Lay nothing out for what was asked for before the last layout: it is part of that one.

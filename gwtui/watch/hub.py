@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from gwtui.client.connection import Connection
     from gwtui.client.gateway import GatewayClient
+    from gwtui.client.request_log import PageTaker
     from gwtui.local.audit import AuditLog
     from gwtui.local.journal import Journal
     from gwtui.watch.alerts.watching import Alerts
@@ -68,6 +70,7 @@ class FeedHub:
         self._passing: dict[FeedKey[Any], Feed[Any]] = {}
         self._paused = False
         self._closed = False
+        self._take: PageTaker | None = None
         self.complete: Callable[[], Awaitable[None]] = _nothing
         """Waits for what this machine keeps of the connection: it may be opened after this hub."""
         self.journal: Journal | None = None
@@ -147,9 +150,22 @@ class FeedHub:
         def fetch(_client: GatewayClient) -> Awaitable[T]:
             within = min(SHARED_FOR * cadence.seconds, SHARED_AT_MOST)
             found = partial(self._feeds.get, key)
-            return compose(PoolReader(self._pool, after=after, within=within, feed=found))
+            return compose(
+                PoolReader(self._pool, after=after, within=within, feed=found, take=self._take)
+            )
 
         return self.feed(key, fetch, cadence, outdate=outdated, passing=passing)
+
+    def handing_on(self, take: PageTaker) -> FeedHub:
+        """A hub of the same connection to ask for one feed, which is to be refreshed once.
+
+        A feed whose list can be had portion by portion hands its rows to ``take`` as they come, and
+        keeps none of them: its value is what is left. Any other feed reads as ever.
+        """
+        other = copy(self)
+        other._feeds, other._lasting, other._passing = WeakValueDictionary(), [], {}
+        other._take = take
+        return other
 
     def _hold(self, key: FeedKey[Any], feed: Feed[Any]) -> None:
         """Keep a passing feed, and let go of those that were asked for longest ago."""

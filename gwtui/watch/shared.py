@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from gwtui.client.request_log import PartListener, ReadingLog, include, logged, repeats
+from gwtui.client.request_log import (
+    PageTaker,
+    PartListener,
+    ReadingLog,
+    include,
+    logged,
+    repeats,
+)
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 
 if TYPE_CHECKING:
@@ -190,7 +197,8 @@ class PoolReader:
     """Gets shared reads for one reading of a feed.
 
     What it gets began later than read number ``after``, and is not older than ``within`` seconds.
-    ``feed`` gives the feed that reads, if one does.
+    ``feed`` gives the feed that reads, if one does. ``take`` is who takes the rows of the feed's
+    list as they come, where that is wanted instead of the whole.
     """
 
     def __init__(
@@ -200,7 +208,9 @@ class PoolReader:
         after: int = 0,
         within: float = 0.0,
         feed: Callable[[], Feed[Any] | None] = lambda: None,
+        take: PageTaker | None = None,
     ) -> None:
+        self.take = take
         self.client = pool.client
         self.clock = pool.clock
         self._feed = feed
@@ -225,6 +235,20 @@ class PoolReader:
         return await self._pool.get(
             read, after=after, within=math.inf, since=self._begun, on_part=on_part
         )
+
+    async def hand_on(self, read: SharedRead[tuple[Any, ...]], take: PageTaker) -> None:
+        """Read a list now, each page of it handed to ``take``. Raises GatewayError.
+
+        Nothing of it is kept or shared. A list that comes in one answer is one page.
+        """
+        log = ReadingLog(trying=not repeats(), taker=take)
+        try:
+            with logged(log):
+                whole = await read.read(self.client)
+        finally:
+            include(log, requests=True)
+        if whole:
+            await take(whole)
 
     @property
     def growing(self) -> Feed[Any] | None:

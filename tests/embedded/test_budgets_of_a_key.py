@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from gateway_bench import START, Bench, bench
 
-from gwtui.contract.budgets import BUDGET_SCOPES
+from gwtui.contract.current_key import BUDGET_SCOPES
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.embedded.auth import key_hash
 from gwtui.embedded.simulator import build_world

@@ -27,7 +27,7 @@ async def test_a_running_demo_is_found_until_it_ends(tmp_path: Path) -> None:
     async with demo_gateway(data_dir=data) as site:
         assert await asyncio.to_thread(running_demo, data) == site
         token = site.token.get_secret_value()
-        for private in (said(data), site.socket_path.with_name("token")):
+        for private in (said(data), site.socket_path.with_name("number")):
             assert token not in private.read_text()
             assert private.stat().st_mode & 0o777 == 0o600
     assert not said(data).exists()
@@ -62,12 +62,12 @@ def _entered_by_all(_data: Path, site: Path) -> None:
     site.parent.chmod(0o755)
 
 
-def _token_read_by_all(_data: Path, site: Path) -> None:
-    site.with_name("token").chmod(0o640)
+def _number_read_by_all(_data: Path, site: Path) -> None:
+    site.with_name("number").chmod(0o640)
 
 
-def _another_key(_data: Path, site: Path) -> None:
-    site.with_name("token").write_bytes(b"gAAAAA")
+def _another_number(_data: Path, site: Path) -> None:
+    site.with_name("number").write_text(f"{63 * '0'}1 {64 * '0'}")
 
 
 def _no_object(data: Path, _site: Path) -> None:
@@ -86,7 +86,7 @@ def _change(data: Path, **values: object) -> None:
     "trick",
     [
         *(_by_others, _link, _another_process, _nobody, _relative, _entered_by_all),
-        *(_token_read_by_all, _another_key, _no_object, _torn),
+        *(_number_read_by_all, _another_number, _no_object, _torn),
     ],
 )
 async def test_what_is_not_surely_our_own_is_not_believed(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from field_desk import Desk, models, one
-from textual.widgets import Static
 
 from form_kit import until
 from gwtui.contract.workspaces import CreateWorkspaceRequest
@@ -71,12 +70,11 @@ async def test_a_letter_that_gives_a_note_other_words_lays_nothing_out() -> None
         row.editor.focus()
         await desk.pilot.pause()
         await desk.press("1")
-        note = row.query_one(".note", Static)
-        before = str(note.content)
+        before = row.note
         with counted_layouts() as layouts:
             await desk.press("2")
             assert layouts.count == 0
-        assert str(note.content) != before
+        assert not row.note.is_same(before)
 
 
 async def test_every_field_of_a_long_form_is_in_sight_when_it_has_the_keys() -> None:

@@ -10,6 +10,7 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.widgets.detail import DetailPane
 from gwtui.watch.feeds.keys import fetch_keys
 from screen_text import shown
 from shell_kit import dashboard, listing, notices, site, until
@@ -46,6 +47,9 @@ async def test_a_key_is_rotated_and_its_rotation_followed(tmp_path: Path) -> Non
             await until(pilot, lambda: listing(app).resource == "rotations", "the rotations")
             await until(pilot, lambda: listing(app).table.visible_count == 1, "the one")
             assert "in use" in shown(app)
+            assert listing(app).declared.name(listing(app).table.selected) == "airflow-staging"
+            pane = listing(app).query_one(DetailPane)
+            await until(pilot, lambda: pane.text.split().count("enabled") == 2, "both keys")
             await pilot.press("n")
             await until(pilot, lambda: "may be in use" in str(notices(app)), "why it waits")
             await pilot.press("D")

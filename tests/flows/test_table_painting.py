@@ -144,12 +144,12 @@ def colour_at(app: TableApp, y: int, x: int) -> tuple[Any, Any]:
 def test_bytes_on_a_real_terminal() -> None:
     with pty_terminal([sys.executable, str(SAMPLE), "ours"], columns=120, rows=40) as terminal:
         terminal.wait_for("service-0")
-        terminal.settle(1.0)
+        terminal.settle(0.3)
         costs = {}
         for key in ("u", "w", "\x1b[B", "\x1b[6~"):
             before = len(terminal.raw)
             terminal.send(key)
-            terminal.settle(0.6)
+            terminal.settle(0.3)
             costs[key] = len(terminal.raw) - before
         idle = terminal.pump(1.5)
         terminal.send("q")

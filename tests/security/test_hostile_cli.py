@@ -17,7 +17,7 @@ from gwtui.cli.check.finding import Finding, Severity, one_line
 from gwtui.cli.gateway import _narrate
 from gwtui.cli.key_facts import in_short, key_json, key_rows
 from gwtui.cli.output import narrate, print_json, print_table
-from gwtui.contract.keys import CurrentKey
+from gwtui.contract.current_key import CurrentKey
 from gwtui.domain.failures import crash_report
 
 PRINTERS = frozenset({"output.py", "asking.py"})

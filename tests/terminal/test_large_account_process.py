@@ -1,4 +1,4 @@
-"""A large account on a real terminal: keys are answered while its rows are read and after.
+"""A large account, printed in little memory, and on a real terminal that answers at any moment.
 
 ``GWTUI_TEST_KEYS=100000`` makes the account as large as the largest that is known; by default it
 has as many keys as make anything quadratic stand out.
@@ -6,6 +6,7 @@ has as many keys as make anything quadratic stand out.
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import time
@@ -24,10 +25,10 @@ READING = 60 + KEYS / 50
 """Seconds within which the rows are there on a busy machine."""
 
 
-@pytest.fixture
-def gateway(tmp_path: Path) -> Iterator[tuple[str, str]]:
+@pytest.fixture(scope="module")
+def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     """The base URL of a gateway with so many keys, and a key that may manage them."""
-    database = tmp_path / "large.sqlite3"
+    database = tmp_path_factory.mktemp("large") / "large.sqlite3"
     make(database, KEYS)
     key = run("gateway", "issue-key", "--management", "--database", database).stdout.strip()
     serve = ("gateway", "serve", "--port", "0", "--database", database)
@@ -51,6 +52,36 @@ def opened_and_closed(terminal: PtyTerminal) -> float:
     terminal.send(ESCAPE)
     terminal.wait_gone("Help ·", 30)
     return took
+
+
+@pytest.mark.timeout(120 + KEYS / 100)
+def test_keys_are_printed_as_they_come_in_memory_that_stays(gateway: tuple[str, str]) -> None:
+    base_url, key = gateway
+    words = ("--base-url", base_url, "keys", "list", "--output", "ndjson")
+    environment = {**os.environ, "GWTUI_TOKEN": key}
+    with start(*words, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        hashes, peaks = set(), []
+        for number, line in enumerate(process.stdout, start=1):
+            hashes.add(json.loads(line)["hash"])
+            if number in {3_000, KEYS - 2_000}:
+                peaks.append(peak_mib(process.pid))
+        assert process.wait(60) == 0
+    assert len(hashes) == KEYS
+    first, last = peaks
+    # 7,000 rows that are held take 20 MiB.
+    assert last - first < 5 + KEYS / 20_000
+    with start(*words, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(60) == 0
+
+
+def peak_mib(process: int) -> float:
+    """The most memory that a process was resident with, so far."""
+    status = Path(f"/proc/{process}/status").read_text("ascii")
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 @pytest.mark.timeout(240 + KEYS / 25)

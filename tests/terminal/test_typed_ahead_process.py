@@ -31,6 +31,8 @@ MORE += ("new key with an expiry", "edit a key", "disable and undo", "path to a 
 MORE += ("palette to a form", "marks", "delete a key", "tabs and back", "raw and detail")
 EVERY = SAMPLE + MORE if "GWTUI_JOURNEYS" in os.environ else SAMPLE
 QUIET = 0.4
+AFTER_A_KEY = 0.15
+"""Seconds without output after which a key has done everything; the details come after 0.12."""
 pytestmark = pytest.mark.timeout(180 + 20 * ROUNDS)
 
 together = pytest.mark.xdist_group("journeys of processes")
@@ -44,7 +46,7 @@ _known: dict[str, Outcome] = {}
 def slowly(terminal: PtyTerminal, keys: Sequence[str]) -> None:
     for key in keys:
         terminal.send(key)
-        terminal.settle(QUIET)
+        terminal.settle(AFTER_A_KEY)
 
 
 def at_once(terminal: PtyTerminal, keys: Sequence[str]) -> None:

@@ -26,6 +26,7 @@ from gwtui.domain.alert_rules import (
     UnreadableRule,
     UptimeRule,
 )
+from gwtui.watch.alerts.kinds import signal_of
 from gwtui.watch.history.model import Subject
 from history_kit import desk, minutes
 
@@ -159,6 +160,9 @@ def test_a_key_close_to_its_limit(room: Room) -> None:
     assert room.see(KEY, {"limit_remaining": 1}, {"disabled": True}) == ["cleared"]
     assert room.see(KEY, {"limit_remaining": 0}, {"limit": "0", "disabled": False}) == ["fired"]
     assert room.see(KEY, {}, None, covers=True) == ["cleared"], "deleted"
+    ended = (room.now + minutes(1)).isoformat().replace("+00:00", "Z")
+    expired = {"limit": "50", "disabled": False, "expires_at": ended}
+    assert room.see(KEY, {"limit_remaining": 0}, expired) == [], "refused from that moment on"
 
 
 def test_a_key_that_expires(room: Room) -> None:
@@ -194,6 +198,10 @@ def test_a_guardrail_and_a_gateway_that_cannot_be_read(room: Room) -> None:
         "left": GuardrailRule(name="Left", scope="workspace", only="w", fire_after=minutes(0)),
         "blind": UnreadableRule(name="Blind"),
     }
+    left = room.rules["left"]
+    assert signal_of(left).demand(left) == "no healthy endpoint"
+    two = left.model_copy(update={"fires_at": Decimal(2)})
+    assert signal_of(two).demand(two) == "fewer than 2 healthy endpoints"
     room.see(Subject("guardrail", "g"), {}, {"name": "Strict", "workspace_id": "w"})
     guarded = Subject("guarded", "g northwind/atlas")
     assert room.see(guarded, {"healthy_endpoints": None}) == [], "no traffic tells nothing"

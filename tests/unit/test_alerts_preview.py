@@ -196,11 +196,12 @@ def test_the_curve_agrees_with_the_sums(steps: list[tuple[int, int]], balance: i
         total += Decimal(used) / 7
         readings.append(UsedTotal(at, total))
     curve = UsedCurve(readings)
-    for ours, theirs in zip(curve.burns(at), burns(readings, at), strict=True):
-        assert (ours.rate is None) == (theirs.rate is None)
-        if ours.rate is not None and theirs.rate is not None:
-            assert ours.rate.over == theirs.rate.over
-            assert abs(ours.rate.usd_per_hour - theirs.rate.usd_per_hour) < Decimal("1e-9")
+    for now in (at, START + (at - START) / 2):
+        for ours, theirs in zip(curve.burns(now), burns(readings, now), strict=True):
+            assert (ours.rate is None) == (theirs.rate is None)
+            if ours.rate is not None and theirs.rate is not None:
+                assert ours.rate.over == theirs.rate.over
+                assert abs(ours.rate.usd_per_hour - theirs.rate.usd_per_hour) < Decimal("1e-9")
     expected = outlook(Decimal(balance), readings, at)
     left = curve.days_left(Decimal(balance), at)
     if expected is not None and expected.likely is not None and left is not None:

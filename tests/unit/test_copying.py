@@ -15,7 +15,15 @@ from gwtui.client.call import Call
 from gwtui.client.connection import Connection
 from gwtui.domain.known_secrets import holds_secret, remember
 from gwtui.local.profiles import Profile, ad_hoc_profile
-from gwtui.resources.copying import cell_lines, copyables, curl, declared, link, row_path
+from gwtui.resources.copying import (
+    Described,
+    cell_lines,
+    copyables,
+    curl,
+    declared,
+    link,
+    row_path,
+)
 from gwtui.resources.keys.resource import KEYS
 from gwtui.watch.feeds.keys import KeyRow
 from resource_samples import HOSTILE, NOW, key
@@ -49,6 +57,15 @@ def test_of_one_row_everything_is_offered_whole() -> None:
         f"https://gateway.example/api/v1/keys/{'a' * 64}"
     )
     assert not any(TOKEN in text for text in found.values())
+
+
+def test_what_is_copied_is_told_in_a_few_words() -> None:
+    one, other = row(name="ci"), row(name="web", hash="b" * 64)
+    assert OF_KEYS.called([one], NOW) == "key ci"
+    assert OF_KEYS.called([one, other], NOW) == "2 marked keys"
+    figures = Described(KEYS.columns)
+    assert figures.called([one], NOW) == "“ci”"
+    assert figures.called([one, other], NOW) == "2 rows"
 
 
 def test_keys_of_the_menu_are_one_letter_each() -> None:

@@ -22,7 +22,7 @@ from gwtui.cli.main import main
 from gwtui.client import transport
 from gwtui.client.certificate import CertificateError, TlsFacts, read_certificate
 from gwtui.client.connection import Connection
-from gwtui.contract.keys import CurrentKey
+from gwtui.contract.current_key import CurrentKey
 from gwtui.domain.checkup import CheckupLine
 from gwtui.local import checkup
 from gwtui.local.checkup import TerminalFacts

@@ -94,6 +94,16 @@ def test_uneven_days_widen_the_range_and_the_farther_the_end_the_wider() -> None
     assert far[2] - far[0] > near[2] - near[0] > timedelta()
 
 
+def test_the_range_is_nine_cases_in_ten() -> None:
+    """Days of 24, 48 and 72 USD: 48 on average, give or take 24."""
+    uneven = readings([used for used in (1, 3, 1, 3, 1, 3, 2) for _ in range(24)])
+    sure = 1.64 * 24
+    soonest, _likely, latest = dates(outlook(Decimal(str(48 * 16 + sure * 4)), uneven, NOW))
+    assert abs(soonest - (NOW + 16 * DAY)) < timedelta(seconds=1)
+    days = (latest - NOW) / DAY
+    assert abs(48 * days - sure * days**0.5 - (48 * 16 + sure * 4)) < 0.001
+
+
 def test_a_burst_in_the_last_hour_does_not_move_an_end_weeks_away() -> None:
     burst = readings([2] * 24 * 7 + [60])
     found = outlook(Decimal(5000), burst, NOW)

@@ -11,7 +11,7 @@ import pytest
 
 from gwtui.contract.activity import ActivityRow, Generation
 from gwtui.contract.byok import ByokCredential
-from gwtui.contract.keys import CurrentKey
+from gwtui.contract.current_key import CurrentKey
 from gwtui.contract.models import Endpoint, Model
 from gwtui.crud.resource import DetailRow, Section
 from gwtui.domain.catalog_view import CatalogView, Offers

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from collections.abc import Iterable
 
 import pyte
@@ -27,6 +29,7 @@ STYLES = [
     Style.parse("on #223344"),
     Style.parse("reverse"),
     Style.parse("underline #00ff00 on #223344"),
+    Style.parse("dim bold italic #00ff00 on #223344"),
 ]
 SIGNS = ["a", "b", "…", "█", "é"]
 COMBINED = "e\u0301"
@@ -36,8 +39,9 @@ WIDE = ["日", "🙂", COMBINED]
 class Terminal:
     """A terminal, and one that is told everything each time."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, erases: bool = False) -> None:
         self.memory = ScreenMemory()
+        self.memory.erases = erases
         self.screen, self.whole = (pyte.Screen(SIZE.width, SIZE.height) for _ in range(2))
         self.sent = ""
 
@@ -70,7 +74,7 @@ def strip(chance: random.Random, width: int, signs: Iterable[str]) -> Strip:
     left = width
     while left:
         sign = chance.choice([*signs])
-        length = min(left, chance.randint(1, 9))
+        length = min(left, chance.randint(1, 9 if sign != " " else 25))
         made = Segment(sign * length, chance.choice(STYLES))
         # At the right edge the emulator takes a mark on a letter for a character of the next line.
         if made.cell_length > left or (made.cell_length == left and sign == COMBINED):
@@ -103,7 +107,7 @@ def test_the_terminal_shows_what_it_would_show_if_everything_was_sent(
     seed: int, signs: list[str]
 ) -> None:
     chance = random.Random(seed)
-    terminal = Terminal()
+    terminal = Terminal(erases=seed % 2 == 0)
     terminal.show(whole([strip(chance, SIZE.width, signs) for _ in range(SIZE.height)]))
     for _ in range(40):
         if chance.random() < 0.2:
@@ -125,8 +129,41 @@ def test_only_the_cells_that_differ_are_sent() -> None:
     terminal.show(whole([line.extend_cell_length(SIZE.width) for line in lines]))
     lines[3] = Strip([Segment(f"used {'x' * 25} 13 %", STYLES[2])])
     sent = terminal.show(whole([line.extend_cell_length(SIZE.width) for line in lines]))
-    assert sent == "\x1b[0m\x1b[4;33H\x1b[38;2;255;0;0;48;2;0;0;0m3\x1b[0m"
+    assert sent == "\x1b[0m\x1b[38;2;255;0;0;48;2;0;0;0m\x1b[4;33H3\x1b[0m"
     assert terminal.same()
+
+
+def test_a_colour_is_switched_once_and_an_attribute_by_itself() -> None:
+    red, bold = Style.parse("#ff0000 on #000000"), Style.parse("bold #ff0000 on #000000")
+    green = Style.parse("#00ff00 on #000000")
+    line = Strip([Segment("aa", green), Segment("bb", bold), Segment("cc", red)])
+    terminal = Terminal()
+    sent = terminal.show(whole([line.extend_cell_length(SIZE.width)] * SIZE.height))
+    assert sent.count("38;2;") == 2
+    assert sent.count("\x1b[0") == 2, "at the beginning and in the end"
+    assert terminal.same()
+
+
+def test_long_blanks_are_erased_where_the_terminal_keeps_the_background() -> None:
+    line = Strip([Segment("a" + " " * 20 + "b" + " " * 18, STYLES[2])])
+    terminal = Terminal(erases=True)
+    sent = terminal.show(whole([line] * SIZE.height))
+    assert sent.count("\x1b[20X") == sent.count("\x1b[K") == SIZE.height
+    assert " " not in sent
+    assert terminal.same()
+
+
+@pytest.mark.parametrize(
+    ("term", "fills"), [("xterm-256color", True), ("screen", False), ("unheard-of", False)]
+)
+def test_whether_a_terminal_fills_what_it_erases_stands_in_its_description(
+    term: str, fills: bool
+) -> None:
+    code = (
+        "import sys; from gwtui.ui.terminal import fills_erased; print(fills_erased(sys.argv[1]))"
+    )
+    asked = subprocess.run([sys.executable, "-c", code, term], capture_output=True, check=True)
+    assert asked.stdout.decode().strip() == str(fills), asked.stderr
 
 
 def test_what_was_forgotten_is_sent_again() -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any, cast
 
 import pytest
+from textual._compositor import Compositor
 from textual.app import App, ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.css.stylesheet import Stylesheet
 from textual.messages import Layout
 from textual.widgets import Static
 
-from gwtui.ui.textual_compat import TerminalSized
+from gwtui.ui import textual_compat
+from gwtui.ui.textual_compat import HookedApp, TerminalSized
 
 
 class Page(TerminalSized[None]):
@@ -138,3 +140,64 @@ async def test_what_stands_beside_a_scrollbar_that_comes_and_goes_has_the_width_
         lines.update("line\n" * 30)
         await pilot.pause(0.1)
         assert lines.size.width == 38, "beside it again"
+
+
+class Reading(TerminalSized[None]):
+    """Asks for a second layout once it has its size, and shows what it reads."""
+
+    read = True
+
+    @property
+    def awaited(self) -> bool:
+        return not self.read
+
+    def compose(self) -> ComposeResult:
+        yield Static("text", id="text")
+
+    def on_resize(self) -> None:
+        self.query_one("#text").styles.height = 5
+        self.call_after_refresh(self.query_one("#text", Static).update, "longer\ntext")
+
+
+class Library(HookedApp):
+    """Holds the paint while a screen opens."""
+
+    def open(self, screen: Reading) -> None:
+        self.hold_paint()
+        self.push_screen(screen)
+
+
+async def test_a_screen_that_opens_is_painted_once_and_when_it_has_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    painted: list[str] = []
+    render = Compositor.render_update
+
+    def noted(compositor: Compositor, **options: Any) -> Any:
+        painted.append("\n".join(strip.text.strip() for strip in compositor.render_strips()))
+        return render(compositor, **options)
+
+    app = Library()
+    async with app.run_test(size=(40, 12)) as pilot:
+        monkeypatch.setattr(Compositor, "render_update", noted)
+        app.open(Reading())
+        await pilot.pause(0.1)
+        assert [text.strip() for text in painted] == ["longer\ntext"], "all of it, at once"
+        painted.clear()
+        monkeypatch.setattr(textual_compat, "_AWAITED", 300.0)
+        monkeypatch.setattr(textual_compat, "_LONGEST_HOLD", 300.0)
+        slow = Reading()
+        slow.read = False
+        app.open(slow)
+        await pilot.pause(0.1)
+        assert not painted, "what it reads comes in a moment"
+        slow.read = True
+        await pilot.pause(0.1)
+        assert [text.strip() for text in painted] == ["longer\ntext"]
+        painted.clear()
+        monkeypatch.setattr(textual_compat, "_AWAITED", 0.0)
+        late = Reading()
+        late.read = False
+        app.open(late)
+        await pilot.pause(0.1)
+        assert painted, "what does not come is not waited for"

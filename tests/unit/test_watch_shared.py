@@ -320,6 +320,19 @@ async def test_requests_count_for_the_feed_that_made_them(
     assert joined.load.requests == 2, "also when one of them fails"
 
 
+async def test_what_never_succeeded_is_expected_to_ask_as_much_as_when_it_failed(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    account.broken = {"keys"}
+    joined = joined_feed(hub)
+    look(joined)
+    await time.settle()
+    assert joined.state.error is not None
+    assert joined.state.fetched_at is None
+    assert joined.load is not None
+    assert joined.load.requests == 2
+
+
 async def test_own_lists_are_read_at_every_reading(
     hub: FeedHub, account: Account, time: FakeClock
 ) -> None:

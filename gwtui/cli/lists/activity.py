@@ -13,7 +13,6 @@ from gwtui.cli import exits
 from gwtui.cli.exits import CommandError
 from gwtui.cli.lists.command import ListVerb, read_scope
 from gwtui.cli.lists.lookup import CommandReadings
-from gwtui.cli.lists.query import ListQuery
 from gwtui.cli.output import narrate, print_csv, print_json, print_ndjson, print_table
 from gwtui.cli.resources import RESOURCES
 from gwtui.cli.running import reading_hub, run_async
@@ -27,7 +26,7 @@ from gwtui.local.paths import Paths
 from gwtui.resources.activity.breakdown import (
     OTHERS,
     PARTS,
-    Group,
+    ActivityGroup,
     Part,
     Uses,
     grouped,
@@ -94,11 +93,10 @@ class ActivityListVerb(ListVerb):
 
         return run_async(work)
 
-    async def _rows(
-        self, readings: CommandReadings, asked: ListQuery, arguments: argparse.Namespace
+    def wanted(
+        self, rows: Sequence[Any], readings: CommandReadings, arguments: argparse.Namespace
     ) -> Sequence[Any]:
-        """Those of the days that are asked for. Raises CommandError and GatewayError."""
-        rows = await ListVerb._rows(self, readings, asked, arguments)
+        """Those of the days that are asked for. Raises CommandError."""
         if not (arguments.since or arguments.until):
             return rows
         days = _days(arguments, readings)
@@ -164,11 +162,11 @@ def _on(uses: Uses, days: DayRange) -> Uses:
     return Uses(chosen, uses.names, uses.rest)
 
 
-def _in_order(groups: Sequence[Group], by: Sequence[Part]) -> list[Group]:
+def _in_order(groups: Sequence[ActivityGroup], by: Sequence[Part]) -> list[ActivityGroup]:
     """By day where days are told apart, then the dearest first."""
     place = by.index("day") if "day" in by else None
 
-    def order(group: Group) -> tuple[Any, ...]:
+    def order(group: ActivityGroup) -> tuple[Any, ...]:
         spend = group.tally.spend
         day = "" if place is None else group.parts[place]
         return day, spend is None, -(spend or 0), group.parts
@@ -176,7 +174,7 @@ def _in_order(groups: Sequence[Group], by: Sequence[Part]) -> list[Group]:
     return sorted(groups, key=order)
 
 
-def _print(groups: Sequence[Group], uses: Uses, by: Sequence[Part], form: str) -> None:
+def _print(groups: Sequence[ActivityGroup], uses: Uses, by: Sequence[Part], form: str) -> None:
     """Raises OutputLostError."""
     if form == "table":
         figures = [[_shown(group, name) for name in _FIGURES] for group in groups]
@@ -192,7 +190,7 @@ def _print(groups: Sequence[Group], uses: Uses, by: Sequence[Part], form: str) -
         (print_json if form == "json" else print_ndjson)(objects)
 
 
-def _pairs(group: Group, by: Sequence[Part]) -> list[tuple[Part, str]]:
+def _pairs(group: ActivityGroup, by: Sequence[Part]) -> list[tuple[Part, str]]:
     return list(zip(by, group.parts, strict=True))
 
 
@@ -203,7 +201,7 @@ def _titles(by: Sequence[Part]) -> list[str]:
     return titles
 
 
-def _object(group: Group, uses: Uses, by: Sequence[Part]) -> dict[str, Any]:
+def _object(group: ActivityGroup, uses: Uses, by: Sequence[Part]) -> dict[str, Any]:
     """A sum for another program; null is what is not said."""
     found: dict[str, Any] = {}
     for part, identity in _pairs(group, by):
@@ -214,7 +212,7 @@ def _object(group: Group, uses: Uses, by: Sequence[Part]) -> dict[str, Any]:
     return {**found, **{name: getattr(group.tally, name) for name in _FIGURES}}
 
 
-def _shown(group: Group, name: str) -> str:
+def _shown(group: ActivityGroup, name: str) -> str:
     value = getattr(group.tally, name)
     cell = cells.usd(value) if name in {"spend", "byok"} else cells.count(value)
     return cell.text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
@@ -13,6 +13,8 @@ from typing import Any
 from gwtui.cli import exits
 from gwtui.cli.exits import CommandError
 from gwtui.cli.lists.lookup import CommandReadings, find_parent, find_row, find_workspace
+from gwtui.cli.lists.portions import FORMS as PORTIONED
+from gwtui.cli.lists.portions import PortionPrinter
 from gwtui.cli.lists.query import ListQuery, list_query, list_view
 from gwtui.cli.lists.show import print_detail, show_list
 from gwtui.cli.output import FORMS, add_output_option, narrate, print_json, print_ndjson
@@ -98,19 +100,23 @@ class ListVerb:
         async def work() -> int:
             async with reading_hub(connect) as hub:
                 readings = CommandReadings(hub)
-                rows = await self._rows(readings, asked, arguments)
-                now = hub.clock.now()
-                found = asked.apply(rows, now)
-                if arguments.output == "table":
-                    narrate(_counted(len(found), len(rows), spec))
-                show_list(found, asked, arguments.output, now)
+                scope = await read_scope(readings, self.resource, arguments)
+                if arguments.output in PORTIONED and not asked.ordered and self.in_portions:
+                    rows, code = await self._portions(readings, asked, scope, arguments)
+                else:
+                    rows, code = await self._whole(readings, asked, scope, arguments)
                 if not {getattr(arguments, name, None) for name in ("parent", "workspace")} - {
                     None
                 }:
                     keep_of(hub.connection, spec, rows)
-                return self.exit_code(rows, found, readings.exit_code, arguments)
+                return code
 
         return run_async(work)
+
+    @property
+    def in_portions(self) -> bool:
+        """Whether it may be printed before all of it was read."""
+        return True
 
     def exit_code(
         self,
@@ -122,18 +128,63 @@ class ListVerb:
         """The exit code after ``_shown`` of ``_rows`` were printed; ``code`` is the reading's."""
         return code
 
-    async def _rows(
-        self, readings: CommandReadings, asked: ListQuery, arguments: argparse.Namespace
+    def wanted(
+        self, rows: Sequence[Any], _readings: CommandReadings, _arguments: argparse.Namespace
     ) -> Sequence[Any]:
-        scope = await read_scope(readings, self.resource, arguments)
-        rows = await readings.value(asked.spec.feed(readings.hub, scope))
+        """The rows that are meant, before any filter. Raises CommandError."""
+        return rows
+
+    async def _whole(
+        self,
+        readings: CommandReadings,
+        asked: ListQuery,
+        scope: Scope,
+        arguments: argparse.Namespace,
+    ) -> tuple[Sequence[Any], int]:
+        """Print the list once it was read; its rows and the exit code."""
+        found = await readings.value(asked.spec.feed(readings.hub, scope))
+        complete = await self._completing(readings, asked, scope, arguments)
+        rows = complete(self.wanted(found, readings, arguments))
+        now = readings.hub.clock.now()
+        shown = asked.apply(rows, now)
+        if arguments.output == "table":
+            narrate(_counted(len(shown), len(rows), asked.spec))
+        show_list(shown, asked, arguments.output, now)
+        return rows, self.exit_code(rows, shown, readings.exit_code, arguments)
+
+    async def _portions(
+        self,
+        readings: CommandReadings,
+        asked: ListQuery,
+        scope: Scope,
+        arguments: argparse.Namespace,
+    ) -> tuple[Sequence[Any], int]:
+        """Print the list while it is read; its first rows and the exit code."""
+        complete = await self._completing(readings, asked, scope, arguments)
+        printer = PortionPrinter(asked, arguments.output, readings.hub.clock)
+        await printer.print_all(
+            readings.portions(lambda hub: asked.spec.feed(hub, scope)),
+            lambda rows: complete(self.wanted(rows, readings, arguments)),
+        )
+        return printer.first, readings.exit_code
+
+    async def _completing(
+        self,
+        readings: CommandReadings,
+        asked: ListQuery,
+        scope: Scope,
+        arguments: argparse.Namespace,
+    ) -> Callable[[Sequence[Any]], Sequence[Any]]:
+        """What completes rows as far as that is asked for, once it was read."""
         completion = asked.spec.completion
         every = arguments.output not in _MACHINE
         if completion is None or self.resource.brief or not asked.shown(every=every):
-            return rows
+            return lambda rows: rows
         feed = completion.feed(readings.hub, scope)
         more = await readings.value_or_nothing(feed, _COMPLETING)
-        return rows if more is None else [completion.complete(row, more) for row in rows]
+        if more is None:
+            return lambda rows: rows
+        return lambda rows: [completion.complete(row, more) for row in rows]
 
 
 def asked_of(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> ListQuery:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from gwtui.cli import exits
 from gwtui.cli.exits import CommandError
@@ -21,6 +23,17 @@ from gwtui.watch.feeds.workspaces import workspaces_feed
 from gwtui.watch.hub import FeedHub
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Portion(Generic[T]):
+    """Rows of a list that came together; the ``last`` ones are all that were not handed on before.
+
+    Of a list that cannot be had in portions these are all.
+    """
+
+    rows: Sequence[T]
+    last: bool = False
 
 
 class CommandReadings:
@@ -43,6 +56,29 @@ class CommandReadings:
         if state.lacks:
             self.lacks(_shortfall(state.lacks))
         return state.value
+
+    async def portions(
+        self, feed_of: Callable[[FeedHub], Feed[Sequence[T]]]
+    ) -> AsyncGenerator[Portion[T], None]:
+        """The rows of a list as they come, read no faster than they are taken.
+
+        To be closed by who leaves before the end. Raises GatewayError.
+        """
+        rows: asyncio.Queue[Sequence[T]] = asyncio.Queue(maxsize=1)
+        feed = feed_of(self.hub.handing_on(rows.put))
+        last = asyncio.create_task(self.value(feed))
+        try:
+            while not (last.done() and rows.empty()):
+                portion = asyncio.create_task(rows.get())
+                await asyncio.wait({portion, last}, return_when=asyncio.FIRST_COMPLETED)
+                if portion.done():
+                    yield Portion(portion.result())
+                else:
+                    portion.cancel()
+            yield Portion(last.result(), last=True)
+        finally:
+            last.cancel()
+            await feed.close()
 
     async def value_or_nothing(self, feed: Feed[T], called: str) -> T | None:
         """The same for what a list can do without; None when it could not be read."""

@@ -30,29 +30,33 @@ ALL = "all"
 
 @dataclass(frozen=True, slots=True)
 class ListQuery:
-    """One question to a list. ``columns`` are those that are named, None for the usual ones."""
+    """One question to a list. ``columns`` are those that are named, None for the usual ones.
+
+    ``ordered``: the order was asked for; else it is the usual one of the list.
+    """
 
     spec: ResourceSpec[Any]
     query: Query
     sort: Column[Any] | None
     descending: bool
     columns: tuple[Column[Any], ...] | None
+    ordered: bool = False
 
     def shown(self, *, every: bool) -> bool:
         """Whether the columns that complete the rows matter; ``every``: all are shown."""
         completion = self.spec.completion
         if completion is None:
             return False
-        if not self.query.empty:
+        if self._filters_by(completion.columns):
             return True
         used = {column.id for column in self.columns or (self.spec.columns if every else ())}
-        if self.sort is not None:
+        if self.sort is not None and (self.ordered or every):
             used.add(self.sort.id)
         return bool(used & completion.columns) if completion.columns else bool(used)
 
     def apply(self, rows: Sequence[Any], now: datetime) -> list[Any]:
         """The rows that match, in order."""
-        matching = [row for row in rows if self._matches(row, now)]
+        matching = self.matching(rows, now)
         if self.sort is None:
             return matching
         value = self.sort.sort
@@ -60,13 +64,27 @@ class ListQuery:
         order = ordered(numbered.items(), lambda row: value(row, now), descending=self.descending)
         return [numbered[number] for number in order]
 
-    def _matches(self, row: Any, now: datetime) -> bool:
+    def matching(self, rows: Sequence[Any], now: datetime) -> list[Any]:
+        """The rows that match, in the order they are given in."""
         if self.query.empty:
-            return True
+            return list(rows)
         fields: RowFields[Any] = RowFields(self.spec.columns, self.spec.facets, now)
-        fields.item = row
-        text = row_text([column.cell for column in self.spec.columns], row, now)
-        return self.query.matches(fields, text, now)
+        cells = [column.cell for column in self.spec.columns] if self._reads_text() else []
+        found = []
+        for row in rows:
+            fields.item = row
+            if self.query.matches(fields, row_text(cells, row, now), now):
+                found.append(row)
+        return found
+
+    def _filters_by(self, completed: frozenset[str]) -> bool:
+        """Whether what completes the rows may decide which of them match."""
+        if self.query.empty:
+            return False
+        return not completed or self._reads_text() or self.query.names_any(completed)
+
+    def _reads_text(self) -> bool:
+        return self.query.reads_text(filter_kinds(self.spec.columns, self.spec.facets))
 
 
 def list_query(
@@ -84,7 +102,9 @@ def list_query(
     if query.note:
         narrate(f"--filter: {query.note}")
     column, descending = _order(spec, sort)
-    return ListQuery(spec, query, column, descending, _columns(spec, columns))
+    return ListQuery(
+        spec, query, column, descending, _columns(spec, columns), ordered=sort is not None
+    )
 
 
 def list_view(spec: ResourceSpec[Any], name: str) -> View:

@@ -25,15 +25,17 @@ _GAP = 2
 _INDENT = _SPACE = " " * _GAP
 
 
-def show_list(rows: Sequence[Any], asked: ListQuery, form: str, now: datetime) -> None:
-    """Print the rows. Raises OutputLostError."""
+def show_list(
+    rows: Sequence[Any], asked: ListQuery, form: str, now: datetime, *, further: bool = False
+) -> None:
+    """Print the rows; ``further`` ones go below those of the same list. Raises OutputLostError."""
     columns = asked.columns
     if form == "table":
         _table(rows, columns, asked.spec, now)
     elif form == "csv":
         chosen = columns or asked.spec.columns
         print_csv(
-            [column.id for column in chosen],
+            () if further else [column.id for column in chosen],
             csv_values(chosen, rows, now),
         )
     else:

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from pydantic import JsonValue
 
-from gwtui.contract.keys import CurrentKey
+from gwtui.contract.current_key import CurrentKey
 from gwtui.contract.values import REGIONS
 from gwtui.domain.resets import next_reset
 from gwtui.embedded import wire

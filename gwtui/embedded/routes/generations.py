@@ -5,21 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue
 
 from gwtui.contract.activity import FeedbackRequest, Generation, GenerationContent
 from gwtui.contract.scalars import timestamp_text
-from gwtui.embedded import queries, wire
+from gwtui.embedded import queries, simulator, wire
 from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import not_found, one, plain, record
-from gwtui.embedded.simulator import Catalog, CatalogEndpoint, live_figures
 from gwtui.embedded.simulator.chance import between, fraction, hex_text, pick
-from gwtui.embedded.simulator.traits import cached_tokens, reasoning_tokens
 from gwtui.embedded.store import generations, keys, served, workspaces
 from gwtui.embedded.store.generations import Feedback, GenerationRecord
 from gwtui.embedded.store.table import from_pico
+
+if TYPE_CHECKING:
+    from gwtui.embedded.simulator import Catalog, CatalogEndpoint
 
 _API_TYPES: Mapping[str, str] = {
     "text_generation": "completions",
@@ -74,7 +75,9 @@ class _Run:
 
     def latency(self) -> int:
         """Milliseconds, around what the endpoint showed at the time."""
-        figures = live_figures(self.catalog, self.endpoint.key, self.record.request.moment)
+        figures = simulator.live_figures(
+            self.catalog, self.endpoint.key, self.record.request.moment
+        )
         stats = figures["latency_last_30m"]
         typical = self.endpoint.traits.latency_ms if stats is None else stats["p50"]
         return round(typical * between(0.6, 1.7, self.catalog.seed, self.record.request.id))
@@ -126,8 +129,10 @@ def _tokens(run: _Run) -> dict[str, JsonValue]:
         "tokens_completion": completion,
         "native_tokens_prompt": prompt,
         "native_tokens_completion": completion,
-        "native_tokens_reasoning": reasoning_tokens(run.catalog, run.endpoint, completion),
-        "native_tokens_cached": cached_tokens(run.endpoint, prompt),
+        "native_tokens_reasoning": simulator.reasoning_tokens(
+            run.catalog, run.endpoint, completion
+        ),
+        "native_tokens_cached": simulator.cached_tokens(run.endpoint, prompt),
         "native_tokens_completion_images": 1 if image else None,
         "num_media_prompt": None,
         "num_media_completion": 1 if image else None,
@@ -188,7 +193,7 @@ def generation_content(catalog: Catalog, record: GenerationRecord) -> dict[str, 
             "output": {"completion": None, "reasoning": None},
             "error": None,
         }
-    thought = reasoning_tokens(catalog, run.endpoint, record.request.completion_tokens)
+    thought = simulator.reasoning_tokens(catalog, run.endpoint, record.request.completion_tokens)
     return {
         "input": {"messages": [{"role": "user", "content": question}]},
         "output": {

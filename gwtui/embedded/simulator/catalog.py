@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 from typing import Any
 
 from gwtui.contract.pricing import PER_TOKEN_KEYS
@@ -140,8 +140,12 @@ class Catalog:
         return self._endpoints[key]
 
 
+@lru_cache(maxsize=4)
 def build_catalog(seed: int) -> Catalog:
-    """The catalog of a seed. Names and prices are the same for every seed, behaviour differs."""
+    """The catalog of a seed, one for all who ask.
+
+    Names and prices are the same for every seed, behaviour differs.
+    """
     return Catalog(seed=seed, models=_models(), providers=_providers())
 
 

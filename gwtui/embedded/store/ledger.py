@@ -16,7 +16,7 @@ from decimal import Decimal
 from functools import partial
 
 from gwtui.embedded.errors import DatabaseBusyError
-from gwtui.embedded.simulator import UsageProfile, UsageSlice, accrual
+from gwtui.embedded.simulator.usage import UsageProfile, UsageSlice, accrual
 from gwtui.embedded.store import account, activity, budgets, guardrails, usage, workspaces
 from gwtui.embedded.store.database import Database
 from gwtui.embedded.store.guardrails import GuardrailRecord

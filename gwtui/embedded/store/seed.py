@@ -10,12 +10,12 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from gwtui.contract.dialects import Dialect
-from gwtui.embedded.simulator import SeedKey, SeedWorkspace, UsageProfile, World, build_world
-from gwtui.embedded.simulator import accrued as usage_between
-from gwtui.embedded.simulator.usage import UsageStream
+from gwtui.embedded import simulator
+from gwtui.embedded.simulator.usage import UsageProfile, UsageStream
+from gwtui.embedded.simulator.usage import accrued as usage_between
 from gwtui.embedded.store import (
     account,
     activity,
@@ -38,7 +38,10 @@ from gwtui.embedded.store.usage import (
     window_days,
 )
 
-Step = Callable[[sqlite3.Connection, World], None]
+if TYPE_CHECKING:
+    from gwtui.embedded.simulator import SeedKey, SeedWorkspace, World
+
+Step = Callable[[sqlite3.Connection, "World"], None]
 
 
 def _add_missing(db: sqlite3.Connection, origin: Origin) -> None:
@@ -197,7 +200,7 @@ def _profile(kept: dict[str, Any]) -> UsageProfile:
 @lru_cache(maxsize=2)
 def _world(seed: int, moment: datetime, content: Content) -> World:
     """The simulated world; kept because seeding a database and running it both need it."""
-    return build_world(seed, moment, keys=content == "simulated")
+    return simulator.build_world(seed, moment, keys=content == "simulated")
 
 
 def seed_database(db: sqlite3.Connection, seed: int, now: datetime, content: Content) -> Origin:

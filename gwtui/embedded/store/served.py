@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from gwtui.contract.activity import ACTIVITY_DAYS
-from gwtui.embedded.simulator import UsageSlice
+from gwtui.embedded.simulator.usage import UsageSlice
 from gwtui.embedded.store import account, activity
 from gwtui.embedded.store.activity import Actor
 from gwtui.embedded.store.table import Table, to_day, to_micros, to_pico

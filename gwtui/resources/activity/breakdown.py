@@ -75,7 +75,7 @@ class Uses:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ActivityGroup:
     """Rows that have the same parts, and their sums."""
 
     parts: tuple[str, ...]
@@ -115,14 +115,18 @@ def of_users(users: UserActivity, found: Activity) -> Uses:
     return Uses(tuple(uses), {"workspace": found.workspaces, "user": users.names}, rest)
 
 
-def grouped(uses: Uses, whole: Sequence[ActivityRow], by: Sequence[Part]) -> tuple[Group, ...]:
+def grouped(
+    uses: Uses, whole: Sequence[ActivityRow], by: Sequence[Part]
+) -> tuple[ActivityGroup, ...]:
     """The groups on the days of ``whole``, which is all that was done, and the rest of it.
 
     The rest is what no listed key or person did, told apart by the other parts.
     """
     days = {activity.day_of(row) for row in whole}
     found = _by_parts((use for use in uses.uses if activity.day_of(use.row) in days), by)
-    groups = [Group(parts, activity.tally(rows), tuple(rows)) for parts, rows in found.items()]
+    groups = [
+        ActivityGroup(parts, activity.tally(rows), tuple(rows)) for parts, rows in found.items()
+    ]
     if uses.rest:
         told: dict[tuple[str, ...], list[ActivitySummary]] = defaultdict(list)
         for group in groups:
@@ -131,7 +135,7 @@ def grouped(uses: Uses, whole: Sequence[ActivityRow], by: Sequence[Part]) -> tup
             rest = _rest_of(parts, by)
             others = activity.rest(activity.tally(rows), told[rest])
             if others.requests or others.spend or others.byok:
-                groups.append(Group(rest, others))
+                groups.append(ActivityGroup(rest, others))
     return tuple(groups)
 
 

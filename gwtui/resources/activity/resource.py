@@ -13,7 +13,7 @@ from gwtui.crud.resource import Cell, Column
 from gwtui.domain import activity, money
 from gwtui.domain.activity import ActivitySummary, Measure
 from gwtui.resources.activity.breakdown import OTHERS as OTHERS  # noqa: PLC0414 - of a ranking, too
-from gwtui.resources.activity.breakdown import Group, Part, Uses, grouped
+from gwtui.resources.activity.breakdown import ActivityGroup, Part, Uses, grouped
 
 MEASURE_WORDS: Mapping[Measure, str] = {
     "spend": "spend",
@@ -72,7 +72,7 @@ def _ranked(
     tally: ActivitySummary,
     whole: Decimal | None,
     measure: Measure,
-    group: Group,
+    group: ActivityGroup,
 ) -> Ranked:
     amount = tally.measure(measure)
     share = None if amount is None or not whole else amount / whole

@@ -18,7 +18,6 @@ from gwtui.watch.feeds.guardrails import GuardrailRow
 
 ALL = Cell("all", "muted")
 NONE = Cell("none", "muted")
-READING = Cell("reading…", "muted")
 _NAME = 60
 _FILTERS = ("content_filters", "content_filter_builtins")
 _PERIODS = {"daily": "day", "weekly": "week", "monthly": "month"}
@@ -133,7 +132,7 @@ def binds_cell(row: GuardrailRow) -> Cell:
     if row.is_default:
         return Cell("whole workspace") if row.made else Cell("not made yet", "muted")
     if row.bound is None:
-        return READING
+        return cells.READING
     keys, members = count_of(row.bound.keys), count_of(row.bound.members)
     if keys is None and members is None:
         return cells.NOTHING
@@ -176,7 +175,7 @@ def _binding_rows(row: GuardrailRow, _now: datetime) -> Sequence[DetailRow]:
         ]
     rows = [DetailRow("applies to", binds_cell(row), _how(row))]
     if row.bound is None:
-        return rows if row.is_default else [DetailRow("applies to", READING)]
+        return rows if row.is_default else [DetailRow("applies to", cells.READING)]
     keys = [each.key_name or each.key_label or each.key_hash for each in row.bound.keys or ()]
     members = [each.user_id for each in row.bound.members or ()]
     return [

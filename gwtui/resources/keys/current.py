@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 
-from gwtui.contract.budgets import BudgetLayer
-from gwtui.contract.keys import CurrentKey, limit_used_share
+from gwtui.contract.current_key import BudgetLayer, CurrentKey
+from gwtui.contract.keys import limit_used_share
 from gwtui.crud import cells
 from gwtui.crud.columns import flag_column, moment_column, text_column, usd_column
 from gwtui.crud.resource import (

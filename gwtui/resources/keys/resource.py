@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from gwtui.contract.keys import ApiKey
 from gwtui.crud import cells
@@ -25,9 +26,12 @@ from gwtui.crud.schema_gaps import honesty_sections
 from gwtui.domain import money
 from gwtui.domain.key_state import NEAR_LIMIT, KeyState, key_state
 from gwtui.domain.resets import describe_reset
-from gwtui.resources.guardrails.view import READING, display_name
-from gwtui.watch.feeds.guardrails import Bindings, bindings_feed
 from gwtui.watch.feeds.keys import KeyBinding, KeyRow, keys_feed
+
+if TYPE_CHECKING:
+    from gwtui.watch.feed import Feed
+    from gwtui.watch.feeds.guardrails import Bindings, GuardrailRow
+    from gwtui.watch.hub import FeedHub, Scope
 
 _NO_LIMIT = Cell("no limit", "muted")
 NEVER = Cell("never", "muted")
@@ -84,6 +88,18 @@ def left_tone(row: KeyRow) -> Tone:
 _NONE = Cell("none", "muted")
 
 
+def _bindings(hub: FeedHub, _scope: Scope) -> Feed[Bindings]:
+    from gwtui.watch.feeds.guardrails import bindings_feed  # noqa: PLC0415 - after the first rows
+
+    return bindings_feed(hub)
+
+
+def _display_name(guardrail: GuardrailRow) -> str:
+    from gwtui.resources.guardrails.view import display_name  # noqa: PLC0415 - loaded by then
+
+    return display_name(guardrail)
+
+
 def binding_of(key_hash: str | None, workspace_id: str | None, bindings: Bindings) -> KeyBinding:
     """The guardrails on a key, from a reading of the whole account."""
     rows = bindings.guardrails or {}
@@ -98,13 +114,13 @@ def binding_of(key_hash: str | None, workspace_id: str | None, bindings: Binding
 
 def own_name(binding: KeyBinding) -> str | None:
     """What the key's own guardrail is called; None when it has none or it is not known."""
-    return binding.own_id if binding.own is None else display_name(binding.own)
+    return binding.own_id if binding.own is None else _display_name(binding.own)
 
 
 def own_cell(binding: KeyBinding | None) -> Cell:
     """The key's own guardrail."""
     if binding is None:
-        return READING
+        return cells.READING
     if not binding.known:
         return cells.NOTHING
     return _NONE if binding.own_id is None else cells.text(own_name(binding))
@@ -118,7 +134,7 @@ def binding_rows(binding: KeyBinding | None, _now: datetime) -> Sequence[DetailR
     default = binding.default
     if default is not None and default.made:
         note = "binds the whole workspace"
-        rows.append(DetailRow("default", cells.text(display_name(default)), note))
+        rows.append(DetailRow("default", cells.text(_display_name(default)), note))
     elif default is not None:
         rows.append(DetailRow("default", Cell("not made yet", "muted")))
     if binding.target is not None:
@@ -363,9 +379,7 @@ KEYS: ResourceSpec[KeyRow] = ResourceSpec(
     sections=SECTIONS,
     feed=keys_feed,
     writes="gwtui.resources.keys.writes:WRITES",
-    completion=Completion(
-        lambda hub, _scope: bindings_feed(hub), _bind, columns=frozenset({"guardrail"})
-    ),
+    completion=Completion(_bindings, _bind, columns=frozenset({"guardrail"})),
     raw=lambda row: row.key.raw,
     read_by=lambda row: ReadBy("gwtui.client.keys:key_call", (row.identity,)),
     empty="No keys in this scope yet: press {keys.create} to create one.",

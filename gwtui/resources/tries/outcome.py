@@ -18,7 +18,7 @@ from gwtui.client.refusals import (
 )
 from gwtui.contract.activity import Generation
 from gwtui.contract.completion import PipelineStage
-from gwtui.contract.keys import CurrentKey
+from gwtui.contract.current_key import CurrentKey
 from gwtui.contract.models import Endpoint
 from gwtui.crud import cells
 from gwtui.crud.resource import Cell, DetailRow, Section, Tone

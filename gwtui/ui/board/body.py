@@ -17,7 +17,7 @@ from gwtui.local.ascii_terminal import ascii_only
 from gwtui.resources.alerts.resource import alerts_line
 from gwtui.ui.board.endpoint import EndpointPanel
 from gwtui.ui.board.endpoints import EndpointsPanel
-from gwtui.ui.board.panels import ChangesPanel, CreditsPanel, LimitsPanel, Panel, View
+from gwtui.ui.board.panels import BoardView, ChangesPanel, CreditsPanel, LimitsPanel, Panel
 from gwtui.ui.board.prompts import JumpPrompt, WatchPrompt
 from gwtui.ui.board.readings import Answers, HistoryQueries, HistoryQuery, LiveReadings
 from gwtui.ui.board.replaying import Replay
@@ -180,11 +180,11 @@ class BoardBody(GatewayScreen):
     # How it stands ----------------------------------------------------------------------------
 
     @property
-    def view(self) -> View:
+    def view(self) -> BoardView:
         """How it is looked at."""
         zone = (self.gwtui.local_zone or MachineZone()) if self.local else None
         moment = self.replay.moment
-        return View(moment or self.now, self.span, moment is not None, zone, self._ascii)
+        return BoardView(moment or self.now, self.span, moment is not None, zone, self._ascii)
 
     @property
     def recorder(self) -> Recorder | None:

@@ -15,7 +15,7 @@ from gwtui.crud.resource import Tone
 from gwtui.domain import money, times
 from gwtui.domain.uptime import DEGRADED_BELOW, DOWN_BELOW
 from gwtui.ui.board.endpoints import EndpointLine
-from gwtui.ui.board.panels import Panel, Question, View
+from gwtui.ui.board.panels import BoardView, Panel, Question
 from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.plot import (
@@ -127,7 +127,7 @@ class EndpointPanel(Panel):
         self._of: str | None = None
         """The endpoint that the curves are of."""
         self._first = 0
-        self._view: View | None = None
+        self._view: BoardView | None = None
 
     def compose(self) -> ComposeResult:
         """Title, timeline, plots."""
@@ -139,7 +139,7 @@ class EndpointPanel(Panel):
 
     # What others do ---------------------------------------------------------------------------
 
-    def select(self, line: EndpointLine | None, view: View) -> None:
+    def select(self, line: EndpointLine | None, view: BoardView) -> None:
         """Show this endpoint; its curves follow with the next answer."""
         self._line = line
         self._show(view)
@@ -150,11 +150,11 @@ class EndpointPanel(Panel):
         if self._view is not None:
             self._show(self._view)
 
-    def show_snapshot(self, _snapshot: BoardSnapshot, view: View) -> None:
+    def show_snapshot(self, _snapshot: BoardSnapshot, view: BoardView) -> None:
         """The verdict may be another one."""
         self._show(view)
 
-    def question(self, view: View) -> Question | None:
+    def question(self, view: BoardView) -> Question | None:
         """Every curve of the selected endpoint."""
         line, reach = self._line, view.reach
         if line is None or line.row is None:
@@ -166,7 +166,7 @@ class EndpointPanel(Panel):
             last_probe(reader, reach, identity),
         )
 
-    def answer(self, found: Any, view: View) -> None:
+    def answer(self, found: Any, view: BoardView) -> None:
         """Draw the curves, unless another endpoint was selected meanwhile."""
         self._of, self._curves, self._probe = (None, {}, None) if found is None else found
         self._show(view)
@@ -202,7 +202,7 @@ class EndpointPanel(Panel):
         probed = self._current and self._curves.get("probe_ttft") is not None
         return (*MEASURES, PROBED) if probed else MEASURES
 
-    def _show(self, view: View) -> None:
+    def _show(self, view: BoardView) -> None:
         self._view = view
         if not self.is_mounted or not self.size.width:
             return
@@ -221,7 +221,7 @@ class EndpointPanel(Panel):
                 prices = () if line is None else line.prices
                 plot.draw(_figure(shown[number], curves, prices, view))
 
-    def _title(self, view: View) -> Content:
+    def _title(self, view: BoardView) -> Content:
         line = self._line
         if line is None:
             return Content("")
@@ -236,7 +236,7 @@ class EndpointPanel(Panel):
             title = Content.assemble(title, "  ", _probe_words(self._probe, view))
         return self._beside(title, view)
 
-    def _beside(self, title: Content, view: View) -> Content:
+    def _beside(self, title: Content, view: BoardView) -> Content:
         """What the timeline below shows, as far as there is room for it."""
         name = toned("uptime 5m below", "muted")
         signs = Content.assemble(name, "  ", legend(STATES, ascii=view.ascii))
@@ -247,7 +247,7 @@ class EndpointPanel(Panel):
         return title
 
 
-def _probe_words(probe: ProbeReading, view: View) -> Content:
+def _probe_words(probe: ProbeReading, view: BoardView) -> Content:
     """The last probe from here, beside what the gateway reports."""
     ago = f"{times.age(max(0.0, (view.now - probe.at).total_seconds()))} ago"
     if not probe.answered:
@@ -260,7 +260,7 @@ def _figure(
     measure: Measure,
     curves: Mapping[str, Curve | None],
     prices: tuple[RecordedChange, ...],
-    view: View,
+    view: BoardView,
 ) -> PlotFigure:
     return PlotFigure(
         measure.name,

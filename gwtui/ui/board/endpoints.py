@@ -24,7 +24,7 @@ from gwtui.resources.models.prices import (
     per_million,
     per_million_cell,
 )
-from gwtui.ui.board.panels import Panel, Question, View
+from gwtui.ui.board.panels import BoardView, Panel, Question
 from gwtui.ui.commands import with_keys
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import OneLine
@@ -335,7 +335,7 @@ class EndpointsPanel(Panel):
         """Ages move with the time."""
         self.table.tick()
 
-    def show_snapshot(self, snapshot: BoardSnapshot, view: View) -> None:
+    def show_snapshot(self, snapshot: BoardSnapshot, view: BoardView) -> None:
         """The rows."""
         self._snapshot = snapshot
         self._show(view)
@@ -345,7 +345,7 @@ class EndpointsPanel(Panel):
         """Whether there are rows whose small curves were not asked for."""
         return not set(self._identities()) <= self._asked
 
-    def question(self, view: View) -> Question | None:
+    def question(self, view: BoardView) -> Question | None:
         """Small curves and changed prices."""
         reach, identities = view.reach, self._identities()
         self._asked = frozenset(identities)
@@ -358,12 +358,12 @@ class EndpointsPanel(Panel):
             for row in readings.value or ()
         ]
 
-    def answer(self, found: Any, view: View) -> None:
+    def answer(self, found: Any, view: BoardView) -> None:
         """The small curves."""
         self._past = EndpointsPast() if found is None else found
         self._show(view)
 
-    def _show(self, view: View) -> None:
+    def _show(self, view: BoardView) -> None:
         past = self._past
         rows = lines_of(self._snapshot.endpoints, past.sparks, past.prices, ascii=view.ascii)
         selected = self.table.selected_identity

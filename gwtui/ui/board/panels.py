@@ -45,7 +45,7 @@ from gwtui.watch.history.reader import HistoryReader
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class BoardView:
     """How the board is looked at: the moment, how far back, in which zone.
 
     ``now`` is the moment that is shown: the present one, or one that is replayed.
@@ -82,14 +82,14 @@ class Panel(Vertical):
         """Whether it came to show something that it has not asked the history about yet."""
         return False
 
-    def show_snapshot(self, snapshot: BoardSnapshot, view: View) -> None:
+    def show_snapshot(self, snapshot: BoardSnapshot, view: BoardView) -> None:
         """Show what is known as of the view's moment; called often, must cost nothing when same."""
 
-    def question(self, _view: View) -> Question | None:
+    def question(self, _view: BoardView) -> Question | None:
         """What to ask the history for this view; None for nothing."""
         return None
 
-    def answer(self, found: Any, view: View) -> None:
+    def answer(self, found: Any, view: BoardView) -> None:
         """Show what the history answered; None when there is no history to ask."""
 
 
@@ -111,17 +111,17 @@ class CreditsPanel(Panel):
         yield OneLine(id="board-runway")
         yield PlotView(id="board-balance-plot")
 
-    def show_snapshot(self, snapshot: BoardSnapshot, view: View) -> None:
+    def show_snapshot(self, snapshot: BoardSnapshot, view: BoardView) -> None:
         """What the gateway says, else what is recorded."""
         self._snapshot = snapshot
         self._write(view)
 
-    def question(self, view: View) -> Question | None:
+    def question(self, view: BoardView) -> Question | None:
         """Burn, outlook and the curve."""
         reach = view.reach
         return lambda reader: credits_past(reader, reach)
 
-    def answer(self, found: Any, view: View) -> None:
+    def answer(self, found: Any, view: BoardView) -> None:
         """Draw the curve."""
         self._past = found
         self._write(view)
@@ -138,7 +138,7 @@ class CreditsPanel(Panel):
             )
         )
 
-    def summary(self, view: View) -> Content:
+    def summary(self, view: BoardView) -> Content:
         """All of it in one line."""
         past, credits = self._past, self._snapshot.credits.value
         parts: Words = (
@@ -153,11 +153,11 @@ class CreditsPanel(Panel):
             parts += (Cell("   "), *short_runway(credits, outlook, view.now, view.zone))
         return Content("").join(cell_content(cell) for cell in parts)
 
-    def _outlook(self, view: View) -> Outlook | None:
+    def _outlook(self, view: BoardView) -> Outlook | None:
         state = None if self._past is None else self._past.state
         return self._snapshot.outlook(None if state is None else state.outlook, view.now)
 
-    def _write(self, view: View) -> None:
+    def _write(self, view: BoardView) -> None:
         past, credits = self._past, self._snapshot.credits
         lines: dict[str, tuple[str, Words]] = {
             "board-balance": ("Credits", left_cells(credits, view.now, past=view.past)),
@@ -247,7 +247,7 @@ class LimitsPanel(Panel):
         """Times to reset move with the time."""
         self.table.tick()
 
-    def show_snapshot(self, snapshot: BoardSnapshot, view: View) -> None:
+    def show_snapshot(self, snapshot: BoardSnapshot, view: BoardView) -> None:
         """Every limit in force."""
         keys, spaces = snapshot.keys, snapshot.workspaces
         found = limits(keys.value or (), spaces.value or {}, view.now)
@@ -261,7 +261,7 @@ class LimitsPanel(Panel):
         line.show(toned(f" {text}", "warn" if found else "muted"))
 
 
-def _state(what: str, readings: BoardReadings[Any], view: View) -> str:
+def _state(what: str, readings: BoardReadings[Any], view: BoardView) -> str:
     now = view.now
     if readings.value is None and view.past:
         return f"{what} not recorded"
@@ -281,19 +281,19 @@ class ChangesPanel(Panel):
         super().__init__(id="board-changes", classes="panel")
         self.lines = LinesView(id="board-changes-lines")
         self._news = News()
-        self._view: View | None = None
+        self._view: BoardView | None = None
 
     def compose(self) -> ComposeResult:
         """Title and lines."""
         yield OneLine(id="board-changes-title")
         yield self.lines
 
-    def question(self, view: View) -> Question | None:
+    def question(self, view: BoardView) -> Question | None:
         """What changed in the span, in the last day at least."""
         reach = view.reach
         return lambda reader: recent_changes(reader, reach)
 
-    def answer(self, found: Any, view: View) -> None:
+    def answer(self, found: Any, view: BoardView) -> None:
         """A line for each, or two."""
         self._news, self._view = found or News(), view
         self._show(view)
@@ -303,7 +303,7 @@ class ChangesPanel(Panel):
         if self._view is not None:
             self._show(self._view)
 
-    def _show(self, view: View) -> None:
+    def _show(self, view: BoardView) -> None:
         news = self._news
         self.query_one("#board-changes-title", OneLine).show(
             Content.assemble(
@@ -316,7 +316,7 @@ class ChangesPanel(Panel):
         self.lines.show([line for one in news.changes for line in _change_lines(one, view, room)])
 
 
-def _extent(news: News, view: View) -> str:
+def _extent(news: News, view: BoardView) -> str:
     """How far back it goes: no further than the recording."""
     if news.late and news.since is not None:
         zone = "UTC" if view.zone is None else "local"
@@ -331,7 +331,7 @@ def _count(news: News) -> str:
     return f"the newest {number}" if news.cut else str(number or "nothing")
 
 
-def _change_lines(change: RecordedChange, view: View, room: int) -> Iterator[Content]:
+def _change_lines(change: RecordedChange, view: BoardView, room: int) -> Iterator[Content]:
     """What it was and what it is stand below where they find no room beside it."""
     event = event_cell(change.kind)
     head = Content.assemble(
@@ -347,6 +347,6 @@ def _change_lines(change: RecordedChange, view: View, room: int) -> Iterator[Con
     yield Content.assemble(" " * _INDENT, words)
 
 
-def _moment(moment: datetime, view: View) -> str:
+def _moment(moment: datetime, view: BoardView) -> str:
     shown = moment if view.zone is None else moment.astimezone(view.zone)
     return f"{shown:%m-%d %H:%M}"

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gwtui.contract.credits import Credits
-from gwtui.ui.board.panels import Question, View
+from gwtui.ui.board.panels import BoardView, Question
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.watch.board.questions import RecordingState, recording
 from gwtui.watch.board.snapshot import MISSED, BoardReadings, BoardSnapshot, recorded
@@ -106,7 +106,7 @@ class HistoryQuery:
     """
 
     archive: Archive
-    view: View
+    view: BoardView
     questions: Sequence[Question | None]
     past: Collection[Resource]
 
@@ -115,7 +115,7 @@ class HistoryQuery:
 class Answers:
     """What came of a round, all of it from one consistent state of the history."""
 
-    view: View
+    view: BoardView
     known: RecordingState
     past: BoardSnapshot | None
     found: Sequence[Any]

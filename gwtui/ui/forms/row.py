@@ -8,8 +8,11 @@ from typing import cast
 from pydantic import SecretStr
 from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual.containers import Vertical
 from textual.content import Content
+from textual.geometry import Offset, Size
+from textual.layout import ArrangeResult, Layout, WidgetPlacement
+from textual.layouts.horizontal import HorizontalLayout
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
@@ -43,9 +46,11 @@ from gwtui.ui.forms.reading import UNSAID, Typed
 from gwtui.ui.forms.secret_field import SecretEditor
 from gwtui.ui.forms.state import COUNTED, FormState
 from gwtui.ui.tones import cell_content, toned
-from gwtui.ui.widgets.one_line import OneLine
 
 _UNSAID = "unknown"
+_LABEL = 22
+"""Cells of the label, one of them blank; it is as far to the editor and to the note."""
+_COUNTER = 10
 _PRESENT = 36
 """Characters of a value that only the gateway knows; an identifier is that long."""
 
@@ -115,8 +120,38 @@ def _workspaces(field: FormField, state: FormState, present: str) -> list[tuple[
     return [*empty, *named]
 
 
+class _BesideLabel(Layout):
+    """The editor beside what a row writes itself: label, counter, and the note below."""
+
+    name = "beside-label"
+
+    def __init__(self) -> None:
+        self._beside = HorizontalLayout()
+
+    def arrange(
+        self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True
+    ) -> ArrangeResult:
+        """Place the editor."""
+        assert isinstance(parent, FieldRow)  # noqa: S101 - nothing else is laid out so
+        room = Size(parent.editor_width(size.width), size.height)
+        placed = self._beside.arrange(parent, children, room, greedy)
+        return WidgetPlacement.translate(placed, Offset(_LABEL, 0))
+
+    def get_content_height(
+        self, widget: Widget, container: Size, viewport: Size, width: int
+    ) -> int:
+        """The lines of the editor or of the label, and those of the note."""
+        assert isinstance(widget, FieldRow)  # noqa: S101 - nothing else is laid out so
+        height = super().get_content_height(widget, container, viewport, width)
+        return max(height, len(widget.label_lines)) + len(widget.note_lines(width))
+
+
 class FieldRow(Vertical):
-    """A field of a form."""
+    """A field of a form.
+
+    Label, counter and note are its own text: a widget for each would be most of what opening a form
+    costs.
+    """
 
     class Changed(Message):
         """Another text or choice stands in the field; others may mean something else now."""
@@ -132,19 +167,41 @@ class FieldRow(Vertical):
         super().__init__(id=field.row_id)
         self.field = field
         self._state = state
-        self._note: Content | None = None
-        self._note_line = Static(Content(""), classes="note")
-        self._counter = OneLine(id="counter")
+        self.label_lines = toned(field.label, "muted").wrap(_LABEL - 1)
+        """A long label goes on beneath itself: it never touches the editor."""
+        self.note = Content("")
+        """What the line below says."""
+        self._counter = Content("")
         self._made: Widget | None = None
+        self._layout = _BesideLabel()
+
+    @property
+    def layout(self) -> Layout:
+        """How the editor is placed; a style could only name a layout of Textual's own."""
+        return self._layout
 
     def compose(self) -> ComposeResult:
-        """Label, editor and counter on a line, the note below."""
-        with Horizontal(classes="line"):
-            yield Static(toned(self.field.label, "muted"), classes="label")
-            yield self.editor
-            if self._counted:
-                yield self._counter
-        yield self._note_line
+        """The editor."""
+        yield self.editor
+
+    def editor_width(self, width: int) -> int:
+        """Cells for the editor, of those that the row has."""
+        return max(1, width - _LABEL - (_COUNTER if self._counted else 0))
+
+    def note_lines(self, width: int) -> list[Content]:
+        """The note, folded to the width of the row."""
+        return self.note.wrap(max(1, width - _LABEL))
+
+    def render(self) -> Content:
+        """The label beside the editor, the counter behind it, the note below."""
+        width = self.size.width
+        height = max(len(self.label_lines), self.editor.outer_size.height)
+        lines = [*self.label_lines, *[Content("")] * (height - len(self.label_lines))]
+        gap = width - lines[0].cell_length - self._counter.cell_length
+        lines[0] = Content.assemble(lines[0], " " * gap, self._counter)
+        indent = " " * _LABEL
+        lines += [Content.assemble(indent, line) for line in self.note_lines(width)]
+        return Content("\n").join(lines)
 
     @property
     def _counted(self) -> bool:
@@ -169,23 +226,19 @@ class FieldRow(Vertical):
         """Bring counter and note up to date; what did not change is not repainted."""
         self._follow_suggestion()
         note = self._content()
-        if self._note is None or not note.is_same(self._note):
-            self._note = note
-            self._show_note(note)
+        if not note.is_same(self.note):
+            before, self.note = self.note_lines(self.size.width), note
+            # The form is laid out again only where there are more or fewer lines than before.
+            after = self.note_lines(self.size.width)
+            self.refresh(layout=bool(self.size) and len(before) != len(after))
             if self.has_class("-current"):
                 # It may have more lines now.
                 self.call_after_refresh(self.scroll_visible, animate=False)
         if self._counted:
-            counter = self._state.counter(self.field.name) or Cell("")
-            self._counter.show(cell_content(counter))
-
-    def _show_note(self, note: Content) -> None:
-        """Lay the form out again only where the note has more or fewer lines than before."""
-        line = self._note_line
-        line.update(note, layout=False)
-        width, lines = line.content_size
-        if not width or max(1, line.visual.get_height(line.styles.get_rules(), width)) != lines:
-            line.refresh(layout=True)
+            counter = cell_content(self._state.counter(self.field.name) or Cell(""))
+            if not counter.is_same(self._counter):
+                self._counter = counter.truncate(_COUNTER, ellipsis=True)
+                self.refresh()
 
     def _follow_suggestion(self) -> None:
         """Show what the form filled in from other fields."""

@@ -275,8 +275,9 @@ class GatewayScreen(BlankLines, PathLine, TerminalSized[None]):
 
     def on_screen_resume(self) -> None:
         """Watch the feeds."""
-        if self.gwtui.session is not None:  # the very first paint waits for nothing
-            self.app.delay_update()
+        session = self.gwtui.session
+        if session is not None and session.completed.is_set():  # first rows wait for nothing
+            self.gwtui.hold_paint()
         self.refeed()
         if self.focused is None:
             self.focus_body()
@@ -284,18 +285,19 @@ class GatewayScreen(BlankLines, PathLine, TerminalSized[None]):
     def on_screen_suspend(self) -> None:
         """Leave the feeds."""
         self._subscriptions.close()
-        # One paint of what comes next, instead of one for each step of its laying out.
-        self.app.delay_update()
+        self.gwtui.hold_paint()
 
     def on_feed_changed(self, message: FeedChanged) -> None:
         """Show the newest state of a feed."""
         if self._subscriptions.handle(message):
             self.refresh_frame()
             session = self.gwtui.session
-            if session is not None and not (session.completed.is_set() or self._is_loading()):
-                self.call_after_refresh(self.gwtui.first_shown)
+            if session is not None and not (session.completed.is_set() or self.awaited):
+                self.call_after_paint(self.gwtui.first_shown)
 
-    def _is_loading(self) -> bool:
+    @property
+    def awaited(self) -> bool:
+        """Whether what decides what is shown was not read yet."""
         state = self.deciding_state()
         return state is not None and state.shown is None and state.error is None
 

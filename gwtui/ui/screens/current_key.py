@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gwtui.contract.keys import CurrentKey
+from gwtui.contract.current_key import CurrentKey
 from gwtui.resources.keys.current import SECTIONS, THIS_KEY, reach_section, shown_name
 from gwtui.ui.screens.object import ObjectScreen
 from gwtui.ui.subscriptions import FeedUse

@@ -42,6 +42,7 @@ class Filtering:
 
     async def open(self) -> None:
         """Let the person type."""
+        self._screen.gwtui.hold_paint()
         explaining, prompt = await self._made()
         self._from_top = self._table.model.cursor in (None, 0)
         prompt.filter_input.suggest = self._suggestions
@@ -72,6 +73,7 @@ class Filtering:
     def closed(self) -> None:
         """The keys are the list's again."""
         if self._lines is not None:
+            self._screen.gwtui.hold_paint()
             self._lines[0].display = False
 
     def explain(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from textual.app import ComposeResult
@@ -23,13 +24,14 @@ class OpeningScreen(BlankLines, TerminalSized[Any]):
     """Looks like the start screen without a connection; that one takes its place.
 
     Loading the declaration of a resource takes longer than everything before, so that it is put
-    off until a person sees where they are.
+    off until a person sees where they are: ``painted`` is called then, once.
     """
 
     AUTO_FOCUS = ""
 
-    def __init__(self, route: str) -> None:
+    def __init__(self, route: str, painted: Callable[[], object] | None = None) -> None:
         super().__init__()
+        self._painted = painted
         word, _, path = route.strip("/").partition("/")
         place = resource_of(word, path)
         place = PARENTS.get(place, place)
@@ -51,3 +53,9 @@ class OpeningScreen(BlankLines, TerminalSized[Any]):
         self.query_one(HeaderBar).show_facts(header_facts(app, self._place))
         scopes = (self._place, APP) if self._place in SCREENS else (self._place, LIST, APP)
         self.query_one(KeyFooter).show_actions(app.hints(scopes))
+
+    def on_idle(self) -> None:
+        """Go on as soon as the first frame is there, not with the next beat of the screen."""
+        if self._painted is not None and self.is_laid_out:
+            painted, self._painted = self._painted, None
+            painted()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual import events, on
@@ -106,21 +107,22 @@ class ResourceScreen(GatewayScreen):
             yield DetailPane(id="detail")
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """The resource's own feed and what completes it, in the scope of app and opened row."""
+        """The own feed, in the scope of app and opened row; with rows, what completes them."""
         scope = replace(self.gwtui.scope, parent=self.parent_row)
         uses: list[FeedUse] = [(self.declared.feed(hub, scope), self._show)]
-        one_by_one = self.declared.completion is not None and self.declared.completion.one
-        if not one_by_one or self._rows is not None:
+        if self._rows is not None:
             rows = self._by_identity()
             followed = {identity: rows[identity] for identity in self._followed if identity in rows}
             uses += self._completing.uses(hub, scope, followed, self._show_rows)
         return uses
 
     def deciding_state(self) -> FeedState[Any] | None:
-        """As ever; a long list that is read but not prepared yet is still being loaded."""
-        if self._preparing.first:
+        """As ever; a list that is read but not in the table yet is still being loaded."""
+        state = super().deciding_state()
+        unseen = self._rows is None or self._preparing.first
+        if state is not None and state.shown is not None and unseen:
             return FeedState()
-        return super().deciding_state()
+        return state
 
     def empty_text(self) -> str | None:
         """What to do when there is no row, or none that the filter lets through."""
@@ -234,6 +236,11 @@ class ResourceScreen(GatewayScreen):
         sought = self._seeking is not None and self._seeking.active and bool(own)
         return first or wanted or sought or self._preparing.first or self.table.is_filtering
 
+    @property
+    def awaited(self) -> bool:
+        """Whether the rows may come in a moment."""
+        return super().awaited or self.reading
+
     def awaits(self, event: events.Event) -> bool:
         """Whether an input is meant for a row: not what is typed into a line or leads elsewhere."""
         if self.focused not in (None, self.table) or not isinstance(event, events.Key):
@@ -299,7 +306,10 @@ class ResourceScreen(GatewayScreen):
                 self._grows_since = self.now
             if not same:
                 self._show_rows(growing=growing)
-            self._follow_view(again=first)
+            if first:  # what completes them is read once they are painted
+                self.call_after_paint(partial(self._follow_view, again=True))
+            else:
+                self._follow_view()
         if self._seeking is not None or state.error is not None:
             self._seeker().look_in(state)
 
@@ -326,6 +336,8 @@ class ResourceScreen(GatewayScreen):
         """Read what completes the rows that are in view now; ``again`` whatever was in view."""
         completion = self.declared.completion
         if completion is None or completion.one is None:
+            if again and completion is not None:
+                self.refeed()
             return
         table = self.table
         every = bool(self.filtering.text) or table.sorting[0] in completion.columns

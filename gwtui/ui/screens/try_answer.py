@@ -18,7 +18,7 @@ from gwtui.client.chat_stream import AnswerDelta, ChatAnswer
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.client.inference import Inference
 from gwtui.contract.chat import ChatRequest
-from gwtui.contract.keys import CurrentKey
+from gwtui.contract.current_key import CurrentKey
 from gwtui.crud.form import custom_rows
 from gwtui.crud.resource import Tone
 from gwtui.domain.clock import Clock

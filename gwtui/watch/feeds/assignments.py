@@ -75,7 +75,8 @@ async def read_assignments(reader: PoolReader, scope: Scope) -> Sequence[Assignm
     Raises GatewayError: a list that lacks keys or members is never given out as whole.
     """
     known = await _guardrails(reader, scope)
-    people: Mapping[str, OrganizationMember] = {}
+    # Rows that are handed on as they come cannot wait for who the members are.
+    people = {} if reader.take is None else await _people(reader)
 
     def rows_of(listed: Mapping[str, Sequence[Assignment]]) -> Sequence[AssignmentRow]:
         rows: list[AssignmentRow] = []
@@ -92,7 +93,7 @@ async def read_assignments(reader: PoolReader, scope: Scope) -> Sequence[Assignm
         growing.read("keys", reader.fresh, key_assignments(scope.parent)),
         growing.read("members", reader.fresh, member_assignments(scope.parent)),
     )
-    people = await _people(reader) if members else {}
+    people = await _people(reader) if members else people
     return await beside(
         len(keys) + len(members), partial(rows_of, {"keys": keys, "members": members})
     )

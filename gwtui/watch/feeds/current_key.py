@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gwtui.client.errors import GatewayError
-from gwtui.contract.keys import CurrentKey
+from gwtui.contract.current_key import CurrentKey
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub, Scope

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gwtui.client.certificate import CertificateError, TlsFacts, read_certificate
 from gwtui.client.errors import GatewayError, UnauthorizedError
-from gwtui.contract.keys import CurrentKey
+from gwtui.contract.current_key import CurrentKey
 from gwtui.domain.checkup import CheckupLine
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import relative, utc

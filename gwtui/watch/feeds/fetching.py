@@ -12,6 +12,7 @@ from gwtui.client.request_log import workspaces_closed
 from gwtui.watch.feeds.reads import WORKSPACES
 
 if TYPE_CHECKING:
+    from gwtui.client.request_log import PageTaker
     from gwtui.contract.workspaces import Workspace
     from gwtui.watch.shared import PoolReader, SharedRead
 
@@ -110,6 +111,9 @@ async def fetch_of_workspaces(
 class Growing(Generic[R]):
     """Shows a long list while its parts are read, as long as there is no whole one.
 
+    Where somebody takes the rows as they come (``FeedHub.handing_on``), they are handed on part by
+    part in the order in which these were asked for, and what is read of a part is nothing.
+
     ``things`` says what its rows are, such as "keys"; ``rows_of`` makes rows of what has come of
     each part, by its name. They are made anew when twice as many have come, so that all of it costs
     no more than the whole list once more.
@@ -123,6 +127,8 @@ class Growing(Generic[R]):
         *,
         parts: int = 1,
     ) -> None:
+        self._reader = reader
+        self._before: asyncio.Event | None = None
         self._feed = reader.growing
         self._clock = reader.clock
         self._things = things
@@ -140,11 +146,35 @@ class Growing(Generic[R]):
         what: SharedRead[tuple[T, ...]],
     ) -> tuple[T, ...]:
         """What ``get``, a method of the reader, reads of one part. Raises GatewayError."""
+        if self._reader.take is not None:
+            await self._hand_on(part, what, self._reader.take)
+            return ()
         if self._feed is None:
             return await get(what)
         whole = await get(what, partial(self._take, part))
         self._take(part, whole, len(whole))
         return whole
+
+    async def _hand_on(
+        self, part: str | None, what: SharedRead[tuple[Any, ...]], take: PageTaker
+    ) -> None:
+        """Read a part page by page; its rows wait for those of the part before."""
+        before, done = self._before, asyncio.Event()
+        self._before = done
+
+        async def page(rows: Sequence[Any]) -> None:
+            if before is not None:
+                await before.wait()
+            await take(self._rows_of({part: rows}))
+
+        try:
+            await self._reader.hand_on(what, page)
+        except NotFoundError:
+            done.set()  # without what is gone by now the others are whole
+            raise
+        if before is not None:
+            await before.wait()
+        done.set()
 
     def _take(self, part: str | None, rows: Collection[Any], total: int | None) -> None:
         self._parts[part], self._totals[part] = rows, total

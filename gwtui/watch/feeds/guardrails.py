@@ -14,7 +14,7 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.domain.clock import Clock
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.fetching import Parts, fetch_each, open_workspaces
+from gwtui.watch.feeds.fetching import Growing, Parts, fetch_each, open_workspaces
 from gwtui.watch.feeds.reads import guardrails_of, key_assignments, member_assignments
 from gwtui.watch.hub import FeedHub, Scope
 from gwtui.watch.shared import FeedKey, PoolReader
@@ -146,44 +146,74 @@ def _by_guardrail(rows: Sequence[A]) -> Mapping[str | None, tuple[A, ...]]:
 
 
 async def read_guardrails(
-    reader: PoolReader, workspace: str | None = None, *, ask: bool = True, fresh: bool = False
+    reader: PoolReader, workspace: str | None = None, *, ask: bool = True, shown: bool = False
 ) -> Sequence[GuardrailRow]:
     """The guardrails of one workspace, or of every one, each workspace's default one included.
 
     A default guardrail that nobody changed yet is there too, as not made; a list that lacks one is
-    not believed but asked for it, unless ``ask`` is False. ``fresh``: the guardrails themselves are
-    read now, whatever was read for another feed. Raises GatewayError.
+    not believed but asked for it, unless ``ask`` is False. ``shown``: for the list of them, which
+    are read now, whatever was read for another feed, and shown as they come. Raises GatewayError.
     """
     known = await open_workspaces(reader, every=workspace is None)
-    spaces = [space for identity, space in known.items() if workspace in (None, identity)]
-    get = reader.fresh if fresh else reader.get
+    made = _Rows(
+        {one: space for one, space in known.items() if workspace in (None, one)},
+        reader.client.connection.dialect,
+    )
+    growing = Growing(reader, "guardrails", made.of, parts=len(made.spaces)) if shown else None
 
-    async def of_workspace(space: Workspace) -> list[GuardrailRow]:
+    async def of_workspace(identity: str) -> Sequence[GuardrailRow]:
+        what = guardrails_of(identity)
         try:
-            found = await get(guardrails_of(space.id or ""))
+            if growing is not None:
+                found = await growing.read(identity, reader.fresh, what)
+            else:
+                found = await reader.get(what)
         except NotFoundError:
-            return []  # deleted since the workspaces were listed
-        return await _rows(reader.client, space, found, ask)
+            return ()  # deleted since the workspaces were listed
+        rows = made.of({identity: found})
+        default = made.lacking(identity)
+        if default is None:
+            return rows
+        changed = await _default(reader.client, default) if ask else None
+        return [made.default(identity, default, changed), *rows]
 
     rows: dict[str, GuardrailRow] = {}
-    for found in await fetch_each(spaces, of_workspace):
+    for found in await fetch_each(tuple(made.spaces), of_workspace):
         for row in found:
             rows.setdefault(row.identity, row)
     return tuple(rows.values())
 
 
-async def _rows(
-    client: GatewayClient, space: Workspace, found: Sequence[Guardrail], ask: bool
-) -> list[GuardrailRow]:
-    """The guardrails of a workspace, with the default one that its list may lack."""
-    dialect = client.connection.dialect
-    rows = [GuardrailRow(guardrail, space, dialect=dialect) for guardrail in found]
-    default = space.default_guardrail_id
-    if default is not None and not any(row.is_default for row in rows):
-        made = await _default(client, default) if ask else None
-        guardrail = made or _unmade(space, default)
-        rows.insert(0, GuardrailRow(guardrail, space, made=made is not None, dialect=dialect))
-    return rows
+class _Rows:
+    """Makes rows of what is listed in some workspaces; knows whose default one was among them."""
+
+    def __init__(self, spaces: Mapping[str, Workspace], dialect: Dialect) -> None:
+        self.spaces = spaces
+        self._dialect = dialect
+        self._with_default: set[str] = set()
+
+    def of(self, listed: Mapping[str, Sequence[Guardrail]]) -> Sequence[GuardrailRow]:
+        """The guardrails of each workspace, by its id; each once."""
+        rows: dict[str, GuardrailRow] = {}
+        for identity, guardrails in listed.items():
+            for guardrail in guardrails:
+                row = GuardrailRow(guardrail, self.spaces[identity], dialect=self._dialect)
+                rows.setdefault(row.identity, row)
+                if row.is_default:
+                    self._with_default.add(identity)
+        return tuple(rows.values())
+
+    def lacking(self, identity: str) -> str | None:
+        """The id of the default guardrail of a workspace whose list did not have it; else None."""
+        return (
+            None if identity in self._with_default else self.spaces[identity].default_guardrail_id
+        )
+
+    def default(self, identity: str, default: str, changed: Guardrail | None) -> GuardrailRow:
+        """The row of a default guardrail; ``changed`` is None while nobody changed it."""
+        space = self.spaces[identity]
+        guardrail = changed or _unmade(space, default)
+        return GuardrailRow(guardrail, space, made=changed is not None, dialect=self._dialect)
 
 
 async def _default(client: GatewayClient, identity: str) -> Guardrail | None:
@@ -267,7 +297,7 @@ def guardrails_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[GuardrailRow]]:
     workspace = scope.workspace
     return hub.derive(
         FeedKey(FEEDS, () if workspace is None else (workspace,)),
-        lambda reader: read_guardrails(reader, workspace, fresh=True),
+        lambda reader: read_guardrails(reader, workspace, shown=True),
         cadence.GUARDRAILS,
         passing=workspace is not None,
     )

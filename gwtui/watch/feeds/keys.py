@@ -13,7 +13,6 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.fetching import Growing, beside, fetch_of_workspaces, open_workspaces
-from gwtui.watch.feeds.guardrails import GuardrailRow
 from gwtui.watch.feeds.reads import keys_of
 from gwtui.watch.hub import FeedHub, Scope
 from gwtui.watch.rotation_notes import note_keys
@@ -21,6 +20,7 @@ from gwtui.watch.shared import FeedKey, PoolReader, unshared
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
+    from gwtui.watch.feeds.guardrails import GuardrailRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,32 +80,43 @@ def used_today(rows: Sequence[KeyRow]) -> Decimal | None:
     return sum(known, Decimal(0)) if known or not rows else None
 
 
-async def read_keys(
-    reader: PoolReader, workspace: str | None, *, fresh: bool = False
-) -> Sequence[KeyRow]:
+async def read_keys(reader: PoolReader, workspace: str | None) -> Sequence[KeyRow]:
     """The keys of one workspace, or of every one; disabled and expired ones included.
 
-    ``fresh``: the keys themselves are read now, whatever was read for another feed. Raises
-    GatewayError: a list that lacks a workspace's keys is never given out as whole.
+    Raises GatewayError: a list that lacks a workspace's keys is never given out as whole.
     """
     known = await open_workspaces(reader, every=workspace is None)
-    get = reader.fresh if fresh else reader.get
 
-    def rows_of(listed: Mapping[str | None, Sequence[ApiKey]]) -> Sequence[KeyRow]:
-        rows: dict[str, KeyRow] = {}
-        for workspace_id, keys in listed.items():
-            for key in keys:
-                row = KeyRow(key, known.get(key.workspace_id or workspace_id or ""))
-                rows.setdefault(row.identity, row)
-        return tuple(rows.values())
+    def keys_in(identity: str | None) -> Awaitable[tuple[ApiKey, ...]]:
+        return reader.get(keys_of(identity))
 
+    listed = dict(await fetch_of_workspaces(known, workspace, keys_in))
+    return await beside(sum(map(len, listed.values())), partial(_rows, known, listed))
+
+
+async def _list_keys(reader: PoolReader, workspace: str | None) -> Sequence[KeyRow]:
+    """The same, read now and shown as they come."""
+    known = await open_workspaces(reader, every=workspace is None)
+    rows_of = partial(_rows, known)
     growing = Growing(reader, "keys", rows_of, parts=len(known) if workspace is None else 1)
 
     def keys_in(identity: str | None) -> Awaitable[tuple[ApiKey, ...]]:
-        return growing.read(identity, get, keys_of(identity))
+        return growing.read(identity, reader.fresh, keys_of(identity))
 
     listed = dict(await fetch_of_workspaces(known, workspace, keys_in))
     return await beside(sum(map(len, listed.values())), partial(rows_of, listed))
+
+
+def _rows(
+    known: Mapping[str, Workspace], listed: Mapping[str | None, Sequence[ApiKey]]
+) -> Sequence[KeyRow]:
+    """The keys that were listed in each workspace, each once."""
+    rows: dict[str, KeyRow] = {}
+    for workspace_id, keys in listed.items():
+        for key in keys:
+            row = KeyRow(key, known.get(key.workspace_id or workspace_id or ""))
+            rows.setdefault(row.identity, row)
+    return tuple(rows.values())
 
 
 async def fetch_keys(client: GatewayClient, workspace: str | None) -> Sequence[KeyRow]:
@@ -118,7 +129,7 @@ def keys_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[KeyRow]]:
     workspace = scope.workspace
 
     async def read(reader: PoolReader) -> Sequence[KeyRow]:
-        rows = await read_keys(reader, workspace, fresh=True)
+        rows = await _list_keys(reader, workspace)
         await note_keys(hub, (row.key for row in rows))
         return rows
 

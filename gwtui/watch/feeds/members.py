@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from gwtui.contract.keys import ApiKey, is_active
 from gwtui.contract.organization import OrganizationMember, WorkspaceMember
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.fetching import Parts
+from gwtui.watch.feeds.fetching import Growing, Parts
 from gwtui.watch.feeds.organization import shown_person
 from gwtui.watch.feeds.reads import PEOPLE, keys_of, members_of
 from gwtui.watch.hub import FeedHub, Scope
@@ -51,20 +51,25 @@ async def read_members(reader: PoolReader, workspace_id: str) -> Sequence[Member
     Who they are and what keys they have is joined where it can be read: a list without names is
     still a list of members.
     """
-    members = await reader.fresh(members_of(workspace_id))
     parts = Parts()
     people = await parts.read("organization", lambda: reader.get(PEOPLE))
     keys = await parts.read("keys", lambda: reader.get(keys_of(workspace_id)))
     by_id = {person.id: person for person in people or ()}
-    return tuple(
-        MemberRow(
-            member,
-            by_id.get(member.user_id),
-            None if keys is None else keys_made_by(keys, member.user_id),
-            tuple(parts.faults),
+
+    def rows_of(listed: Mapping[str, Sequence[WorkspaceMember]]) -> Sequence[MemberRow]:
+        return tuple(
+            MemberRow(
+                member,
+                by_id.get(member.user_id),
+                None if keys is None else keys_made_by(keys, member.user_id),
+                tuple(parts.faults),
+            )
+            for members in listed.values()
+            for member in members
         )
-        for member in members
-    )
+
+    growing = Growing(reader, "members", rows_of)
+    return rows_of({"": await growing.read("", reader.fresh, members_of(workspace_id))})
 
 
 def keys_made_by(keys: Sequence[ApiKey], user_id: str | None) -> tuple[ApiKey, ...]:

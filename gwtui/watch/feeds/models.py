@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
 from weakref import WeakKeyDictionary
 
 from gwtui.client.errors import NotFoundError, StatusError
@@ -16,28 +16,29 @@ from gwtui.contract.models import Endpoint, Model, Provider
 from gwtui.domain.catalog_view import CatalogView, EndpointKey, Offers, endpoint_key, is_healthy
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.fetching import fetch_each
-from gwtui.watch.feeds.reads import MODELS, PROVIDERS, ZDR_ENDPOINTS, endpoints_of
+from gwtui.watch.feeds.fetching import Growing, fetch_each
+from gwtui.watch.feeds.reads import MODELS, PROVIDERS, USER_MODELS, ZDR_ENDPOINTS, endpoints_of
 from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.shared import FeedKey, PoolReader
-
-if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
+from gwtui.watch.shared import FeedKey, PoolReader, SharedRead
 
 
 def models_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[Model]]:
     """The whole catalog, every output modality; the same for every workspace."""
     key: FeedKey[Sequence[Model]] = FeedKey("models")
-    return hub.derive(key, lambda reader: reader.fresh(MODELS), cadence.MODELS)
+    return hub.derive(key, partial(_models, MODELS), cadence.MODELS)
 
 
-async def _user_models(client: GatewayClient) -> Sequence[Model]:
-    return (await client.catalog.user_models()).items
+async def _models(what: SharedRead[tuple[Model, ...]], reader: PoolReader) -> Sequence[Model]:
+    def rows_of(listed: Mapping[str, Sequence[Model]]) -> Sequence[Model]:
+        return tuple(model for models in listed.values() for model in models)
+
+    return await Growing(reader, "models", rows_of).read("", reader.fresh, what)
 
 
 def user_models_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[Model]]:
     """The models that the policies of the key in use leave; the same for every workspace."""
-    return hub.feed(FeedKey("models", ("user",)), _user_models, cadence.MODELS)
+    key: FeedKey[Sequence[Model]] = FeedKey("models", ("user",))
+    return hub.derive(key, partial(_models, USER_MODELS), cadence.MODELS)
 
 
 def providers_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[Provider]]:

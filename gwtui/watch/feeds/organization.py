@@ -12,7 +12,7 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.fetching import fetch_each, open_workspaces
+from gwtui.watch.feeds.fetching import Growing, fetch_each, open_workspaces
 from gwtui.watch.feeds.reads import PEOPLE, members_of
 from gwtui.watch.hub import FeedHub, Scope
 from gwtui.watch.shared import FeedKey, PoolReader
@@ -56,7 +56,11 @@ class PersonRow:
 
 
 async def _people(reader: PoolReader) -> Sequence[PersonRow]:
-    return tuple(PersonRow(person) for person in await reader.fresh(PEOPLE))
+    def rows_of(listed: Mapping[str, Sequence[OrganizationMember]]) -> Sequence[PersonRow]:
+        return tuple(PersonRow(person) for people in listed.values() for person in people)
+
+    growing = Growing(reader, "people", rows_of)
+    return rows_of({"": await growing.read("", reader.fresh, PEOPLE)})
 
 
 async def _places(reader: PoolReader) -> Mapping[str, tuple[Belonging, ...]]:

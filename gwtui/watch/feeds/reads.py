@@ -41,6 +41,9 @@ PEOPLE: SharedRead[tuple[OrganizationMember, ...]] = _list_of(
 MODELS: SharedRead[tuple[Model, ...]] = _list_of(
     FeedKey("models"), lambda client: client.catalog.models()
 )
+USER_MODELS: SharedRead[tuple[Model, ...]] = _list_of(
+    FeedKey("user-models"), lambda client: client.catalog.user_models()
+)
 PROVIDERS: SharedRead[tuple[Provider, ...]] = _list_of(
     FeedKey("providers"), lambda client: client.providers.list()
 )

@@ -27,7 +27,7 @@ from gwtui.watch.history.observations import (
     workspaces_seen,
 )
 from gwtui.watch.history.sources import DEFAULT_PACES
-from gwtui.watch.history.thinning import MINUTE, Column, Gap
+from gwtui.watch.history.thinning import MINUTE, Gap, SeriesColumn
 from gwtui.watch.history.tiers import floor
 
 
@@ -62,7 +62,7 @@ class AccountPast:
 
     # Figures ----------------------------------------------------------------------------------
 
-    def columns(self) -> Iterator[Column]:
+    def columns(self) -> Iterator[SeriesColumn]:
         """Every figure of the account over the gap."""
         yield from self._credits()
         for row in self.keys:
@@ -73,7 +73,7 @@ class AccountPast:
     def _now(self, every: int) -> ObservedReading:
         return ObservedReading(self.gap.moments[-1], every)
 
-    def _credits(self) -> Iterator[Column]:
+    def _credits(self) -> Iterator[SeriesColumn]:
         told = dict(zip(self._asked, self.past.account(self._asked), strict=True))
         then = [told[moment] for moment in self.gap.moments]
         values: Mapping[str, list[Decimal | None]] = {
@@ -82,9 +82,9 @@ class AccountPast:
             figures.BALANCE: [each.total_credits - each.total_usage for each in then],
         }
         for sample in credits_seen(self.credits, self._now(DEFAULT_PACES.credits)).samples:
-            yield Column(sample.series, values[sample.series.key.figure])
+            yield SeriesColumn(sample.series, values[sample.series.key.figure])
 
-    def _key(self, row: KeyRow) -> Iterator[Column]:
+    def _key(self, row: KeyRow) -> Iterator[SeriesColumn]:
         """One key, from when it was made."""
         spent = self._spent.get(row.identity)
         if spent is None:
@@ -108,7 +108,7 @@ class AccountPast:
                     values = [sample.value] * len(self.gap.moments)
             lived = self._of_life(row, values)
             if lived:
-                yield Column(sample.series, lived)
+                yield SeriesColumn(sample.series, lived)
 
     def _of_life(self, row: KeyRow, values: Sequence[Decimal | None]) -> Sequence[Decimal | None]:
         """What a key said from its first reading on."""
@@ -117,22 +117,22 @@ class AccountPast:
             return values
         return values[sum(moment < made for moment in self.gap.moments) :]
 
-    def _workspace(self, sample: Sample) -> Column:
+    def _workspace(self, sample: Sample) -> SeriesColumn:
         identity, figure = sample.series.key.identity, sample.series.key.figure
         for interval in BUDGET_INTERVALS:
             limit = figures.budget_figure(interval)
             if figure == figures.usage_figure(interval):
-                return Column(sample.series, self._spent_in(identity, interval))
+                return SeriesColumn(sample.series, self._spent_in(identity, interval))
             if figure == figures.remaining_figure(interval):
                 budgets = self.workspaces[identity].budgets or {}
                 cap = budgets[interval].limit_usd
                 spent = self._spent_in(identity, interval)
                 if cap is None:
                     break
-                return Column(sample.series, [cap - each for each in spent])
+                return SeriesColumn(sample.series, [cap - each for each in spent])
             if figure == limit:
                 break
-        return Column(sample.series, [sample.value], constant=True)
+        return SeriesColumn(sample.series, [sample.value], constant=True)
 
     def _spent_in(self, workspace: str, interval: str) -> list[Decimal]:
         """What its present keys used in the window of each moment."""

@@ -29,7 +29,7 @@ from gwtui.watch.history.file import transaction
 from gwtui.watch.history.model import seconds_of
 from gwtui.watch.history.observations import ObservedReading, endpoints_seen
 from gwtui.watch.history.sources import DEFAULT_PACES, most_used_feed
-from gwtui.watch.history.thinning import Column, Gap, open_tiers, write_columns
+from gwtui.watch.history.thinning import Gap, SeriesColumn, open_tiers, write_columns
 from gwtui.watch.history.tiers import HOUR, floor
 from gwtui.watch.history.upkeep import step
 from gwtui.watch.history.watched import set_defaults, watched_models
@@ -133,7 +133,7 @@ class Backfill:
         for model, rows in endpoints.items():
             yield PastFact(endpoints_seen(model, rows, seen), None)
 
-    def _columns(self, model: str, rows: Sequence[EndpointRow]) -> Iterator[Column]:
+    def _columns(self, model: str, rows: Sequence[EndpointRow]) -> Iterator[SeriesColumn]:
         """The figures of a model's endpoints; its prices are what they are now."""
         seen = ObservedReading(self.gap.moments[-1], DEFAULT_PACES.endpoints)
         for row in rows:
@@ -143,9 +143,9 @@ class Backfill:
             for sample in endpoints_seen(model, [row], seen).samples:
                 figure = sample.series.key.figure
                 if figure in _MOVING:
-                    yield Column(sample.series, [_figure(each, figure) for each in told])
+                    yield SeriesColumn(sample.series, [_figure(each, figure) for each in told])
                 else:
-                    yield Column(sample.series, [sample.value], constant=True)
+                    yield SeriesColumn(sample.series, [sample.value], constant=True)
 
 
 _MOVING = {

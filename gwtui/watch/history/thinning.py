@@ -70,7 +70,7 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class SeriesColumn:
     """A figure at the last moments of a gap; one value alone is that of every moment."""
 
     series: Series
@@ -98,7 +98,7 @@ def open_tiers(connection: sqlite3.Connection, gap: Gap) -> None:
     )
 
 
-def write_columns(writer: HistoryWriter, gap: Gap, columns: Iterable[Column]) -> None:
+def write_columns(writer: HistoryWriter, gap: Gap, columns: Iterable[SeriesColumn]) -> None:
     """Write figures of a gap in one transaction; what is recorded already stays.
 
     Raises LeaseLostError with nothing written, sqlite3.Error when the file cannot be written.
@@ -126,7 +126,7 @@ class _Ends(NamedTuple):
     hours: int
 
 
-def _rows(column: Column, gap: Gap, ends: _Ends) -> Iterator[tuple[int, Row]]:
+def _rows(column: SeriesColumn, gap: Gap, ends: _Ends) -> Iterator[tuple[int, Row]]:
     """The rows of a figure with their widths, made tier from tier as the upkeep makes them."""
     if column.constant:
         yield from _constant(column.values[0], gap, ends)

@@ -29,7 +29,7 @@ from gwtui.watch.hub import FeedHub
 from gwtui.watch.probes import spending
 from gwtui.watch.probes.outcome import ProbeOutcome, observed, probe
 from gwtui.watch.probes.status import ProbeStatus
-from gwtui.watch.probes.targets import Targets, read_rows, targets_of
+from gwtui.watch.probes.targets import ProbeTargets, read_rows, targets_of
 
 LOOK = 5.0
 """Seconds between two looks at what is due; also how long the announcement stands before it."""
@@ -81,7 +81,7 @@ class Prober:
         self._cap = probing.settings.max_usd_per_day
         self._status = ProbeStatus(self._every, self._cap)
         self._read: tuple[Sequence[str], Sequence[Sequence[EndpointRow]]] | None = None
-        self._targets = Targets()
+        self._targets = ProbeTargets()
         self._announced: frozenset[str] = frozenset()
         self._said = ""
         self._due: dict[str, float] = {}

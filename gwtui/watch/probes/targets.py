@@ -21,7 +21,7 @@ _NAME = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Targets:
+class ProbeTargets:
     """What is probed, and why the other endpoints are not, by their name."""
 
     probed: tuple[ProbeTarget, ...] = ()
@@ -35,7 +35,7 @@ class Targets:
 
 def targets_of(
     models: Iterable[str], rows: Iterable[Sequence[EndpointRow]], moment: datetime
-) -> Targets:
+) -> ProbeTargets:
     """The endpoints of models, each with its ``rows`` as they were read last."""
     probed: list[ProbeTarget] = []
     left_out: list[tuple[str, str]] = []
@@ -53,7 +53,7 @@ def targets_of(
                 left_out.append((name, NO_PRICE))
             else:
                 probed.append(target)
-    return Targets(tuple(probed), tuple(left_out))
+    return ProbeTargets(tuple(probed), tuple(left_out))
 
 
 def read_rows(hub: FeedHub, models: Iterable[str]) -> list[Sequence[EndpointRow]] | None:

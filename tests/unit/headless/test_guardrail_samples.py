@@ -56,7 +56,7 @@ model = "northwind/atlas-large"
 
 @pytest.fixture(scope="module")
 def gateway() -> Iterator[ServedGateway]:
-    with served_gateway("simulated") as found:
+    with served_gateway("simulated", speed=20) as found:
         yield found
 
 

@@ -21,7 +21,7 @@ COMPARE = ("try", "compare", "--model", MODEL, "--prompt", "What is a lighthouse
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[ServedGateway]:
-    with served_gateway("simulated", before=failing) as gateway:
+    with served_gateway("simulated", before=failing, speed=20) as gateway:
         yield gateway
 
 

@@ -1,0 +1,57 @@
+"""Loads what the next screens need, a module at a time, while nobody presses a key.
+
+What is imported when it is first used makes the first palette, form or tab three times as slow as
+the second. Nothing here is needed: whatever was not loaded ahead is loaded when it is used.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+
+from gwtui.resources.registry import RESOURCES, SCREENS, TABS
+
+_REST = 0.4
+"""Seconds without a key or the mouse after which nobody waits for anything."""
+_BREATH = 0.05
+"""Seconds between two modules."""
+
+MODULES = (
+    *("gwtui.ui.goto", "gwtui.ui.widgets.prompt", "gwtui.ui.palette", "gwtui.ui.screens.help"),
+    *("gwtui.ui.help_lines", "gwtui.ui.actions.app", "gwtui.ui.actions.lists"),
+    *("gwtui.resources.copying", "gwtui.ui.actions.output", "gwtui.ui.actions.copying"),
+    *("gwtui.domain.linear_regex", "gwtui.domain.filter_terms", "gwtui.domain.filter_completion"),
+    *("gwtui.crud.filter_fields", "gwtui.domain.filters", "gwtui.ui.widgets.filter_help"),
+    *("gwtui.crud.fields", "gwtui.crud.form", "gwtui.resources.keys.form"),
+    *("gwtui.crud.writes", "gwtui.resources.keys.writes"),
+    *("gwtui.ui.forms.editors", "gwtui.ui.forms.confirm", "gwtui.ui.actions.writing"),
+    *("gwtui.ui.forms.conflict", "gwtui.ui.actions.editing"),
+    *("gwtui.ui.forms.value_screen", "gwtui.ui.forms.builtin_filters"),
+    *("gwtui.ui.forms.pattern_tester", "gwtui.ui.forms.custom_filters", "gwtui.ui.forms.search"),
+    *("gwtui.ui.forms.one_of_many", "gwtui.ui.forms.pick", "gwtui.ui.forms.row"),
+    *("gwtui.ui.forms.form_screen", "gwtui.ui.actions.crud", "gwtui.ui.forms.secret"),
+    *("gwtui.ui.actions.keys", "gwtui.ui.actions.declared"),
+)
+"""What palette, help, filter and forms need; each after what it imports itself."""
+
+
+async def load_ahead(rested: Callable[[], float]) -> None:
+    """Load all of it; ``rested`` gives the seconds since somebody pressed a key."""
+    for load in _steps():
+        while (waited := rested()) < _REST:  # noqa: ASYNC110 - no event tells that none came
+            await asyncio.sleep(_REST - waited)  # a key may come meanwhile
+        load()
+        await asyncio.sleep(_BREATH)
+
+
+def _steps() -> list[Callable[[], object]]:
+    """What each step does; what is loaded already takes none."""
+    modules = [name for name in MODULES if name not in sys.modules]
+    return [*(partial(import_module, name) for name in modules), *map(_declaration_of, TABS)]
+
+
+def _declaration_of(tab: str) -> Callable[[], object]:
+    return partial((SCREENS if tab in SCREENS else RESOURCES).get, tab)

@@ -1,0 +1,192 @@
+"""A long list is printed while it is read, and little of it is held."""
+
+from __future__ import annotations
+
+import csv
+import gc
+import io
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from typing import Any
+
+import httpx
+import pytest
+
+from gwtui.cli import exits
+from gwtui.cli.exits import CommandError
+from gwtui.cli.lists.command import declaration
+from gwtui.cli.lists.lookup import CommandReadings
+from gwtui.cli.lists.portions import PortionPrinter
+from gwtui.cli.lists.query import list_query
+from gwtui.cli.output import OutputLostError
+from gwtui.cli.resources import RESOURCES
+from gwtui.client.connection import Connection
+from gwtui.client.errors import GatewayError
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.transport import Transport
+from gwtui.contract.keys import ApiKey
+from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.watch.hub import FeedHub, Scope
+from headless_kit import Gwtui, Site
+
+SPACES = ("0b9a4f6e-7c5d-4f1a-8a51-0d6f3a1c2b3d", "1b9a4f6e-7c5d-4f1a-8a51-0d6f3a1c2b3d")
+COUNT = 1_500
+"""Keys of each workspace."""
+
+
+class Account:
+    """Two workspaces of many keys, newest first."""
+
+    def __init__(self) -> None:
+        self.pages: list[tuple[str, int]] = []
+        self.fails_at: tuple[str, int] | None = None
+        self.one_list = False
+        """Whether every workspace is answered with the keys of all, as if none was named."""
+
+    async def __call__(self, request: httpx.Request) -> httpx.Response:
+        path, query = request.url.path, request.url.params
+        if path.endswith("/workspaces"):
+            named = [{"id": one, "name": f"Space {one[0]}"} for one in SPACES]
+            return httpx.Response(200, json={"data": named, "total_count": 2})
+        if not path.endswith("/keys") or "/guardrails/" in path:
+            return httpx.Response(200, json={"data": [], "total_count": 0})
+        space, offset = query["workspace_id"], int(query["offset"])
+        self.pages.append((space, offset))
+        if (space, offset) == self.fails_at:
+            return httpx.Response(400, json={"error": {"code": 400, "message": "no more"}})
+        spaces = SPACES if self.one_list else (space,)
+        keys = [key(one, number) for one in spaces for number in range(COUNT)]
+        return httpx.Response(200, json={"data": keys[offset : offset + 100]})
+
+
+def key(space: str, number: int) -> dict[str, Any]:
+    name = f"key {(number * 7919) % COUNT:04}"
+    return {"hash": f"{space[0]}{number:063x}", "name": name, "workspace_id": space}
+
+
+@pytest.fixture
+def account() -> Account:
+    return Account()
+
+
+@pytest.fixture
+async def readings(account: Account) -> AsyncIterator[CommandReadings]:
+    where = Connection("https://gateway.test/api/v1")
+    transport = Transport(where, http=httpx.MockTransport(account))
+    hub = FeedHub(GatewayClient(where, transport=transport))
+    yield CommandReadings(hub)
+    await hub.close()
+
+
+KEYS = declaration(RESOURCES["keys"])
+
+
+def printer(form: str = "ndjson", *, rows: str | None = None) -> PortionPrinter:
+    return PortionPrinter(list_query(KEYS, rows, None, "name"), form, SYSTEM_CLOCK)
+
+
+async def print_keys(readings: CommandReadings, to: PortionPrinter) -> None:
+    await to.print_all(readings.portions(lambda hub: KEYS.feed(hub, Scope())), lambda rows: rows)
+
+
+def alive() -> int:
+    gc.collect()
+    return sum(type(one) is ApiKey for one in gc.get_objects())
+
+
+async def test_rows_come_in_order_while_few_of_them_are_held(
+    readings: CommandReadings, account: Account
+) -> None:
+    hashes: list[str] = []
+    most, before, asked = 0, alive(), []
+    async with aclosing(readings.portions(lambda hub: KEYS.feed(hub, Scope()))) as portions:
+        async for portion in portions:
+            asked.append(len(account.pages))
+            hashes += [row.identity for row in portion.rows]
+            most = max(most, alive() - before)
+    assert hashes == [key(space, number)["hash"] for space in SPACES for number in range(COUNT)]
+    # A page in use, one that waits for its turn, and those asked for ahead in each workspace.
+    assert most <= 1_000
+    assert asked[0] < 10
+    assert asked[-1] > 30
+    assert readings.exit_code == exits.OK
+    # The list that others read is none the wiser.
+    assert len(await readings.value(KEYS.feed(readings.hub, Scope()))) == 2 * COUNT
+
+
+async def test_a_row_is_printed_once_whatever_the_gateway_takes_a_workspace_for(
+    readings: CommandReadings, account: Account, capsys: pytest.CaptureFixture[str]
+) -> None:
+    account.one_list = True
+    found = printer("csv", rows='name:"key 07"')
+    await print_keys(readings, found)
+    names = [row["name"] for row in csv.DictReader(io.StringIO(capsys.readouterr().out))]
+    assert len(names) == 200
+    assert len(found.first) == 2_000
+
+
+async def test_what_breaks_off_says_after_how_many_rows(
+    readings: CommandReadings, account: Account, capsys: pytest.CaptureFixture[str]
+) -> None:
+    account.fails_at = (SPACES[1], 99 * 3)
+    with pytest.raises(
+        CommandError, match=r"no more; the list broke off after [0-9]+ keys"
+    ) as told:
+        await print_keys(readings, printer())
+    assert told.value.code == exits.INCOMPLETE
+    lines = capsys.readouterr().out.splitlines()
+    assert COUNT <= len(lines) < 2 * COUNT
+    assert f"after {len(lines)} keys" in str(told.value)
+    assert len({json.loads(line)["hash"] for line in lines}) == len(lines)
+    account.fails_at = (SPACES[0], 0)
+    with pytest.raises(GatewayError):
+        await print_keys(readings, printer())
+    assert capsys.readouterr().out == ""
+
+
+async def test_a_reader_that_leaves_ends_the_reading(
+    readings: CommandReadings, account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def left(*_: Any, **__: Any) -> None:
+        raise OutputLostError("broken pipe", left=True)
+
+    monkeypatch.setattr("gwtui.cli.lists.portions.show_list", left)
+    with pytest.raises(OutputLostError):
+        await print_keys(readings, printer())
+    assert len(account.pages) < 10
+
+
+def by_name(rows: Sequence[Any]) -> list[Any]:
+    return sorted(rows, key=lambda row: row["name"].casefold())
+
+
+def test_the_order_is_the_gateways_until_one_is_asked_for(gwtui: Gwtui, place: Site) -> None:
+    def printed(*words: str) -> list[Any]:
+        code, out, err = gwtui("keys", "list", *words, "--output", "ndjson")
+        assert code == exits.OK, err
+        return [json.loads(line) for line in out.splitlines()]
+
+    production = gwtui.json("workspaces", "get", "production")["id"]
+    sent = place.get("/keys", workspace_id=production, include_disabled="true", offset="0")
+    assert printed("--workspace", "production") == sent
+    assert sent != by_name(sent)
+    assert printed("--workspace", "production", "--sort", "name") == by_name(sent)
+    whole = gwtui.json("keys", "list")
+    assert by_name(printed()) == by_name(whole)
+
+
+@pytest.mark.parametrize(("query", "asks"), [("name:batch", False), ("guardrail:none", True)])
+def test_what_completes_rows_is_read_only_for_a_filter_by_it(
+    gwtui: Gwtui, place: Site, query: str, asks: bool
+) -> None:
+    armed = place.faults.arm("latency=0:GET /guardrails/assignments/keys")
+    code, _, err = gwtui("keys", "list", "--filter", query, "--output", "ndjson")
+    assert code == exits.OK, err
+    assert (armed.struck > 0) == asks
+
+
+def test_csv_has_its_titles_also_without_rows(gwtui: Gwtui) -> None:
+    asked = ("keys", "list", "--filter", "name:nobody", "--columns", "name,used")
+    assert gwtui(*asked, "--output", "csv")[:2] == (exits.OK, "name,used\n")
+    assert gwtui(*asked[:4], "--output", "ndjson")[:2] == (exits.OK, "")

@@ -1,0 +1,112 @@
+"""The Escape key is taken for one at once, the beginning of a sequence never."""
+
+from __future__ import annotations
+
+import os
+import queue
+from collections.abc import Iterator
+from threading import Event, Thread
+
+import pytest
+from textual import constants, events
+from textual.message import Message
+
+from gwtui.ui import textual_compat
+from gwtui.ui.textual_compat import PromptDriver
+
+FOREVER = 300.0
+SECONDS = 30.0
+
+
+class Terminal(PromptDriver):
+    """The driver with a pipe in place of a terminal."""
+
+    def __init__(self) -> None:
+        self.fileno, self._typing = os.pipe()
+        self.exit_event = Event()
+        self._debug = False
+        self.keys: queue.Queue[str] = queue.Queue()
+        self._reader = Thread(target=self.run_input_thread)
+        self._reader.start()
+
+    def process_message(self, message: Message) -> None:
+        if isinstance(message, events.Key):
+            self.keys.put(message.key)
+
+    def type(self, text: str) -> None:
+        os.write(self._typing, text.encode())
+
+    def key(self) -> str:
+        return self.keys.get(timeout=SECONDS)
+
+    def close(self) -> None:
+        self.exit_event.set()
+        os.close(self._typing)
+        self._reader.join(SECONDS)
+        os.close(self.fileno)
+        assert not self._reader.is_alive()
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
+    """Whatever is not hurried on takes forever."""
+    monkeypatch.setattr(constants, "ESCAPE_DELAY", FOREVER)
+    monkeypatch.setattr(textual_compat, "_GLANCE", FOREVER)
+    monkeypatch.delenv("ESCDELAY", raising=False)
+    opened = Terminal()
+    yield opened
+    opened.close()
+
+
+def test_an_escape_character_by_itself_is_the_key(terminal: Terminal) -> None:
+    for _ in range(2):
+        terminal.type("\x1b")
+        assert terminal.key() == "escape"
+
+
+def test_one_at_the_end_of_a_text_waits_for_the_rest_of_its_sequence(terminal: Terminal) -> None:
+    terminal.type("a\x1b")
+    assert terminal.key() == "a"
+    terminal.type("[B")
+    assert terminal.key() == "down"
+    terminal.type("\x1b[")
+    terminal.type("A")
+    assert terminal.key() == "up"
+
+
+def test_the_rest_of_a_sequence_that_came_apart_types_no_letters(terminal: Terminal) -> None:
+    terminal.type("\x1b")
+    assert terminal.key() == "escape", "it was taken for the key"
+    terminal.type("[B\x1b[Aj")
+    assert [terminal.key() for _ in range(3)] == ["down", "up", "j"]
+    terminal.type("\x1b")
+    assert terminal.key() == "escape"
+    terminal.type("OPj")
+    assert [terminal.key() for _ in range(2)] == ["f1", "j"]
+
+
+def test_what_is_typed_after_an_escape_is_no_rest_of_it(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal.type("\x1b")
+    assert terminal.key() == "escape"
+    terminal.type("x[A")
+    assert [terminal.key() for _ in range(3)] == ["x", "left_square_bracket", "A"]
+    monkeypatch.setattr(constants, "ESCAPE_DELAY", 0.0)
+    terminal.type("\x1b")
+    assert terminal.key() == "escape"
+    terminal.type("[A")
+    assert [terminal.key() for _ in range(2)] == ["left_square_bracket", "A"], "it came too late"
+
+
+def test_who_sets_another_delay_gets_it(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ESCDELAY", "300000")
+    patient = Terminal()
+    patient.type("\x1b")
+    with pytest.raises(queue.Empty):
+        patient.keys.get(timeout=0.1)
+    patient.type("[B")
+    assert patient.key() == "down"
+    patient.close()

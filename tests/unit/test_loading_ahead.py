@@ -1,0 +1,45 @@
+"""What the next screens need is loaded between the keys; what they need is in the list."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import pytest
+
+from gwtui.ui import loading_ahead
+from gwtui.ui.loading_ahead import MODULES, load_ahead
+
+
+def test_every_module_exists_once() -> None:
+    assert len(set(MODULES)) == len(MODULES)
+    assert all(map(find_spec, MODULES))
+
+
+def test_nothing_heavy_is_left_for_the_first_form_of_a_key() -> None:
+    """In a process that has nothing yet: here everything is loaded."""
+    code = (
+        "import sys; from importlib import import_module; import gwtui.ui.app;"
+        "from gwtui.ui.loading_ahead import MODULES;"
+        "{*map(import_module, MODULES)}; before = {*sys.modules};"
+        "import gwtui.ui.actions.keys, gwtui.ui.forms.form_screen, gwtui.ui.palette;"
+        "print(*({*sys.modules} - before))"
+    )
+    asked = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert asked.stdout.split() == []
+
+
+async def test_nothing_is_loaded_while_somebody_types(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str] = []
+    rested = 0.0
+    monkeypatch.setattr(loading_ahead, "_steps", lambda: [lambda: loaded.append("step")] * 3)
+    monkeypatch.setattr(loading_ahead, "_REST", 0.001)
+    monkeypatch.setattr(loading_ahead, "_BREATH", 0)
+    loading = asyncio.create_task(load_ahead(lambda: rested))
+    await asyncio.sleep(0.03)
+    assert not loaded
+    rested = 1.0
+    await asyncio.wait_for(loading, 30)
+    assert len(loaded) == 3
