@@ -1,8 +1,8 @@
 """Keys inside of forms and dialogs, as actions: each dialog does them itself.
 
 They are no part of the palette. ``DIALOG_SCOPES`` meet no list and no screen: while a dialog is
-open, its keys and those of ``ANYWHERE`` are the only ones. Esc, Tab, Enter and Space are what they
-are everywhere, besides what is chosen here.
+open, its keys and those of ``ANYWHERE`` are the only ones. Tab, Enter and Space are what they are
+everywhere, besides what is chosen here.
 """
 
 from __future__ import annotations

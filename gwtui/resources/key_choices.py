@@ -10,7 +10,7 @@ from gwtui.crud.action import APP, COPY, LIST, Action
 from gwtui.domain.suggestions import did_you_mean
 from gwtui.resources import actions as registry
 from gwtui.resources.actions import ALWAYS_QUITS, QUIT
-from gwtui.resources.dialog_actions import ANYWHERE, DIALOG_SCOPES, FORM
+from gwtui.resources.dialog_actions import ANYWHERE, DIALOG_SCOPES, FORM, NEW_KEY, QUESTION
 from gwtui.resources.figure_actions import FIGURES
 from gwtui.resources.frame_actions import TABLE_KEYS
 from gwtui.resources.recovery.actions import RESOURCE as DOUBT
@@ -43,6 +43,20 @@ _MOVES = frozenset({"backspace", "delete", "left", "right", "home", "end"})
 """Keys that move in what is typed, or take from it, with whatever is held beside them."""
 _EDITS = frozenset(f"ctrl+{name}" for name in "acdefkuvwxyz")
 """Further ones that change what is typed."""
+_SCROLLS = dict.fromkeys(("pageup", "pagedown"), "scrolls what is long there")
+_FIXED = {
+    FORM: {
+        "f2": "shows what remains, in the form of a guardrail",
+        "f3": "opens the samples, in the form of a guardrail",
+    },
+    QUESTION: _SCROLLS,
+    NEW_KEY: {
+        **_SCROLLS,
+        **dict.fromkeys(("left", "right", "up", "down"), "moves between the buttons there"),
+        **dict.fromkeys(("escape", "q"), "leaves the dialog of a new key"),
+    },
+}
+"""Keys of dialogs that cannot be chosen, by scope, and what they do."""
 _TABLE = {
     key: f"is {what.lower()} in lists" for keys, _, what in TABLE_KEYS for key in keys.split(",")
 }
@@ -115,7 +129,7 @@ def _taken(action: Action, key: str) -> str:
         return "presses what has the focus"
     if action.scope == FORM and not _is_beside_typing(key):
         return "is for what is typed into a field"
-    return ""
+    return _FIXED[action.scope].get(key, "")
 
 
 def _is_beside_typing(key: str) -> bool:

@@ -72,14 +72,17 @@ def test_names(written: str, name: str | None) -> None:
         ("app.quit", ["ctrl+c"], ""),
         ("keys.delete", ["tab"], "tab moves between"),
         ("keys.delete", [], ""),
-        ("form.send", ["f2", "ctrl+b"], ""),
+        ("form.send", ["f6", "ctrl+b"], ""),
+        ("form.send", ["f2"], "f2 shows what remains"),
+        ("question.yes", ["pagedown"], "pagedown scrolls"),
+        ("new-key.copy", ["q"], "q leaves the dialog"),
         ("form.send", ["s"], "s is for what is typed"),
         ("form.send", ["+"], "+ is for what is typed"),
         ("form.leave", ["ctrl+u"], "ctrl+u is for what is typed"),
         ("form.next_field", ["tab"], "tab moves between"),
         ("question.yes", ["j", "+"], ""),
         ("question.yes", ["enter"], "enter presses what has the focus"),
-        ("form.sned", ["f2"], "there is no action 'form.sned'; did you mean 'form.send'?"),
+        ("form.sned", ["f6"], "there is no action 'form.sned'; did you mean 'form.send'?"),
     ],
 )
 def test_what_cannot_be_chosen(action: str, keys: list[str], problem: str) -> None:
@@ -139,13 +142,13 @@ def test_no_form_may_have_a_key_that_edits_what_is_typed() -> None:
 
 
 async def test_dialogs_take_their_keys_and_say_them() -> None:
-    registry.remap({"form.send": ("f2",), "form.leave": (), "question.no": ("x", "f9")})
+    registry.remap({"form.send": ("f6",), "form.leave": (), "question.no": ("x", "f9")})
     submit = ScriptedSubmit()
     screen = form(submit)
     keys = bindings_of(screen)
-    assert [one.action for one in keys["f2"]] == ["submit"]
+    assert [one.action for one in keys["f6"]] == ["submit"]
     assert not {"ctrl+s", "escape"} & set(keys)
-    assert screen._keys() == "Tab next · F2 sends · its button leaves"
+    assert screen._keys() == "Tab next · F6 sends · its button leaves"
     question = AskScreen("Leave?", "It is lost.", safe="Stay", deliberate="Leave")
     app = HostApp(question)
     async with app.run_test(size=(80, 24)) as pilot:
