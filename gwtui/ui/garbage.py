@@ -27,13 +27,15 @@ _REST = 1.0
 """Seconds without a key or the mouse after which nobody is kept waiting."""
 _SHARE = 30
 """A collection that took a second of computing is followed by so many seconds without one."""
-_TOO_LONG = 0.06
-"""Seconds of computing in which a key may wait."""
-_ROWS = 700_000
+_LONG = 0.02
+"""Seconds of computing after which the rows of a large account are not looked at again: together
+with those that come until the next time it would be longer than a key may wait."""
+_ROWS = 400_000
 """So many blocks of memory, more than when a session began, are the rows of a large account (some
-15,000 keys): they are not looked at again where that takes too long. What is spared is not freed
-for a while: a small account is never spared."""
-_LONG_REST = 60.0
+10,000 keys); to look at all of them takes a twentieth of a second. What is spared and in a ring is
+not freed for a while: a small account is never spared."""
+_LONG_REST = 600.0
+"""Seconds without a key or the mouse after which what was spared is looked at, too."""
 _M_ARENA_MAX = -8
 """The GNU C library's name for the number of heaps beside the one of the main thread."""
 
@@ -48,11 +50,11 @@ class Garbage:
     ) -> None:
         self._monotonic = monotonic
         self._computed = computed
-        self._begun = self._spared = False
+        self._begun = self._settled = self._spared = False
         self._rounds = 0
         """Rounds of ``_NEW`` objects since everything was looked at."""
-        self._blocks = 0
-        """Blocks of memory in use when the session began."""
+        self._blocks = self._spared_at = 0
+        """Blocks of memory in use when the session began, and when anything was spared last."""
         self._touched_at = self._due = monotonic()
 
     def begin(self) -> None:
@@ -73,11 +75,14 @@ class Garbage:
         What a session before has left is collected. Not to be called while a dialog is open: what
         is closed later must not be spared.
         """
-        if self._begun:
-            gc.set_threshold(_NEW, _NEVER, _NEVER)
+        if not self._begun:
+            return
+        gc.set_threshold(_NEW, _NEVER, _NEVER)
+        if self._settled:
             gc.unfreeze()
-            self._collect()
-            self._spare_loaded()
+        self._settled = True
+        self._collect()
+        self._spare_loaded()
 
     def touched(self) -> None:
         """Somebody pressed a key or moved the mouse."""
@@ -103,21 +108,32 @@ class Garbage:
         if self._spared and rest >= _LONG_REST:
             self._spared = False
             gc.unfreeze()
+            long = self._collect() >= _LONG
         elif rounds < (1 if rest >= _REST else _MANY):
             if fresh and not dialog:
                 self._rounds = rounds
                 self._collect_closed()
             return False
-        if self._collect() > _TOO_LONG and not dialog and self._grown() >= _ROWS:
+        elif sys.getallocatedblocks() - self._spared_at < _ROWS:
+            long = self._collect() >= _LONG
+        else:
+            self._collect(1)  # most of what came since are rows: too many to look at
+            long = True
+        if long and not dialog and self._grown() >= _ROWS:
             # Rows hold no rings: those that are replaced are freed without the collector.
-            gc.freeze()
+            self._spare()
             self._spared = True
         return True
 
     def _spare_loaded(self) -> None:
         """What is loaded by now is not looked at again."""
+        self._spare()
+        self._blocks = self._spared_at
+
+    def _spare(self) -> None:
+        """Nothing that there is now is looked at, until that is taken back."""
         gc.freeze()
-        self._blocks = sys.getallocatedblocks()
+        self._spared_at = sys.getallocatedblocks()
 
     def _grown(self) -> int:
         """Blocks of memory in use that were not when the session began.
@@ -135,12 +151,15 @@ class Garbage:
         release_closed()
         gc.collect(1)
 
-    def _collect(self) -> float:
-        """Look at every object that is not spared; gives the seconds of computing it took."""
+    def _collect(self, generation: int = 2) -> float:
+        """Look at every object that is not spared; gives the seconds of computing it took.
+
+        With ``generation`` 1 only at those that are new since the last time.
+        """
         self._rounds = 0
         started = self._computed()
         release_closed()
-        gc.collect()
+        gc.collect(generation)
         _give_back()
         took = self._computed() - started
         self._due = self._monotonic() + took * _SHARE

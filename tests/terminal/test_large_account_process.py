@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import watched_program
 from large_account import key_name, make
 from loaded_program import GWTUI, run, start
 from pty_terminal import PtyTerminal, pty_terminal
@@ -104,3 +106,51 @@ def test_keys_are_answered_whatever_the_account_holds(gateway: tuple[str, str]) 
         assert slowest < 3 + 10 * reference
         terminal.send("q")
         assert terminal.wait_exit(20) == 0
+
+
+LIMIT = 0.05
+"""Seconds that the event loop may compute without a look at the keyboard."""
+
+
+@pytest.mark.timeout(240 + KEYS / 25)
+def test_the_event_loop_is_never_held_up(gateway: tuple[str, str], tmp_path: Path) -> None:
+    base_url, key = gateway
+    report = tmp_path / "report.jsonl"
+    watched = (sys.executable, str(Path(watched_program.__file__)), str(report))
+    whole = f" {KEYS:,} keys"
+    with pty_terminal(
+        [*watched, "--base-url", base_url, "--read-only", "keys"],
+        environment={"GWTUI_TOKEN": key},
+        anew=True,
+    ) as terminal:
+
+        def step(keys: str, text: str) -> None:
+            terminal.send(keys)
+            terminal.wait_for(text, 60)
+            terminal.pump(0.3)
+
+        terminal.wait_for("so far", 60)
+        # What is used for the first time is loaded then, whatever the account holds.
+        for keys, text in (("?", "Help ·"), ("\x10", "Find an action"), ("/", "Tab  name")):
+            step(keys, text)
+            step(ESCAPE, " by name")
+        judged_from = time.monotonic()
+        terminal.wait_for(whole, READING)
+        terminal.pump(2)
+        step("/99", " of ")
+        step(ESCAPE, whole)
+        terminal.send(ESCAPE)
+        terminal.wait_gone("/ 99", 60)
+        step("*", f"{KEYS:,} marked")
+        step(DOWN, f"{KEYS:,} marked")
+        step("u", whole)
+        step("r", "updated")
+        step("\x10", "Find an action")
+        step(ESCAPE, whole)
+        step("G", key_name(KEYS - 1))
+        terminal.send("q")
+        assert terminal.wait_exit(20) == 0
+    found = [json.loads(line) for line in report.read_text("utf-8").splitlines()]
+    assert found, "nothing was measured"
+    long = [one for one in found if one["at"] > judged_from and one["took"] > LIMIT]
+    assert not long, long

@@ -29,10 +29,10 @@ async def test_a_label_never_touches_its_editor(label: str) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         row = app.screen.query_one(f"#field-{FIELD}", FieldRow)
-        editor, top = row.editor.region, row.region.y
+        editor, top = row.editor.region, row.content_region.y
         assert editor.y == top
         drawn = [
-            "".join(segment.text for segment in strip.crop(row.region.x, editor.x))
+            "".join(segment.text for segment in strip.crop(row.content_region.x, editor.x))
             for strip in app.screen._compositor.render_strips()[top : top + len(row.label_lines)]
         ]
         assert all(line.endswith(" ") for line in drawn)

@@ -211,15 +211,12 @@ class ResourceScreen(GatewayScreen):
     @property
     def marked_rows(self) -> list[Any]:
         """The marked rows in the order of the table, filtered out or not."""
-        places = {identity: place for place, identity in enumerate(self.table.marked)}
-        name = self.declared.identity
-        found = (row for row in self._rows or () if name(row) in places)
-        return sorted(found, key=lambda row: places[name(row)])
+        return self.table.marked_items
 
     @property
     def marks(self) -> Marks:
         """How many rows are marked."""
-        return Marks(len(self.table.marked), self.table.hidden_marks)
+        return Marks(self.table.mark_count, self.table.hidden_marks)
 
     @property
     def reading(self) -> bool:
@@ -412,9 +409,9 @@ def _standing(
         parts.append(toned(f"only {only}", "accent"))
     count = f"{shown:,} of {total:,}" if shown != total else f"{total:,}"
     parts.append(toned(f"{count} {_noun(spec, total)}"))
-    if table.marked:
+    if table.mark_count:
         hidden = f" ({table.hidden_marks} hidden)" if table.hidden_marks else ""
-        parts.append(toned(f"{len(table.marked)} marked{hidden}", "accent"))
+        parts.append(toned(f"{table.mark_count:,} marked{hidden}", "accent"))
     parts.append(toned(f"by {_sorted_by(table, spec)}", "muted"))
     return parts
 

@@ -137,6 +137,7 @@ class Growing(Generic[R]):
         self._parts: dict[str | None, Collection[Any]] = {}
         self._totals: dict[str | None, int | None] = {}
         self._shown: Sequence[R] = ()
+        self._making: asyncio.Task[None] | None = None
         self._due = self._clock.monotonic() + _TELL_FROM
 
     async def read(
@@ -183,9 +184,17 @@ class Growing(Generic[R]):
             return
         self._due = now + _TELL_EVERY
         count = sum(map(len, self._parts.values()))
-        if count >= 2 * len(self._shown):
-            self._shown = self._rows_of({one: tuple(each) for one, each in self._parts.items()})
+        if count >= 2 * len(self._shown) and self._making is None:
+            listed = {one: tuple(each) for one, each in self._parts.items()}
+            if count <= AT_ONCE:
+                self._shown = self._rows_of(listed)
+            else:  # they are shown at the next look
+                self._making = asyncio.create_task(self._make(listed), name="rows of a part")
         self._feed.show_part(self._shown, f"reading, {self._count(count)}")
+
+    async def _make(self, listed: Mapping[Any, Sequence[Any]]) -> None:
+        self._shown = await asyncio.to_thread(self._rows_of, listed)
+        self._making = None
 
     def _count(self, count: int) -> str:
         """How many have come, and of how many where the gateway says that of every part."""

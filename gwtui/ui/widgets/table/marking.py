@@ -31,9 +31,19 @@ class MarkingView(TableView[T], Generic[T]):
         return self.model.marked
 
     @property
+    def marked_items(self) -> list[T]:
+        """The marked rows themselves, in that order."""
+        return self.model.marked_items
+
+    @property
+    def mark_count(self) -> int:
+        """How many rows are marked."""
+        return len(self.model.marks)
+
+    @property
     def hidden_marks(self) -> int:
         """How many marked rows the filter does not show."""
-        return sum(self.model.index_of(identity) is None for identity in self.model.marks)
+        return self.model.hidden_marks
 
     def clear_marks(self) -> None:
         """Take every mark away, those of hidden rows included."""

@@ -208,6 +208,16 @@ class TableModel(Generic[T]):
             return ()
         return tuple(identity for identity in self._sorted if identity in self.marks)
 
+    @property
+    def marked_items(self) -> list[T]:
+        """The items that are marked, in sorted order."""
+        return [self._items[identity] for identity in self.marked]
+
+    @property
+    def hidden_marks(self) -> int:
+        """How many marked rows are not visible."""
+        return len(self.marks - self._index.keys()) if self.filtering else 0
+
     def index_of(self, identity: str) -> int | None:
         """Where a row is among the visible ones."""
         return self._index.get(identity)
