@@ -16,6 +16,7 @@ from typing import Any
 
 from pydantic import SecretStr
 from textual.pilot import Pilot
+from textual.screen import Screen
 
 from founded import no_chance, open_gateway
 from gwtui.client.connection import Connection
@@ -142,11 +143,19 @@ def _busy(app: GwtuiApp) -> bool:
     detail = getattr(app.navigation.screen, "detail", None)
     if detail is not None and detail.resting:
         return True
+    if _unpainted(app.screen):
+        return True
     now = app.clock.now()
     return any(
         feed.watched and (feed.state.refreshing or feed.state.phase(now) == "loading")
         for feed in app.session.hub.feeds
     )
+
+
+def _unpainted(screen: Screen[Any]) -> bool:
+    """Whether a change is still to be painted, or something waits for the paint."""
+    wanted = screen._layout_required or screen._repaint_required or bool(screen._dirty_widgets)
+    return wanted or bool(getattr(screen, "_after_paint", ()))
 
 
 def pressing(*keys: str) -> Steps:
