@@ -201,7 +201,8 @@ def _uuid(value: Any) -> str:
 def timestamp_text(moment: datetime) -> str:
     """ISO 8601 in UTC with a Z, as the API writes timestamps; fractions only when there are any."""
     spec = "milliseconds" if moment.microsecond else "seconds"
-    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec=spec) + "Z"
+    inside = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    return inside.isoformat(timespec=spec).removesuffix("+00:00") + "Z"
 
 
 _NUMBER_SCHEMA = WithJsonSchema({"type": "number"})

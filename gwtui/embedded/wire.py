@@ -31,18 +31,22 @@ _CONVERT: Mapping[type, Callable[[Any], JsonValue]] = {
 def data(record: Any, *names: str) -> dict[str, JsonValue]:
     """Fields and properties of a record by name, all of its fields when none are named."""
     shown = names or tuple(field.name for field in fields(record))
-    return {name: value(getattr(record, name)) for name in shown}
+    found: dict[str, JsonValue] = {}
+    for name in shown:
+        stored = getattr(record, name)
+        convert = _CONVERT.get(type(stored))
+        found[name] = stored if convert is None else convert(stored)
+    return found
 
 
 def usage_figures(usage: UsageWindows) -> dict[str, JsonValue]:
     """A key's usage as every answer about a key gives it, in USD."""
-    windows = {
-        "": usage.all_time,
-        "_daily": usage.daily,
-        "_weekly": usage.weekly,
-        "_monthly": usage.monthly,
-    }
+    windows = (usage.all_time, usage.daily, usage.weekly, usage.monthly)
     return {
-        **{f"usage{name}": value(spend.usd) for name, spend in windows.items()},
-        **{f"byok_usage{name}": value(spend.byok_usd) for name, spend in windows.items()},
+        **{name: float(spend.usd) for name, spend in zip(_USAGE, windows, strict=True)},
+        **{name: float(spend.byok_usd) for name, spend in zip(_BYOK_USAGE, windows, strict=True)},
     }
+
+
+_USAGE = ("usage", "usage_daily", "usage_weekly", "usage_monthly")
+_BYOK_USAGE = tuple(f"byok_{name}" for name in _USAGE)

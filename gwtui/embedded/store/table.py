@@ -137,14 +137,19 @@ class Table(Generic[R]):
             )
             for part, field, kind in (*found, *inside)
         }
+        self._decoders = [
+            (one.part, one.field, one.name, None if one.codec is _PLAIN else one.codec.decode)
+            for one in self._columns.values()
+        ]
 
     def fields_of(self, row: sqlite3.Row) -> dict[str, Any]:
         """The values of a row by field of the record."""
+        # A row looks for a name among all of its columns, each time.
+        stored = dict(zip(row.keys(), row, strict=True))
         values: dict[str | None, dict[str, Any]] = {part: {} for part in (None, *self._parts)}
-        for column in self._columns.values():
-            value = row[column.name]
-            decoded = None if value is None else column.codec.decode(value)
-            values[column.part][column.field] = decoded
+        for part, field, name, decode in self._decoders:
+            value = stored[name]
+            values[part][field] = value if value is None or decode is None else decode(value)
         parts = {part: kind(**values[part]) for part, kind in self._parts.items()}
         return {**values[None], **parts}
 
