@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import count
 from pathlib import Path
 from typing import Any, cast
@@ -34,7 +34,7 @@ from gwtui.contract.budgets import PutBudgetRequest
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrails import UpdateGuardrailRequest
 from gwtui.contract.keys import UpdateKeyRequest
-from gwtui.embedded import gateway as gateway_module
+from gwtui.embedded import simulator
 from gwtui.embedded.faults import Switchboard
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.simulator import Catalog, CatalogModel, build_catalog
@@ -180,6 +180,7 @@ def _troubles(time: WeekTime, pace: int) -> Iterator[None]:
                     return outage
         return incident_at(health, moment)
 
+    @cache
     def catalog(seed: int) -> Catalog:
         plain = build_catalog(seed)
         return DearerCatalog(plain.seed, plain.models, plain.providers, now=time.now)
@@ -187,7 +188,7 @@ def _troubles(time: WeekTime, pace: int) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(archive_module, "ThreadPoolExecutor", Inline)
         patch.setattr(EndpointHealth, "_incident_at", incident)
-        patch.setattr(gateway_module, "build_catalog", catalog)
+        patch.setattr(simulator, "build_catalog", catalog)
         if pace > REAL:
             for module, name in ((recorder_module, "BEAT"), (engine, "EVERY"), (derived, "EVERY")):
                 patch.setattr(module, name, pace)
