@@ -23,7 +23,10 @@ class Minter:
 
     numbers: Iterator[int] = field(default_factory=count)
 
-    def __call__(self, _dialect: Dialect, *, management: bool) -> MintedKey:
+    def __call__(
+        self, _dialect: Dialect, *, management: bool, body: str | None = None
+    ) -> MintedKey:
+        assert body is None, "the demo's key is derived: it cannot be a marked one"
         name = "token" if management else "new key"
         value = MARKED[name] + ("" if management else f"{next(self.numbers):04}")
         return MintedKey(value, key_hash(value), f"{value[:3]}...{value[-3:]}")
