@@ -30,9 +30,9 @@ _SHARE = 30
 _LONG = 0.02
 """Seconds of computing after which the rows of a large account are not looked at again: together
 with those that come until the next time it would be longer than a key may wait."""
-_ROWS = 400_000
+_ROWS = 250_000
 """So many blocks of memory, more than when a session began, are the rows of a large account (some
-10,000 keys); to look at all of them takes a twentieth of a second. What is spared and in a ring is
+6,000 keys); to look at all of them takes a thirtieth of a second. What is spared and in a ring is
 not freed for a while: a small account is never spared."""
 _LONG_REST = 600.0
 """Seconds without a key or the mouse after which what was spared is looked at, too."""

@@ -110,6 +110,23 @@ def test_keys_are_answered_whatever_the_account_holds(gateway: tuple[str, str]) 
 
 LIMIT = 0.05
 """Seconds that the event loop may compute without a look at the keyboard."""
+QUIET = 0.0066
+"""Seconds that ``slowness`` computes on the machine where the limit was set, alone on it."""
+
+
+def slowness() -> float:
+    """How many times as long as that some work takes here and now, at its worst; 1 or more.
+
+    Whoever shares the caches of a processor makes it slower without taking any of its time.
+    """
+    worst = QUIET
+    for _ in range(20):
+        begun = time.thread_time()
+        made: dict[int, tuple[int, str]] = {}
+        for number in range(60_000):
+            made[number % 977] = (number, str(number))
+        worst = max(worst, time.thread_time() - begun)
+    return worst / QUIET
 
 
 @pytest.mark.timeout(240 + KEYS / 25)
@@ -148,9 +165,10 @@ def test_the_event_loop_is_never_held_up(gateway: tuple[str, str], tmp_path: Pat
         step("\x10", "Find an action")
         step(ESCAPE, whole)
         step("G", key_name(KEYS - 1))
+        limit = LIMIT * slowness()
         terminal.send("q")
         assert terminal.wait_exit(20) == 0
     found = [json.loads(line) for line in report.read_text("utf-8").splitlines()]
     assert found, "nothing was measured"
-    long = [one for one in found if one["at"] > judged_from and one["took"] > LIMIT]
-    assert not long, long
+    long = [one for one in found if one["at"] > judged_from and one["took"] > limit]
+    assert not long, (limit, long)
