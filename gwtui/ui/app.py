@@ -193,7 +193,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         self.learn_terminal()
         self._read_sheets()
         self.stylesheet.parse()
-        self.load_ahead()
+        self.load_ahead(writing=not self.read_only)
 
     async def on_unmount(self) -> None:
         """Close the connection before the program ends."""

@@ -75,12 +75,13 @@ class GuardedApp(HookedApp, inherit_bindings=False):
         """Learn from its description what the terminal can do with fewer bytes."""
         self._on_terminal.erases = fills_erased(os.environ.get("TERM", ""))
 
-    def load_ahead(self) -> None:
-        """Begin to load what the next screens need, between the keys."""
+    def load_ahead(self, *, writing: bool) -> None:
+        """Begin to load what the next screens need, between the keys; ``writing`` needs more."""
         from gwtui.ui.loading_ahead import load_ahead  # noqa: PLC0415 - after the first rows
 
         if self._loading is None:
-            self._loading = asyncio.create_task(load_ahead(self.garbage.rested), name="loading")
+            loading = load_ahead(self.garbage.rested, writing=writing)
+            self._loading = asyncio.create_task(loading, name="loading")
 
     @on(events.Unmount)
     def _stop_loading(self) -> None:

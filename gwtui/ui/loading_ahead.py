@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
 
@@ -25,6 +25,10 @@ MODULES = (
     *("gwtui.resources.copying", "gwtui.ui.actions.output", "gwtui.ui.actions.copying"),
     *("gwtui.domain.linear_regex", "gwtui.domain.filter_terms", "gwtui.domain.filter_completion"),
     *("gwtui.crud.filter_fields", "gwtui.domain.filters", "gwtui.ui.widgets.filter_help"),
+)
+"""What palette, help, filter and tabs need; each after what it imports itself."""
+
+WRITING = (
     *("gwtui.crud.fields", "gwtui.crud.form", "gwtui.resources.keys.form"),
     *("gwtui.crud.writes", "gwtui.resources.keys.writes"),
     *("gwtui.ui.forms.editors", "gwtui.ui.forms.confirm", "gwtui.ui.actions.writing"),
@@ -35,21 +39,24 @@ MODULES = (
     *("gwtui.ui.forms.form_screen", "gwtui.ui.actions.crud", "gwtui.ui.forms.secret"),
     *("gwtui.ui.actions.keys", "gwtui.ui.actions.declared"),
 )
-"""What palette, help, filter and forms need; each after what it imports itself."""
+"""What forms and plans need: six megabytes that somebody who only watches does without."""
 
 
-async def load_ahead(rested: Callable[[], float]) -> None:
-    """Load all of it; ``rested`` gives the seconds since somebody pressed a key."""
-    for load in _steps():
+async def load_ahead(rested: Callable[[], float], *, writing: bool) -> None:
+    """Load all of it, what ``writing`` needs only where that is allowed.
+
+    ``rested`` gives the seconds since somebody pressed a key.
+    """
+    for load in _steps(MODULES + WRITING if writing else MODULES):
         while (waited := rested()) < _REST:  # noqa: ASYNC110 - no event tells that none came
             await asyncio.sleep(_REST - waited)  # a key may come meanwhile
         load()
         await asyncio.sleep(_BREATH)
 
 
-def _steps() -> list[Callable[[], object]]:
+def _steps(names: Sequence[str]) -> list[Callable[[], object]]:
     """What each step does; what is loaded already takes none."""
-    modules = [name for name in MODULES if name not in sys.modules]
+    modules = [name for name in names if name not in sys.modules]
     return [*(partial(import_module, name) for name in modules), *map(_declaration_of, TABS)]
 
 

@@ -10,22 +10,33 @@ from importlib.util import find_spec
 import pytest
 
 from gwtui.ui import loading_ahead
-from gwtui.ui.loading_ahead import MODULES, load_ahead
+from gwtui.ui.loading_ahead import MODULES, WRITING, load_ahead
 
 
 def test_every_module_exists_once() -> None:
-    assert len(set(MODULES)) == len(MODULES)
-    assert all(map(find_spec, MODULES))
+    names = MODULES + WRITING
+    assert len(set(names)) == len(names)
+    assert all(map(find_spec, names))
 
 
 def test_nothing_heavy_is_left_for_the_first_form_of_a_key() -> None:
     """In a process that has nothing yet: here everything is loaded."""
     code = (
         "import sys; from importlib import import_module; import gwtui.ui.app;"
-        "from gwtui.ui.loading_ahead import MODULES;"
-        "{*map(import_module, MODULES)}; before = {*sys.modules};"
+        "from gwtui.ui.loading_ahead import MODULES, WRITING;"
+        "{*map(import_module, MODULES + WRITING)}; before = {*sys.modules};"
         "import gwtui.ui.actions.keys, gwtui.ui.forms.form_screen, gwtui.ui.palette;"
         "print(*({*sys.modules} - before))"
+    )
+    asked = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert asked.stdout.split() == []
+
+
+def test_who_only_watches_is_spared_what_writes() -> None:
+    code = (
+        "import sys; from importlib import import_module; import gwtui.ui.app;"
+        "from gwtui.ui.loading_ahead import MODULES, WRITING;"
+        "{*map(import_module, MODULES)}; print(*(name for name in WRITING if name in sys.modules))"
     )
     asked = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     assert asked.stdout.split() == []
@@ -34,10 +45,10 @@ def test_nothing_heavy_is_left_for_the_first_form_of_a_key() -> None:
 async def test_nothing_is_loaded_while_somebody_types(monkeypatch: pytest.MonkeyPatch) -> None:
     loaded: list[str] = []
     rested = 0.0
-    monkeypatch.setattr(loading_ahead, "_steps", lambda: [lambda: loaded.append("step")] * 3)
+    monkeypatch.setattr(loading_ahead, "_steps", lambda _names: [lambda: loaded.append("step")] * 3)
     monkeypatch.setattr(loading_ahead, "_REST", 0.001)
     monkeypatch.setattr(loading_ahead, "_BREATH", 0)
-    loading = asyncio.create_task(load_ahead(lambda: rested))
+    loading = asyncio.create_task(load_ahead(lambda: rested, writing=True))
     await asyncio.sleep(0.03)
     assert not loaded
     rested = 1.0
