@@ -9,6 +9,7 @@ from textual.content import Content
 
 from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
+from gwtui.ui.actions.lists import show_view, view_actions, viewed_by
 from gwtui.ui.commands import offered
 from gwtui.ui.goto import PathNames
 from gwtui.ui.help_lines import help_lines
@@ -40,15 +41,11 @@ async def open_palette(context: ActionContext) -> None:
     about = "Commands"
     if context.target is not None and context.spec is not None:
         about = f"Commands · {context.spec.singular} {context.spec.name(context.target)}"
-    from gwtui.ui.actions.copying import copy_actions  # noqa: PLC0415 - at the first use
-    from gwtui.ui.actions.exporting import export_actions  # noqa: PLC0415
-    from gwtui.ui.actions.screenshots import screenshot_actions  # noqa: PLC0415
-    from gwtui.ui.actions.views import show_view, view_actions, viewed_by  # noqa: PLC0415
+    from gwtui.ui.actions.output import output_actions  # noqa: PLC0415 - help and quitting need none
 
     actions = [a for a in offered(context.screen.scopes) if a.id != "app.palette"]
-    narrower = (*copy_actions(), *export_actions(), *screenshot_actions())
     actions += view_actions(app)
-    actions += [one for one in narrower if one.scope in context.screen.scopes]
+    actions += [one for one in output_actions() if one.scope in context.screen.scopes]
     chosen = await app.push_screen_wait(
         PaletteScreen(actions, lambda action: app.refusal(action, context), about)
     )

@@ -1,4 +1,4 @@
-"""Which function does what an action promises.
+"""Finds the handler of an action by its id.
 
 The handlers of a module are loaded when an action of it is first asked for: forms and what they
 need are most of the program.
@@ -22,10 +22,8 @@ _TRIED = ("keys", "guardrails", "models", "endpoints", "all-endpoints", "byok", 
 _FIGURES = ("models", "endpoints", "all-endpoints")
 MODULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("app", ("app",)),
-    ("lists", ("list", "figures")),
-    ("copying", ("list",)),
-    ("exporting", ("list",)),
-    ("screenshots", ("app",)),
+    ("lists", ("app", "list", "figures")),
+    ("output", ("app", "list")),
     (
         "links",
         (
@@ -35,18 +33,15 @@ MODULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     ("activity", ("activity", "keys", "organization")),
     ("board", ("app", "board", "changes", "models")),
-    ("views", ("app",)),
     ("first_steps", ("app",)),
     ("recovery", ("doubt",)),
     ("models", (*_FIGURES, "credits", "key")),
-    ("side_by_side", _FIGURES),
     ("keys", ("keys",)),
-    ("workspaces", ("workspaces",)),
+    ("workspaces", ("members", "workspaces")),
     ("budgets", ("budgets",)),
-    ("members", ("members",)),
     ("guardrails", ("guardrails",)),
     ("assignments", ("assignments", "guardrails", "keys", "members", "organization")),
-    ("declared", ("byok", "organization")),
+    ("crud", ("byok", "organization")),
     ("alerts", ("alerts", "alert-rules")),
     ("findings", ("findings",)),
     ("rotations", ("keys", "rotations")),
@@ -54,8 +49,6 @@ MODULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("undo", ("app",)),
     ("generations", ("generation",)),
     ("tries", _TRIED),
-    ("comparing", _FIGURES),
-    ("guardrail_samples", ("guardrails",)),
 )
 """Modules of handlers, each with what the ids of its actions begin with; the lightest first."""
 
