@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from textual.content import Content
 
+from gwtui.crud import cells
 from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.actions.lists import show_view, view_actions, viewed_by
@@ -18,6 +19,7 @@ from gwtui.ui.screens.ask import AskScreen, WaitScreen
 from gwtui.ui.screens.choose import Choice, ChooseScreen
 from gwtui.ui.screens.help import HelpScreen
 from gwtui.ui.themes import DEFAULT_THEME, THEMES, TITLES
+from gwtui.watch.feeds.workspaces import workspaces_feed
 
 _LAST_ANSWER = 4.0
 """Seconds that a write under way is waited for when a person quits."""
@@ -67,9 +69,6 @@ async def open_goto(context: ActionContext) -> None:
 
 async def choose_workspace(context: ActionContext) -> None:
     """Narrow the lists to one workspace, or to none."""
-    from gwtui.crud import cells  # noqa: PLC0415 - at the first use
-    from gwtui.watch.feeds.workspaces import workspaces_feed  # noqa: PLC0415 - at the first use
-
     app = context.app
     if app.session is None:
         app.say("There is no connection yet", severity="warning")
@@ -106,7 +105,7 @@ async def refresh(context: ActionContext) -> None:
 
 async def switch_profile(context: ActionContext) -> None:
     """Choose a profile; with a name typed behind the command, go straight there."""
-    from gwtui.ui.switching import Switching  # noqa: PLC0415 - at the first use
+    from gwtui.ui.switching import Switching  # noqa: PLC0415 - few switch
 
     app = context.app
     if app.targets is None:

@@ -24,6 +24,7 @@ from gwtui.domain.diffs import ABSENT, ThreeWay, ThreeWayField, three_way
 from gwtui.resources.choices import value_soon
 from gwtui.resources.organization.settings import SETTINGS
 from gwtui.resources.uses import Uses
+from gwtui.ui.actions import bulk
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.writing import (
     confirm,
@@ -195,8 +196,6 @@ async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any 
     Returns the resource as it was changed, None where it was not, or where it was several.
     """
     if context.marked:
-        from gwtui.ui.actions import bulk  # noqa: PLC0415 - with marked rows
-
         await bulk.edit(context)
         return None
     writes, one = written(context), selected(context)
@@ -270,8 +269,6 @@ async def change(name: str, context: ActionContext) -> None:
 async def toggle(context: ActionContext) -> None:
     """Disable an enabled one, enable a disabled one: as the row showed it at the key press."""
     if context.marked:
-        from gwtui.ui.actions import bulk  # noqa: PLC0415 - with marked rows
-
         await bulk.toggle(context)
         return
     writes, one = written(context), selected(context)
@@ -300,8 +297,6 @@ async def toggle(context: ActionContext) -> None:
 async def delete(context: ActionContext) -> None:
     """Delete one after a confirmation that no single key gives."""
     if context.marked:
-        from gwtui.ui.actions import bulk  # noqa: PLC0415 - with marked rows
-
         await bulk.delete(context)
         return
     writes = written(context)
