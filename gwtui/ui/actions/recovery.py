@@ -12,7 +12,7 @@ from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.links import show_route
 from gwtui.ui.screens.ask import AskScreen
 from gwtui.ui.screens.doubt import DoubtScreen
-from gwtui.watch.feeds.doubts import FEED, in_doubt
+from gwtui.watch.feeds.journal import RECOVERY_FEED, in_doubt
 
 _TOLD = "This is written to the journal and to the audit log. Nothing is sent to the gateway."
 _HAPPENED = "it happened"
@@ -141,7 +141,7 @@ async def _settle(
         app.say(f"The audit log could not be written: {write_log.audit_fault}", severity="warning")
     else:
         app.say(f"Settled, and written to the audit log: {finding.partition(':')[0]}")
-    await app.hub.refresh(FEED)
+    await app.hub.refresh(RECOVERY_FEED)
     return still
 
 
