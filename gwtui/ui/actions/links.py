@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from gwtui.contract.activity import Generation
     from gwtui.domain.findings import AccountFinding
     from gwtui.watch.alerts.model import Alert, AlertEvent
-    from gwtui.watch.feeds.assignments import AssignmentRow
-    from gwtui.watch.feeds.guardrails import GuardrailRow
+    from gwtui.watch.feeds.guardrails import AssignmentRow, GuardrailRow
     from gwtui.watch.feeds.keys import KeyRow
     from gwtui.watch.feeds.rotations import RotationRow
     from gwtui.watch.feeds.workspaces import WorkspaceRow

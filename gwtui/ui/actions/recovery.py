@@ -135,7 +135,7 @@ async def _settle(
     context: ActionContext, evidence: Evidence, finding: str, identity: str | None
 ) -> bool:
     """Close it in the write log; False when somebody else did meanwhile or it cannot be written."""
-    from gwtui.watch.feeds.doubts import FEED, in_doubt  # noqa: PLC0415 - loaded by then
+    from gwtui.watch.feeds.journal import RECOVERY_FEED, in_doubt  # noqa: PLC0415 - loaded by then
 
     app = context.app
     if app.session is None:
@@ -158,7 +158,7 @@ async def _settle(
         app.say(f"The audit log could not be written: {write_log.audit_fault}", severity="warning")
     else:
         app.say(f"Settled, and written to the audit log: {finding.partition(':')[0]}")
-    await app.hub.refresh(FEED)
+    await app.hub.refresh(RECOVERY_FEED)
     return still
 
 

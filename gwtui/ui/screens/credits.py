@@ -49,7 +49,7 @@ from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed, measured_rate
 from gwtui.watch.feeds.keys import KeyRow, keys_feed, used_today
-from gwtui.watch.feeds.past import credits_past_feed
+from gwtui.watch.feeds.recorded import credits_past_feed
 
 if TYPE_CHECKING:
     from gwtui.resources.copying import Described
