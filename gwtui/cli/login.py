@@ -165,7 +165,7 @@ def _validated(model: type[Profile], fields: dict[str, Any], *, new: bool) -> Pr
     try:
         profile = model.model_validate(fields)
     except ValidationError as error:
-        raise ProfileError(problems(error)[0].message.removeprefix("TomlValue error, ")) from None
+        raise ProfileError(problems(error)[0].message.removeprefix("Value error, ")) from None
     profile.connection(None, "")  # raises for plain http to another machine
     return profile
 

@@ -387,7 +387,7 @@ class _ProfileFileReader:
         except ValidationError as error:
             wrong = problems(error)[0]
         path = (*where, *wrong.field.split(".")) if wrong.field else where
-        raise self._fault(path, wrong.message.removeprefix("TomlValue error, "))
+        raise self._fault(path, wrong.message.removeprefix("Value error, "))
 
     def _refuse_unknown(
         self, where: tuple[str, ...], table: Mapping[str, Any], known: frozenset[str]
