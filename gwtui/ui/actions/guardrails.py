@@ -1,4 +1,4 @@
-"""Actions on guardrails: making and changing one, what remains under it, testing it with samples.
+"""Actions on guardrails: making one, changing one, what remains under one, testing with samples.
 
 The default guardrail of a workspace is listed before it is made: its first change makes it.
 """

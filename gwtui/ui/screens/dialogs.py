@@ -1,5 +1,4 @@
-"""Small dialogs: a question, a notice, a wait, a path to write to, a terminal too small to draw.
-
+"""Small dialogs: a question, a notice, a wait, where to write a file, a too small terminal."""
 
 from __future__ import annotations
 
