@@ -201,7 +201,7 @@ class TryMemory:
 
     def held(self, connection: Connection) -> str | None:
         """Why no request is sent to a model, to end a sentence with; None when it may be."""
-        from gwtui.client.gate import READ_ONLY_PROFILE  # noqa: PLC0415 - once connected
+        from gwtui.client.connection import READ_ONLY_PROFILE  # noqa: PLC0415 - once connected
 
         if not connection.read_only or self.allowed:
             return None

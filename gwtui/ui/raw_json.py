@@ -11,7 +11,7 @@ from typing import Any
 from textual.content import Content
 
 from gwtui.contract.response import ResponseModel
-from gwtui.crud.schema_gaps import every_gap, every_unknown
+from gwtui.crud.schema_drift import every_gap, every_unknown
 from gwtui.domain.exact_json import MASK, looks_secret
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.tones import toned

@@ -16,7 +16,7 @@ from textual import events
 from board_desk import Opened, _rows, board, line, notices, press
 from board_kit import MODELS, Filled, at_rest, board_of, fill
 from dashboard_kit import MOMENT, Demo, settled
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.domain.clock import Clock
 from gwtui.ui.board import readings
 from gwtui.ui.widgets.one_line import OneLine

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from gwtui.crud.resource import Scope
-from gwtui.crud.schema_gaps import every_gap, every_unknown
+from gwtui.crud.schema_drift import every_gap, every_unknown
 from gwtui.domain.key_state import key_state
 from gwtui.domain.uptime import verdict
 from gwtui.resources.registry import RESOURCES, SCREENS, TABS

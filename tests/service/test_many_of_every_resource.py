@@ -12,10 +12,9 @@ from declared_desk import Desk, desk_for
 from declared_kit import SPECS, verbs_of, writes_of
 from fault_world import FaultWorld
 from gwtui.client.errors import NotFoundError
-from gwtui.crud.bulk import Bulk, BulkRun, Wish, plan_many
+from gwtui.crud.bulk import Bulk, BulkRun, Many, Wish, plan_many
 from gwtui.crud.plan import Applied, Confirmation
 from gwtui.crud.undo import Done
-from gwtui.crud.wishes import Many
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 

@@ -13,7 +13,7 @@ from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.crud import cells
 from gwtui.crud.columns import figure_column, moment_column, text_column, usd_column
 from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ResourceSpec, Section
-from gwtui.crud.schema_gaps import honesty_sections
+from gwtui.crud.schema_drift import honesty_sections
 from gwtui.domain.resets import next_reset
 from gwtui.resources.workspaces.view import resets_words
 from gwtui.watch.feeds.workspaces import BudgetRow, Figures, budgets_feed, spent_feed

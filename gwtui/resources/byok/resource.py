@@ -9,7 +9,7 @@ from datetime import datetime
 from gwtui.crud import cells
 from gwtui.crud.columns import flag_column, moment_column, text_column
 from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ReadBy, ResourceSpec, Section
-from gwtui.crud.schema_gaps import honesty_sections
+from gwtui.crud.schema_drift import honesty_sections
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.byok.fields import RESTRICTIONS
 from gwtui.watch.feeds.byok import ByokRow, byok_feed, names_feed

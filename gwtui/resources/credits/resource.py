@@ -13,7 +13,7 @@ from decimal import Decimal
 from gwtui.crud import cells
 from gwtui.crud.columns import figure_column, usd_column
 from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ResourceSpec, Section
-from gwtui.crud.schema_gaps import honesty_sections
+from gwtui.crud.schema_drift import honesty_sections
 from gwtui.domain.cells import SortValue
 from gwtui.resources.credits import balance
 from gwtui.resources.credits.text import burn_cells, runway_cells

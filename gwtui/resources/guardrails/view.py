@@ -10,7 +10,7 @@ from gwtui.contract.dialects import Dialect
 from gwtui.contract.guardrails import ZDR_FIELDS, ZDR_XAI
 from gwtui.crud import cells
 from gwtui.crud.resource import Cell, DetailRow, DetailTable, Section
-from gwtui.crud.schema_gaps import honesty_sections
+from gwtui.crud.schema_drift import honesty_sections
 from gwtui.domain import money
 from gwtui.domain.resets import describe_reset
 from gwtui.domain.safe_text import safe_line

@@ -20,7 +20,7 @@ from gwtui.crud.resource import (
     Section,
     Tone,
 )
-from gwtui.crud.schema_gaps import own_honesty_sections
+from gwtui.crud.schema_drift import own_honesty_sections
 from gwtui.domain import money
 from gwtui.domain.resets import describe_reset
 from gwtui.resources.keys.resource import NEVER, used_tone

@@ -22,7 +22,7 @@ from gwtui.crud.resource import (
     SortValue,
     Tone,
 )
-from gwtui.crud.schema_gaps import honesty_sections
+from gwtui.crud.schema_drift import honesty_sections
 from gwtui.domain import money
 from gwtui.domain.key_state import NEAR_LIMIT, KeyState, key_state
 from gwtui.domain.resets import describe_reset

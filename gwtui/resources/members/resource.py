@@ -8,7 +8,7 @@ from datetime import datetime
 from gwtui.crud import cells
 from gwtui.crud.columns import moment_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ReadBy, ResourceSpec, Section, SortValue
-from gwtui.crud.schema_gaps import honesty_sections
+from gwtui.crud.schema_drift import honesty_sections
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.organization.resource import role_cell
 from gwtui.watch.feeds.organization import MemberRow, full_name, members_feed

@@ -9,7 +9,7 @@ from gwtui.contract.models import Provider
 from gwtui.crud import cells
 from gwtui.crud.columns import text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ReadBy, ResourceSpec, Section
-from gwtui.crud.schema_gaps import own_honesty_sections
+from gwtui.crud.schema_drift import own_honesty_sections
 from gwtui.watch.feeds.models import providers_feed
 
 _LINKS = (

@@ -17,7 +17,7 @@ from gwtui.crud.resource import (
     Section,
     SortValue,
 )
-from gwtui.crud.schema_gaps import honesty_sections
+from gwtui.crud.schema_drift import honesty_sections
 from gwtui.domain.catalog_view import CatalogView, endpoint_key
 from gwtui.domain.uptime import verdict
 from gwtui.resources.guardrails.effect import endpoint_title

@@ -8,7 +8,7 @@ from datetime import datetime
 from gwtui.crud import cells
 from gwtui.crud.columns import text_column
 from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ReadBy, ResourceSpec, Section
-from gwtui.crud.schema_gaps import honesty_sections
+from gwtui.crud.schema_drift import honesty_sections
 from gwtui.resources.workspaces.view import shown_name
 from gwtui.watch.feeds.organization import (
     Belonging,

@@ -9,7 +9,7 @@ from gwtui.contract.organization import OrganizationSettings
 from gwtui.crud import cells
 from gwtui.crud.columns import flag_column, text_column
 from gwtui.crud.resource import Column, DetailRow, ResourceSpec, Section
-from gwtui.crud.schema_gaps import own_honesty_sections
+from gwtui.crud.schema_drift import own_honesty_sections
 from gwtui.watch.feeds.organization import settings_feed
 
 COLUMNS: tuple[Column[OrganizationSettings], ...] = (

@@ -10,7 +10,7 @@ from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud import cells
 from gwtui.crud.resource import Cell, DetailRow, DetailTable, Section, Tone
-from gwtui.crud.schema_gaps import honesty_sections
+from gwtui.crud.schema_drift import honesty_sections
 from gwtui.domain import money
 from gwtui.domain.key_state import NEAR_LIMIT
 from gwtui.domain.resets import next_reset

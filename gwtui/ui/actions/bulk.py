@@ -8,12 +8,11 @@ from functools import partial
 from typing import Any
 
 from gwtui.contract.request import RequestModel
-from gwtui.crud.bulk import Bulk, BulkRun, Wish, plan_many
+from gwtui.crud.bulk import Bulk, BulkRun, Many, Wish, plan_many
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import FormField, FormSpec
 from gwtui.crud.plan import Applied, Outcome
 from gwtui.crud.text import Names, count
-from gwtui.crud.wishes import Many
 from gwtui.domain.diffs import same
 from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.actions.writing import (

@@ -11,7 +11,7 @@ from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.commands import key_of
 
 if TYPE_CHECKING:
-    from gwtui.contract.activity import Generation
+    from gwtui.contract.usage import Generation
     from gwtui.domain.findings import AccountFinding
     from gwtui.watch.alerts.model import Alert, AlertEvent
     from gwtui.watch.feeds.guardrails import AssignmentRow, GuardrailRow

@@ -12,9 +12,9 @@ from textual.app import ComposeResult
 
 from gwtui.contract.models import Endpoint
 from gwtui.crud import cells
+from gwtui.crud.cells import sparkline
 from gwtui.crud.columns import figure_column, text_column
 from gwtui.crud.resource import Cell, Column, SortValue
-from gwtui.crud.sparkline import sparkline
 from gwtui.domain import times
 from gwtui.domain.uptime import verdict
 from gwtui.resources.models.endpoint_detail import percentile

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.ui.board.panels import BoardView, Question
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.watch.board.questions import RecordingState, recording

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Generic, TypeVar
 
 from gwtui.client.errors import GatewayError
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.domain.runway import Outlook, Rate, credit_outlook
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.endpoints import EndpointRow

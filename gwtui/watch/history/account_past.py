@@ -11,7 +11,7 @@ from operator import add
 from typing import NamedTuple
 
 from gwtui.contract.budgets import BUDGET_INTERVALS
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.domain.past import Past
 from gwtui.domain.resets import window_start
 from gwtui.watch.feeds.guardrails import GuardrailRow

@@ -13,10 +13,10 @@ from decimal import Decimal
 from typing import Any
 
 from gwtui.contract.budgets import BUDGET_INTERVALS, Budget
-from gwtui.contract.credits import Credits
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.models import Endpoint
 from gwtui.contract.pricing import PRICE_KEYS
+from gwtui.contract.usage import Credits
 from gwtui.contract.workspaces import Workspace
 from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.feeds.keys import KeyRow
