@@ -1,7 +1,10 @@
-"""From bytes and headers to JSON or to a typed error; no HTTP library.
+"""From an answer's bytes and headers to JSON or a typed error, and from its JSON to models.
 
-The functions give errors back instead of raising them: an exception raised here would hold the
-answer's bytes in its traceback and its chain, and the answer to a creation holds a key.
+No HTTP library. Fields are read tolerantly, the envelope (``data``, ``total_count``) strictly.
+
+An answer to a creation holds a key, and a crash report could show what a traceback holds. So the
+functions that get bytes return errors instead of raising them, and those that raise have no local
+variable with a part of the answer.
 """
 
 from __future__ import annotations
@@ -34,6 +37,8 @@ from gwtui.contract.dialects import Dialect
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.scalars import decimal_of
 from gwtui.contract.values import GENERATION_ID
+
+ModelT = TypeVar("ModelT", bound=ResponseModel)
 
 MAX_MESSAGE = 500
 """Characters of a gateway's message that are kept."""
@@ -252,9 +257,6 @@ def _clean_id(text: Any) -> str | None:
     if isinstance(text, str) and 0 < len(text) <= _MAX_REQUEST_ID and text.isascii():
         return text if text.isprintable() else None
     return None
-
-
-ModelT = TypeVar("ModelT", bound=ResponseModel)
 
 
 @dataclass(frozen=True, slots=True)

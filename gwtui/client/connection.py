@@ -1,4 +1,4 @@
-"""Where a gateway is and how it may be talked to. Building one does no I/O."""
+"""Where a gateway is, how it may be talked to, and whether writes are sent. No I/O."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gwtui.domain.finding_thresholds import FindingThresholds
     from gwtui.domain.past import Past
 
+READ_ONLY_PROFILE = "this profile is read-only"
 API_PATH = "/api/v1"
 """Path of the API below the host: contract "Versioning"."""
 
@@ -145,11 +146,11 @@ def _parsed(text: str) -> SplitResult | None:
     return parts if has_port else None
 
 
-READ_ONLY_PROFILE = "this profile is read-only"
-
-
 class WriteGate:
-    """Open, or closed for a reason. Once closed it stays so for as long as the connection lives."""
+    """What the transport asks before every write: open, or closed for a reason.
+
+    Once closed it stays closed for as long as the connection lives.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self._closed = READ_ONLY_PROFILE if connection.read_only else None

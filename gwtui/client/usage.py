@@ -1,4 +1,4 @@
-"""Activity of the last completed days: extended contract section 8."""
+"""Credits, activity and generations: contract "Credits"; extended contract section 8."""
 
 from __future__ import annotations
 

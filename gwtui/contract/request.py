@@ -33,6 +33,18 @@ MASK = "••••••••"
 _IN_CLEAR = "secrets in clear"
 
 
+class Unpicklable:
+    """Refuses to be pickled: the bytes would hold the secret in clear, wherever they went."""
+
+    __slots__ = ()
+
+    def __reduce_ex__(self, _protocol: SupportsIndex) -> NoReturn:
+        raise TypeError(f"{type(self).__name__} may hold a secret and is not pickled")
+
+    def __reduce__(self) -> Any:
+        return self.__reduce_ex__(2)
+
+
 class RequestModel(Unpicklable, BaseModel):
     """Base of every request body. Types are strict, unknown fields are refused."""
 
@@ -237,15 +249,3 @@ def _wording(detail: ErrorDetails) -> str:
     for ours, plain in (*_PLURALS, *_ENTRIES):
         text = text.replace(ours, plain)
     return text.replace("'", "")
-
-
-class Unpicklable:
-    """Refuses to be pickled: the bytes would hold the secret in clear, wherever they went."""
-
-    __slots__ = ()
-
-    def __reduce_ex__(self, _protocol: SupportsIndex) -> NoReturn:
-        raise TypeError(f"{type(self).__name__} may hold a secret and is not pickled")
-
-    def __reduce__(self) -> Any:
-        return self.__reduce_ex__(2)

@@ -1,4 +1,4 @@
-"""Activity and generations: extended contract section 8."""
+"""What was used: credits (contract "Credits"), activity and generations (extended section 8)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,27 @@ from gwtui.contract.scalars import Number, Timestamp
 
 ACTIVITY_DAYS = 30
 """Completed UTC days that the gateway keeps."""
+
+
+class Credits(ResponseModel):
+    """What was bought and what is used, in USD, for the whole account."""
+
+    total_credits: Number | None = wire("total purchased", unit="USD")
+    total_usage: Number | None = wire("total used", unit="USD")
+
+    @property
+    def balance(self) -> Decimal | None:
+        """What is left in USD; negative when overdrawn, None when a figure is unknown."""
+        if self.total_credits is None or self.total_usage is None:
+            return None
+        return self.total_credits - self.total_usage
+
+    @property
+    def used_share(self) -> Decimal | None:
+        """Share of the purchased credits that is used, 0..1 and above when overdrawn."""
+        if self.total_credits is None or self.total_usage is None or self.total_credits <= 0:
+            return None
+        return self.total_usage / self.total_credits
 
 
 class ActivityRow(ResponseModel):
@@ -125,24 +146,3 @@ class FeedbackRequest(RequestModel):
     generation_id: Annotated[str, Field(min_length=1)] = Field(description="what it is about")
     category: FeedbackCategory = Field(description="what was wrong")
     comment: str | None = Field(None, description="in your own words")
-
-
-class Credits(ResponseModel):
-    """What was bought and what is used, in USD, for the whole account."""
-
-    total_credits: Number | None = wire("total purchased", unit="USD")
-    total_usage: Number | None = wire("total used", unit="USD")
-
-    @property
-    def balance(self) -> Decimal | None:
-        """What is left in USD; negative when overdrawn, None when a figure is unknown."""
-        if self.total_credits is None or self.total_usage is None:
-            return None
-        return self.total_credits - self.total_usage
-
-    @property
-    def used_share(self) -> Decimal | None:
-        """Share of the purchased credits that is used, 0..1 and above when overdrawn."""
-        if self.total_credits is None or self.total_usage is None or self.total_credits <= 0:
-            return None
-        return self.total_usage / self.total_credits
