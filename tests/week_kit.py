@@ -40,7 +40,7 @@ from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.simulator import Catalog, CatalogModel, build_catalog
 from gwtui.embedded.simulator.figures import EndpointHealth, _Incident
 from gwtui.embedded.store import account
-from gwtui.watch.alerts import engine
+from gwtui.watch.alerts import derived_figures, engine
 from gwtui.watch.alerts.session import AlertScope, alerting
 from gwtui.watch.history import archive as archive_module
 from gwtui.watch.history import recorder as recorder_module
@@ -190,12 +190,9 @@ def _troubles(time: WeekTime, pace: int) -> Iterator[None]:
         patch.setattr(EndpointHealth, "_incident_at", incident)
         patch.setattr(simulator, "build_catalog", catalog)
         if pace > REAL:
-            for module, name in (
-                (recorder_module, "BEAT"),
-                (engine, "EVERY"),
-                (derived_figures, "EVERY"),
-            ):
-                patch.setattr(module, name, pace)
+            patch.setattr(recorder_module, "BEAT", pace)
+            for module in (engine, derived_figures):
+                patch.setattr(module, "EVERY", pace)
         yield
 
 
