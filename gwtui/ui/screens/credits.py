@@ -20,7 +20,7 @@ from gwtui.crud.action import COPY
 from gwtui.crud.resource import Scope
 from gwtui.domain import money, times
 from gwtui.domain.runway import Rate
-from gwtui.local.ascii_terminal import ascii_only
+from gwtui.local.terminal import ascii_only
 from gwtui.resources.credits.balance import (
     Line,
     balance_lines,
