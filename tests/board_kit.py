@@ -28,7 +28,7 @@ from gwtui.watch.history.observations import ObservedReading, credits_seen, endp
 from gwtui.watch.history.upkeep import step
 from gwtui.watch.history.watched import watch_model
 from gwtui.watch.history.writer import HistoryWriter
-from gwtui.watch.shared import unshared
+from gwtui.watch.shared_reads import unshared
 
 MODELS = ("northwind/atlas-large", "northwind/atlas-mini")
 EVERY = timedelta(minutes=5)

@@ -149,7 +149,7 @@ async def _serve(registry: CollectorRegistry, host: str, port: int) -> int:
 
 
 async def _write_files(registry: CollectorRegistry, arguments: argparse.Namespace) -> int:
-    from gwtui.local.jsonl import replace_file  # noqa: PLC0415
+    from gwtui.local.private_file import replace_file  # noqa: PLC0415
     from gwtui.watch.metrics.exposition import text_of  # noqa: PLC0415
 
     ended = asyncio.create_task(_ended())

@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.watch.cadence import Cadence, Restraint
 from gwtui.watch.feed import Feed
-from gwtui.watch.shared import SHARED_AT_MOST, SHARED_FOR, FeedKey, PoolReader, ReadPool
+from gwtui.watch.shared_reads import SHARED_AT_MOST, SHARED_FOR, FeedKey, PoolReader, ReadPool
 
 if TYPE_CHECKING:
     from pathlib import Path

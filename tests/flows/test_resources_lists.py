@@ -13,7 +13,7 @@ from gwtui.domain.uptime import verdict
 from gwtui.resources.registry import RESOURCES, SCREENS, TABS
 from gwtui.ui.widgets.detail import DetailPane
 from gwtui.watch.feeds.keys import fetch_keys
-from gwtui.watch.shared import FeedKey
+from gwtui.watch.shared_reads import FeedKey
 from screen_text import shown
 from shell_kit import dashboard, has_data, line, listing, notices, site, until
 from walk import walk

@@ -30,7 +30,7 @@ from gwtui.crud.recovery import InspectionContext
 from gwtui.domain.cells import UNKNOWN
 from gwtui.local.journal import Journal
 from gwtui.resources.recovery.inspection import DECLARED, look_into
-from gwtui.watch.feeds.doubts import makers
+from gwtui.watch.feeds.journal import makers
 from plan_kit import byok_plans, key_plans
 
 HAPPENED, DID_NOT = "502-after", "502"

@@ -25,7 +25,7 @@ from gwtui.embedded.past import SimulatedPast
 from gwtui.embedded.store.table import to_day
 from gwtui.watch.alerts.store import present_alerts
 from gwtui.watch.alerts.watching import RuleFile
-from gwtui.watch.feeds.past import credits_past_feed
+from gwtui.watch.feeds.recorded import credits_past_feed
 from gwtui.watch.history.backfill import Backfill
 from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.model import Point, SeriesKey

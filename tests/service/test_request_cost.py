@@ -31,7 +31,7 @@ from gwtui.watch.feeds.guardrails import bindings_feed, guardrails_feed
 from gwtui.watch.feeds.keys import fetch_keys, keys_feed
 from gwtui.watch.feeds.workspaces import figures_feed, figures_of_feed, workspaces_feed
 from gwtui.watch.hub import FeedHub
-from gwtui.watch.shared import FeedKey
+from gwtui.watch.shared_reads import FeedKey
 
 FEW, MANY = 5, 300
 TEN_MINUTES = 600

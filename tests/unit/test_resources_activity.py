@@ -16,7 +16,7 @@ from gwtui.resources.activity.breakdown import Uses, grouped, of_account, of_key
 from gwtui.resources.activity.resource import OTHERS, Ranked, in_words, ranked, totals
 from gwtui.watch.feeds import activity as activity_feeds
 from gwtui.watch.feeds.activity import Activity, KeyActivity, UserActivity, read_key_activity
-from gwtui.watch.shared import unshared
+from gwtui.watch.shared_reads import unshared
 
 
 def row(**fields: Any) -> ActivityRow:

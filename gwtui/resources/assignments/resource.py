@@ -15,7 +15,7 @@ from gwtui.crud.columns import moment_column, text_column
 from gwtui.crud.resource import Column, DetailRow, ReadBy, ResourceSpec, Section
 from gwtui.crud.schema_gaps import honesty_sections
 from gwtui.resources.guardrails.view import display_name
-from gwtui.watch.feeds.assignments import AssignmentRow, assignments_feed
+from gwtui.watch.feeds.guardrails import AssignmentRow, assignments_feed
 from gwtui.watch.feeds.organization import shown_person
 
 

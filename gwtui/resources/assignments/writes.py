@@ -28,8 +28,7 @@ from gwtui.crud.undo import CannotUndoError, or_nothing
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
-from gwtui.watch.feeds.assignments import Assignment
-from gwtui.watch.feeds.guardrails import Bindings
+from gwtui.watch.feeds.guardrails import Assignment, Bindings
 from gwtui.watch.feeds.keys import fetch_keys
 from gwtui.watch.feeds.organization import shown_person
 

@@ -16,8 +16,7 @@ from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ResourceSpe
 from gwtui.crud.schema_gaps import honesty_sections
 from gwtui.domain.resets import next_reset
 from gwtui.resources.workspaces.view import resets_words
-from gwtui.watch.feeds.budgets import BudgetRow, budgets_feed, spent_feed
-from gwtui.watch.feeds.workspaces import Figures
+from gwtui.watch.feeds.workspaces import BudgetRow, Figures, budgets_feed, spent_feed
 
 _NEVER = Cell("never", "muted")
 

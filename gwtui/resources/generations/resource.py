@@ -13,7 +13,7 @@ from gwtui.crud.columns import count_column, flag_column, moment_column, text_co
 from gwtui.crud.resource import Cell, Column, DetailRow, DetailTable, ReadBy, ResourceSpec, Section
 from gwtui.crud.schema_gaps import own_honesty_sections
 from gwtui.domain.safe_text import safe_line
-from gwtui.watch.feeds.generations import generation_feed
+from gwtui.watch.feeds.activity import generation_feed
 
 _SECOND = 1000
 _TRY = ("provider", "status", "latency", "BYOK", "model", "tier")

@@ -11,8 +11,7 @@ from gwtui.crud.resource import Cell, Column, DetailRow, ReadBy, ResourceSpec, S
 from gwtui.crud.schema_gaps import honesty_sections
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.organization.resource import role_cell
-from gwtui.watch.feeds.members import MemberRow, members_feed
-from gwtui.watch.feeds.organization import full_name
+from gwtui.watch.feeds.organization import MemberRow, full_name, members_feed
 
 _KEYS_SHOWN = 20
 

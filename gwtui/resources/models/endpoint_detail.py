@@ -14,7 +14,7 @@ from gwtui.crud.resource import Cell, DetailRow, DetailTable, Section
 from gwtui.crud.schema_gaps import honesty_sections
 from gwtui.crud.sparkline import sparkline
 from gwtui.domain.uptime import verdict
-from gwtui.local.ascii_terminal import ascii_only
+from gwtui.local.terminal import ascii_only
 from gwtui.resources.models.prices import override_rows, price_table
 from gwtui.watch.feeds.endpoints import EndpointRow
 

@@ -29,7 +29,7 @@ from gwtui.resources.organization.writes import WRITES as SETTINGS
 from gwtui.resources.uses import items_soon, people_names, soon
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.doubts import DoubtfulWrite, Inspected, inspected_feed
+from gwtui.watch.feeds.journal import InDoubtWrite, Inspected, inspected_feed
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ Inspection: TypeAlias = Inspected[Evidence]
 def evidence_feed(hub: FeedHub, journal: Journal, plan: str, reach: timedelta) -> Feed[Inspection]:
     """The evidence on the write of that plan, as far as ``reach`` before and after it."""
 
-    async def look(client: GatewayClient, doubt: DoubtfulWrite) -> Evidence:
+    async def look(client: GatewayClient, doubt: InDoubtWrite) -> Evidence:
         now = hub.clock.now()
         return await look_into(InspectionContext(client, doubt.intent, now, reach, doubt.made))
 

@@ -16,8 +16,7 @@ from gwtui.domain.key_state import NEAR_LIMIT
 from gwtui.domain.resets import next_reset
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import relative
-from gwtui.watch.feeds.budgets import BudgetUse
-from gwtui.watch.feeds.workspaces import WorkspaceRow
+from gwtui.watch.feeds.workspaces import BudgetUse, WorkspaceRow
 
 PERIODS = {"daily": "today", "weekly": "this week", "monthly": "this month", "lifetime": "in all"}
 """The window of a budget, from now."""

@@ -15,9 +15,9 @@ from gwtui.domain.runway import Meter, Outlook, Rate, credit_outlook
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.keys import read_keys, used_today
-from gwtui.watch.feeds.past import credits_past_feed
+from gwtui.watch.feeds.recorded import credits_past_feed
 from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.shared import FeedKey, PoolReader
+from gwtui.watch.shared_reads import FeedKey, PoolReader
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient

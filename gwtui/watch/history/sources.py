@@ -31,7 +31,7 @@ from gwtui.watch.history.observations import (
 )
 from gwtui.watch.history.watched import DEFAULT_MODELS, defaults
 from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.shared import FeedKey
+from gwtui.watch.shared_reads import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient

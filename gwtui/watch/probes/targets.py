@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from gwtui.domain.pinning import pinned_to
 from gwtui.domain.probing import ProbeTarget
+from gwtui.domain.route_order import pinned_to
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed
 from gwtui.watch.history.model import endpoint_identity

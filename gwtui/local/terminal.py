@@ -1,9 +1,13 @@
-"""Whether the terminal can be expected to draw more than ASCII."""
+"""What the environment tells of the terminal: its characters, and a way to its clipboard."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
+CopyRoute = Literal["tmux", "terminal", "file"]
+DUMB = frozenset({"dumb", "linux", "unknown"})
+"""Terminals without a clipboard of their own."""
 _ASCII_TERMINALS = frozenset({"linux", "vt100", "vt102", "vt220", "dumb"})
 _CHARSETS = ("LC_ALL", "LC_CTYPE", "LANG")
 
@@ -18,3 +22,15 @@ def ascii_only(environ: Mapping[str, str]) -> bool:
         return True
     locale = next((environ[name] for name in _CHARSETS if environ.get(name)), "")
     return bool(locale) and "utf" not in locale.lower()
+
+
+def copy_route(environment: Mapping[str, str]) -> CopyRoute:
+    """How a copied text leaves the program: by tmux, by the terminal (OSC 52), or in a file.
+
+    A file where the terminal has no clipboard, and in GNU screen, which swallows OSC 52.
+    """
+    if environment.get("TMUX"):
+        return "tmux"
+    if environment.get("STY") or environment.get("TERM", "unknown") in DUMB:
+        return "file"
+    return "terminal"

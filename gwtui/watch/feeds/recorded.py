@@ -1,4 +1,7 @@
-"""What is recorded, asked by feeds, and the last day of it as feeds: no request goes out."""
+"""The recorded history as feeds: the last day of endpoints and credits. No request goes out.
+
+``ask_history`` answers any question from the history that is open, else from its file.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from gwtui.client.errors import GatewayError
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.shared import FeedKey
+from gwtui.watch.shared_reads import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient

@@ -1,4 +1,4 @@
-"""Reading many parts at once without flooding the gateway."""
+"""Reading many parts of a list at once, a few requests at a time, and showing it as it comes."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.client.request_log import workspaces_closed
-from gwtui.watch.feeds.reads import WORKSPACES
+from gwtui.watch.shared_reads import WORKSPACES
 
 if TYPE_CHECKING:
     from gwtui.client.request_log import PageTaker
     from gwtui.contract.workspaces import Workspace
-    from gwtui.watch.shared import PoolReader, SharedRead
+    from gwtui.watch.shared_reads import PoolReader, SharedRead
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -56,8 +56,8 @@ async def fetch_each(
 ) -> list[R]:
     """``fetch`` of every part, in the order of ``parts``.
 
-    The first failure stops the rest and is raised as itself: half an account shown as the whole
-    one would be a lie. Raises GatewayError.
+    The first failure stops the rest and is raised as itself: half an account must not be shown as
+    the whole one. Raises GatewayError.
     """
     gate = asyncio.Semaphore(concurrency)
 

@@ -1,13 +1,28 @@
-"""What may be told of a failure of the program itself: where it happened, no value, no message."""
+"""Reports of the program's own crashes: the places in the code, and a private file for each.
+
+No value and no message of an exception is repeated: they may hold a token or a body.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import platform
 import re
+import secrets
 import traceback
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 
+from gwtui import __version__
+from gwtui.local.paths import PrivateDirectoryError, ensure_private
+
+KEPT = 10
+"""Reports; the oldest go."""
+_PATTERN = "crash-*.txt"
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _ROOT = Path(__file__).resolve().parent.parent.parent
 _FRAMES = 60
 """Places of one error that are told, half of them from either end: a recursion has thousands."""
@@ -18,7 +33,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,40}(?:\.[A-Za-z_][A-Za-z0-9_]{0,40}
 def crash_report(error: BaseException) -> str:
     """The types and places of an error and its causes, for a person.
 
-    Locals, exception arguments, messages and notes are left out: they may hold a token or a body.
+    Locals, exception arguments, messages and notes are left out.
     """
     return (
         "\n".join(["gwtui stopped because of an error in the program.", "", *places(error)]) + "\n"
@@ -80,3 +95,24 @@ def _place(filename: str) -> str:
     return "/".join(
         parts[parts.index("site-packages") + 1 :] if "site-packages" in parts else parts[-2:]
     )
+
+
+def write_crash_report(state: Path, report: str, now: datetime | None = None) -> Path | None:
+    """Write a report into the state directory; its path, None where that was not possible."""
+    moment = now or datetime.now(UTC)
+    path = state / f"crash-{moment:%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}.txt"
+    try:
+        descriptor = os.open(ensure_private(state) / path.name, _FLAGS, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(f"{_circumstances(moment)}\n\n{report}")
+    except (OSError, PrivateDirectoryError):
+        return None
+    with contextlib.suppress(OSError):
+        for old in sorted(state.glob(_PATTERN))[:-KEPT]:
+            old.unlink()
+    return path
+
+
+def _circumstances(moment: datetime) -> str:
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    return f"gwtui {__version__}, {python}, {platform.system()}, {moment:%Y-%m-%d %H:%M:%S} UTC"
