@@ -29,12 +29,12 @@ from gwtui.crud.write_log import WriteLog
 from gwtui.domain.clock import Clock
 from gwtui.local.journal import Journal
 from gwtui.local.targets import TargetFacts
+from gwtui.ui.actions.first_steps import FirstStepsScreen
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.conflict import ConflictScreen, Dispute
 from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.ask import AskScreen, NoticeScreen, WaitScreen
-from gwtui.ui.screens.first_steps import FirstStepsScreen
 from gwtui.ui.screens.profiles import ProfileScreen
 from gwtui.ui.textual_compat import TerminalSized
 from plan_kit import key_plans

@@ -21,7 +21,7 @@ from gwtui.watch.shared_reads import FeedKey, PoolReader
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
-    from gwtui.watch.history.credits import CreditsState
+    from gwtui.watch.history.queries import CreditsState
 
 
 async def fetch_credits(client: GatewayClient) -> Credits:

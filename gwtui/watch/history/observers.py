@@ -29,15 +29,16 @@ from gwtui.watch.feeds.guardrails import GuardrailRow
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.workspaces import Figures
 from gwtui.watch.history import model as figures
-from gwtui.watch.history.facts import NAME, digest_of
 from gwtui.watch.history.model import (
     ACCOUNT,
+    NAME,
     Observation,
     Resource,
     Sample,
     Series,
     SeriesKey,
     Subject,
+    digest_of,
     endpoint_identity,
     kept,
     text_of,
