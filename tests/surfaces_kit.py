@@ -23,7 +23,7 @@ from dashboard_kit import MOMENT, Demo, settled
 from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError, NoAnswerError
 from gwtui.contract.keys import CreateKeyRequest
-from gwtui.crud.bulk import Bulk, BulkPart, BulkRun, Wish
+from gwtui.crud.bulk import BulkOperation, BulkPart, BulkPlan, BulkRun
 from gwtui.crud.plan import Change, Confirmation, Outcome, Plan, Refused, bundle
 from gwtui.crud.write_log import WriteLog
 from gwtui.domain.clock import Clock
@@ -116,8 +116,10 @@ def _progress() -> Screen[Any]:
         resource="keys",
         identity=None,
     )
-    wish = Wish(action="keys.toggle", resource="keys", verb="Disable", noun="key", plan=again)
-    run = BulkRun(Bulk(wish, whole, parts, ()), Confirmation(whole, "dialog"), refuse)
+    operation = BulkOperation(
+        action="keys.toggle", resource="keys", verb="Disable", noun="key", plan=again
+    )
+    run = BulkRun(BulkPlan(operation, whole, parts, ()), Confirmation(whole, "dialog"), refuse)
     return ProgressScreen(run)
 
 

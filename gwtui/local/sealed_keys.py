@@ -28,8 +28,8 @@ from typing import Any
 from pydantic import SecretStr
 
 from gwtui.client.connection import Connection
+from gwtui.contract.request import Unpicklable
 from gwtui.contract.scalars import timestamp_text
-from gwtui.contract.unpicklable import Unpicklable
 from gwtui.domain.known_secrets import remember
 from gwtui.local import private_file
 from gwtui.local.paths import PrivateDirectoryError, ensure_private

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gwtui.client.errors import GatewayError, NotFoundError
-from gwtui.contract.activity import FeedbackRequest, Generation
+from gwtui.contract.usage import FeedbackRequest, Generation
 from gwtui.crud.plan import Applied, Outcome
 from gwtui.resources.generations.resource import shown_name
 from gwtui.resources.generations.writes import feedback_form, plan_feedback

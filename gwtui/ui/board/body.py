@@ -26,11 +26,11 @@ from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.plot import SPANS
 from gwtui.ui.widgets.prompt import JumpPrompt, WatchPrompt
-from gwtui.watch.board.questions import RecordingState
-from gwtui.watch.board.snapshot import BoardSnapshot, newest
+from gwtui.watch.board import BoardSnapshot, newest
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.alerts import alerts_feed
 from gwtui.watch.history.model import RESOURCES, Resource
+from gwtui.watch.history.queries import RecordingState
 
 if TYPE_CHECKING:
     from gwtui.watch.history.recorder import Recorder

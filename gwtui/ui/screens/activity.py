@@ -20,7 +20,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 
-from gwtui.contract.activity import ActivityRow
+from gwtui.contract.usage import ActivityRow
 from gwtui.crud import cells
 from gwtui.crud.action import COPY
 from gwtui.crud.resource import ResourceSpec, Scope

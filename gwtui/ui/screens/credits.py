@@ -14,7 +14,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Digits
 
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.crud import cells
 from gwtui.crud.action import COPY
 from gwtui.crud.resource import Scope
@@ -53,7 +53,7 @@ from gwtui.watch.feeds.recorded import credits_past_feed
 
 if TYPE_CHECKING:
     from gwtui.resources.copying import Described
-    from gwtui.watch.board.questions import CreditsPast
+    from gwtui.watch.history.queries import CreditsPast
     from gwtui.watch.hub import FeedHub
 
 _LINES = ("balance", "used", "burn", "measured", "runway")

@@ -14,7 +14,7 @@ from textual.content import Content
 from gwtui.crud.action import COPY
 from gwtui.crud.resource import Section
 from gwtui.resources.actions import by_id
-from gwtui.resources.figure_actions import FIGURES
+from gwtui.resources.frame_actions import FIGURES
 from gwtui.ui.commands import shown
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.modal import Modal

@@ -6,16 +6,19 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Generic, TypeVar
+from decimal import Decimal
+from typing import Generic, Literal, TypeVar
 
 from gwtui.client.errors import GatewayError
-from gwtui.contract.credits import Credits
+from gwtui.contract.keys import is_expired
+from gwtui.contract.usage import Credits
+from gwtui.domain.resets import next_reset
 from gwtui.domain.runway import Outlook, Rate, credit_outlook
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.feeds.keys import KeyRow, used_today
 from gwtui.watch.feeds.workspaces import Figures
-from gwtui.watch.history import restore as recall
+from gwtui.watch.history import replay
 from gwtui.watch.history.replay import Snapshot
 from gwtui.watch.history.sources import DEFAULT_PACES
 
@@ -76,20 +79,20 @@ class BoardSnapshot:
 def recorded(snapshot: Snapshot, models: Iterable[str] | None = None) -> BoardSnapshot:
     """What was recorded as of a moment; of all models that were read then unless given."""
     paces = DEFAULT_PACES
-    keys_at = recall.read_at(snapshot, "key")
-    spaces_at = recall.read_at(snapshot, "workspace")
-    found = recall.models_then(snapshot) if models is None else models
+    keys_at = replay.read_at(snapshot, "key")
+    spaces_at = replay.read_at(snapshot, "workspace")
+    found = replay.models_then(snapshot) if models is None else models
     return BoardSnapshot(
         BoardReadings(
-            recall.credits_then(snapshot),
-            recall.read_at(snapshot, "credits"),
+            replay.credits_then(snapshot),
+            replay.read_at(snapshot, "credits"),
             MISSED * paces.credits,
         ),
         BoardReadings(
-            None if keys_at is None else recall.keys_then(snapshot), keys_at, MISSED * paces.keys
+            None if keys_at is None else replay.keys_then(snapshot), keys_at, MISSED * paces.keys
         ),
         BoardReadings(
-            None if spaces_at is None else recall.workspaces_then(snapshot),
+            None if spaces_at is None else replay.workspaces_then(snapshot),
             spaces_at,
             MISSED * paces.workspaces,
         ),
@@ -98,8 +101,8 @@ def recorded(snapshot: Snapshot, models: Iterable[str] | None = None) -> BoardSn
 
 
 def _endpoints(snapshot: Snapshot, model: str) -> BoardReadings[Sequence[EndpointRow]]:
-    at = recall.read_at(snapshot, "endpoint", model)
-    rows = None if at is None else recall.endpoints_then(snapshot, model)
+    at = replay.read_at(snapshot, "endpoint", model)
+    rows = None if at is None else replay.endpoints_then(snapshot, model)
     return BoardReadings(rows, at, MISSED * DEFAULT_PACES.endpoints)
 
 
@@ -125,3 +128,72 @@ def _newer(live: BoardReadings[T], past: BoardReadings[T]) -> BoardReadings[T]:
         return past
     behind = (past.at - live.at).total_seconds()
     return past if behind > live.stale_after else live
+
+
+Kind = Literal["key", "workspace"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """Something that may spend so much. ``share`` is used, 0..1 and above; None is unknown.
+
+    ``schedule`` is when it starts over ("daily"), None for never. ``subject`` is the hash of the
+    key or the id of the workspace.
+    """
+
+    kind: Kind
+    subject: str
+    name: str | None
+    limit: Decimal | None
+    left: Decimal | None
+    share: Decimal | None
+    schedule: str | None
+    workspace: str | None = None
+
+    @property
+    def identity(self) -> str:
+        """Tells it from all others: a workspace may have several budgets."""
+        return f"{self.kind} {self.subject} {self.schedule}"
+
+    def resets_at(self, now: datetime) -> datetime | None:
+        """When it starts over; None when never, or when the schedule is not known."""
+        return next_reset(self.schedule, now)
+
+
+def limits(
+    keys: Sequence[KeyRow], workspaces: Mapping[str, Figures], now: datetime
+) -> tuple[Limit, ...]:
+    """Every limit that is in force, the nearest to its end first; unknown shares last."""
+    found = [*_of_keys(keys, now), *_of_workspaces(workspaces)]
+    found.sort(key=lambda one: (one.share is None, -(one.share or Decimal(0)), one.identity))
+    return tuple(found)
+
+
+def _of_keys(keys: Sequence[KeyRow], now: datetime) -> Iterable[Limit]:
+    for row in keys:
+        key = row.key
+        if key.limit is None or key.disabled or is_expired(key.expires_at, now):
+            continue
+        yield Limit(
+            "key",
+            row.identity,
+            key.name or key.label or key.hash,
+            key.limit,
+            key.limit_remaining,
+            row.used_share,
+            key.limit_reset,
+            row.workspace_name,
+        )
+
+
+def _of_workspaces(workspaces: Mapping[str, Figures]) -> Iterable[Limit]:
+    for identity, found in workspaces.items():
+        space = found.workspace
+        name = identity if space is None else space.name or space.slug or identity
+        for interval, budget in (found.budgets or {}).items():
+            limit, spent = budget.limit_usd, found.spent.get(interval)
+            if limit is None:
+                continue
+            share = spent / limit if spent is not None and limit > 0 else None
+            left = None if spent is None else limit - spent
+            yield Limit("workspace", identity, name, limit, left, share, interval)

@@ -36,8 +36,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import utc
 from gwtui.watch.alerts.model import GATEWAY, GUARDED, Values
 from gwtui.watch.history import model as figures
-from gwtui.watch.history.facts import NAME
-from gwtui.watch.history.model import ACCOUNT, Fields, Subject, model_of
+from gwtui.watch.history.model import ACCOUNT, NAME, Fields, Subject, model_of
 
 RUNWAY = "runway_days"
 """A figure of the credits that is worked out: days until they are gone."""

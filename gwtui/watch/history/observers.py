@@ -15,13 +15,13 @@ from typing import Any
 from pydantic import JsonValue
 
 from gwtui.contract.budgets import BUDGET_INTERVALS
-from gwtui.contract.credits import Credits
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.models import Endpoint, Percentiles
 from gwtui.contract.pricing import PRICE_KEYS, Pricing
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.scalars import timestamp_text
+from gwtui.contract.usage import Credits
 from gwtui.domain.pricing import discount_of
 from gwtui.domain.safe_text import safe_text
 from gwtui.watch.feeds.endpoints import EndpointRow
@@ -29,15 +29,16 @@ from gwtui.watch.feeds.guardrails import GuardrailRow
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.workspaces import Figures
 from gwtui.watch.history import model as figures
-from gwtui.watch.history.facts import NAME, digest_of
 from gwtui.watch.history.model import (
     ACCOUNT,
+    NAME,
     Observation,
     Resource,
     Sample,
     Series,
     SeriesKey,
     Subject,
+    digest_of,
     endpoint_identity,
     kept,
     text_of,

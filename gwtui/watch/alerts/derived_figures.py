@@ -21,8 +21,8 @@ from gwtui.domain.guardrail_effect import (
     restrictions_of,
 )
 from gwtui.domain.uptime import verdict
-from gwtui.watch.alerts.kinds import HEALTHY, UNREADABLE
 from gwtui.watch.alerts.model import GATEWAY, GUARDED
+from gwtui.watch.alerts.rule_kinds import HEALTHY, UNREADABLE
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed
 from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed

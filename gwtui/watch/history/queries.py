@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from gwtui.domain.runway import WINDOWS, Burn, Outlook, UsedTotal, burns, outlook
 from gwtui.watch.history import model as figures
 from gwtui.watch.history import model as kinds
-from gwtui.watch.history.credits import BALANCE, CreditsState, credits_state
 from gwtui.watch.history.lease import Holder
-from gwtui.watch.history.model import Curve, RecordedChange, SeriesKey
+from gwtui.watch.history.model import ACCOUNT, Curve, Reading, RecordedChange, SeriesKey
 from gwtui.watch.history.reader import HistoryReader
 
 SPARK_SLOTS = 8
@@ -176,3 +176,38 @@ def amount(value: Any) -> Decimal | None:
     except InvalidOperation:
         return None
     return found if found.is_finite() else None
+
+
+BALANCE = SeriesKey("credits", ACCOUNT, figures.BALANCE)
+TOTAL_USAGE = SeriesKey("credits", ACCOUNT, figures.TOTAL_USAGE)
+
+_BEFORE = timedelta(hours=1)
+"""So much is read from before the longest window: its first step may begin there."""
+
+
+@dataclass(frozen=True, slots=True)
+class CreditsState:
+    """The credits as of a moment; ``outlook`` is None when nothing can be said of the end."""
+
+    balance: Reading
+    burns: tuple[Burn, ...]
+    outlook: Outlook | None
+
+
+def used_totals(reader: HistoryReader, since: datetime, until: datetime) -> list[UsedTotal]:
+    """The readings of the total used; those without a figure are left out."""
+    return [
+        UsedTotal(found.measured_at, found.value)
+        for found in reader.readings(TOTAL_USAGE, since, until)
+        if found.value is not None and found.measured_at is not None
+    ]
+
+
+def credits_state(reader: HistoryReader, now: datetime) -> CreditsState:
+    """How the credits stood at a moment, from what was recorded up to then.
+
+    Raises sqlite3.Error.
+    """
+    balance = reader.value_at(BALANCE, now)
+    used = used_totals(reader, now - max(WINDOWS) - _BEFORE, now)
+    return CreditsState(balance, burns(used, now), outlook(balance.value, used, now))
