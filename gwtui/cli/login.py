@@ -30,7 +30,6 @@ from gwtui.local.keyring_store import (
     store_secret,
 )
 from gwtui.local.paths import Paths
-from gwtui.local.profile_file import put_profile
 from gwtui.local.profiles import (
     FILE_NAME,
     Profile,
@@ -38,6 +37,7 @@ from gwtui.local.profiles import (
     ProfileError,
     ad_hoc_profile,
     load_profiles,
+    put_profile,
 )
 from gwtui.local.tokens import (
     TokenError,
@@ -47,7 +47,7 @@ from gwtui.local.tokens import (
     token_from_command,
     token_from_file,
 )
-from gwtui.local.toml_editor import Value
+from gwtui.local.toml_file import TomlValue
 
 Storage = Literal["keyring", "saved file", "elsewhere"]
 """Where the key is put: "elsewhere" is a command or a file of the person's own, only read."""
@@ -62,7 +62,7 @@ class LoginPlan:
 
     profile: Profile
     storage: Storage
-    changes: Mapping[str, Value | None]
+    changes: Mapping[str, TomlValue | None]
     """Fields to write; None removes one."""
     becomes_default: bool
     left_behind: Place | None
@@ -172,9 +172,9 @@ def _validated(model: type[Profile], fields: dict[str, Any], *, new: bool) -> Pr
 
 def _changes(
     profile: Profile, present: Profile | None, names: list[str]
-) -> dict[str, Value | None]:
+) -> dict[str, TomlValue | None]:
     """What differs from the file, in the form it is written in."""
-    changes: dict[str, Value | None] = {}
+    changes: dict[str, TomlValue | None] = {}
     for name in names:
         value = getattr(profile, name)
         if present is not None and value == getattr(present, name):

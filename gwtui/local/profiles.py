@@ -7,13 +7,13 @@
     token_command = ["pass", "gateway/management"]
     critical = true
 
-``profile_text`` reads the file, ``profile_file`` changes it.
+An edit of the file changes only its own lines (``toml_file``).
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -40,8 +40,16 @@ from gwtui.domain.finding_thresholds import (
 )
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.suggestions import among, did_you_mean
-from gwtui.local.toml_editor import line_of
-from gwtui.local.user_file import UserFileError, not_toml, read_user_text
+from gwtui.local.toml_file import (
+    TomlEditError,
+    TomlEditor,
+    TomlValue,
+    UserFileError,
+    edit_user_file,
+    line_of,
+    not_toml,
+    read_user_text,
+)
 
 Amount = Annotated[Decimal, Field(allow_inf_nan=False)]
 Percent = Annotated[Decimal, Field(ge=0, allow_inf_nan=False)]
@@ -114,6 +122,8 @@ class ProbeSettings(BaseModel):
 
 
 FILE_NAME = "profiles.toml"
+_PROFILES = "profiles"
+_DEFAULT = "default"
 
 TokenSource = Literal["token command", "token file", "keyring"]
 """What a profile can name; the environment goes before it, a prompt comes after it."""
@@ -400,3 +410,64 @@ def _hint(name: str, known: frozenset[str]) -> str:
     if name.lower() in _SECRETS:
         return ": no secret is kept in this file, see gwtui login --help"
     return did_you_mean(name, known)
+
+
+def put_profile(
+    path: Path, name: str, values: Mapping[str, TomlValue | None], *, default: bool = False
+) -> None:
+    """Add a profile or change these fields of it; None removes a field.
+
+    With ``default``, it becomes the profile that a start without a name means. Raises ProfileError
+    and then leaves the file as it was.
+    """
+
+    def change(editor: TomlEditor) -> None:
+        table = (_PROFILES, name)
+        for name_of_field, value in values.items():
+            if value is None:
+                editor.drop(table, name_of_field)
+            else:
+                editor.put(table, name_of_field, value)
+        if default:
+            editor.put((), _DEFAULT, name)
+
+    _edit(path, change)
+
+
+def remove_profile(path: Path, name: str) -> None:
+    """Remove a profile, and the default when that is what it was. Raises ProfileError."""
+
+    def change(editor: TomlEditor) -> None:
+        _require(editor, name)
+        editor.drop_table((_PROFILES, name))
+        if editor.data.get(_DEFAULT) == name:
+            editor.drop((), _DEFAULT)
+
+    _edit(path, change)
+
+
+def set_default(path: Path, name: str) -> None:
+    """Make a profile the one that a start without a name means. Raises ProfileError."""
+
+    def change(editor: TomlEditor) -> None:
+        _require(editor, name)
+        editor.put((), _DEFAULT, name)
+
+    _edit(path, change)
+
+
+def _require(editor: TomlEditor, name: str) -> None:
+    tables = editor.data.get(_PROFILES, {})
+    if not isinstance(tables, dict):
+        raise TomlEditError(f"{_PROFILES} is not a table")
+    if name not in tables:
+        raise ProfileError(f"there is no profile {name!r}{among(name, tables)}")
+
+
+def _edit(path: Path, change: Callable[[TomlEditor], None]) -> None:
+    try:
+        edit_user_file(
+            path, change, lambda text: parse_profiles(path.resolve(), text, keep_unknown=True)
+        )
+    except UserFileError as error:
+        raise ProfileError(str(error)) from None

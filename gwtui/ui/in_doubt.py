@@ -40,16 +40,16 @@ def route_to(plan: str) -> str:
 
 def keep_count(session: Session) -> None:
     """Know how many there are for as long as the session lasts."""
-    from gwtui.watch.feeds.doubts import doubts_feed  # noqa: PLC0415 - loaded with the connection
+    from gwtui.watch.feeds.journal import in_doubt_feed  # noqa: PLC0415 - loaded with the connection
 
-    doubts_feed(session.hub).watch(lambda _state: None, background=True, every=_EVERY)
+    in_doubt_feed(session.hub).watch(lambda _state: None, background=True, every=_EVERY)
 
 
 def number(session: Session) -> int:
     """How many there are, as far as that was read."""
-    from gwtui.watch.feeds.doubts import doubts_feed  # noqa: PLC0415 - loaded with the connection
+    from gwtui.watch.feeds.journal import in_doubt_feed  # noqa: PLC0415 - loaded with the connection
 
-    return len(doubts_feed(session.hub).state.value or ())
+    return len(in_doubt_feed(session.hub).state.value or ())
 
 
 def reminder(session: Session | None, place: str) -> str:
@@ -63,11 +63,11 @@ def reminder(session: Session | None, place: str) -> str:
 
 async def offer_at_start(app: DashboardApp) -> None:
     """After connecting: say that there are some, and offer to look, unless something is open."""
-    from gwtui.watch.feeds.doubts import doubts_feed  # noqa: PLC0415 - loaded with the connection
+    from gwtui.watch.feeds.journal import in_doubt_feed  # noqa: PLC0415 - loaded with the connection
 
     if app.session is None:
         return
-    found = (await doubts_feed(app.session.hub).refresh()).value
+    found = (await in_doubt_feed(app.session.hub).refresh()).value
     screen = app.navigation.screen
     if not found or (screen is not None and screen.resource in _SHOWN):
         return

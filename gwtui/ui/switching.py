@@ -189,9 +189,9 @@ class Switching:
 
     async def _in_doubt(self) -> str:
         from gwtui.ui.in_doubt import counted  # noqa: PLC0415 - at the first use
-        from gwtui.watch.feeds.doubts import doubts_feed  # noqa: PLC0415 - loaded by then
+        from gwtui.watch.feeds.journal import in_doubt_feed  # noqa: PLC0415 - loaded by then
 
-        found = (await doubts_feed(self._app.hub).refresh()).value
+        found = (await in_doubt_feed(self._app.hub).refresh()).value
         if not found:
             return ""
         here = safe_line(self._present, _NAME)

@@ -20,14 +20,14 @@ from gwtui.resources.session import Session, SessionFiles, open_session
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.navigation import Location, Navigation
 from gwtui.ui.screens.base import GatewayScreen
-from gwtui.watch.feeds.doubts import doubts_feed
+from gwtui.watch.feeds.journal import in_doubt_feed
 from headless_kit import site as served_site
 from shell_kit import Site, has_data, listing, site, until
 
 OWN_MODULES = 150
 """How many modules of this program are loaded by the first rows of the keys, at most."""
 LATER = (
-    "gwtui.contract.activity",
+    "gwtui.contract.usage",
     "gwtui.contract.completion",
     "gwtui.contract.content_filters",
     "gwtui.contract.current_key",
@@ -124,7 +124,7 @@ async def test_a_feed_that_needs_the_rest_has_it_opened(tmp_path: Path) -> None:
         journal.record(JournalEntry("lost", "intent", at, facts))
         async with open_session(connection, SYSTEM_CLOCK, SessionFiles(journal)) as session:
             assert not session.completed.is_set()
-            found = (await doubts_feed(session.hub).refresh()).value
+            found = (await in_doubt_feed(session.hub).refresh()).value
             assert session.completed.is_set()
             assert [one.id for one in found or ()] == ["lost"]
 

@@ -40,7 +40,7 @@ from gwtui.watch.feeds.current_key import current_key_feed
 from gwtui.watch.feeds.keys import keys_feed
 from gwtui.watch.feeds.models import catalog_feed
 from gwtui.watch.hub import FeedHub
-from gwtui.watch.shared import FeedKey
+from gwtui.watch.shared_reads import FeedKey
 
 WIDTHS = (80, 120)
 HERE = Connection("https://gateway.example", named_by=("--profile", "here"))

@@ -16,10 +16,10 @@ import pytest
 from pydantic import SecretStr
 
 from fault_world import CLOCK, NOW, PLANS, FaultWorld
+from gwtui.client.clock_skew import ClockSkew
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.paging import Listing
-from gwtui.client.skew import ClockSkew
 from gwtui.client.transport import Transport
 from gwtui.contract.budgets import Budget
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
@@ -30,7 +30,7 @@ from gwtui.crud.recovery import InspectionContext
 from gwtui.domain.cells import UNKNOWN
 from gwtui.local.journal import Journal
 from gwtui.resources.recovery.inspection import DECLARED, look_into
-from gwtui.watch.feeds.doubts import makers
+from gwtui.watch.feeds.journal import makers
 from plan_kit import byok_plans, key_plans
 
 HAPPENED, DID_NOT = "502-after", "502"

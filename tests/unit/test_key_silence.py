@@ -16,11 +16,10 @@ from fake_clock import FakeClock
 from gwtui.domain.key_rotation import KeyFigures, KeyRotation
 from gwtui.local.journal import Journal
 from gwtui.local.rotations import RotationLog
-from gwtui.watch.feeds.keys import KeyRow
+from gwtui.watch.feeds.keys import KeyRow, note_keys
+from gwtui.watch.feeds.rotations import recorded_unused_since
 from gwtui.watch.history.model import BYOK_USAGE, USAGE, SeriesKey
-from gwtui.watch.history.observations import ObservedReading, keys_seen
-from gwtui.watch.history.silence import recorded_silence
-from gwtui.watch.rotation_notes import note_keys
+from gwtui.watch.history.observers import ObservedReading, keys_seen
 from history_kit import START, Desk, desk
 from resource_samples import key
 
@@ -40,7 +39,7 @@ def history(tmp_path: Path) -> Iterator[Desk]:
 
 def silence(history: Desk, now: datetime = NOW, **figures: Any) -> datetime | None:
     figures = {"hash": HASH, "usage": 2, "byok_usage": 0, "last_used_at": None, **figures}
-    return recorded_silence(history.reader, key(**figures), now)
+    return recorded_unused_since(history.reader, key(**figures), now)
 
 
 def see(history: Desk, at: datetime, usage: str | None, byok: str | None = None) -> None:

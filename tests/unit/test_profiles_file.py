@@ -17,9 +17,15 @@ import tomlkit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gwtui.local.profile_file import put_profile, remove_profile, set_default
-from gwtui.local.profiles import ProfileError, load_profiles, parse_profiles
-from gwtui.local.toml_editor import TomlEditError, TomlEditor, line_of
+from gwtui.local.profiles import (
+    ProfileError,
+    load_profiles,
+    parse_profiles,
+    put_profile,
+    remove_profile,
+    set_default,
+)
+from gwtui.local.toml_file import TomlEditError, TomlEditor, line_of
 
 OWNERS = """\
 # my gateways

@@ -23,8 +23,7 @@ from gwtui.resources.organization.resource import ORGANIZATION
 from gwtui.resources.workspaces.resource import WORKSPACES
 from gwtui.watch.feeds.endpoints import EndpointRow, rows_of
 from gwtui.watch.feeds.keys import KeyRow
-from gwtui.watch.feeds.members import MemberRow
-from gwtui.watch.feeds.organization import Belonging, PersonRow
+from gwtui.watch.feeds.organization import Belonging, MemberRow, PersonRow
 from gwtui.watch.feeds.workspaces import Figures, WorkspaceRow
 from resource_reading import every_text
 from resource_samples import (

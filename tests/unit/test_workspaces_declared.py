@@ -16,8 +16,7 @@ from gwtui.resources.members.resource import MEMBERS
 from gwtui.resources.organization.resource import ORGANIZATION
 from gwtui.resources.workspaces.resource import WORKSPACES
 from gwtui.resources.workspaces.view import tightest
-from gwtui.watch.feeds.members import MemberRow, keys_made_by
-from gwtui.watch.feeds.organization import Belonging, PersonRow
+from gwtui.watch.feeds.organization import Belonging, MemberRow, PersonRow, keys_made_by
 from gwtui.watch.feeds.workspaces import Figures, WorkspaceRow, by_interval
 from resource_reading import cell_of, notes_of, rows_of, section_of, sort_of
 from resource_samples import NOW, key, wire_time, workspace

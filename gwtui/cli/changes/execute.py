@@ -20,7 +20,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import utc
 from gwtui.local.sealed_keys import SealedKeys
 from gwtui.resources.keys.writes import WRITES as KEYS
-from gwtui.watch.feeds.doubts import doubts_feed
+from gwtui.watch.feeds.journal import in_doubt_feed
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
@@ -83,7 +83,7 @@ async def _answer(
 
 async def tell_doubts(session: Session) -> None:
     """Say how many there are, and where they can be settled; nothing when there are none."""
-    count = len((await doubts_feed(session.hub).refresh()).value or ())
+    count = len((await in_doubt_feed(session.hub).refresh()).value or ())
     if count:
         writes = "1 earlier write is" if count == 1 else f"{count} earlier writes are"
         narrate(f"{writes} in doubt: 'gwtui recovery list' tells which, the dashboard settles them")

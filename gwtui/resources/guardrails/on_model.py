@@ -17,9 +17,9 @@ from gwtui.resources.guardrails.effect import (
     verdict_cell,
 )
 from gwtui.resources.guardrails.view import display_name
-from gwtui.watch.feeds.on_model import OnModel, on_model_feed
+from gwtui.watch.feeds.models import GuardrailOnModel, guardrails_on_model_feed
 
-COLUMNS: tuple[Column[OnModel], ...] = (
+COLUMNS: tuple[Column[GuardrailOnModel], ...] = (
     text_column(
         "guardrail", "Guardrail", lambda one: display_name(one.row), 22, 0, help="display name"
     ),
@@ -64,7 +64,7 @@ COLUMNS: tuple[Column[OnModel], ...] = (
 )
 
 
-def _verdict_rows(one: OnModel, now: datetime) -> Sequence[DetailRow]:
+def _verdict_rows(one: GuardrailOnModel, now: datetime) -> Sequence[DetailRow]:
     return [
         DetailRow("guardrail", cells.text(display_name(one.row))),
         DetailRow("workspace", cells.text(one.row.workspace_name)),
@@ -74,7 +74,7 @@ def _verdict_rows(one: OnModel, now: datetime) -> Sequence[DetailRow]:
     ]
 
 
-def _remaining_rows(one: OnModel, _now: datetime) -> Sequence[DetailRow]:
+def _remaining_rows(one: GuardrailOnModel, _now: datetime) -> Sequence[DetailRow]:
     if one.effect.unreadable:
         found = one.effect.verdict
         return [DetailRow("", Cell(found.word, found.tone), found.why)]
@@ -86,14 +86,14 @@ def _remaining_rows(one: OnModel, _now: datetime) -> Sequence[DetailRow]:
     return rows
 
 
-def _blocked_rows(one: OnModel, _now: datetime) -> Sequence[DetailRow]:
+def _blocked_rows(one: GuardrailOnModel, _now: datetime) -> Sequence[DetailRow]:
     return [
         DetailRow("", Cell(endpoint_title(each.endpoint), "muted"), ", ".join(each.reasons))
         for each in one.effect.blocked
     ]
 
 
-MODEL_GUARDRAILS: ResourceSpec[OnModel] = ResourceSpec(
+MODEL_GUARDRAILS: ResourceSpec[GuardrailOnModel] = ResourceSpec(
     id="model-guardrails",
     title="Guardrails on a model",
     singular="guardrail",
@@ -105,7 +105,7 @@ MODEL_GUARDRAILS: ResourceSpec[OnModel] = ResourceSpec(
         Section("Remaining endpoints", _remaining_rows),
         Section("Blocked endpoints", _blocked_rows),
     ),
-    feed=on_model_feed,
+    feed=guardrails_on_model_feed,
     raw=lambda one: one.row.guardrail.raw,
     read_by=lambda one: (
         ReadBy("gwtui.client.guardrails:guardrail_call", (one.row.identity,))

@@ -15,7 +15,7 @@ from gwtui.domain.uptime import verdict
 from gwtui.resources.models.endpoint_detail import SECTIONS, percentile, tier_cell
 from gwtui.resources.models.prices import discount_cell, per_million, per_million_cell
 from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed, rows_of
-from gwtui.watch.feeds.past import EndpointsPast, endpoints_past_feed
+from gwtui.watch.feeds.recorded import EndpointsPast, endpoints_past_feed
 
 __all__ = ["COLUMNS", "ENDPOINTS", "endpoints_feed", "rows_of", "tools_word"]
 

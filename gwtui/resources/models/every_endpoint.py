@@ -14,8 +14,7 @@ from gwtui.domain import money
 from gwtui.resources.models.endpoints import COLUMNS as OF_ONE_MODEL
 from gwtui.resources.models.endpoints import ENDPOINTS
 from gwtui.resources.models.prices import per_million
-from gwtui.watch.feeds.endpoints import EndpointRow
-from gwtui.watch.feeds.every_endpoint import every_endpoint_feed
+from gwtui.watch.feeds.endpoints import EndpointRow, every_endpoint_feed
 
 _IN_SHARE = 3
 """Tokens of input to one of output in the blended price, as most price lists reckon it."""

@@ -11,7 +11,7 @@ from gwtui.crud.evidence import why
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section
 from gwtui.local.audit import summary_text
 from gwtui.local.journal import OpenIntent
-from gwtui.watch.feeds.doubts import FEED, doubts_feed
+from gwtui.watch.feeds.journal import RECOVERY_FEED, in_doubt_feed
 
 _LONG = 2000
 
@@ -67,7 +67,7 @@ def wanted_rows(intent: OpenIntent) -> Sequence[DetailRow]:
 
 
 DOUBTS: ResourceSpec[OpenIntent] = ResourceSpec(
-    id=FEED,
+    id=RECOVERY_FEED,
     title="Writes in doubt",
     singular="write in doubt",
     plural="writes in doubt",
@@ -75,7 +75,7 @@ DOUBTS: ResourceSpec[OpenIntent] = ResourceSpec(
     name=lambda one: cells.text(one.title).text,
     columns=COLUMNS,
     sections=(Section("What is in doubt", _doubt), Section("What was wanted", _wanted)),
-    feed=lambda hub, _scope: doubts_feed(hub),
+    feed=lambda hub, _scope: in_doubt_feed(hub),
     raw=lambda one: dict(one.details),
     empty="Of every write from this machine it is known what became of it.",
     default_sort=("at", True),

@@ -46,11 +46,16 @@ from gwtui.ui.actions.writing import (
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.one_of_many import FindScreen
 from gwtui.ui.forms.search import NAMED, SearchOption
-from gwtui.watch.feeds.assignments import AssignmentRow, fetch_people
-from gwtui.watch.feeds.guardrails import FEEDS, Bindings, GuardrailRow, bindings_feed
+from gwtui.watch.feeds.guardrails import (
+    FEEDS,
+    AssignmentRow,
+    Bindings,
+    GuardrailRow,
+    bindings_feed,
+    fetch_people,
+)
 from gwtui.watch.feeds.keys import KeyRow
-from gwtui.watch.feeds.members import MemberRow
-from gwtui.watch.feeds.organization import PersonRow, shown_person
+from gwtui.watch.feeds.organization import MemberRow, PersonRow, shown_person
 
 # From a guardrail -------------------------------------------------------------------------------
 

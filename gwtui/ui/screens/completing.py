@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from gwtui.crud.resource import Completion, Scope
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.watch.feed import FeedState
-from gwtui.watch.feeds.fetching import AT_ONCE, beside
+from gwtui.watch.feeds.concurrent_reads import AT_ONCE, beside
 
 if TYPE_CHECKING:
     from gwtui.ui.screens.base import GatewayScreen

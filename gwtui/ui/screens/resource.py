@@ -145,10 +145,10 @@ class ResourceScreen(GatewayScreen):
         if not self.states or self.states[0].shown is None:
             return ()
         only = self.gwtui.scope_name if self.declared.scoped else None
-        parts = _standing(self.table, self.declared, only, typing=self.filtering.typing)
+        progress, typing = self.states[0].progress, self.filtering.typing
+        parts = _standing(self.table, self.declared, only, typing=typing, growing=bool(progress))
         if self.viewing.standing:
             parts.insert(0, toned(self.viewing.standing, "accent"))
-        progress = self.states[0].progress
         return [toned(progress, "warn"), *parts] if progress else parts
 
     def tick(self, now: datetime) -> None:
@@ -392,9 +392,17 @@ class ResourceScreen(GatewayScreen):
 
 
 def _standing(
-    table: ResourceTable[Any], spec: ResourceSpec[Any], only: str | None, *, typing: bool
+    table: ResourceTable[Any],
+    spec: ResourceSpec[Any],
+    only: str | None,
+    *,
+    typing: bool,
+    growing: bool,
 ) -> list[Content]:
-    """What a list says of itself; ``only`` is the workspace that it is narrowed to."""
+    """What a list says of itself; ``only`` is the workspace that it is narrowed to.
+
+    While a list is ``growing`` more rows have been read than are shown: the count says which it is.
+    """
     shown, total = table.visible_count, table.total_count
     parts: list[Content] = []
     if table.filter_error is not None:
@@ -408,7 +416,8 @@ def _standing(
     if only is not None:
         parts.append(toned(f"only {only}", "accent"))
     count = f"{shown:,} of {total:,}" if shown != total else f"{total:,}"
-    parts.append(toned(f"{count} {_noun(spec, total)}"))
+    noun = _noun(spec, total)
+    parts.append(toned(f"{count} {noun} shown" if growing else f"{count} {noun}"))
     if table.mark_count:
         hidden = f" ({table.hidden_marks} hidden)" if table.hidden_marks else ""
         parts.append(toned(f"{table.mark_count:,} marked{hidden}", "accent"))

@@ -13,11 +13,11 @@ from gwtui.watch import cadence
 from gwtui.watch.alerts.model import Alert, AlertEvent
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
-from gwtui.watch.shared import FeedKey
+from gwtui.watch.shared_reads import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
-    from gwtui.watch.alerts.watching import Alerts
+    from gwtui.watch.alerts.session import Alerts
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from gwtui.contract.current_key import CurrentKey
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.shared import FeedKey
+from gwtui.watch.shared_reads import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient

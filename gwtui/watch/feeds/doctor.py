@@ -13,10 +13,11 @@ from gwtui.contract.current_key import CurrentKey
 from gwtui.domain.checkup import CheckupLine
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import relative, utc
+from gwtui.local.paths import Paths
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
-from gwtui.watch.shared import FeedKey
+from gwtui.watch.shared_reads import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
@@ -117,7 +118,6 @@ def doctor_feed(hub: FeedHub) -> Feed[Sequence[CheckupLine]]:
 
     async def look(client: GatewayClient) -> Sequence[CheckupLine]:
         from gwtui.local.checkup import TerminalFacts, machine_lines  # noqa: PLC0415 - if asked for
-        from gwtui.local.paths import Paths  # noqa: PLC0415
 
         source = client.connection.token_source
         needed = source == "keyring"
