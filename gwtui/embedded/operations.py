@@ -26,7 +26,7 @@ from gwtui.domain.clock import Clock
 from gwtui.embedded import simulator
 from gwtui.embedded.queries import QueryParameter
 from gwtui.embedded.responses import DeferredModel, ResponseSchema
-from gwtui.embedded.store.database import Connection
+from gwtui.embedded.store.database import DatabaseConnection
 from gwtui.embedded.store.vault import Vault
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class OperationRequest:
     """
 
     site: Site
-    db: Connection
+    db: DatabaseConnection
     now: datetime
     caller: Principal | None
     path: Mapping[str, str]

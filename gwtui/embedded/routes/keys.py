@@ -25,7 +25,7 @@ from gwtui.embedded.responses import (
 )
 from gwtui.embedded.routes.crud import CrudRoutes, changes_in, default_workspace, workspace_of
 from gwtui.embedded.store import keys, organization, workspaces
-from gwtui.embedded.store.keys import KeyRecord, KeyRow
+from gwtui.embedded.store.keys import KeyColumns, KeyRecord
 from gwtui.embedded.store.table import from_pico
 from gwtui.embedded.store.usage import PeriodSums
 
@@ -39,7 +39,7 @@ _SHOWN = (
 _OBJECT = "{" + ",".join(f'"{name}":%s' for name in _SHOWN) + "}"
 
 
-def _text(row: KeyRow, used: PeriodSums) -> str:
+def _text(row: KeyColumns, used: PeriodSums) -> str:
     """The JSON text of a key. Straight from its row: a page of keys is asked for often."""
     text, moment = wire.json_text, wire.json_moment
     (

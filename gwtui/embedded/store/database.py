@@ -124,7 +124,7 @@ class LogCleaner:
         return not busy
 
 
-class Connection(sqlite3.Connection):
+class DatabaseConnection(sqlite3.Connection):
     """A connection to the database, with what is remembered of the lists that were read on it."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
@@ -140,7 +140,7 @@ class Database:
 
     def __init__(
         self,
-        connection: Connection,
+        connection: DatabaseConnection,
         path: Path | None,
         serving: ServingLock | None = None,
         cleaner: LogCleaner | None = None,
@@ -203,7 +203,7 @@ class Database:
     @contextmanager
     def write(
         self, *, durable: bool = True, erases: bool = False, patience: float = BUSY_SECONDS
-    ) -> Iterator[Connection]:
+    ) -> Iterator[DatabaseConnection]:
         """A transaction that may change things: committed as a whole or not at all.
 
         ``durable`` waits until the commit is on the disk. Figures that can be computed again do
@@ -226,7 +226,7 @@ class Database:
             self._cleaner.clean()
 
     @contextmanager
-    def read(self) -> Iterator[Connection]:
+    def read(self) -> Iterator[DatabaseConnection]:
         """A transaction that sees one consistent state and refuses to change it."""
         with self._turn:
             self._set("query_only", "ON")
@@ -288,14 +288,14 @@ def erase(path: Path) -> None:
         serving.release()
 
 
-def _connect(path: str, *, patience: float = BUSY_SECONDS) -> Connection:
+def _connect(path: str, *, patience: float = BUSY_SECONDS) -> DatabaseConnection:
     try:
         connection = sqlite3.connect(
             path,
             timeout=patience,
             isolation_level=None,
             check_same_thread=False,
-            factory=Connection,
+            factory=DatabaseConnection,
         )
     except sqlite3.Error as error:
         raise DatabaseUnusableError(f"Cannot open {path}: {error}.") from error
@@ -321,7 +321,7 @@ def _write_anew(connection: sqlite3.Connection) -> None:
             connection.execute(f"INSERT INTO {table} VALUES ({marks})", tuple(row))  # noqa: S608 - a constant
 
 
-def _version(connection: Connection, path: str) -> int:
+def _version(connection: DatabaseConnection, path: str) -> int:
     """The schema version found; 0 for an empty file. Refuses what is not ours or is newer."""
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -339,7 +339,7 @@ def _version(connection: Connection, path: str) -> int:
     return int(version) if objects else 0
 
 
-def _current(connection: Connection, path: str) -> None:
+def _current(connection: DatabaseConnection, path: str) -> None:
     """Refuse a database whose schema is not exactly this version's."""
     found = _version(connection, path)
     if found != SCHEMA_VERSION:
@@ -349,7 +349,7 @@ def _current(connection: Connection, path: str) -> None:
         )
 
 
-def _migrated(connection: Connection, path: str) -> Connection:
+def _migrated(connection: DatabaseConnection, path: str) -> DatabaseConnection:
     try:
         _version(connection, path)
         connection.execute("PRAGMA journal_mode = WAL")

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from gwtui.contract.values import KEYS_PAGE
 from gwtui.embedded.store import usage
-from gwtui.embedded.store.database import Connection
-from gwtui.embedded.store.offsets import STEP, Place, Span
+from gwtui.embedded.store.database import DatabaseConnection
+from gwtui.embedded.store.offsets import STEP, Place, Validity
 from gwtui.embedded.store.table import Table, to_micros
 from gwtui.embedded.store.usage import PeriodSums, UsageWindows, windows_of
 
@@ -96,7 +96,7 @@ def find_credential(db: sqlite3.Connection, key_hash: str) -> Credential | None:
     return None if row is None else _CREDENTIALS.record(row)
 
 
-class KeyRow(NamedTuple):
+class KeyColumns(NamedTuple):
     """A key as the database has it: moments in microseconds, used amounts in pico-USD."""
 
     id: int
@@ -121,7 +121,7 @@ class KeyRow(NamedTuple):
 _PERIODS = ("daily", "weekly", "monthly")
 
 
-def limit_spend_pico(row: KeyRow, used: PeriodSums) -> int:
+def limit_spend_pico(row: KeyColumns, used: PeriodSums) -> int:
     """Pico-USD that count against the limit of a key in its current window."""
     if row.limit_reset is None:
         usage, byok = row.usage_pico, row.byok_usage_pico
@@ -131,21 +131,21 @@ def limit_spend_pico(row: KeyRow, used: PeriodSums) -> int:
     return usage + byok if row.include_byok_in_limit else usage
 
 
-KeyRows = Sequence[tuple[KeyRow, PeriodSums]]
+ListedKeys = Sequence[tuple[KeyColumns, PeriodSums]]
 """Keys, each with what it used in the present periods."""
 
-_ROW = ", ".join(KeyRow._fields)
+_ROW = ", ".join(KeyColumns._fields)
 
 
 def listed(
-    db: Connection,
+    db: DatabaseConnection,
     workspace_id: str,
     now: datetime,
     *,
     offset: int,
     include_disabled: bool,
     include_expired: bool,
-) -> KeyRows:
+) -> ListedKeys:
     """One page of a workspace's ordinary keys, newest first."""
     # What is skipped is skipped in the index, which has all that the conditions need.
     conditions = ["workspace_id = :workspace"]
@@ -172,7 +172,9 @@ def listed(
         ("keys", workspace_id, include_disabled, include_expired),
         offset,
         values["now"],
-        span=lambda: Span(values["now"], None if include_expired else _next_expiry(db, now)),
+        validity=lambda: Validity(
+            values["now"], None if include_expired else _next_expiry(db, now)
+        ),
         step=step,
     )
     if start is None:
@@ -190,16 +192,18 @@ def _next_expiry(db: sqlite3.Connection, now: datetime) -> int | None:
     return None if moment is None else int(moment)
 
 
-def find_row(db: sqlite3.Connection, key_hash: str, now: datetime) -> KeyRows:
+def find_row(db: sqlite3.Connection, key_hash: str, now: datetime) -> ListedKeys:
     """The key of a hash as ``listed`` gives it; empty when there is none."""
     return _rows(db, "api_keys WHERE hash = :hash", {"hash": key_hash}, now)
 
 
-def _rows(db: sqlite3.Connection, source: str, values: Mapping[str, Any], now: datetime) -> KeyRows:
+def _rows(
+    db: sqlite3.Connection, source: str, values: Mapping[str, Any], now: datetime
+) -> ListedKeys:
     cursor = db.cursor()
     cursor.row_factory = None
     found = cursor.execute(f"SELECT {_ROW} FROM {source}", values).fetchall()  # noqa: S608 - words of the callers above
-    rows = [KeyRow._make(row) for row in found]
+    rows = [KeyColumns._make(row) for row in found]
     used = usage.period_sums(db, [row.id for row in rows], now)
     return [(row, used.get(row.id, usage.NOTHING_USED)) for row in rows]
 

@@ -19,7 +19,7 @@ Place = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class Validity:
     """The moments, in microseconds, within which a list has the same rows in one state."""
 
     first: int
@@ -33,7 +33,7 @@ class Span:
 
 @dataclass(slots=True)
 class _Places:
-    span: Span
+    validity: Validity
     known: list[Place] = field(default_factory=list)
     """The last rows before the offsets ``STEP``, 2 ``STEP`` and so on."""
 
@@ -52,19 +52,19 @@ class OffsetIndexes:
         offset: int,
         moment: int,
         *,
-        span: Callable[[], Span],
+        validity: Callable[[], Validity],
         step: Callable[[Place | None], Place | None],
     ) -> tuple[Place | None, int] | None:
         """The nearest place before an offset and how many rows to skip from there.
 
         The place is None for the beginning; the answer is None for an offset that is certainly
-        behind the end. ``name`` stands for the list and everything that it leaves out; ``span`` is
-        asked from when to when that is the same, and ``step`` goes ``STEP`` rows on from a place,
-        None behind the end. Must be called in a transaction.
+        behind the end. ``name`` stands for the list and everything that it leaves out;
+        ``validity`` says from when to when that is the same, and ``step`` goes ``STEP`` rows on
+        from a place, None behind the end. Must be called in a transaction.
         """
         if offset < STEP:
             return None, offset
-        places = self._places(name, moment, span)
+        places = self._places(name, moment, validity)
         known = places.known
         while len(known) < offset // STEP:
             found = step(known[-1] if known else None)
@@ -77,14 +77,14 @@ class OffsetIndexes:
         """Forget every place."""
         self._lists.clear()
 
-    def _places(self, name: Hashable, moment: int, span: Callable[[], Span]) -> _Places:
+    def _places(self, name: Hashable, moment: int, validity: Callable[[], Validity]) -> _Places:
         state = self._present()
         if state != self._state:
             self._lists.clear()
             self._state = state
         places = self._lists.get(name)
-        if places is None or not places.span.holds(moment):
-            places = self._lists[name] = _Places(span())
+        if places is None or not places.validity.holds(moment):
+            places = self._lists[name] = _Places(validity())
         return places
 
     def _present(self) -> tuple[int, int]:
