@@ -15,7 +15,6 @@ from gwtui.ui.board.panels import BoardView, Question
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.widgets.plot import SPANS, Span
 from gwtui.watch.board import MISSED, BoardReadings, BoardSnapshot, recorded
-from gwtui.watch.board.questions import recording
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed, measured_rate
 from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed
