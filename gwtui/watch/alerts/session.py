@@ -1,4 +1,4 @@
-"""Alerts for as long as a connection is open: evaluating, showing, and what a person does."""
+"""The alerts of a session: rules are evaluated, alerts shown, acknowledged and silenced."""
 
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.domain.alert_rules import AlertRule
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.local.alert_file import AlertBook, AlertFileError, load_alerts
+from gwtui.local.alert_file import AlertBook, AlertEffects, AlertFileError, load_alerts
 from gwtui.watch.history.model import HistoryMissingError
 
 if TYPE_CHECKING:
     import sqlite3
 
     from gwtui.contract.dialects import Dialect
-    from gwtui.domain.alert_rules import AlertRule
-    from gwtui.local.alert_file import AlertEffects
     from gwtui.watch.alerts.engine import AlertEngine
     from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
     from gwtui.watch.alerts.preview import Preview
@@ -100,9 +98,9 @@ class Alerts:
         return await self.read(lambda history: last_event(history.connection))
 
     async def preview(self, identity: str, rule: AlertRule) -> AsyncIterator[Preview]:
-        """What a rule would have told in the last days, told anew until all was looked at.
+        """The alerts that a rule would have made in the last days, as far as was looked at so far.
 
-        Other questions are answered in between. Raises HistoryError.
+        Yields again until it is whole; other queries are answered in between. Raises HistoryError.
         """
         from gwtui.watch.alerts.preview import preview  # noqa: PLC0415
 
@@ -124,7 +122,7 @@ class Alerts:
     # What a person does -----------------------------------------------------------------------
 
     async def acknowledge(self, keys: Iterable[AlertKey]) -> int:
-        """A person knows of these; how many were not known before."""
+        """Mark these as known to a person; gives how many were not before."""
         from gwtui.watch.alerts import store  # noqa: PLC0415
 
         chosen, now = tuple(keys), self._clock.now()
@@ -133,7 +131,7 @@ class Alerts:
         )
 
     async def silence(self, keys: Iterable[AlertKey], until: datetime) -> int:
-        """Nobody is told of these until then."""
+        """Send no notices of these until then."""
         from gwtui.watch.alerts import store  # noqa: PLC0415
 
         chosen, now = tuple(keys), self._clock.now()
@@ -163,15 +161,11 @@ class Alerts:
 
     def book(self) -> AlertBook:
         """The rules and effects as the file says. Raises AlertFileError."""
-        from gwtui.local.alert_file import load_alerts  # noqa: PLC0415
-
         return load_alerts(self.place.rules)
 
     @property
     def effects(self) -> AlertEffects:
         """What an alert does, as far as the file was read."""
-        from gwtui.local.alert_file import AlertEffects  # noqa: PLC0415
-
         return AlertEffects() if self.engine is None else self.engine.effects
 
     def changed(self) -> None:
@@ -201,7 +195,7 @@ class Alerts:
 
 
 @asynccontextmanager
-async def alerting(
+async def open_alerts(
     history: Recording,
     hub: FeedHub,
     *,
@@ -210,7 +204,7 @@ async def alerting(
     who: str,
     clock: Clock = SYSTEM_CLOCK,
 ) -> AsyncIterator[Alerts]:
-    """Evaluate the rules beside the recorder, once it is there; no fault ever disturbs it."""
+    """Evaluate the rules beside the recorder, once it is there; its faults stay its own."""
     alerts = Alerts(history, place, clock, who)
     task = asyncio.create_task(_evaluate(alerts, history, hub, dialect, clock), name="alerting")
     try:
@@ -259,7 +253,7 @@ async def _evaluate(
 
 
 class RuleFile:
-    """The file of rules as it was understood last; ``problem`` says why the newest was not."""
+    """The rules of the file as they last were without fault; ``problem`` is what is wrong now."""
 
     def __init__(self, path: Path, profile: str) -> None:
         self.path = path

@@ -93,9 +93,9 @@ def _from_file(path: Path, question: Callable[[HistoryReader], T], nothing: T) -
 
 
 def _credits(now: datetime, reader: HistoryReader) -> CreditsPast:
-    from gwtui.watch.history.queries import LimitUse, credits_past  # noqa: PLC0415 - loads SQLite
+    from gwtui.watch.history.queries import QuerySpan, credits_past  # noqa: PLC0415 - loads SQLite
 
-    return credits_past(reader, LimitUse(now - SPAN - _MARGIN, now))
+    return credits_past(reader, QuerySpan(now - SPAN - _MARGIN, now))
 
 
 def _endpoints(model: str, now: datetime, reader: HistoryReader) -> EndpointsPast:

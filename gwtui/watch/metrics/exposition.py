@@ -29,7 +29,7 @@ Family = GaugeMetricFamily | CounterMetricFamily
 Facts = Mapping[str, JsonValue]
 
 
-class PictureCollector(Collector):
+class ReadingsCollector(Collector):
     """Gives a picture to a registry each time it is scraped; ``picture`` may be called anywhere."""
 
     def __init__(self, picture: Callable[[], Picture]) -> None:
@@ -60,7 +60,7 @@ class PictureCollector(Collector):
 def registry_of(picture: Callable[[], Picture]) -> CollectorRegistry:
     """A registry with nothing else in it."""
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(PictureCollector(picture))
+    registry.register(ReadingsCollector(picture))
     return registry
 
 

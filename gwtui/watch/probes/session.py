@@ -68,7 +68,7 @@ class Probes:
 
 
 @asynccontextmanager
-async def probing_beside(
+async def open_probes(
     history: Recording,
     hub: FeedHub,
     connection: Connection,
