@@ -1,4 +1,7 @@
-"""All that a board shows of one moment: from feeds while it is the present, else as recorded."""
+"""What a board shows of one moment: from feeds while it is the present, else as recorded.
+
+Amounts are USD.
+"""
 
 from __future__ import annotations
 

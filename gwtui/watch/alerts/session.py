@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, TypeVar
 from gwtui.domain.alert_rules import AlertRule
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.local.alert_file import AlertBook, AlertEffects, AlertFileError, load_alerts
+from gwtui.watch.alerts import store
+from gwtui.watch.history.file import transaction
 from gwtui.watch.history.model import HistoryMissingError
 
 if TYPE_CHECKING:
@@ -78,24 +80,18 @@ class Alerts:
 
     async def present(self) -> tuple[Alert, ...]:
         """Every condition that is not quiet."""
-        from gwtui.watch.alerts.store import read_alerts  # noqa: PLC0415
-
         now = self._clock.now()
-        return await self.read(lambda history: read_alerts(history.connection, now))
+        return await self.read(lambda history: store.read_alerts(history.connection, now))
 
     async def events(self, limit: int, after: int = 0) -> tuple[AlertEvent, ...]:
         """What happened, newest first."""
-        from gwtui.watch.alerts.store import read_events  # noqa: PLC0415
-
         return await self.read(
-            lambda history: read_events(history.connection, after=after, limit=limit)
+            lambda history: store.read_events(history.connection, after=after, limit=limit)
         )
 
     async def last_event(self) -> int:
         """The id of the newest event."""
-        from gwtui.watch.alerts.store import last_event  # noqa: PLC0415
-
-        return await self.read(lambda history: last_event(history.connection))
+        return await self.read(lambda history: store.last_event(history.connection))
 
     async def preview(self, identity: str, rule: AlertRule) -> AsyncIterator[Preview]:
         """The alerts that a rule would have made in the last days, as far as was looked at so far.
@@ -123,8 +119,6 @@ class Alerts:
 
     async def acknowledge(self, keys: Iterable[AlertKey]) -> int:
         """Mark these as known to a person; gives how many were not before."""
-        from gwtui.watch.alerts import store  # noqa: PLC0415
-
         chosen, now = tuple(keys), self._clock.now()
         return await self._change(
             lambda connection: store.acknowledge(connection, chosen, now, self._who)
@@ -132,8 +126,6 @@ class Alerts:
 
     async def silence(self, keys: Iterable[AlertKey], until: datetime) -> int:
         """Send no notices of these until then."""
-        from gwtui.watch.alerts import store  # noqa: PLC0415
-
         chosen, now = tuple(keys), self._clock.now()
         return await self._change(
             lambda connection: store.silence(connection, chosen, now, until, self._who)
@@ -141,14 +133,10 @@ class Alerts:
 
     async def lift(self, keys: Iterable[AlertKey]) -> int:
         """Take silences back."""
-        from gwtui.watch.alerts import store  # noqa: PLC0415
-
         chosen, now = tuple(keys), self._clock.now()
         return await self._change(lambda connection: store.lift(connection, chosen, now, self._who))
 
     async def _change(self, work: Callable[[sqlite3.Connection], Sequence[AlertEvent]]) -> int:
-        from gwtui.watch.history.file import transaction  # noqa: PLC0415
-
         def changed(connection: sqlite3.Connection) -> int:
             with transaction(connection):
                 return len(work(connection))

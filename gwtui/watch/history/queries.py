@@ -5,17 +5,28 @@ Credits, endpoints, probes, changes, and the recording itself. All raise sqlite3
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 from gwtui.domain.runway import WINDOWS, Burn, Outlook, UsedTotal, burns, outlook
 from gwtui.watch.history import model as figures
 from gwtui.watch.history import model as kinds
+from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.lease import Holder
-from gwtui.watch.history.model import ACCOUNT, Curve, Reading, RecordedChange, SeriesKey
+from gwtui.watch.history.model import (
+    ACCOUNT,
+    Curve,
+    HistoryError,
+    Reading,
+    RecordedChange,
+    SeriesKey,
+)
 from gwtui.watch.history.reader import HistoryReader
 
 BALANCE = SeriesKey("credits", ACCOUNT, figures.BALANCE)
@@ -23,6 +34,8 @@ TOTAL_USAGE = SeriesKey("credits", ACCOUNT, figures.TOTAL_USAGE)
 
 _BEFORE = timedelta(hours=1)
 """So much is read from before the longest window: its first step may begin there."""
+T = TypeVar("T")
+
 SPARK_SLOTS = 8
 """Slots of the small curves in a row."""
 SPARKS = ("uptime_last_5m", "latency_p50", "throughput_p50")
@@ -51,6 +64,15 @@ class QuerySpan:
     def length(self) -> timedelta:
         """How long it is."""
         return self.until - self.since
+
+
+def ask_file(path: Path, query: Callable[[HistoryReader], T], nothing: T) -> T:
+    """Ask a file that another instance may be writing; ``nothing`` where it cannot be read."""
+    try:
+        with closing(open_readable(path)) as connection:
+            return query(HistoryReader(connection))
+    except (HistoryError, sqlite3.Error):
+        return nothing
 
 
 @dataclass(frozen=True, slots=True)
