@@ -13,11 +13,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-from pydantic import JsonValue
+from typing import TYPE_CHECKING, Any
 
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
 
 
 def write_all(descriptor: int, data: bytes) -> None:

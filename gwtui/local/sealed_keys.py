@@ -20,6 +20,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from gwtui.client.connection import Connection
+from gwtui.domain.known_secrets import Secret
 from gwtui.local import private_file
 from gwtui.local.jsonl import sync_directory
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
@@ -80,7 +81,7 @@ class SealedKeys:
         self,
         directory: Path,
         gateway: str,
-        token: SecretStr | None,
+        token: Secret | None,
         now: Callable[[], datetime],
         lifetime: timedelta = LIFETIME,
     ) -> None:

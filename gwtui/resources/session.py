@@ -17,12 +17,11 @@ from gwtui.watch.history.recording import Recording, recording
 from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
-    from pydantic import SecretStr
-
     from gwtui.client.connection import Connection
     from gwtui.client.gateway import GatewayClient
     from gwtui.contract.current_key import CurrentKey
     from gwtui.crud.executor import WriteExecutor
+    from gwtui.domain.known_secrets import Secret
     from gwtui.local.journal import Journal
     from gwtui.local.probe_key import Probing
     from gwtui.local.sealed_keys import SealedKeys
@@ -195,8 +194,8 @@ class TryMemory:
     """
 
     allowed: bool = False
-    given: SecretStr | None = None
-    typed: SecretStr | None = None
+    given: Secret | None = None
+    typed: Secret | None = None
     draft: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def held(self, connection: Connection) -> str | None:

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pydantic import SecretStr
 from textual.screen import Screen
 
 from gwtui.client.inference import Inference
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.request import Problem
+from gwtui.domain.known_secrets import Secret
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.tries.comparison import (
     LEAST,
@@ -48,7 +48,7 @@ class Comparing(Trying):
         self._rows = rows
 
     async def _screen(
-        self, given: TryForm, key: SecretStr, models: Inference
+        self, given: TryForm, key: Secret, models: Inference
     ) -> Screen[Any] | Problem:
         try:
             ready = await self._ready(given, key)
@@ -58,7 +58,7 @@ class Comparing(Trying):
             return ready
         return CompareScreen(ready, models, self._context.app.clock)
 
-    async def _ready(self, given: TryForm, key: SecretStr) -> ReadyComparison | Problem:
+    async def _ready(self, given: TryForm, key: Secret) -> ReadyComparison | Problem:
         """What is ready to be sent, or why it is not. Raises GatewayError, ComparisonError."""
         app = self._context.app
         of_key = await read_key_facts(app.gateway, key_hash(key))
