@@ -16,17 +16,17 @@ from textual.pilot import Pilot
 
 from dashboard_kit import MOMENT, Demo, settled
 from gwtui.client.gateway import GatewayClient
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.domain.clock import Clock
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.board import BoardScreen
 from gwtui.watch.feeds.endpoints import EndpointRow, read_endpoints
+from gwtui.watch.history.compaction import step
 from gwtui.watch.history.file import history_path, open_writable
 from gwtui.watch.history.lease import Lease
 from gwtui.watch.history.model import UNITS, Observation, Sample, Series, SeriesKey
-from gwtui.watch.history.observations import ObservedReading, credits_seen, endpoints_seen
-from gwtui.watch.history.upkeep import step
-from gwtui.watch.history.watched import watch_model
+from gwtui.watch.history.observers import ObservedReading, credits_seen, endpoints_seen
+from gwtui.watch.history.watched_models import watch_model
 from gwtui.watch.history.writer import HistoryWriter
 from gwtui.watch.shared_reads import unshared
 

@@ -98,7 +98,7 @@ def _list(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
 
 def _rules(_arguments: argparse.Namespace, paths: Paths) -> list[Row]:
     from gwtui.local.alert_file import load_alerts  # noqa: PLC0415
-    from gwtui.watch.alerts.kinds import signal_of  # noqa: PLC0415
+    from gwtui.watch.alerts.rule_kinds import signal_of  # noqa: PLC0415
 
     book = load_alerts(_file(paths))
     narrate(f"{len(book.rules)} rules by {_file(paths)}")
@@ -195,7 +195,7 @@ def _try_command(paths: Paths) -> int:
 
 
 def _file(paths: Paths) -> Path:
-    from gwtui.watch.alerts.watching import FILE_NAME  # noqa: PLC0415
+    from gwtui.watch.alerts.session import FILE_NAME  # noqa: PLC0415
 
     return paths.config / FILE_NAME
 

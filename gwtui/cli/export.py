@@ -104,8 +104,7 @@ async def _registry(
     from gwtui.watch.history.file import history_path  # noqa: PLC0415
     from gwtui.watch.hub import FeedHub  # noqa: PLC0415
     from gwtui.watch.metrics.exposition import registry_of  # noqa: PLC0415
-    from gwtui.watch.metrics.probes import with_probes  # noqa: PLC0415
-    from gwtui.watch.metrics.readings import Readings  # noqa: PLC0415
+    from gwtui.watch.metrics.readings import Readings, with_probes  # noqa: PLC0415
 
     async with connect() as connection, GatewayClient(connection) as gateway:
         hub = FeedHub(gateway)
@@ -149,7 +148,7 @@ async def _serve(registry: CollectorRegistry, host: str, port: int) -> int:
 
 
 async def _write_files(registry: CollectorRegistry, arguments: argparse.Namespace) -> int:
-    from gwtui.local.jsonl import replace_file  # noqa: PLC0415
+    from gwtui.local.private_file import replace_file  # noqa: PLC0415
     from gwtui.watch.metrics.exposition import text_of  # noqa: PLC0415
 
     ended = asyncio.create_task(_ended())

@@ -28,7 +28,7 @@ from gwtui.local.keyring_store import (
     store_secret,
 )
 from gwtui.local.paths import Paths
-from gwtui.local.profile_file import put_profile
+from gwtui.local.profile_fields import InvalidFieldError
 from gwtui.local.profiles import (
     FILE_NAME,
     Profile,
@@ -36,6 +36,7 @@ from gwtui.local.profiles import (
     ProfileError,
     ad_hoc_profile,
     load_profiles,
+    put_profile,
     validated_profile,
 )
 from gwtui.local.tokens import (
@@ -46,7 +47,7 @@ from gwtui.local.tokens import (
     token_from_command,
     token_from_file,
 )
-from gwtui.local.toml_editor import Value
+from gwtui.local.toml_file import TomlValue
 
 Storage = Literal["keyring", "saved file", "elsewhere"]
 """Where the key is put: "elsewhere" is a command or a file of the person's own, only read."""
@@ -61,7 +62,7 @@ class LoginPlan:
 
     profile: Profile
     storage: Storage
-    changes: Mapping[str, Value | None]
+    changes: Mapping[str, TomlValue | None]
     """Fields to write; None removes one."""
     becomes_default: bool
     left_behind: Place | None
@@ -167,16 +168,19 @@ def _validated(given: dict[str, Any], *, new: bool) -> Profile:
         raise ProfileError(
             "a profile's name has letters, digits, dots, dashes and underscores, at most 64"
         )
-    profile = validated_profile(given)
+    try:
+        profile = validated_profile(given)
+    except InvalidFieldError as error:
+        raise ProfileError(str(error)) from None
     profile.connection(None, "")  # raises for plain http to another machine
     return profile
 
 
 def _changes(
     profile: Profile, present: Profile | None, names: list[str]
-) -> dict[str, Value | None]:
+) -> dict[str, TomlValue | None]:
     """What differs from the file, in the form it is written in."""
-    changes: dict[str, Value | None] = {}
+    changes: dict[str, TomlValue | None] = {}
     for name in names:
         value = getattr(profile, name)
         if present is not None and value == getattr(present, name):

@@ -21,8 +21,15 @@ from gwtui.local.keyring_store import (
     remove_secret,
 )
 from gwtui.local.paths import Paths
-from gwtui.local.profile_file import put_profile, remove_profile
-from gwtui.local.profiles import FILE_NAME, Profile, ProfileBook, ProfileError, load_profiles
+from gwtui.local.profiles import (
+    FILE_NAME,
+    Profile,
+    ProfileBook,
+    ProfileError,
+    load_profiles,
+    put_profile,
+    remove_profile,
+)
 from gwtui.local.tokens import (
     TOKEN_VARIABLE,
     TokenError,

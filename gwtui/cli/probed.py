@@ -12,7 +12,7 @@ from gwtui.local.probe_key import Probing
 from gwtui.watch.history.file import history_path
 from gwtui.watch.history.recording import recording
 from gwtui.watch.hub import FeedHub
-from gwtui.watch.probes.probes import Probes, probing_beside
+from gwtui.watch.probes.session import Probes, probing_beside
 
 
 @asynccontextmanager

@@ -13,8 +13,7 @@ from gwtui.client.connection import Connection
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.times import utc
 from gwtui.local.paths import Paths, ensure_private
-from gwtui.local.seal import SealedKey
-from gwtui.local.sealed_keys import SealedKeys, sealed_keys
+from gwtui.local.sealed_keys import SealedKey, SealedKeys, sealed_keys
 from gwtui.resources.keys.sealed import what_else
 
 

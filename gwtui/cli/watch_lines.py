@@ -31,9 +31,8 @@ from gwtui.watch.feeds.endpoints import endpoints_feed
 from gwtui.watch.feeds.keys import keys_feed
 from gwtui.watch.feeds.workspaces import figures_feed
 from gwtui.watch.history import model as figures
-from gwtui.watch.history.facts import NAME
-from gwtui.watch.history.model import Observation, Subject
-from gwtui.watch.history.observations import credits_seen, keys_seen, workspaces_seen
+from gwtui.watch.history.model import NAME, Observation, Subject
+from gwtui.watch.history.observers import credits_seen, keys_seen, workspaces_seen
 from gwtui.watch.history.sources import DEFAULT_PACES, Build, EndpointSource, Source, Sources
 from gwtui.watch.hub import FeedHub, Scope
 

@@ -1,4 +1,4 @@
-"""Where a gateway is and how it may be talked to. Building one does no I/O."""
+"""Where a gateway is, how it may be talked to, and whether writes are sent. No I/O."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gwtui.domain.finding_thresholds import FindingThresholds
     from gwtui.domain.past import Past
 
+READ_ONLY_PROFILE = "this profile is read-only"
 API_PATH = "/api/v1"
 """Path of the API below the host: contract "Versioning"."""
 
@@ -141,3 +142,22 @@ def _parsed(text: str) -> SplitResult | None:
     except ValueError:
         return None
     return parts if has_port else None
+
+
+class WriteGate:
+    """What the transport asks before every write: open, or closed for a reason.
+
+    Once closed it stays closed for as long as the connection lives.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._closed = READ_ONLY_PROFILE if connection.read_only else None
+
+    @property
+    def closed(self) -> str | None:
+        """Why no write is sent, to end a sentence with; None while writes are sent."""
+        return self._closed
+
+    def close(self, why: str) -> None:
+        """Send no write from now on. The first reason stays."""
+        self._closed = self._closed or why

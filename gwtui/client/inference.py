@@ -14,17 +14,17 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from gwtui.client.answers import read_one
 from gwtui.client.call import Answer, Call, checked
 from gwtui.client.chat_stream import ChatAnswer, ChatStream, whole_answer
 from gwtui.client.connection import Connection
 from gwtui.client.errors import ConnectFailedError, UnreadableAnswerError
 from gwtui.client.gateway import spare_http_command
-from gwtui.client.reading import read_one
-from gwtui.contract.activity import Generation
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.current_key import CurrentKey
 from gwtui.contract.embeddings import EmbeddingRequest, EmbeddingsResult
 from gwtui.contract.request import RequestModel
+from gwtui.contract.usage import Generation
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.domain.known_secrets import Secret
 

@@ -32,7 +32,8 @@ from gwtui.client.answers import (
     status_error,
 )
 from gwtui.client.call import Answer, Call
-from gwtui.client.connection import Connection
+from gwtui.client.clock_skew import ClockSkew
+from gwtui.client.connection import Connection, WriteGate
 from gwtui.client.errors import (
     ConnectFailedError,
     GatewayError,
@@ -41,9 +42,7 @@ from gwtui.client.errors import (
     ReadOnlyError,
     UnreadableAnswerError,
 )
-from gwtui.client.gate import WriteGate
 from gwtui.client.request_log import Traffic, answered
-from gwtui.client.skew import ClockSkew
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.domain.known_secrets import Secret, hider, is_short, remember
 

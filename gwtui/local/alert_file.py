@@ -38,8 +38,15 @@ from gwtui.domain.alert_rules import KINDS, AlertRule, default_rules
 from gwtui.domain.quantities import parse_quantity, parse_span, quantity, span
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.suggestions import among, did_you_mean
-from gwtui.local.toml_editor import TomlEditor, Value, line_of
-from gwtui.local.user_file import UserFileError, edit_user_file, not_toml, read_user_text
+from gwtui.local.toml_file import (
+    TomlEditor,
+    TomlValue,
+    UserFileError,
+    edit_user_file,
+    line_of,
+    not_toml,
+    read_user_text,
+)
 
 Model = TypeVar("Model", bound=RequestModel)
 
@@ -142,10 +149,10 @@ def put_effects(path: Path, effects: AlertEffects) -> None:
     _edit(path, change)
 
 
-def rule_values(rule: AlertRule, begun: AlertRule | None = None) -> dict[str, Value]:
+def rule_values(rule: AlertRule, begun: AlertRule | None = None) -> dict[str, TomlValue]:
     """What of a rule differs from ``begun``, else from its kind's defaults, as the file says it."""
     rules = field_rules(type(rule))
-    found: dict[str, Value] = {}
+    found: dict[str, TomlValue] = {}
     for name, info in type(rule).model_fields.items():
         value = getattr(rule, name)
         usual = info.default if begun is None else getattr(begun, name)

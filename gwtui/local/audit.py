@@ -20,7 +20,8 @@ from typing import Any, Literal, get_args
 from pydantic import JsonValue
 
 from gwtui.contract.scalars import timestamp_text
-from gwtui.local.jsonl import LineFile, add, encoded, parsed, sync_directory
+from gwtui.local.jsonl import LineFile, add, encoded, parsed
+from gwtui.local.private_file import sync_directory
 
 AuditOutcome = Literal["applied", "refused", "unknown", "resolved"]
 """What became of a change. A "resolved" line follows an "unknown" one that a person looked into."""

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from gwtui.domain.checkup import CheckupLine, CheckupVerdict
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.clipboard_route import DUMB, copy_route
 from gwtui.local.keyring_store import KeyringUnavailableError, backend_name
 from gwtui.local.paths import Paths
+from gwtui.local.terminal import DUMB, copy_route
 
 _LEAST = (80, 24)
 """Columns and rows that every screen has room in."""

@@ -25,9 +25,9 @@ from pydantic import Field, ValidationError
 from gwtui.contract.request import RequestModel, problems
 from gwtui.domain.guardrail_verdict import Outcome
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.jsonl import replace_file
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
-from gwtui.local.user_file import not_toml
+from gwtui.local.private_file import replace_file
+from gwtui.local.toml_file import not_toml
 
 MOST_SAMPLES = 200
 _MAX_BYTES = 1024 * 1024

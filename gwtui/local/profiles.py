@@ -7,39 +7,51 @@
     token_command = ["pass", "gateway/management"]
     critical = true
 
-``profile_text`` reads the file, ``profile_file`` changes it.
+An edit of the file changes only its own lines (``toml_file``).
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from gwtui.client.connection import Connection, InvalidConnectionError, normalise_base_url
 from gwtui.contract.dialects import DIALECTS, DialectName
 from gwtui.domain.finding_thresholds import (
     DEFAULT_THRESHOLDS,
-    THRESHOLD_NAMES,
     FindingThresholds,
 )
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.suggestions import among, did_you_mean
-from gwtui.local.toml_editor import line_of
-from gwtui.local.user_file import UserFileError, not_toml, read_user_text
+from gwtui.local.profile_fields import (
+    FIELDS,
+    TABLES,
+    InvalidFieldError,
+    keys_of,
+    validated_fields,
+)
+from gwtui.local.toml_file import (
+    TomlEditError,
+    TomlEditor,
+    TomlValue,
+    UserFileError,
+    edit_user_file,
+    line_of,
+    not_toml,
+    read_user_text,
+)
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
     from gwtui.domain.known_secrets import Secret
     from gwtui.local.profile_tables import CheckThresholds, ProbeSettings
 
-    _Table = TypeVar("_Table", bound=BaseModel)
-
 FILE_NAME = "profiles.toml"
+_PROFILES = "profiles"
+_DEFAULT = "default"
 
 TokenSource = Literal["token command", "token file", "keyring"]
 """What a profile can name; the environment goes before it, a prompt comes after it."""
@@ -140,141 +152,9 @@ class Profile:
             raise ProfileError(f"profile {self.label}: {error}") from None
 
 
-FIELDS = frozenset(one.name for one in fields(Profile)) - {"name"}
-"""Keys that a profile's table may have."""
-CHECK = "check"
-PROBE = "probe"
-FINDINGS = "findings"
-
-
-class InvalidProfileError(ProfileError):
-    """A field has no fit value: ``path`` leads to it, the message never repeats the value."""
-
-    def __init__(self, path: tuple[str, ...], message: str) -> None:
-        super().__init__(message)
-        self.path = path
-
-
 def validated_profile(given: Mapping[str, Any]) -> Profile:
-    """A profile of these fields, as a person wrote them. Raises InvalidProfileError."""
-    found: dict[str, Any] = {}
-    for one in fields(Profile):
-        if one.name in given:
-            found[one.name] = _READERS[one.name](one.name, given[one.name])
-        elif one.name == "base_url":
-            raise InvalidProfileError(("base_url",), "is required")
-    if found.get("token_command") is not None and found.get("token_file") is not None:
-        raise InvalidProfileError((), "token_command and token_file exclude each other")
-    return Profile(**found)
-
-
-def _text(name: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise InvalidProfileError((name,), "must be text")
-    return value
-
-
-def _address(name: str, value: object) -> str:
-    try:
-        return normalise_base_url(_text(name, value))
-    except InvalidConnectionError as error:
-        raise InvalidProfileError((name,), str(error)) from None
-
-
-def _dialect(name: str, value: object) -> str:
-    if not isinstance(value, str) or value not in DIALECTS:
-        raise InvalidProfileError((name,), f"must be one of {' or '.join(DIALECTS)}")
-    return value
-
-
-def _flag(name: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise InvalidProfileError((name,), "must be true or false")
-    return value
-
-
-def _program(name: str, value: object) -> tuple[str, ...] | None:
-    if value is None:
-        return None
-    if not isinstance(value, list | tuple):
-        raise InvalidProfileError((name,), "must be a list")
-    for place, word in enumerate(value):
-        if not isinstance(word, str):
-            raise InvalidProfileError((name, str(place)), "must be text")
-    if not value:
-        raise InvalidProfileError((name,), "must have at least 1 entry")
-    return tuple(value)
-
-
-def _file(name: str, value: object) -> Path | None:
-    if value is None or isinstance(value, Path):
-        return value
-    return Path(_text(name, value))
-
-
-def _probe(name: str, value: object) -> ProbeSettings | None:
-    from gwtui.local.profile_tables import ProbeSettings  # noqa: PLC0415 - loads pydantic
-
-    return None if value is None else _table(ProbeSettings, name, value)
-
-
-def _check(name: str, value: object) -> CheckThresholds | None:
-    from gwtui.local.profile_tables import CheckThresholds  # noqa: PLC0415 - loads pydantic
-
-    return None if value is None else _table(CheckThresholds, name, value)
-
-
-def _table(model: type[_Table], name: str, value: object) -> _Table:
-    from pydantic import ValidationError  # noqa: PLC0415 - loads pydantic
-
-    from gwtui.contract.request import problems  # noqa: PLC0415
-
-    try:
-        return model.model_validate(value)
-    except ValidationError as error:
-        wrong = problems(error)[0]
-    inside = wrong.field.split(".") if wrong.field else ()
-    raise InvalidProfileError((name, *inside), wrong.message.removeprefix("Value error, "))
-
-
-def _findings(name: str, value: object) -> FindingThresholds:
-    if isinstance(value, FindingThresholds):
-        return value
-    if not isinstance(value, dict):
-        raise InvalidProfileError((name,), "must be a table")
-    if unknown := value.keys() - THRESHOLD_NAMES:
-        raise InvalidProfileError((name, min(unknown)), "is not a known key")
-    try:
-        return FindingThresholds(**value)
-    except ValueError as error:
-        raise InvalidProfileError((name,), str(error)) from None
-
-
-_READERS: Mapping[str, Callable[[str, Any], object]] = {
-    "name": _text,
-    "base_url": _address,
-    "dialect": _dialect,
-    "read_only": _flag,
-    "critical": _flag,
-    "allow_plain_http": _flag,
-    "use_proxy": _flag,
-    "token_command": _program,
-    "token_file": _file,
-    PROBE: _probe,
-    CHECK: _check,
-    FINDINGS: _findings,
-}
-"""Field -> what reads its value."""
-
-
-def _keys_of(table: str) -> frozenset[str]:
-    """The keys that a table inside of a profile may have."""
-    if table == FINDINGS:
-        return THRESHOLD_NAMES
-    from gwtui.local.profile_tables import CheckThresholds, ProbeSettings  # noqa: PLC0415 - late
-
-    model = CheckThresholds if table == CHECK else ProbeSettings
-    return frozenset(model.model_fields)
+    """A profile of these fields, as a person wrote them. Raises InvalidFieldError."""
+    return Profile(**validated_fields(given))
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,15 +297,15 @@ class _ProfileFileReader:
             raise self._fault(where, "must be a table")
         self._refuse_unknown(where, table, FIELDS)
         known = {key: value for key, value in table.items() if key in FIELDS}
-        for inner in (CHECK, PROBE, FINDINGS):
+        for inner in TABLES:
             found = known.get(inner)
             if isinstance(found, dict):
-                keys = _keys_of(inner)
+                keys = keys_of(inner)
                 self._refuse_unknown((*where, inner), found, keys)
                 known[inner] = {key: value for key, value in found.items() if key in keys}
         try:
             return validated_profile({**known, "name": name})
-        except InvalidProfileError as error:
+        except InvalidFieldError as error:
             raise self._fault((*where, *error.path), str(error)) from None
 
     def _refuse_unknown(
@@ -449,3 +329,64 @@ def _hint(name: str, known: frozenset[str]) -> str:
     if name.lower() in _SECRETS:
         return ": no secret is kept in this file, see gwtui login --help"
     return did_you_mean(name, known)
+
+
+def put_profile(
+    path: Path, name: str, values: Mapping[str, TomlValue | None], *, default: bool = False
+) -> None:
+    """Add a profile or change these fields of it; None removes a field.
+
+    With ``default``, it becomes the profile that a start without a name means. Raises ProfileError
+    and then leaves the file as it was.
+    """
+
+    def change(editor: TomlEditor) -> None:
+        table = (_PROFILES, name)
+        for name_of_field, value in values.items():
+            if value is None:
+                editor.drop(table, name_of_field)
+            else:
+                editor.put(table, name_of_field, value)
+        if default:
+            editor.put((), _DEFAULT, name)
+
+    _edit(path, change)
+
+
+def remove_profile(path: Path, name: str) -> None:
+    """Remove a profile, and the default when that is what it was. Raises ProfileError."""
+
+    def change(editor: TomlEditor) -> None:
+        _require(editor, name)
+        editor.drop_table((_PROFILES, name))
+        if editor.data.get(_DEFAULT) == name:
+            editor.drop((), _DEFAULT)
+
+    _edit(path, change)
+
+
+def set_default(path: Path, name: str) -> None:
+    """Make a profile the one that a start without a name means. Raises ProfileError."""
+
+    def change(editor: TomlEditor) -> None:
+        _require(editor, name)
+        editor.put((), _DEFAULT, name)
+
+    _edit(path, change)
+
+
+def _require(editor: TomlEditor, name: str) -> None:
+    tables = editor.data.get(_PROFILES, {})
+    if not isinstance(tables, dict):
+        raise TomlEditError(f"{_PROFILES} is not a table")
+    if name not in tables:
+        raise ProfileError(f"there is no profile {name!r}{among(name, tables)}")
+
+
+def _edit(path: Path, change: Callable[[TomlEditor], None]) -> None:
+    try:
+        edit_user_file(
+            path, change, lambda text: parse_profiles(path.resolve(), text, keep_unknown=True)
+        )
+    except UserFileError as error:
+        raise ProfileError(str(error)) from None

@@ -20,9 +20,9 @@ from urllib.parse import quote
 
 from gwtui.domain.known_secrets import Secret, Token
 from gwtui.local import keyring_store, private_file
-from gwtui.local.jsonl import replace_file
 from gwtui.local.keyring_store import KeyringUnavailableError, read_secret
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
+from gwtui.local.private_file import replace_file
 from gwtui.local.profiles import Profile
 
 TOKEN_VARIABLE = "GWTUI_TOKEN"  # noqa: S105 - the variable's name

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from gwtui.local.journal import Journal
     from gwtui.local.probe_key import Probing
     from gwtui.local.sealed_keys import SealedKeys
-    from gwtui.watch.alerts.watching import Alerts
+    from gwtui.watch.alerts.session import Alerts
     from gwtui.watch.feed import Feed
     from gwtui.watch.hub import FeedHub
-    from gwtui.watch.probes.probes import Probes
+    from gwtui.watch.probes.session import Probes
 
 
 _LAST_WRITE = 0.3
@@ -129,7 +129,7 @@ class Session:
     async def _alerting(self, config: Path) -> AsyncIterator[Alerts]:
         """The alerts of what is recorded, by the rules in the directory ``config``."""
         from gwtui.local.audit import Operator  # noqa: PLC0415
-        from gwtui.watch.alerts.watching import FILE_NAME, AlertScope, alerting  # noqa: PLC0415
+        from gwtui.watch.alerts.session import FILE_NAME, AlertScope, alerting  # noqa: PLC0415
         from gwtui.watch.feeds.alerts import serve_alerts  # noqa: PLC0415
 
         operator, to = Operator.present(), self.connection
@@ -146,7 +146,7 @@ class Session:
 
     def _probed(self, probing: Probing) -> AbstractAsyncContextManager[Probes | None]:
         """Endpoints measured beside the recording, which keeps what that cost."""
-        from gwtui.watch.probes.probes import probing_beside  # noqa: PLC0415
+        from gwtui.watch.probes.session import probing_beside  # noqa: PLC0415
 
         return probing_beside(self.history, self.hub, self.connection, probing, self._clock)
 
@@ -200,7 +200,7 @@ class TryMemory:
 
     def held(self, connection: Connection) -> str | None:
         """Why no request is sent to a model, to end a sentence with; None when it may be."""
-        from gwtui.client.gate import READ_ONLY_PROFILE  # noqa: PLC0415 - once connected
+        from gwtui.client.connection import READ_ONLY_PROFILE  # noqa: PLC0415 - once connected
 
         if not connection.read_only or self.allowed:
             return None

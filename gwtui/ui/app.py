@@ -18,7 +18,7 @@ from textual.worker import Worker, WorkerState
 from gwtui.crud.action import APP, Action
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.resources.actions import by_id, remap
-from gwtui.resources.dialog_actions import ANYWHERE
+from gwtui.resources.frame_actions import ANYWHERE
 from gwtui.resources.preferences import FILE_NAME as PREFERENCES
 from gwtui.resources.preferences import Preferences
 from gwtui.resources.session import SessionFiles, TryMemory

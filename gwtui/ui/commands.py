@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from gwtui.crud.action import APP, Action
 from gwtui.resources import actions as registry
 from gwtui.resources.actions import by_id
-from gwtui.resources.dialog_actions import DIALOG_SCOPES
+from gwtui.resources.frame_actions import DIALOG_SCOPES
 from gwtui.ui.textual_compat import bindings_of
 
 if TYPE_CHECKING:

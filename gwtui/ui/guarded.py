@@ -16,8 +16,8 @@ from textual.errors import NoWidget
 from textual.filter import LineFilter
 from textual.notifications import Notification, Notify, SeverityLevel
 
-from gwtui.domain.failures import crash_report
 from gwtui.domain.safe_text import safe_text
+from gwtui.local.crash_report import crash_report
 from gwtui.ui.garbage import Garbage
 from gwtui.ui.line_filter import ControlCharacterFilter, OneFilter
 from gwtui.ui.screen_memory import ScreenMemory

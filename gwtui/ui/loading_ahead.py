@@ -22,7 +22,7 @@ _BREATH = 0.05
 MODULES = (
     *("gwtui.ui.goto", "gwtui.ui.widgets.prompt", "gwtui.ui.palette", "gwtui.ui.screens.help"),
     *("gwtui.ui.help_lines", "gwtui.ui.actions.app", "gwtui.ui.actions.lists"),
-    *("gwtui.resources.copying", "gwtui.ui.actions.output", "gwtui.ui.actions.copying"),
+    *("gwtui.resources.copying", "gwtui.ui.actions.output"),
     *("gwtui.domain.linear_regex", "gwtui.domain.filter_terms", "gwtui.domain.filter_completion"),
     *("gwtui.crud.filter_fields", "gwtui.domain.filters", "gwtui.ui.widgets.filter_help"),
 )
@@ -32,12 +32,11 @@ WRITING = (
     *("gwtui.crud.fields", "gwtui.crud.form", "gwtui.resources.keys.form"),
     *("gwtui.crud.writes", "gwtui.resources.keys.writes"),
     *("gwtui.ui.forms.editors", "gwtui.ui.forms.confirm", "gwtui.ui.actions.writing"),
-    *("gwtui.ui.forms.conflict", "gwtui.ui.actions.editing"),
-    *("gwtui.ui.forms.value_screen", "gwtui.ui.forms.builtin_filters"),
+    *("gwtui.ui.forms.conflict", "gwtui.ui.forms.value_screen", "gwtui.ui.forms.builtin_filters"),
     *("gwtui.ui.forms.pattern_tester", "gwtui.ui.forms.custom_filters", "gwtui.ui.forms.search"),
     *("gwtui.ui.forms.one_of_many", "gwtui.ui.forms.pick", "gwtui.ui.forms.row"),
     *("gwtui.ui.forms.form_screen", "gwtui.ui.actions.crud", "gwtui.ui.forms.secret"),
-    *("gwtui.ui.actions.keys", "gwtui.ui.actions.declared"),
+    "gwtui.ui.actions.keys",
 )
 """What forms and plans need: six megabytes that somebody who only watches does without."""
 

@@ -16,16 +16,16 @@ from textual import events
 from board_desk import Opened, _rows, board, line, notices, press
 from board_kit import MODELS, Filled, at_rest, board_of, fill
 from dashboard_kit import MOMENT, Demo, settled
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.domain.clock import Clock
 from gwtui.ui.board import readings
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.plot import PlotView
-from gwtui.watch.board.snapshot import BoardSnapshot
+from gwtui.watch.board import BoardSnapshot
 from gwtui.watch.history.file import open_writable
 from gwtui.watch.history.lease import Lease
 from gwtui.watch.history.model import RESOURCES, Resource
-from gwtui.watch.history.observations import ObservedReading, credits_seen
+from gwtui.watch.history.observers import ObservedReading, credits_seen
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.replay import Snapshot, snapshot_at
 from gwtui.watch.history.writer import HistoryWriter

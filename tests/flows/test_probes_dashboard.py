@@ -16,7 +16,7 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.board.endpoint import EndpointPanel
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.watch.history.model import PROBE_OK, PROBE_TTFT
-from gwtui.watch.probes.status import ProbeStatus
+from gwtui.watch.probes.session import ProbeStatus
 from shell_kit import Site, notices, site, until
 
 

@@ -15,8 +15,7 @@ from textual.screen import Screen
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.local.journal import Journal, JournalEntry
-from gwtui.local.seal import SealError
-from gwtui.local.sealed_keys import DIRECTORY, LIFETIME, SealedKeys
+from gwtui.local.sealed_keys import DIRECTORY, LIFETIME, SealedKeys, SealError
 from gwtui.resources.actions import by_id
 from gwtui.resources.session import SessionFiles, open_session
 from gwtui.ui.actions.sealed_keys import sweep

@@ -17,7 +17,7 @@ from textual.theme import Theme
 
 from gwtui.crud.action import APP, LIST
 from gwtui.crud.resource import Cell
-from gwtui.domain.failures import crash_report
+from gwtui.local.crash_report import crash_report
 from gwtui.resources.registry import RESOURCES, SHORT_TITLES, TITLES
 from gwtui.resources.registry import TABS as TABS_OF_THE_DASHBOARD
 from gwtui.ui.commands import offered

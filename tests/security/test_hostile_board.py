@@ -26,7 +26,7 @@ from gwtui.domain.clock import Clock
 from gwtui.watch.history.file import history_path, open_writable
 from gwtui.watch.history.lease import Lease
 from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey, Subject
-from gwtui.watch.history.watched import watch_model
+from gwtui.watch.history.watched_models import watch_model
 from gwtui.watch.history.writer import HistoryWriter
 from screen_text import shown
 

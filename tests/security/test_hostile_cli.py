@@ -18,7 +18,7 @@ from gwtui.cli.gateway import _narrate
 from gwtui.cli.key_facts import in_short, key_json, key_rows
 from gwtui.cli.output import narrate, print_json, print_table
 from gwtui.contract.current_key import CurrentKey
-from gwtui.domain.failures import crash_report
+from gwtui.local.crash_report import crash_report
 
 PRINTERS = frozenset({"output.py", "asking.py"})
 """Modules that may print a text that they were given: they make it safe, or it is a question."""

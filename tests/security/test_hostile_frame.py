@@ -19,7 +19,7 @@ from textual.content import Content
 
 from gwtui.client import errors
 from gwtui.client.connection import Connection
-from gwtui.contract.activity import GenerationContent
+from gwtui.contract.usage import GenerationContent
 from gwtui.crud.form import FormContext, MultiPickField, PickOption, no_choices
 from gwtui.local.audit import AuditedChange, AuditEntry
 from gwtui.resources import choices as offered

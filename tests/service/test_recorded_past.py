@@ -23,16 +23,15 @@ from gwtui.embedded.faults import Switchboard
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.past import SimulatedPast
 from gwtui.embedded.store.table import to_day
+from gwtui.watch.alerts.session import RuleFile
 from gwtui.watch.alerts.store import present_alerts
-from gwtui.watch.alerts.watching import RuleFile
 from gwtui.watch.feeds.recorded import credits_past_feed
 from gwtui.watch.history.backfill import Backfill
 from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.model import Point, SeriesKey
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.recording import recording
+from gwtui.watch.history.recording import fill_past, recording
 from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.told_past import fill_past
 
 BORN = datetime(2026, 11, 19, 9, 20, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

@@ -26,8 +26,13 @@ from gwtui.watch.feeds.changes import Between, rows_between
 from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.model import SeriesKey, Subject
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.replay import snapshot_at
-from gwtui.watch.history.restore import credits_then, endpoints_then, keys_then, workspaces_then
+from gwtui.watch.history.replay import (
+    credits_then,
+    endpoints_then,
+    keys_then,
+    snapshot_at,
+    workspaces_then,
+)
 from history_kit import desk
 from week_kit import Week, run_week
 from week_reckoning import Figure, Value, check_curve, last_before, reckoned

@@ -21,10 +21,10 @@ from gwtui.contract.models import Endpoint
 from gwtui.domain.alert_rules import CreditsRule
 from gwtui.local.alert_file import put_rule
 from gwtui.resources.alerts.rules import state_cell
-from gwtui.watch.alerts.derived import guarded
+from gwtui.watch.alerts.derived_figures import guarded
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
+from gwtui.watch.alerts.session import Alerts, AlertScope, alerting
 from gwtui.watch.alerts.store import alert_events, present_alerts
-from gwtui.watch.alerts.watching import Alerts, AlertScope, alerting
 from gwtui.watch.feeds.alerts import alert_history_feed, alert_rules_feed, alerts_feed, serve_alerts
 from gwtui.watch.feeds.endpoints import endpoints_feed
 from gwtui.watch.feeds.guardrails import guardrails_feed

@@ -9,16 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.domain.uptime import verdict
-from gwtui.watch.board.limits import limits
-from gwtui.watch.board.questions import LimitUse, direction, endpoints_past
-from gwtui.watch.board.snapshot import MISSED, BoardReadings, BoardSnapshot, newest, recorded
+from gwtui.watch.board import (
+    MISSED,
+    BoardReadings,
+    BoardSnapshot,
+    limits,
+    newest,
+    recorded,
+)
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.workspaces import Figures
 from gwtui.watch.history.model import SeriesKey, Subject
-from gwtui.watch.history.replay import snapshot_at
-from gwtui.watch.history.restore import endpoints_then, keys_then, workspaces_then
+from gwtui.watch.history.queries import LimitUse, direction, endpoints_past
+from gwtui.watch.history.replay import endpoints_then, keys_then, snapshot_at, workspaces_then
 from history_kit import START, Desk, desk, minutes
 from resource_samples import key
 

@@ -7,7 +7,6 @@ from decimal import Decimal
 from typing import Any
 
 from gwtui.contract.models import Endpoint
-from gwtui.domain.pinning import pinned_to
 from gwtui.domain.probing import (
     PROBE_TOKENS,
     ProbeSpending,
@@ -16,6 +15,7 @@ from gwtui.domain.probing import (
     probes_a_day,
     wait_after,
 )
+from gwtui.domain.route_order import pinned_to
 from resource_samples import endpoint_body
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -11,7 +11,7 @@ from form_kit import FACTS, NOW, HostApp, ScriptedSubmit, until
 from gwtui.crud.plan import Change, Plan
 from gwtui.domain.diffs import ThreeWayField
 from gwtui.resources.keys.form import create_form
-from gwtui.ui.actions.editing import Editing
+from gwtui.ui.actions.crud import Editing
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.conflict import ConflictScreen, Dispute
 from gwtui.ui.forms.editors import TextEditor

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from gwtui.contract.activity import FeedbackRequest, GenerationContent
 from gwtui.contract.request import field_rules
+from gwtui.contract.usage import FeedbackRequest, GenerationContent
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import Facts
 from gwtui.resources.generations.writes import CATEGORIES, feedback_form, plan_feedback

@@ -19,7 +19,7 @@ from gwtui.local.rotations import RotationLog
 from gwtui.watch.feeds.keys import KeyRow, note_keys
 from gwtui.watch.feeds.rotations import recorded_unused_since
 from gwtui.watch.history.model import BYOK_USAGE, USAGE, SeriesKey
-from gwtui.watch.history.observations import ObservedReading, keys_seen
+from gwtui.watch.history.observers import ObservedReading, keys_seen
 from history_kit import START, Desk, desk
 from resource_samples import key
 

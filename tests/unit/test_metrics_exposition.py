@@ -25,8 +25,7 @@ from gwtui.watch.history.model import (
     SeriesKey,
     Subject,
 )
-from gwtui.watch.metrics.exposition import registry_of, text_of
-from gwtui.watch.metrics.names import METRICS, OF_FIGURE, SUBJECT_LABELS
+from gwtui.watch.metrics.exposition import METRICS, OF_FIGURE, SUBJECT_LABELS, registry_of, text_of
 from gwtui.watch.metrics.readings import Picture
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

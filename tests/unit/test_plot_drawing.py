@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwtui.crud.sparkline import sparkline
+from gwtui.crud.cells import sparkline
 from gwtui.domain.money import usd
 from gwtui.ui.board.endpoint import STATES
 from gwtui.ui.widgets.plot import (

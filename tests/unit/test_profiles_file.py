@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import itertools
 import multiprocessing
@@ -17,9 +18,17 @@ import tomlkit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gwtui.local.profile_file import put_profile, remove_profile, set_default
-from gwtui.local.profiles import ProfileError, load_profiles, parse_profiles
-from gwtui.local.toml_editor import TomlEditError, TomlEditor, line_of
+from gwtui.local.profile_fields import FIELDS
+from gwtui.local.profiles import (
+    Profile,
+    ProfileError,
+    load_profiles,
+    parse_profiles,
+    put_profile,
+    remove_profile,
+    set_default,
+)
+from gwtui.local.toml_file import TomlEditError, TomlEditor, line_of
 
 OWNERS = """\
 # my gateways
@@ -213,6 +222,10 @@ def test_a_broken_file_is_refused_with_line_and_field(tmp_path: Path, text: str,
     path.chmod(0o600)
     with pytest.raises(ProfileError, match=f"profiles.toml{says}"):
         load_profiles(path)
+
+
+def test_every_field_of_a_profile_has_a_reader() -> None:
+    assert {one.name for one in dataclasses.fields(Profile)} - {"name"} == FIELDS
 
 
 def test_a_broken_file_is_not_edited(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from gwtui.resources.guardrails.effect import EFFECT_COLUMNS, LiveEffect, model_
 from gwtui.resources.guardrails.on_model import _remaining_rows
 from gwtui.resources.keys.resource import KEYS, binding_of, own_cell
 from gwtui.ui.screens.remaining import model_lines
-from gwtui.watch.alerts.derived import _healthy
+from gwtui.watch.alerts.derived_figures import _healthy
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.models import GuardrailOnModel
 from resource_reading import cell_of, rows_of

@@ -21,7 +21,7 @@ from gwtui.contract.request import problems
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud.form import Facts, no_choices
 from gwtui.domain.known_secrets import Token
-from gwtui.local.seal import Label, SealedKey
+from gwtui.local.sealed_keys import SealedKey, SealLabel
 from gwtui.resources.session import TryMemory
 from gwtui.resources.tries.facts import key_hash
 from gwtui.resources.tries.form import TriedKey, TryForm, try_form
@@ -68,7 +68,7 @@ def test_a_form_begins_with_what_the_row_says(name: str) -> None:
 
 
 def sealed(name: str, value: str, made: datetime = NOW) -> SealedKey:
-    return SealedKey(Label("https://x", f"plan-{name}", "", NOW), name, made, SecretStr(value))
+    return SealedKey(SealLabel("https://x", f"plan-{name}", "", NOW), name, made, SecretStr(value))
 
 
 def test_keys_are_offered_the_newest_first_and_the_one_of_the_row_is_chosen() -> None:

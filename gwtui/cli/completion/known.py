@@ -44,8 +44,8 @@ def known_tree() -> Mapping[str, Any]:
 def make_tree(path: Path | None = None, stamp: str = "") -> Mapping[str, Any]:
     """The command line from its parsers, kept for the next time where that is possible."""
     from gwtui.cli.command_tree import command_tree  # noqa: PLC0415 - loads every declaration
-    from gwtui.local.jsonl import replace_file  # noqa: PLC0415
     from gwtui.local.paths import PrivateDirectoryError, ensure_private  # noqa: PLC0415
+    from gwtui.local.private_file import replace_file  # noqa: PLC0415
 
     path = path or _paths().cache / _TREE
     tree = command_tree().as_json()

@@ -37,9 +37,8 @@ from gwtui.cli.tries.show import (
     show_plan,
     show_refusal,
 )
-from gwtui.client.connection import Connection, InvalidConnectionError
+from gwtui.client.connection import READ_ONLY_PROFILE, Connection, InvalidConnectionError
 from gwtui.client.errors import GatewayError
-from gwtui.client.gate import READ_ONLY_PROFILE
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.inference import Inference
 from gwtui.contract.chat import ChatRequest

@@ -12,7 +12,7 @@ from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section
 from gwtui.domain.alert_rules import AlertRule, BoundRule, ConditionRule, EventRule
 from gwtui.domain.quantities import quantity, span
 from gwtui.resources.alerts.resource import severity_cell
-from gwtui.watch.alerts.kinds import signal_of
+from gwtui.watch.alerts.rule_kinds import signal_of
 from gwtui.watch.feeds.alerts import RuleRow, alert_rules_feed
 
 

@@ -27,7 +27,6 @@ from gwtui.crud.text import NAME_LIMIT, Names, count, identity_of, named, quoted
 from gwtui.crud.undo import CannotUndoError, or_nothing
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.assignments.actions import RESOURCE
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
 from gwtui.watch.feeds.guardrails import Assignment, Bindings
 from gwtui.watch.feeds.keys import fetch_keys
@@ -220,7 +219,7 @@ def _request(
     return Plan(
         action="assignments.remove" if remove else f"guardrails.assign_{kind.noun}s",
         title=title,
-        resource=RESOURCE,
+        resource="assignments",
         identity=guardrail,
         send=lambda client: change(client, guardrail, request),
         summary=request.body(),

@@ -34,7 +34,6 @@ from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.money import usd
 from gwtui.domain.resets import describe_reset
-from gwtui.resources.budgets.actions import RESOURCE
 from gwtui.resources.uses import Uses, budget_uses, items_soon
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 
@@ -125,7 +124,7 @@ def plan_put(
     return Plan(
         action="budgets.put",
         title=f"Set the {interval} budget of workspace {WORKSPACES.name(workspace)}",
-        resource=RESOURCE,
+        resource="budgets",
         identity=f"{identity}/{interval}",
         send=lambda client: client.workspaces.put_budget(identity, interval, request),
         changes=tuple(changes),
@@ -154,7 +153,7 @@ def plan_delete(
     return Plan(
         action="budgets.delete",
         title=f"Remove the {interval} budget of workspace {WORKSPACES.name(workspace)}",
-        resource=RESOURCE,
+        resource="budgets",
         identity=f"{identity}/{interval}",
         send=lambda client: client.workspaces.delete_budget(identity, interval),
         changes=(Change(_label(interval), _before(present, interval), "none"),),
@@ -232,7 +231,7 @@ def together(
     set: with both it can be undone.
     """
     title = f"Change the budgets of workspace {WORKSPACES.name(space)}"
-    one = bundle(title, plans, action="budgets.edit", resource=RESOURCE, identity=space.id)
+    one = bundle(title, plans, action="budgets.edit", resource="budgets", identity=space.id)
     if before is not None and changed is not None and changed.keys() <= before.keys():
         one = replace(one, undo=_limits_back(space, plans, before, changed))
     if not plans:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.crud import cells
 from gwtui.crud.resource import Cell, Tone
 from gwtui.domain import money, times
 from gwtui.domain.runway import Burn, Outlook
 from gwtui.resources.credits.balance import RATES, Line, balance_tone, rated_runway
-from gwtui.watch.board.snapshot import BoardReadings
+from gwtui.watch.board import BoardReadings
 
 _WHOLE = 0.95
 """Share of a window from which on it counts as seen throughout."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gwtui.contract.activity import FeedbackRequest
+from gwtui.contract.usage import FeedbackRequest
 from gwtui.crud import fields
 from gwtui.crud.fields import Field, Fields, PlanContext
 from gwtui.crud.form import FormField, FormSpec, TextAreaField
 from gwtui.crud.plan import Plan
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.generations.actions import RESOURCE
 
 CATEGORIES = {
     "latency": "latency",
@@ -60,7 +59,7 @@ def plan_feedback(request: FeedbackRequest, context: PlanContext) -> Plan[None]:
     return Plan(
         action="generation.feedback",
         title=f"Send feedback on generation {safe_line(request.generation_id, 60)}",
-        resource=RESOURCE,
+        resource="generation",
         identity=request.generation_id,
         send=lambda client: client.generations.give_feedback(request),
         changes=tuple(

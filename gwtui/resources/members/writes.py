@@ -27,7 +27,6 @@ from gwtui.crud.recovery import InspectionContext
 from gwtui.crud.text import Names, count, identity_of, named, quoted, several
 from gwtui.crud.undo import CannotUndoError, each_back
 from gwtui.domain.diffs import ABSENT
-from gwtui.resources.members.actions import RESOURCE
 from gwtui.resources.uses import items_soon, people_names
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 
@@ -87,7 +86,7 @@ def plan_add(
     return Plan(
         action=_ADD,
         title=f"Add {count(len(users), 'member')} to workspace {WORKSPACES.name(workspace)}",
-        resource=RESOURCE,
+        resource="members",
         identity=identity,
         send=lambda client: client.workspaces.add_members(
             identity, ChangeMembersRequest(user_ids=users)
@@ -173,7 +172,7 @@ def plan_remove(
         action=_REMOVE,
         title=f"Remove {count(len(going or users), 'member')} "
         f"from workspace {WORKSPACES.name(workspace)}",
-        resource=RESOURCE,
+        resource="members",
         identity=identity,
         send=lambda client: client.workspaces.remove_members(
             identity, ChangeMembersRequest(user_ids=going)

@@ -10,8 +10,7 @@ from gwtui.contract.pricing import PER_TOKEN_KEYS, PRICE_KEYS, Pricing
 from gwtui.crud import cells
 from gwtui.crud.resource import Cell, DetailRow, DetailTable
 from gwtui.domain import money
-from gwtui.domain.price_rules import OverrideRule
-from gwtui.domain.pricing import discount_of, tiers
+from gwtui.domain.pricing import OverrideRule, discount_of, override_rules
 
 _FREE = Cell("free", "good")
 _ELSEWHERE = Cell("other", "muted")
@@ -154,7 +153,7 @@ _RULE = Cell("Where several apply, the later one wins, price by price.", "muted"
 
 def override_rows(pricing: Pricing, now: datetime) -> Sequence[DetailRow]:
     """The overrides one by one, in the contract's order, at the prices that are charged."""
-    rules = tiers(pricing)
+    rules = override_rules(pricing)
     rows = [
         DetailRow(f"{rule.position}.", _conditions(rule, now), _prices(pricing, rule))
         for rule in rules

@@ -20,10 +20,8 @@ from gwtui.crud.text import Names, named
 from gwtui.crud.writes import Writes
 from gwtui.domain.diffs import ABSENT
 from gwtui.local.journal import Journal
-from gwtui.resources.assignments import actions as assignments
 from gwtui.resources.budgets import writes as budgets
 from gwtui.resources.byok.writes import CREDENTIALS
-from gwtui.resources.generations import actions as generation
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
 from gwtui.resources.keys.writes import WRITES as KEYS
 from gwtui.resources.members import writes as members
@@ -53,7 +51,7 @@ _DECLARED = {writes.resource: writes for writes in DECLARED}
 async def look_into(look: InspectionContext) -> Evidence:
     """Everything that can be found now. Raises GatewayError."""
     intent = look.intent
-    if intent.resource == generation.RESOURCE:
+    if intent.resource == "generation":
         return Evidence(intent, (_NO_WAY,))
     if special := _SPECIAL.get(intent.resource):
         try:
@@ -129,7 +127,7 @@ async def _guardrail_names(client: GatewayClient, rails: Iterable[Any]) -> Names
 
 
 _SPECIAL: Mapping[str, Callable[[InspectionContext], Awaitable[Evidence]]] = {
-    assignments.RESOURCE: look_at_assignments,
+    "assignments": look_at_assignments,
     "members": members.look_at_members,
     "budgets": budgets.look_at_budget,
 }

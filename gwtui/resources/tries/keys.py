@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from gwtui.domain.known_secrets import Secret
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.seal import SealedKey
+from gwtui.local.sealed_keys import SealedKey
 from gwtui.local.tokens import TRY_KEY_VARIABLE
 from gwtui.resources.session import TryMemory
 from gwtui.resources.tries.facts import key_hash

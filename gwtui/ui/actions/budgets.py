@@ -14,7 +14,7 @@ from gwtui.resources.budgets.form import Spent, budgets_form
 from gwtui.resources.budgets.writes import FIELDS, WorkspaceBudgets, read_budgets, read_uses
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.editing import Editing
+from gwtui.ui.actions.crud import Editing
 from gwtui.ui.actions.links import workspace_of
 from gwtui.ui.actions.writing import (
     covered,

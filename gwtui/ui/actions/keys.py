@@ -20,7 +20,7 @@ from gwtui.resources.keys.writes import WRITES, plan_sealed_create
 from gwtui.ui.actions import crud
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.crud import plan_context
-from gwtui.ui.actions.recovery import show_route
+from gwtui.ui.actions.links import show_route
 from gwtui.ui.actions.sealed_keys import wipe
 from gwtui.ui.actions.writing import (
     confirm,

@@ -13,8 +13,7 @@ from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.screens.ask import AskScreen
 
 if TYPE_CHECKING:
-    from gwtui.local.seal import SealedKey
-    from gwtui.local.sealed_keys import SealedKeys
+    from gwtui.local.sealed_keys import SealedKey, SealedKeys
 
 LATER = "Look for “Keys never acknowledged” among the commands (ctrl+p)."
 _NAME = 60

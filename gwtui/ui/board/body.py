@@ -13,7 +13,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
 from gwtui.crud.action import COPY
-from gwtui.local.ascii_terminal import ascii_only
+from gwtui.local.terminal import ascii_only
 from gwtui.resources.alerts.resource import alerts_line
 from gwtui.ui.board.endpoint import EndpointPanel
 from gwtui.ui.board.endpoints import EndpointsPanel
@@ -27,11 +27,11 @@ from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.plot import SPANS
-from gwtui.watch.board.questions import RecordingState
-from gwtui.watch.board.snapshot import BoardSnapshot, newest
+from gwtui.watch.board import BoardSnapshot, newest
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.alerts import alerts_feed
 from gwtui.watch.history.model import RESOURCES, Resource
+from gwtui.watch.history.queries import RecordingState
 
 if TYPE_CHECKING:
     from gwtui.watch.history.recorder import Recorder

@@ -29,9 +29,9 @@ from gwtui.ui.widgets.plot import (
     timeline,
 )
 from gwtui.ui.widgets.plot.paint import column_of
-from gwtui.watch.board.questions import ProbeReading, endpoint_curves, last_probe
-from gwtui.watch.board.snapshot import BoardSnapshot
+from gwtui.watch.board import BoardSnapshot
 from gwtui.watch.history.model import Curve, Point, RecordedChange
+from gwtui.watch.history.queries import ProbeReading, endpoint_curves, last_probe
 
 _GAP = Block("", "plain")
 _ABSENT = Block("no traffic", "muted")

@@ -12,9 +12,9 @@ from textual.app import ComposeResult
 
 from gwtui.contract.models import Endpoint
 from gwtui.crud import cells
+from gwtui.crud.cells import sparkline
 from gwtui.crud.columns import figure_column, text_column
 from gwtui.crud.resource import Cell, Column, SortValue
-from gwtui.crud.sparkline import sparkline
 from gwtui.domain import times
 from gwtui.domain.uptime import verdict
 from gwtui.resources.models.endpoint_detail import percentile
@@ -29,10 +29,10 @@ from gwtui.ui.commands import with_keys
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.table import ResourceTable
-from gwtui.watch.board.questions import SPARK_SLOTS, EndpointsPast, direction, endpoints_past
-from gwtui.watch.board.snapshot import BoardReadings, BoardSnapshot
+from gwtui.watch.board import BoardReadings, BoardSnapshot
 from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.history.model import Curve, RecordedChange, endpoint_identity
+from gwtui.watch.history.queries import SPARK_SLOTS, EndpointsPast, direction, endpoints_past
 
 _ARROWS = {1: "▲", -1: "▼", 0: "±"}
 _ARROWS_ASCII = {1: "^", -1: "v", 0: "~"}

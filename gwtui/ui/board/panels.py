@@ -37,10 +37,9 @@ from gwtui.ui.widgets.plot import (
     window_at,
 )
 from gwtui.ui.widgets.table import ResourceTable
-from gwtui.watch.board.limits import Limit, limits
-from gwtui.watch.board.questions import CreditsPast, LimitUse, News, credits_past, recent_changes
-from gwtui.watch.board.snapshot import BoardReadings, BoardSnapshot
+from gwtui.watch.board import BoardReadings, BoardSnapshot, Limit, limits
 from gwtui.watch.history.model import RecordedChange
+from gwtui.watch.history.queries import CreditsPast, LimitUse, News, credits_past, recent_changes
 from gwtui.watch.history.reader import HistoryReader
 
 

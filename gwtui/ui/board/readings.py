@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.ui.board.panels import BoardView, Question
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.watch.board.questions import RecordingState, recording
-from gwtui.watch.board.snapshot import MISSED, BoardReadings, BoardSnapshot, recorded
+from gwtui.watch.board import MISSED, BoardReadings, BoardSnapshot, recorded
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed, measured_rate
 from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed
 from gwtui.watch.feeds.keys import KeyRow, keys_feed
 from gwtui.watch.feeds.workspaces import Figures, figures_feed
 from gwtui.watch.history.model import HistoryError, Resource
+from gwtui.watch.history.queries import RecordingState, recording
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.replay import snapshot_at
 from gwtui.watch.history.sources import DEFAULT_PACES

@@ -13,13 +13,13 @@ from gwtui.crud.resource import Tone
 from gwtui.domain import times
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.tones import toned
-from gwtui.watch.board.questions import RecordingState as Known
+from gwtui.watch.history.queries import RecordingState as Known
 
 if TYPE_CHECKING:
     from gwtui.resources.session import Session
     from gwtui.watch.feed import Feed
     from gwtui.watch.history.recording import Recording
-    from gwtui.watch.probes.status import ProbeStatus
+    from gwtui.watch.probes.session import ProbeStatus
 
 
 _LONG = 160

@@ -15,14 +15,13 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 
-from gwtui.contract.activity import ActivityRow
+from gwtui.contract.usage import ActivityRow
 from gwtui.crud.action import COPY
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain import activity
-from gwtui.domain.activity import GROUPINGS, MEASURES, Grouping, Measure
-from gwtui.domain.activity_days import DayRange, parse_days
+from gwtui.domain.activity import GROUPINGS, MEASURES, DayRange, Grouping, Measure, parse_days
 from gwtui.domain.safe_text import safe_text
-from gwtui.local.ascii_terminal import ascii_only
+from gwtui.local.terminal import ascii_only
 from gwtui.resources.actions import by_id
 from gwtui.resources.activity.breakdown import of_account, of_keys, of_users
 from gwtui.resources.activity.resource import (

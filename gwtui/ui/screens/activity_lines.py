@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from gwtui.contract.activity import ActivityRow
+from gwtui.contract.usage import ActivityRow
 from gwtui.domain import activity
 from gwtui.resources.activity.resource import totals
 from gwtui.ui.commands import key_of

@@ -23,8 +23,8 @@ from gwtui.crud.evidence import (
 from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import safe_text
 from gwtui.domain.times import age
+from gwtui.resources.account_actions import DOUBT
 from gwtui.resources.actions import by_id
-from gwtui.resources.recovery.actions import RESOURCE
 from gwtui.resources.recovery.inspection import Inspection, evidence_feed
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
@@ -58,9 +58,9 @@ class DoubtScreen(GatewayScreen):
         opener: ResourceSpec[Any] | None = None,
     ) -> None:
         super().__init__(
-            RESOURCE,
+            DOUBT,
             title="Evidence",
-            tab=RESOURCE if opener is None else opener.id,
+            tab=DOUBT if opener is None else opener.id,
             extra_scopes=(COPY,),
         )
         self._plan = parent or ""

@@ -12,7 +12,7 @@ from gwtui.ui.widgets.table.layout import ColumnChoice
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import ResourceSpec
-    from gwtui.local.toml_editor import Value
+    from gwtui.local.toml_file import TomlValue
     from gwtui.ui.remembering import Remembering
 
 _NAME = 40
@@ -76,7 +76,7 @@ class ListMemory:
         """Other columns are shown, or other widths; None for the usual ones."""
         before = self.preferences.widths
         self._remember(columns=None if columns is None else list(columns))
-        changes: dict[str, Value | None] = {name: None for name in before if name not in widths}
+        changes: dict[str, TomlValue | None] = {name: None for name in before if name not in widths}
         self._remembering.remember(
             {self._name("widths", name): width for name, width in {**changes, **widths}.items()}
         )
@@ -95,7 +95,7 @@ class ListMemory:
         width = round(now / _STEP) * _STEP + way * _STEP
         self._remember(detail_width=min(max(width, DETAIL_WIDTHS.start), DETAIL_WIDTHS[-1]))
 
-    def _remember(self, **settings: Value | None) -> None:
+    def _remember(self, **settings: TomlValue | None) -> None:
         self._remembering.remember({self._name(name): value for name, value in settings.items()})
 
     def _name(self, *parts: str) -> tuple[str, ...]:

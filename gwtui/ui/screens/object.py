@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 
 from gwtui.crud.action import COPY
 from gwtui.crud.resource import Section
-from gwtui.resources.figure_actions import FIGURES
+from gwtui.resources.frame_actions import FIGURES
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.lines import LinesView

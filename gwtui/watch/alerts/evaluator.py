@@ -21,7 +21,8 @@ from gwtui.domain.alerting import QUIET, Bounds, Step, Timing, lapse, occur, ste
 from gwtui.domain.money import per_million, percent_points, usd
 from gwtui.domain.runway import UsedCurve, UsedTotal
 from gwtui.domain.safe_text import safe_line
-from gwtui.watch.alerts.kinds import (
+from gwtui.watch.alerts.model import GUARDED, Alert, AlertEvent, AlertKey, EventKind, Findings
+from gwtui.watch.alerts.rule_kinds import (
     RUNWAY,
     RuleReading,
     Signal,
@@ -30,7 +31,6 @@ from gwtui.watch.alerts.kinds import (
     subject_name,
     watches,
 )
-from gwtui.watch.alerts.model import GUARDED, Alert, AlertEvent, AlertKey, EventKind, Findings
 from gwtui.watch.history import model as figures
 from gwtui.watch.history import model as kinds
 from gwtui.watch.history.model import Fields, Observation, RecordedChange, Subject

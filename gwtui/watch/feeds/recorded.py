@@ -21,8 +21,8 @@ from gwtui.watch.shared_reads import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
-    from gwtui.watch.board.questions import CreditsPast
     from gwtui.watch.history.model import Curve
+    from gwtui.watch.history.queries import CreditsPast
     from gwtui.watch.history.reader import HistoryReader
 
 T = TypeVar("T")
@@ -93,7 +93,7 @@ def _from_file(path: Path, question: Callable[[HistoryReader], T], nothing: T) -
 
 
 def _credits(now: datetime, reader: HistoryReader) -> CreditsPast:
-    from gwtui.watch.board.questions import LimitUse, credits_past  # noqa: PLC0415 - loads SQLite
+    from gwtui.watch.history.queries import LimitUse, credits_past  # noqa: PLC0415 - loads SQLite
 
     return credits_past(reader, LimitUse(now - SPAN - _MARGIN, now))
 

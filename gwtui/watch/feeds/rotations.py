@@ -41,7 +41,7 @@ from gwtui.watch.shared_reads import FeedKey, PoolReader, key_assignments
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
-    from gwtui.local.seal import SealedKey
+    from gwtui.local.sealed_keys import SealedKey
 
 FEED = "keys-rotations"
 """Begins like the feed of the keys: what is written to keys changes how rotations stand."""

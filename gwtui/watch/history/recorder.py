@@ -15,6 +15,7 @@ from typing import Any
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.watch.history.archive import Archive
+from gwtui.watch.history.compaction import step
 from gwtui.watch.history.lease import BEAT
 from gwtui.watch.history.model import (
     HistoryDamagedError,
@@ -24,8 +25,7 @@ from gwtui.watch.history.model import (
     RecordedChange,
 )
 from gwtui.watch.history.sources import DEFAULT_PACES, Build, Paces, Sources
-from gwtui.watch.history.upkeep import step
-from gwtui.watch.history.watched import is_own, set_defaults, unwatch_model, watch_model
+from gwtui.watch.history.watched_models import is_own, set_defaults, unwatch_model, watch_model
 from gwtui.watch.history.writer import HistoryWriter
 from gwtui.watch.hub import FeedHub
 

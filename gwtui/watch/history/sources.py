@@ -20,7 +20,7 @@ from gwtui.watch.feeds.guardrails import guardrails_feed
 from gwtui.watch.feeds.keys import keys_feed
 from gwtui.watch.feeds.workspaces import figures_feed
 from gwtui.watch.history.model import Observation
-from gwtui.watch.history.observations import (
+from gwtui.watch.history.observers import (
     ObservedReading,
     credits_seen,
     endpoints_seen,
@@ -29,7 +29,7 @@ from gwtui.watch.history.observations import (
     keys_seen,
     workspaces_seen,
 )
-from gwtui.watch.history.watched import DEFAULT_MODELS, defaults
+from gwtui.watch.history.watched_models import DEFAULT_MODELS, defaults
 from gwtui.watch.hub import FeedHub, Scope
 from gwtui.watch.shared_reads import FeedKey
 

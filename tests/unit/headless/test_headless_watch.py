@@ -12,7 +12,7 @@ from gwtui.cli import exits
 from gwtui.cli.watch_lines import lines
 from gwtui.contract.keys import ApiKey
 from gwtui.watch.feeds.keys import KeyRow
-from gwtui.watch.history.observations import ObservedReading, keys_seen
+from gwtui.watch.history.observers import ObservedReading, keys_seen
 from headless_kit import Gwtui, Site
 
 MODEL = "helioscope/corona-code"
