@@ -22,7 +22,7 @@ from gwtui.resources.registry import RESOURCES, SHORT_TITLES, TITLES
 from gwtui.resources.registry import TABS as TABS_OF_THE_DASHBOARD
 from gwtui.ui.commands import offered
 from gwtui.ui.line_filter import ControlCharacterFilter
-from gwtui.ui.screens.too_small import TooSmallScreen
+from gwtui.ui.screens.dialogs import TooSmallScreen
 from gwtui.ui.themes import THEMES
 from gwtui.ui.widgets.badges import CRITICAL, FAULTS, READ_ONLY
 from gwtui.ui.widgets.footer import footer_parts

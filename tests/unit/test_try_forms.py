@@ -27,7 +27,7 @@ from gwtui.resources.tries.facts import key_hash
 from gwtui.resources.tries.form import TriedKey, TryForm, try_form
 from gwtui.resources.tries.keys import TYPED, begin_with, key_sources
 from gwtui.ui.actions.tries import _begun_from
-from gwtui.ui.forms.state import FormState
+from gwtui.ui.forms.form_state import FormState
 from gwtui.watch.feeds.byok import ByokRow
 from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.feeds.guardrails import GuardrailRow

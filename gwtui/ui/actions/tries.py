@@ -41,8 +41,7 @@ from gwtui.resources.tries.plan import TryPlan, cap_problem, models_of, try_plan
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.actions.writing import covered, form_context, plain_facts, refresh
 from gwtui.ui.screens.compare import CompareRequestScreen, CompareScreen, ReadyComparison
-from gwtui.ui.screens.try_answer import AnswerScreen, Trial
-from gwtui.ui.screens.try_request import TryScreen
+from gwtui.ui.screens.tries import AnswerScreen, Trial, TryScreen
 from gwtui.watch.feeds.byok import ByokRow
 from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.feeds.guardrails import GuardrailRow

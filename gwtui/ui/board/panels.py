@@ -42,6 +42,15 @@ from gwtui.watch.history.model import RecordedChange
 from gwtui.watch.history.queries import CreditsPast, LimitUse, News, credits_past, recent_changes
 from gwtui.watch.history.reader import HistoryReader
 
+Question = Callable[[HistoryReader], Any]
+"""Asked in the thread of the history: it must touch no widget."""
+_LABEL = 9
+_MOST_LIMITS = 50
+"""Limits that are listed: those far from their end are of no interest here."""
+_BAR = 8
+_GAP = 2
+_INDENT = len("MM-DD HH:MM ")
+
 
 @dataclass(frozen=True, slots=True)
 class BoardView:
@@ -69,10 +78,6 @@ class BoardView:
         return LimitUse(self.window.since, self.now)
 
 
-Question = Callable[[HistoryReader], Any]
-"""Asked in the thread of the history: it must touch no widget."""
-
-
 class Panel(Vertical):
     """A part of the board. It is given what is known, and asks the history for the rest."""
 
@@ -90,9 +95,6 @@ class Panel(Vertical):
 
     def answer(self, found: Any, view: BoardView) -> None:
         """Show what the history answered; None when there is no history to ask."""
-
-
-_LABEL = 9
 
 
 class CreditsPanel(Panel):
@@ -176,11 +178,6 @@ class CreditsPanel(Panel):
 
 def _usd(amount: Decimal) -> str:
     return money.usd(amount)
-
-
-_MOST_LIMITS = 50
-"""Limits that are listed: those far from their end are of no interest here."""
-_BAR = 8
 
 
 def _used(one: Limit) -> Cell:
@@ -267,10 +264,6 @@ def _state(what: str, readings: BoardReadings[Any], view: BoardView) -> str:
     if readings.value is None:
         return f"{what} cannot be read" if readings.error is not None else f"reading {what}…"
     return f"{what} {times.age(readings.age(now))} old" if readings.is_old(now) else ""
-
-
-_GAP = 2
-_INDENT = len("MM-DD HH:MM ")
 
 
 class ChangesPanel(Panel):
