@@ -16,7 +16,7 @@ from textual.pilot import Pilot
 
 from dashboard_kit import MOMENT, Demo, settled
 from gwtui.client.gateway import GatewayClient
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.domain.clock import Clock
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.board import BoardScreen

@@ -18,14 +18,14 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.request import RequestModel, problems
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.bulk import (
-    Bulk,
+    BulkOperation,
     BulkPart,
+    BulkPlan,
     LeftOut,
     LeftOutError,
-    Wish,
     changes_of_part,
     effects_of_parts,
-    said_of_left_out,
+    left_out_lines,
 )
 from gwtui.crud.plan import Plan, Undo, WayBack, bundle, bundle_alike
 from gwtui.domain.cells import UNKNOWN
@@ -143,7 +143,7 @@ class UndoList:
         place = self._done.index(done)
         self._done = [*self._done[:place], *rest, *self._done[place + 1 :]]
 
-    def bulk(self, client: GatewayClient, done: Done, plan: Plan[Any]) -> Bulk:
+    def bulk(self, client: GatewayClient, done: Done, plan: Plan[Any]) -> BulkPlan:
         """The way back from many changes, as ``plan`` gave it, to be carried out one by one."""
         of_id = {part.plan_id: part for part in done.parts}
         found = [(of_id[back.undoes or ""], back) for back in plan.parts]
@@ -155,11 +155,11 @@ class UndoList:
             except CannotUndoError as error:
                 raise LeftOutError(str(error)) from None
 
-        wish = Wish(
+        operation = BulkOperation(
             action=plan.action, resource=plan.resource, verb="Undo", noun="change", plan=again
         )
         parts = tuple(BulkPart(part.identity, part.name, back) for part, back in found)
-        return Bulk(wish, plan, parts, ())
+        return BulkPlan(operation, plan, parts, ())
 
     async def plan(self, client: GatewayClient, done: Done) -> Plan[Any]:
         """The plan that takes a change back. Raises CannotUndoError and GatewayError."""
@@ -199,7 +199,7 @@ async def _parts_back(parts: Sequence[PartDone], client: GatewayClient, now: dat
             plan = replace(back, undoes=part.plan_id)
             backs.append(BulkPart(part.identity, part.name, plan))
     if not backs:
-        raise CannotUndoError(" ".join(said_of_left_out(left_out)))
+        raise CannotUndoError(" ".join(left_out_lines(left_out)))
     first = backs[0].plan
     plan = bundle(
         "",
@@ -211,7 +211,7 @@ async def _parts_back(parts: Sequence[PartDone], client: GatewayClient, now: dat
     return replace(
         plan,
         changes=tuple(change for back in backs for change in changes_of_part(back)),
-        effects=(*said_of_left_out(left_out), *effects_of_parts(backs)),
+        effects=(*left_out_lines(left_out), *effects_of_parts(backs)),
     )
 
 

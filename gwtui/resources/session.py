@@ -17,12 +17,11 @@ from gwtui.watch.history.recording import Recording, open_recording
 from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
-    from pydantic import SecretStr
-
     from gwtui.client.connection import Connection
     from gwtui.client.gateway import GatewayClient
     from gwtui.contract.current_key import CurrentKey
     from gwtui.crud.executor import WriteExecutor
+    from gwtui.domain.known_secrets import Secret
     from gwtui.local.journal import Journal
     from gwtui.local.probe_key import Probing
     from gwtui.local.sealed_keys import SealedKeys
@@ -195,13 +194,13 @@ class TryMemory:
     """
 
     allowed: bool = False
-    given: SecretStr | None = None
-    typed: SecretStr | None = None
+    given: Secret | None = None
+    typed: Secret | None = None
     draft: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def held(self, connection: Connection) -> str | None:
         """Why no request is sent to a model, to end a sentence with; None when it may be."""
-        from gwtui.client.gate import READ_ONLY_PROFILE  # noqa: PLC0415 - once connected
+        from gwtui.client.connection import READ_ONLY_PROFILE  # noqa: PLC0415 - once connected
 
         if not connection.read_only or self.allowed:
             return None

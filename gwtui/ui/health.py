@@ -30,7 +30,7 @@ from gwtui.ui.widgets.state_panel import StatePanel
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
-    from gwtui.client.skew import ClockSkew
+    from gwtui.client.clock_skew import ClockSkew
     from gwtui.watch.feed import FeedState
 
 

@@ -13,8 +13,8 @@ from decimal import Decimal
 from typing import Generic, Literal, TypeVar
 
 from gwtui.client.errors import GatewayError
-from gwtui.contract.credits import Credits
 from gwtui.contract.keys import is_expired
+from gwtui.contract.usage import Credits
 from gwtui.domain.resets import next_reset
 from gwtui.domain.runway import Outlook, Rate, credit_outlook
 from gwtui.watch.feed import FeedState

@@ -16,9 +16,9 @@ from textual import events
 from board_desk import Opened, _rows, board, line, notices, press
 from board_kit import MODELS, Filled, at_rest, board_of, fill
 from dashboard_kit import MOMENT, Demo, settled
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.domain.clock import Clock
-from gwtui.ui.board import readings
+from gwtui.ui.board import sources
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.plot import PlotView
 from gwtui.watch.board import BoardSnapshot
@@ -182,7 +182,7 @@ async def test_who_cannot_read_credits_still_sees_endpoints(
         asked.append(set(resources))
         return snapshot_at(reader, moment, resources)
 
-    monkeypatch.setattr(readings, "snapshot_at", ask)
+    monkeypatch.setattr(sources, "snapshot_at", ask)
     before = recorded_credits()
     demo.management = False
     demo.token = demo.gateway.issue_key(management=False, name="plain")

@@ -16,10 +16,10 @@ import pytest
 from pydantic import SecretStr
 
 from fault_world import CLOCK, NOW, PLANS, FaultWorld
+from gwtui.client.clock_skew import ClockSkew
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.paging import Listing
-from gwtui.client.skew import ClockSkew
 from gwtui.client.transport import Transport
 from gwtui.contract.budgets import Budget
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest

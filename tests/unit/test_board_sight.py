@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.domain.uptime import verdict
 from gwtui.watch.board import (
     MISSED,

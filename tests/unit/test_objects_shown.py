@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from gwtui.contract.activity import ActivityRow, Generation
 from gwtui.contract.byok import ByokCredential
 from gwtui.contract.current_key import CurrentKey
 from gwtui.contract.models import Endpoint, Model
+from gwtui.contract.usage import ActivityRow, Generation
 from gwtui.crud.resource import DetailRow, Section
 from gwtui.domain.catalog_view import CatalogView, Offers
 from gwtui.resources.activity import resource as activity

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from gwtui.contract.activity import ActivityRow
+from gwtui.contract.usage import ActivityRow
 from gwtui.domain import activity
 from gwtui.domain.activity import ActivitySummary, Grouping
 from gwtui.domain.safe_text import safe_line

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from gwtui.contract.activity import ActivityRow
+from gwtui.contract.usage import ActivityRow
 from gwtui.crud import cells
 from gwtui.crud.columns import count_column, text_column, usd_column
 from gwtui.crud.resource import Column, DetailRow, ResourceSpec, Section
-from gwtui.crud.schema_gaps import honesty_sections
+from gwtui.crud.schema_drift import drift_sections
 from gwtui.watch.feeds.activity import DayRow, days_feed
 
 
@@ -61,7 +61,7 @@ ACTIVITY_DAYS: ResourceSpec[DayRow] = ResourceSpec(
     identity=lambda row: row.identity,
     name=lambda row: f"{cells.text(row.row.date).text} {cells.text(row.row.model).text}",
     columns=COLUMNS,
-    sections=(Section("Activity", _rows), *honesty_sections(lambda row: row.row)),
+    sections=(Section("Activity", _rows), *drift_sections(lambda row: row.row)),
     feed=days_feed,
     raw=lambda row: row.row.raw,
     empty="Nothing was used in the last 30 completed days.",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
-from gwtui.contract.activity import ActivityRow
+from gwtui.contract.usage import ActivityRow
 from gwtui.crud import cells
 from gwtui.crud.columns import count_column, figure_column, text_column, usd_column
 from gwtui.crud.resource import Cell, Column

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
 
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.crud import cells
 from gwtui.crud.resource import Cell, Tone
 from gwtui.domain import money, times

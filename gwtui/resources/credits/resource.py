@@ -13,7 +13,7 @@ from decimal import Decimal
 from gwtui.crud import cells
 from gwtui.crud.columns import figure_column, usd_column
 from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ResourceSpec, Section
-from gwtui.crud.schema_gaps import honesty_sections
+from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain.cells import SortValue
 from gwtui.resources.credits import balance
 from gwtui.resources.credits.text import burn_cells, runway_cells
@@ -120,7 +120,7 @@ CREDITS: ResourceSpec[CreditsRow] = ResourceSpec(
     identity=lambda _row: "credits",
     name=lambda _row: "Credits",
     columns=COLUMNS,
-    sections=(Section("Standing", _credits_rows), *honesty_sections(lambda row: row.credits)),
+    sections=(Section("Standing", _credits_rows), *drift_sections(lambda row: row.credits)),
     feed=credits_rows_feed,
     raw=lambda row: row.credits.raw,
     empty="The gateway did not give a balance.",

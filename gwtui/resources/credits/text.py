@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.crud import cells
 from gwtui.crud.resource import Cell, Tone
 from gwtui.domain import money, times

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gwtui.contract.activity import FeedbackRequest
+from gwtui.contract.usage import FeedbackRequest
 from gwtui.crud import fields
 from gwtui.crud.fields import Field, Fields, PlanContext
 from gwtui.crud.form import FormField, FormSpec, TextAreaField

@@ -9,7 +9,7 @@ from gwtui.contract.models import Provider
 from gwtui.crud import cells
 from gwtui.crud.columns import text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ReadBy, ResourceSpec, Section
-from gwtui.crud.schema_gaps import own_honesty_sections
+from gwtui.crud.schema_drift import own_drift_sections
 from gwtui.watch.feeds.models import providers_feed
 
 _LINKS = (
@@ -86,7 +86,7 @@ PROVIDERS: ResourceSpec[Provider] = ResourceSpec(
     sections=(
         Section("Identity", _identity_rows),
         Section("Links", _link_rows),
-        *own_honesty_sections(Provider),
+        *own_drift_sections(Provider),
     ),
     feed=providers_feed,
     raw=lambda provider: provider.raw,

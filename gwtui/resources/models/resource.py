@@ -11,7 +11,7 @@ from gwtui.contract.models import Model, ReasoningSupport
 from gwtui.crud import cells
 from gwtui.crud.columns import count_column, figure_column, moment_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, DetailTable, ReadBy, ResourceSpec, Section
-from gwtui.crud.schema_gaps import own_honesty_sections
+from gwtui.crud.schema_drift import own_drift_sections
 from gwtui.domain import times
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.models.prices import (
@@ -262,7 +262,7 @@ MODELS: ResourceSpec[Model] = ResourceSpec(
         Section("Traits", trait_rows),
         Section("Parameters", _parameter_rows),
         Section("Description", _description),
-        *own_honesty_sections(Model),
+        *own_drift_sections(Model),
     ),
     feed=models_feed,
     raw=lambda model: model.raw,

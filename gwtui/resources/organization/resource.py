@@ -8,7 +8,7 @@ from datetime import datetime
 from gwtui.crud import cells
 from gwtui.crud.columns import text_column
 from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ReadBy, ResourceSpec, Section
-from gwtui.crud.schema_gaps import honesty_sections
+from gwtui.crud.schema_drift import drift_sections
 from gwtui.resources.workspaces.view import shown_name
 from gwtui.watch.feeds.organization import (
     Belonging,
@@ -119,7 +119,7 @@ ORGANIZATION: ResourceSpec[PersonRow] = ResourceSpec(
     sections=(
         Section("Person", _person_rows),
         Section("Workspaces", _place_rows),
-        *honesty_sections(lambda row: row.person),
+        *drift_sections(lambda row: row.person),
     ),
     feed=people_feed,
     completion=Completion(places_feed, _complete, columns=frozenset({"workspaces"})),

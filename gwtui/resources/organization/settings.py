@@ -9,7 +9,7 @@ from gwtui.contract.organization import OrganizationSettings
 from gwtui.crud import cells
 from gwtui.crud.columns import flag_column, text_column
 from gwtui.crud.resource import Column, DetailRow, ResourceSpec, Section
-from gwtui.crud.schema_gaps import own_honesty_sections
+from gwtui.crud.schema_drift import own_drift_sections
 from gwtui.watch.feeds.organization import settings_feed
 
 COLUMNS: tuple[Column[OrganizationSettings], ...] = (
@@ -43,7 +43,7 @@ SETTINGS: ResourceSpec[OrganizationSettings] = ResourceSpec(
     identity=lambda one: one.id or "settings",
     name=lambda _one: "Settings of the organization",
     columns=COLUMNS,
-    sections=(Section("Settings", _rows), *own_honesty_sections(OrganizationSettings)),
+    sections=(Section("Settings", _rows), *own_drift_sections(OrganizationSettings)),
     feed=settings_feed,
     raw=lambda one: one.raw,
     empty="The gateway gave no settings.",

@@ -48,6 +48,15 @@ from gwtui.watch.history.queries import (
 )
 from gwtui.watch.history.reader import HistoryReader
 
+Question = Callable[[HistoryReader], Any]
+"""Asked in the thread of the history: it must touch no widget."""
+_LABEL = 9
+_MOST_LIMITS = 50
+"""Limits that are listed: those far from their end are of no interest here."""
+_BAR = 8
+_GAP = 2
+_INDENT = len("MM-DD HH:MM ")
+
 
 @dataclass(frozen=True, slots=True)
 class BoardView:
@@ -75,10 +84,6 @@ class BoardView:
         return QuerySpan(self.window.since, self.now)
 
 
-Question = Callable[[HistoryReader], Any]
-"""Asked in the thread of the history: it must touch no widget."""
-
-
 class Panel(Vertical):
     """A part of the board. It is given what is known, and asks the history for the rest."""
 
@@ -96,9 +101,6 @@ class Panel(Vertical):
 
     def answer(self, found: Any, view: BoardView) -> None:
         """Show what the history answered; None when there is no history to ask."""
-
-
-_LABEL = 9
 
 
 class CreditsPanel(Panel):
@@ -182,11 +184,6 @@ class CreditsPanel(Panel):
 
 def _usd(amount: Decimal) -> str:
     return money.usd(amount)
-
-
-_MOST_LIMITS = 50
-"""Limits that are listed: those far from their end are of no interest here."""
-_BAR = 8
 
 
 def _used(one: Limit) -> Cell:
@@ -273,10 +270,6 @@ def _state(what: str, readings: BoardReadings[Any], view: BoardView) -> str:
     if readings.value is None:
         return f"{what} cannot be read" if readings.error is not None else f"reading {what}…"
     return f"{what} {times.age(readings.age(now))} old" if readings.is_old(now) else ""
-
-
-_GAP = 2
-_INDENT = len("MM-DD HH:MM ")
 
 
 class ChangesPanel(Panel):

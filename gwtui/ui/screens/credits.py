@@ -14,7 +14,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Digits
 
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.crud import cells
 from gwtui.crud.action import COPY
 from gwtui.crud.resource import Scope

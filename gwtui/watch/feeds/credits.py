@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 from weakref import WeakKeyDictionary
 
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.domain import runway as burn
 from gwtui.domain.runway import Meter, Outlook, Rate, credit_outlook
 from gwtui.watch import cadence

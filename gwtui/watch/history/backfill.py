@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from gwtui.contract.budgets import BUDGET_INTERVALS
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.domain.past import Past
 from gwtui.domain.resets import window_start
 from gwtui.watch.feeds.credits import credits_feed

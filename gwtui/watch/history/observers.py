@@ -16,13 +16,13 @@ from typing import Any
 from pydantic import JsonValue
 
 from gwtui.contract.budgets import BUDGET_INTERVALS
-from gwtui.contract.credits import Credits
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.models import Endpoint, Percentiles
 from gwtui.contract.pricing import PRICE_KEYS, Pricing
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.scalars import timestamp_text
+from gwtui.contract.usage import Credits
 from gwtui.domain.pricing import discount_of
 from gwtui.domain.safe_text import safe_text
 from gwtui.watch.feeds.endpoints import EndpointRow

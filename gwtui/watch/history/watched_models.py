@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 
-from gwtui.contract.activity import ActivityRow
+from gwtui.contract.usage import ActivityRow
 from gwtui.watch.history.file import transaction
 from gwtui.watch.history.model import seconds_of
 

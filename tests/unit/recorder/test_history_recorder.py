@@ -12,7 +12,7 @@ import pytest
 
 from fake_clock import FakeClock
 from gwtui.client.errors import ServerError
-from gwtui.contract.activity import ActivityRow
+from gwtui.contract.usage import ActivityRow
 from gwtui.watch.history import model as kinds
 from gwtui.watch.history.archive import Archive
 from gwtui.watch.history.lease import BEAT

@@ -1,4 +1,4 @@
-"""Sections for what an answer lacks and for what it has more than the contract says."""
+"""Detail sections for schema drift: fields that an answer lacks, fields that the contract lacks."""
 
 from __future__ import annotations
 
@@ -18,43 +18,43 @@ _NAME = 80
 _VALUE = 200
 
 
-def every_gap(model: ResponseModel, prefix: str = "") -> Iterator[tuple[str, str]]:
+def all_gaps(model: ResponseModel, prefix: str = "") -> Iterator[tuple[str, str]]:
     """(path, reason) of each field that is missing or unreadable, parts of the model included."""
     for name, reason in model.gaps.items():
         yield prefix + name, reason
     for path, part in _parts(model, prefix):
-        yield from every_gap(part, path)
+        yield from all_gaps(part, path)
 
 
-def every_unknown(model: ResponseModel, prefix: str = "") -> Iterator[tuple[str, Any]]:
+def all_unknown_fields(model: ResponseModel, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """(path, value) of each field that the contract does not name, parts included."""
     for name in model.unknown_fields:
         yield prefix + name, model.raw[name]
     for path, part in _parts(model, prefix):
-        yield from every_unknown(part, path)
+        yield from all_unknown_fields(part, path)
 
 
-def honesty_sections(model: Callable[[T], ResponseModel]) -> tuple[Section[T], Section[T]]:
-    """The two sections that close every detail pane; both are empty for a perfect answer."""
+def drift_sections(model: Callable[[T], ResponseModel]) -> tuple[Section[T], Section[T]]:
+    """The last two sections of every detail pane; both are empty where nothing drifted."""
 
     def gaps(item: T, _now: datetime) -> Sequence[DetailRow]:
         return [
             DetailRow("", Cell(safe_text(path, _NAME), "warn"), safe_text(reason, _VALUE))
-            for path, reason in every_gap(model(item))
+            for path, reason in all_gaps(model(item))
         ]
 
     def unknown(item: T, _now: datetime) -> Sequence[DetailRow]:
         return [
             DetailRow("", Cell(safe_text(path, _NAME)), _compact(value))
-            for path, value in every_unknown(model(item))
+            for path, value in all_unknown_fields(model(item))
         ]
 
     return Section("Gaps", gaps), Section("Unknown fields", unknown)
 
 
-def own_honesty_sections(_kind: type[M]) -> tuple[Section[M], Section[M]]:
+def own_drift_sections(_kind: type[M]) -> tuple[Section[M], Section[M]]:
     """The same for a resource whose rows are the answer itself."""
-    return honesty_sections(lambda item: item)
+    return drift_sections(lambda item: item)
 
 
 def _parts(model: ResponseModel, prefix: str) -> Iterator[tuple[str, ResponseModel]]:
