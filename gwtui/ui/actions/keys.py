@@ -39,9 +39,8 @@ from gwtui.ui.screens.dialogs import AskScreen, NoticeScreen
 from gwtui.watch.feeds.keys import KeyRow
 
 if TYPE_CHECKING:
-    from pydantic import SecretStr
-
     from gwtui.crud.evidence import Candidate
+    from gwtui.domain.known_secrets import Secret
 
 _CREATE = "Create it"
 _LEAVE = ""
@@ -103,7 +102,7 @@ class Making:
         await wipe(app, sealed, plan.id)
 
 
-async def _try(context: ActionContext, name: str, key: SecretStr) -> None:
+async def _try(context: ActionContext, name: str, key: Secret) -> None:
     from gwtui.ui.actions.tries import try_made  # noqa: PLC0415 - seldom
 
     await try_made(context, name, key)
