@@ -117,8 +117,8 @@ WRITES = {
     "a key that is deleted": "DELETE FROM api_keys WHERE id = 500",
     "a key that is disabled": "UPDATE api_keys SET disabled = 1 WHERE id = 601",
     "a key that expires at once": "UPDATE api_keys SET expires_at = 1 WHERE id = 602",
-    "a key that is bound by another guardrail": "UPDATE guardrail_keys SET guardrail_id = "
-    f"'{GUARDRAIL}' WHERE number = 1000",  # noqa: S608 - a constant
+    "a key that is bound by another guardrail": "UPDATE guardrail_keys "
+    "SET guardrail_id = '00000000-0000-4000-8000-000000000001' WHERE number = 1000",
     "a key that is renamed": "UPDATE api_keys SET name = 'other' WHERE id = 1003",
 }
 
