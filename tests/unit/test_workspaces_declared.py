@@ -11,7 +11,7 @@ import pytest
 from gwtui.contract.budgets import Budget
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.organization import OrganizationMember, WorkspaceMember
-from gwtui.domain.workspace_spend import KeyCount, spent, spent_by_interval
+from gwtui.domain.keys import KeyCount, spent_by_interval, spent_by_keys
 from gwtui.resources.members.resource import MEMBERS
 from gwtui.resources.organization.resource import ORGANIZATION
 from gwtui.resources.workspaces.resource import WORKSPACES
@@ -44,12 +44,12 @@ def test_figures_that_are_still_read_do_not_look_like_unknown_ones() -> None:
 
 def test_the_budget_that_is_nearest_to_its_end_is_the_one_shown() -> None:
     spending = {"daily": Decimal(1), "monthly": Decimal(85), "lifetime": Decimal(900)}
-    item = row(budgets=BUDGETS, spent=spending)
+    item = row(budgets=BUDGETS, spent_by_keys=spending)
     assert tightest(item).interval == "monthly"  # type: ignore[union-attr]
     cell = cell_of(WORKSPACES, "budget", item, NOW)
     assert (cell.text, cell.tone) == ("month 85%", "warn")
     assert sort_of(WORKSPACES, "budget", item, NOW) == 85
-    over = row(budgets=BUDGETS, spent={**spending, "daily": Decimal(12)})
+    over = row(budgets=BUDGETS, spent_by_keys={**spending, "daily": Decimal(12)})
     assert cell_of(WORKSPACES, "budget", over, NOW).tone == "bad"
 
 
@@ -59,7 +59,7 @@ def test_a_budget_whose_spending_is_unknown_shows_its_size() -> None:
 
 
 def test_the_detail_says_what_is_spent_and_when_a_budget_starts_over() -> None:
-    item = row(budgets=BUDGETS, spent={"daily": Decimal("2.5"), "lifetime": Decimal(1)})
+    item = row(budgets=BUDGETS, spent_by_keys={"daily": Decimal("2.5"), "lifetime": Decimal(1)})
     found = section_of(WORKSPACES, "Budgets", item, NOW)
     texts = [(part.label, part.value.text) for part in found]
     assert texts[0] == ("daily", "██▌░░░░░░░ 25% of $10.00")
@@ -95,12 +95,12 @@ def test_active_keys_are_counted_at_the_moment_they_are_shown() -> None:
 
 def test_spending_counts_byok_only_where_it_counts_and_is_unknown_when_a_key_is() -> None:
     keys = [key(usage_daily=1, byok_usage_daily=2), key(usage_daily=3, byok_usage_daily=4)]
-    assert spent(keys, "daily", byok=False) == 4
-    assert spent(keys, "daily", byok=True) == 10
-    assert spent([*keys, key(usage_daily=None)], "daily", byok=False) is None
+    assert spent_by_keys(keys, "daily", byok=False) == 4
+    assert spent_by_keys(keys, "daily", byok=True) == 10
+    assert spent_by_keys([*keys, key(usage_daily=None)], "daily", byok=False) is None
     assert spent_by_interval([], byok=True)["lifetime"] == 0
     with pytest.raises(KeyError):
-        spent(keys, "hourly", byok=False)
+        spent_by_keys(keys, "hourly", byok=False)
 
 
 def member(user: str = "user_1", **more: Any) -> WorkspaceMember:

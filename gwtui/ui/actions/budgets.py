@@ -9,7 +9,7 @@ from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Applied, Plan
-from gwtui.domain.workspace_spend import spent_by_interval
+from gwtui.domain.keys import spent_by_interval
 from gwtui.resources.budgets.form import Spent, budgets_form
 from gwtui.resources.budgets.writes import FIELDS, WorkspaceBudgets, read_budgets, read_uses
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
