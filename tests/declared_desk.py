@@ -35,11 +35,10 @@ from gwtui.local.journal import Journal
 from gwtui.resources.session import Session
 from gwtui.ui.actions import crud
 from gwtui.ui.actions.context import ActionContext, DashboardApp
-from gwtui.ui.forms.confirm import ConfirmScreen
-from gwtui.ui.forms.conflict import ConflictScreen
+from gwtui.ui.forms.confirm import ConfirmScreen, ConflictScreen
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.reading import to_typed
-from gwtui.ui.screens.ask import NoticeScreen
+from gwtui.ui.forms.values import to_typed
+from gwtui.ui.screens.dialogs import NoticeScreen
 from gwtui.watch.hub import FeedHub, Scope
 
 

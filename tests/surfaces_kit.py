@@ -31,11 +31,11 @@ from gwtui.local.journal import Journal
 from gwtui.local.targets import TargetFacts
 from gwtui.ui.actions.first_steps import FirstStepsScreen
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.forms.conflict import ConflictScreen, Dispute
+from gwtui.ui.forms.confirm import ConflictScreen, Dispute
 from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.ui.forms.row import FieldRow
-from gwtui.ui.screens.ask import AskScreen, NoticeScreen, WaitScreen
-from gwtui.ui.screens.profiles import ProfileScreen
+from gwtui.ui.profile_switch import ProfileScreen
+from gwtui.ui.screens.dialogs import AskScreen, NoticeScreen, WaitScreen
 from gwtui.ui.textual_compat import TerminalSized
 from plan_kit import key_plans
 

@@ -8,10 +8,9 @@ import stat
 import sys
 from pathlib import Path
 
-from pydantic import SecretStr
-
 from gwtui.cli.output import data_on_stdout
 from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.domain.known_secrets import Secret
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.profiles import Profile
 from gwtui.local.sealed_keys import DIRECTORY, SealedKeys
@@ -30,7 +29,7 @@ def add_discard_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def refuse_to_lock_out(former: SecretStr | None, profile: Profile, state: Path) -> None:
+def refuse_to_lock_out(former: Secret | None, profile: Profile, state: Path) -> None:
     """Raise NewKeysWaitError where values are sealed under the token that is about to go."""
     if former is None:
         return
@@ -47,7 +46,7 @@ def refuse_to_lock_out(former: SecretStr | None, profile: Profile, state: Path) 
 _LONGEST = 4096
 
 
-def print_value(value: SecretStr) -> None:
+def print_value(value: Secret) -> None:
     """It has left this program when this returns, for a disk where it goes to a file.
 
     Raises OutputLostError.

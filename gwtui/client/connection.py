@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
-from pydantic import SecretStr
-
 from gwtui.contract.dialects import GENERIC, Dialect
-from gwtui.contract.request import Unpicklable
-from gwtui.domain.known_secrets import remember
+from gwtui.contract.unpicklable import Unpicklable
+from gwtui.domain.known_secrets import Secret, remember
 from gwtui.domain.safe_text import safe_line
 
 if TYPE_CHECKING:
@@ -45,7 +43,7 @@ class Connection(Unpicklable):
 
     base_url: str
     """Ends with /api/v1; completed with it when only a host is given."""
-    token: SecretStr | None = None
+    token: Secret | None = None
     dialect: Dialect = GENERIC
     read_only: bool = False
     socket_path: Path | None = None
@@ -63,7 +61,7 @@ class Connection(Unpicklable):
     """Whether a write needs the profile's name typed."""
     faults: bool = False
     """Whether the gateway is made to fail on purpose, for display."""
-    lasting_secret: SecretStr | None = None
+    lasting_secret: Secret | None = None
     """What new keys are sealed with on this machine where the token itself does not last."""
     findings: FindingThresholds | None = None
     """From when on something in the account is a finding, where the profile says so."""

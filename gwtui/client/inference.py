@@ -14,8 +14,6 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from pydantic import SecretStr
-
 from gwtui.client.answers import read_one
 from gwtui.client.call import Answer, Call, checked
 from gwtui.client.chat_stream import ChatAnswer, ChatStream, whole_answer
@@ -28,6 +26,7 @@ from gwtui.contract.embeddings import EmbeddingRequest, EmbeddingsResult
 from gwtui.contract.request import RequestModel
 from gwtui.contract.usage import Generation
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.domain.known_secrets import Secret
 
 if TYPE_CHECKING:
     from gwtui.client.event_stream import StreamingTransport
@@ -68,7 +67,7 @@ class Inference:
     def __init__(
         self,
         connection: Connection,
-        key: SecretStr,
+        key: Secret,
         *,
         allow_tries: bool = False,
         clock: Clock = SYSTEM_CLOCK,

@@ -9,9 +9,10 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field, SecretStr, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
-from gwtui.contract.request import RequestModel, SecretText, Unpicklable
+from gwtui.contract.request import RequestModel, SecretText
 from gwtui.contract.response import ResponseModel, wire
 from gwtui.contract.scalars import Number, Timestamp, Usd, UtcDateTime, Uuid
+from gwtui.contract.unpicklable import Unpicklable
 from gwtui.contract.values import LimitReset
 
 KeyName = Annotated[str, Field(min_length=1)]

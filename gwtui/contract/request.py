@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from types import UnionType
-from typing import Annotated, Any, Literal, NoReturn, SupportsIndex, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from annotated_types import MaxLen, MinLen
 from pydantic import (
@@ -27,22 +27,12 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticCustomError
 
+from gwtui.contract.unpicklable import Unpicklable
+
 MASK = "••••••••"
 """What stands for a secret wherever it is not being sent."""
 
 _IN_CLEAR = "secrets in clear"
-
-
-class Unpicklable:
-    """Refuses to be pickled: the bytes would hold the secret in clear, wherever they went."""
-
-    __slots__ = ()
-
-    def __reduce_ex__(self, _protocol: SupportsIndex) -> NoReturn:
-        raise TypeError(f"{type(self).__name__} may hold a secret and is not pickled")
-
-    def __reduce__(self) -> Any:
-        return self.__reduce_ex__(2)
 
 
 class RequestModel(Unpicklable, BaseModel):

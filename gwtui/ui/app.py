@@ -236,7 +236,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             return
         covered = _covers_all(self.screen)
         if is_too_small(self.size) and not covered:
-            from gwtui.ui.screens.too_small import TooSmallScreen  # noqa: PLC0415 - seldom
+            from gwtui.ui.screens.dialogs import TooSmallScreen  # noqa: PLC0415 - seldom
 
             await self.push_screen(TooSmallScreen())
         elif covered and not is_too_small(self.size):

@@ -75,7 +75,7 @@ async def offer_at_start(app: DashboardApp) -> None:
     if screen is None or screen is not app.screen:
         app.say(f"{title}. {LATER}", severity="warning")
         return
-    from gwtui.ui.screens.ask import AskScreen  # noqa: PLC0415 - only when there are some
+    from gwtui.ui.screens.dialogs import AskScreen  # noqa: PLC0415 - only when there are some
 
     # The line that counts them is there before the question: it stands around it.
     screen.refresh_frame()

@@ -11,9 +11,9 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import CreateKeyRequest
 from gwtui.local.journal import Journal
 from gwtui.local.probe_key import Probing
-from gwtui.local.profiles import ProbeSettings
+from gwtui.local.profile_tables import ProbeSettings
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.board.endpoint import EndpointPanel
+from gwtui.ui.board.selected_endpoint import EndpointPanel
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.watch.history.model import PROBE_OK, PROBE_TTFT
 from gwtui.watch.probes.session import ProbeStatus

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gwtui.crud.resource import ResourceSpec
-from gwtui.ui.screens.reading import ReadingScreen
+from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.widgets.detail import DetailPane
 from gwtui.ui.widgets.prompt import FilterPrompt
 from journeys import Terminal, at_rest

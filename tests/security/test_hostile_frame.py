@@ -28,7 +28,7 @@ from gwtui.resources.alerts.resource import ALERTS
 from gwtui.resources.audit import AUDIT
 from gwtui.resources.guardrails.form import create_form
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.forms.search import SearchOption, option_line, title_width
+from gwtui.ui.forms.option_search import SearchOption, option_line, title_width
 from gwtui.ui.health import ConnectionHealth, trouble
 from gwtui.ui.screens.generation import content_lines
 from gwtui.ui.terminal import TerminalTitle

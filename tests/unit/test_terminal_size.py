@@ -18,9 +18,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from form_kit import HostApp, ScriptedSubmit, form
-from gwtui.ui.forms.editors import ChoiceEditor, LinesEditor
-from gwtui.ui.screens.ask import AskScreen
-from gwtui.ui.screens.too_small import TooSmallScreen
+from gwtui.ui.forms.field_editors import ChoiceEditor, LinesEditor
+from gwtui.ui.screens.dialogs import AskScreen, TooSmallScreen
 from gwtui.ui.widgets.folding import FoldingScroll
 from resizing_kit import counted_layouts, resize, rest
 from screen_text import shown

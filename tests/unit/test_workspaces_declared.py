@@ -44,12 +44,12 @@ def test_figures_that_are_still_read_do_not_look_like_unknown_ones() -> None:
 
 def test_the_budget_that_is_nearest_to_its_end_is_the_one_shown() -> None:
     spending = {"daily": Decimal(1), "monthly": Decimal(85), "lifetime": Decimal(900)}
-    item = row(budgets=BUDGETS, spent_by_keys=spending)
+    item = row(budgets=BUDGETS, spent=spending)
     assert tightest(item).interval == "monthly"  # type: ignore[union-attr]
     cell = cell_of(WORKSPACES, "budget", item, NOW)
     assert (cell.text, cell.tone) == ("month 85%", "warn")
     assert sort_of(WORKSPACES, "budget", item, NOW) == 85
-    over = row(budgets=BUDGETS, spent_by_keys={**spending, "daily": Decimal(12)})
+    over = row(budgets=BUDGETS, spent={**spending, "daily": Decimal(12)})
     assert cell_of(WORKSPACES, "budget", over, NOW).tone == "bad"
 
 
@@ -59,7 +59,7 @@ def test_a_budget_whose_spending_is_unknown_shows_its_size() -> None:
 
 
 def test_the_detail_says_what_is_spent_and_when_a_budget_starts_over() -> None:
-    item = row(budgets=BUDGETS, spent_by_keys={"daily": Decimal("2.5"), "lifetime": Decimal(1)})
+    item = row(budgets=BUDGETS, spent={"daily": Decimal("2.5"), "lifetime": Decimal(1)})
     found = section_of(WORKSPACES, "Budgets", item, NOW)
     texts = [(part.label, part.value.text) for part in found]
     assert texts[0] == ("daily", "██▌░░░░░░░ 25% of $10.00")

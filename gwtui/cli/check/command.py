@@ -20,7 +20,7 @@ from gwtui.cli.parsing import CommandParser
 from gwtui.cli.target import Connect, add_demo_option, reach
 
 if TYPE_CHECKING:
-    from gwtui.local.profiles import CheckThresholds
+    from gwtui.local.profile_tables import CheckThresholds
 
 _GRACE = 1.0
 """Seconds beyond the time limit before the check ends whatever holds it up."""
@@ -30,7 +30,7 @@ _REPEATED = {"models": "--model"}
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Every threshold of a profile as an option."""
-    from gwtui.local.profiles import CheckThresholds  # noqa: PLC0415 - loads pydantic
+    from gwtui.local.profile_tables import CheckThresholds  # noqa: PLC0415 - loads pydantic
 
     if isinstance(parser, CommandParser):
         parser.refuse = _refuse
@@ -91,12 +91,13 @@ def _thresholds(arguments: argparse.Namespace, paths: Any) -> CheckThresholds:
 
     from gwtui.cli.target import find_profile  # noqa: PLC0415
     from gwtui.contract.request import problems  # noqa: PLC0415
-    from gwtui.local.profiles import CheckThresholds  # noqa: PLC0415
+    from gwtui.local.profile_tables import CheckThresholds  # noqa: PLC0415
 
     written: dict[str, Any] = {}
     if not arguments.demo:
         check = find_profile(arguments, paths).check
-        written = {name: getattr(check, name) for name in check.model_fields_set}
+        if check is not None:
+            written = {name: getattr(check, name) for name in check.model_fields_set}
     given = {
         name: value
         for name in CheckThresholds.model_fields

@@ -27,6 +27,7 @@ from gwtui.crud.form import (
     TextAreaField,
 )
 from gwtui.crud.resource import Cell
+from gwtui.domain.known_secrets import Secret
 from gwtui.domain.money import usd
 from gwtui.resources.tries.facts import key_hash
 from gwtui.resources.tries.keys import TYPED, KeySource
@@ -168,15 +169,13 @@ def key_fields(sources: Sequence[KeySource], wanted: TriedKey | None) -> Sequenc
     return (ChoiceField("key_from", "Key", options=options, preview=about_source), value)
 
 
-def lacking_key(
-    sources: Sequence[KeySource], key_from: str, key: SecretStr | None
-) -> list[Problem]:
+def lacking_key(sources: Sequence[KeySource], key_from: str, key: Secret | None) -> list[Problem]:
     """That a key must be typed, where none is at hand."""
     at_hand = any(source.id == key_from and source.value is not None for source in sources)
     return [] if at_hand or key is not None else [Problem("key", "type or paste the key to try")]
 
 
-def _whose(key: SecretStr, wanted: TriedKey | None) -> Cell | None:
+def _whose(key: Secret, wanted: TriedKey | None) -> Cell | None:
     """Whether it is the value of the key that is meant: the gateway knows a key by its hash."""
     if wanted is None:
         return None

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pydantic import SecretStr
-
+from gwtui.domain.known_secrets import Secret
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.sealed_keys import SealedKey
 from gwtui.local.tokens import TRY_KEY_VARIABLE
@@ -28,7 +27,7 @@ class KeySource:
 
     id: str
     label: str
-    value: SecretStr | None = None
+    value: Secret | None = None
 
     @property
     def hash(self) -> str | None:
@@ -44,7 +43,7 @@ def key_sources(memory: TryMemory, sealed: Iterable[SealedKey]) -> tuple[KeySour
     return (*_at_hand(memory, sealed), _TO_BE_TYPED)
 
 
-def made_sources(name: str, value: SecretStr) -> tuple[KeySource, ...]:
+def made_sources(name: str, value: Secret) -> tuple[KeySource, ...]:
     """A key that was made just now, before it is stored anywhere, and one to be typed."""
     return (KeySource("made", f"new key {safe_line(name, _NAME)}", value), _TO_BE_TYPED)
 

@@ -36,8 +36,8 @@ from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.writing import covered, plain_facts, select
 from gwtui.ui.commands import key_of, with_keys
 from gwtui.ui.forms.form_screen import FormScreen, Submit
-from gwtui.ui.screens.ask import AskScreen
-from gwtui.ui.screens.choose import Choice, ChooseScreen
+from gwtui.ui.screens.choosers import Choice, ChooseScreen
+from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.tones import cell_content
 from gwtui.watch.alerts.model import Alert
 from gwtui.watch.alerts.preview import Preview

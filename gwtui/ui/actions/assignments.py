@@ -44,8 +44,8 @@ from gwtui.ui.actions.writing import (
     tell_lost,
 )
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.one_of_many import FindScreen
-from gwtui.ui.forms.search import NAMED, SearchOption
+from gwtui.ui.forms.option_pickers import FindScreen
+from gwtui.ui.forms.option_search import NAMED, SearchOption
 from gwtui.watch.feeds.guardrails import (
     FEEDS,
     AssignmentRow,

@@ -1,4 +1,4 @@
-"""What verbs do to all marked rows: one plan, one question, a result for each."""
+"""Actions on all marked rows: one plan for them, one question, a result for each."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from gwtui.ui.commands import key_of
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.progress import Next, ProgressScreen
 from gwtui.ui.in_doubt import route_to
-from gwtui.ui.screens.ask import NoticeScreen
-from gwtui.ui.screens.choose import Choice, ChooseScreen
+from gwtui.ui.screens.choosers import Choice, ChooseScreen
+from gwtui.ui.screens.dialogs import NoticeScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.header import whose
 

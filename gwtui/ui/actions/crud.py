@@ -40,7 +40,7 @@ from gwtui.ui.actions.writing import (
     select,
     submitted,
 )
-from gwtui.ui.forms.conflict import ConflictScreen, Dispute
+from gwtui.ui.forms.confirm import ConflictScreen, Dispute
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.watch.feed import Feed
 

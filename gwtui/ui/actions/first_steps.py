@@ -1,4 +1,4 @@
-"""The first steps: offered once by themselves, and again to who asks."""
+"""The first steps: offered once after the first start, and again to whoever asks for them."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from gwtui.ui.actions.crud import plan_context
 from gwtui.ui.actions.writing import execute, plain_facts, submitted
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.generation import GenerationScreen, content_lines
-from gwtui.ui.screens.reading import ReadingScreen
+from gwtui.ui.screens.pages import ReadingScreen
 
 
 async def look_up(context: ActionContext) -> None:

@@ -1,4 +1,4 @@
-"""Ways from what is selected to what belongs to it: handlers that ask nobody and send nothing."""
+"""Following links from what is selected to what belongs to it; nothing is asked or sent."""
 
 from __future__ import annotations
 

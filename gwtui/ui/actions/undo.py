@@ -1,4 +1,4 @@
-"""Taking the last change back: planned from a fresh reading, confirmed and sent like any other."""
+"""Undoing the last change: planned from a fresh reading, confirmed and sent like any other."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gwtui.ui.actions.writing import (
 )
 from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.ui.in_doubt import route_to
-from gwtui.ui.screens.ask import NoticeScreen
+from gwtui.ui.screens.dialogs import NoticeScreen
 from gwtui.ui.widgets.header import whose
 
 _EVERYTHING = ""

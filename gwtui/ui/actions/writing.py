@@ -1,4 +1,4 @@
-"""What every write of the dashboard shares: plan, confirm, carry out, tell, refresh.
+"""What every write of the dashboard shares: plan, confirm, carry out, report, refresh.
 
 The one place of the user interface where a :class:`Confirmation` is made.
 """
@@ -22,7 +22,7 @@ from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.commands import key_of
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.in_doubt import PLACE, route_to
-from gwtui.ui.screens.ask import NoticeScreen
+from gwtui.ui.screens.dialogs import NoticeScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.header import whose
 from gwtui.watch.feeds.workspaces import workspaces_feed

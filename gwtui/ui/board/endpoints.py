@@ -36,6 +36,17 @@ from gwtui.watch.history.queries import SPARK_SLOTS, EndpointsPast, direction, e
 
 _ARROWS = {1: "▲", -1: "▼", 0: "±"}
 _ARROWS_ASCII = {1: "^", -1: "v", 0: "~"}
+_SEVERITY = {"bad": 0, "warn": 1, "muted": 2, "plain": 3, "accent": 3, "good": 3}
+_ALL, _HALF = Decimal(100), Decimal(50)
+Figure = Callable[[Endpoint], Decimal | None]
+NOTHING_WATCHED = (
+    "No model is watched: {board.watch} adds one by its name, "
+    "{models.watch} in the list of models too."
+)
+NOTHING_RECORDED = "Nothing was recorded of any endpoint around this moment."
+_TITLES = 2
+"""Lines of the titles and below the last row."""
+_ORDERS = (("model", False), ("status", False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +122,6 @@ def lines_of(
             yield EndpointLine(
                 model, row, readings, sparks.get(identity, {}), prices.get(identity, ()), ascii
             )
-
-
-_SEVERITY = {"bad": 0, "warn": 1, "muted": 2, "plain": 3, "accent": 3, "good": 3}
-_ALL, _HALF = Decimal(100), Decimal(50)
-Figure = Callable[[Endpoint], Decimal | None]
 
 
 def _severity(line: EndpointLine, now: datetime) -> SortValue:
@@ -274,16 +280,6 @@ COLUMNS: tuple[Column[EndpointLine], ...] = (
         help="per million tokens, discount taken off; a mark says which way it changed lately",
     ),
 )
-
-
-NOTHING_WATCHED = (
-    "No model is watched: {board.watch} adds one by its name, "
-    "{models.watch} in the list of models too."
-)
-NOTHING_RECORDED = "Nothing was recorded of any endpoint around this moment."
-_TITLES = 2
-"""Lines of the titles and below the last row."""
-_ORDERS = (("model", False), ("status", False))
 
 
 class EndpointsPanel(Panel):

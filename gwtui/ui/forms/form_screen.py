@@ -20,11 +20,11 @@ from gwtui.crud.plan import Applied, Outcome, Refused, Unknown
 from gwtui.crud.text import sentence
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.commands import with_keys
+from gwtui.ui.forms.form_state import FormState, FormSummary
 from gwtui.ui.forms.row import FieldRow
-from gwtui.ui.forms.state import FormState, FormSummary
 from gwtui.ui.guarded import clear_notices
 from gwtui.ui.in_doubt import LookInto
-from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.modal import Answered
 from gwtui.ui.textual_compat import is_whole
 from gwtui.ui.tones import toned

@@ -1,4 +1,4 @@
-"""One write in doubt: what was wanted, what there is now, and how the two compare."""
+"""One write in doubt: what was planned, what there is now, and how the two compare."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from gwtui.crud.schema_drift import all_gaps
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.resources.generations.resource import ONE_GENERATION, SECTIONS, shown_name
-from gwtui.ui.screens.object import ObjectScreen
+from gwtui.ui.screens.pages import ObjectScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned
 from gwtui.ui.typed_ahead import FINISHING

@@ -11,7 +11,7 @@ from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.crud.text import sentence
 from gwtui.domain.lookup import Lookup, lookup_path, nearest
 from gwtui.domain.safe_text import safe_line
-from gwtui.ui.screens.choose import Choice, ChooseScreen
+from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from gwtui.ui.text import in_sentence
 
 if TYPE_CHECKING:

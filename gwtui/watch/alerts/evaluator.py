@@ -42,7 +42,7 @@ _SAID = 300
 
 
 @dataclass(frozen=True, slots=True)
-class AlertHappened:
+class AlertTransition:
     """Something that happened with a subject, in words."""
 
     subject: Subject
@@ -51,19 +51,21 @@ class AlertHappened:
     said: str
 
 
-def happenings(rule: EventRule, changes: Sequence[RecordedChange]) -> Iterator[AlertHappened]:
+def happenings(rule: EventRule, changes: Sequence[RecordedChange]) -> Iterator[AlertTransition]:
     """What of these changes a rule tells of; those of one subject at one moment are one."""
     if isinstance(rule, GoneRule):
         for change in changes:
             if change.kind == kinds.ENDPOINT_GONE:
-                yield AlertHappened(change.subject, change.at, change.name, "not offered any more")
+                yield AlertTransition(
+                    change.subject, change.at, change.name, "not offered any more"
+                )
     elif isinstance(rule, PriceRule):
         priced = [change for change in changes if change.kind == kinds.ENDPOINT_PRICE]
         for (subject, at), together in groupby(priced, key=lambda one: (one.subject, one.at)):
             found = list(together)
             if any(_counts(rule, change) for change in found):
                 said = safe_line(", ".join(_words(change) for change in found), _SAID)
-                yield AlertHappened(subject, at, found[0].name, said)
+                yield AlertTransition(subject, at, found[0].name, said)
 
 
 def _counts(rule: PriceRule, change: RecordedChange) -> bool:

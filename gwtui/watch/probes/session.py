@@ -1,4 +1,4 @@
-"""Probing for as long as a connection is open, beside the recorder once that is there."""
+"""The probes of a session: sent beside the recorder once that is there, and how they stand."""
 
 from __future__ import annotations
 
@@ -27,89 +27,6 @@ if TYPE_CHECKING:
 
 _EARLY = 0.2
 """Seconds between two looks whether the history is open."""
-
-
-class Probes:
-    """The probes of one connection. Sentences that nobody listened for yet are kept."""
-
-    def __init__(self) -> None:
-        self.prober: Prober | None = None
-        self._sentences: list[str] = []
-        self._listener: Callable[[str], object] | None = None
-        self._readers: list[Callable[[ProbeTarget, Observation], object]] = []
-
-    @property
-    def status(self) -> ProbeStatus | None:
-        """How it stands; None until the history is open."""
-        return None if self.prober is None else self.prober.status
-
-    def listen(self, listener: Callable[[str], object]) -> None:
-        """Give ``listener`` every sentence for a person, those said before included."""
-        self._listener = listener
-        sentences, self._sentences = self._sentences, []
-        for text in sentences:
-            listener(text)
-
-    def read(self, reader: Callable[[ProbeTarget, Observation], object]) -> None:
-        """Give ``reader`` every reading from now on."""
-        self._readers.append(reader)
-
-    def tell(self, text: str) -> None:
-        """A sentence for a person."""
-        if self._listener is None:
-            self._sentences.append(text)
-        else:
-            self._listener(text)
-
-    def told(self, target: ProbeTarget, seen: Observation) -> None:
-        """A reading came."""
-        for reader in tuple(self._readers):
-            reader(target, seen)
-
-
-@asynccontextmanager
-async def probing_beside(
-    history: Recording,
-    hub: FeedHub,
-    connection: Connection,
-    probing: Probing | None,
-    clock: Clock = SYSTEM_CLOCK,
-) -> AsyncIterator[Probes | None]:
-    """Probe as the profile says; without a word of it there, nothing is, and None is given."""
-    if probing is None:
-        yield None
-        return
-    probes = Probes()
-    task = asyncio.create_task(
-        _probe(probes, history, hub, connection, probing, clock), name="probing"
-    )
-    try:
-        yield probes
-    finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
-
-
-async def _probe(
-    probes: Probes,
-    history: Recording,
-    hub: FeedHub,
-    connection: Connection,
-    probing: Probing,
-    clock: Clock,
-) -> None:
-    """Until it is cancelled."""
-    while history.recorder is None:
-        if history.problem:
-            probes.tell(f"Probes: nothing is recorded, so nothing is probed: {history.problem}")
-            return
-        await clock.sleep(_EARLY)
-    from gwtui.watch.probes.prober import Prober  # noqa: PLC0415 - only where it is wanted
-
-    prober = Prober(hub, history.recorder, connection, probing, probes, clock)
-    probes.prober = prober
-    await prober.run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,3 +90,86 @@ class ProbeStatus:
             return self.problem
         reasons = dict.fromkeys(why for _, why in self.left_out)
         return ", ".join(reasons) or "no endpoint is watched"
+
+
+class Probes:
+    """The probes of one connection. Sentences that nobody listened for yet are kept."""
+
+    def __init__(self) -> None:
+        self.prober: Prober | None = None
+        self._sentences: list[str] = []
+        self._listener: Callable[[str], object] | None = None
+        self._readers: list[Callable[[ProbeTarget, Observation], object]] = []
+
+    @property
+    def status(self) -> ProbeStatus | None:
+        """How it stands; None until the history is open."""
+        return None if self.prober is None else self.prober.status
+
+    def listen(self, listener: Callable[[str], object]) -> None:
+        """Give ``listener`` every sentence for a person, those said before included."""
+        self._listener = listener
+        sentences, self._sentences = self._sentences, []
+        for text in sentences:
+            listener(text)
+
+    def read(self, reader: Callable[[ProbeTarget, Observation], object]) -> None:
+        """Give ``reader`` every reading from now on."""
+        self._readers.append(reader)
+
+    def tell(self, text: str) -> None:
+        """A sentence for a person."""
+        if self._listener is None:
+            self._sentences.append(text)
+        else:
+            self._listener(text)
+
+    def told(self, target: ProbeTarget, seen: Observation) -> None:
+        """A reading came."""
+        for reader in tuple(self._readers):
+            reader(target, seen)
+
+
+@asynccontextmanager
+async def open_probes(
+    history: Recording,
+    hub: FeedHub,
+    connection: Connection,
+    probing: Probing | None,
+    clock: Clock = SYSTEM_CLOCK,
+) -> AsyncIterator[Probes | None]:
+    """Probe as the profile says; None where it says nothing of probes, and none are sent."""
+    if probing is None:
+        yield None
+        return
+    probes = Probes()
+    task = asyncio.create_task(
+        _probe(probes, history, hub, connection, probing, clock), name="probing"
+    )
+    try:
+        yield probes
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+async def _probe(
+    probes: Probes,
+    history: Recording,
+    hub: FeedHub,
+    connection: Connection,
+    probing: Probing,
+    clock: Clock,
+) -> None:
+    """Until it is cancelled."""
+    while history.recorder is None:
+        if history.problem:
+            probes.tell(f"Probes: nothing is recorded, so nothing is probed: {history.problem}")
+            return
+        await clock.sleep(_EARLY)
+    from gwtui.watch.probes.prober import Prober  # noqa: PLC0415 - only where it is wanted
+
+    prober = Prober(hub, history.recorder, connection, probing, probes, clock)
+    probes.prober = prober
+    await prober.run()

@@ -24,7 +24,7 @@ from gwtui.contract.models import Endpoint, ModelEndpoints
 from gwtui.contract.usage import Credits
 from gwtui.domain.alert_state import AlertState
 from gwtui.domain.clock import Clock
-from gwtui.local.profiles import CheckThresholds
+from gwtui.local.profile_tables import CheckThresholds
 from gwtui.watch.alerts.model import Alert, AlertKey, Present
 from gwtui.watch.history.file import history_path, open_writable
 from gwtui.watch.history.model import Subject

@@ -26,7 +26,7 @@ from gwtui.crud.form import BuiltinRow, CustomRow, Facts, FieldGroup, FormField,
 from gwtui.crud.resource import Cell, Tone
 from gwtui.domain.diffs import ABSENT, same
 from gwtui.domain.safe_text import safe_line, safe_text
-from gwtui.ui.forms.reading import Typed, to_typed, to_value
+from gwtui.ui.forms.values import Typed, to_typed, to_value
 
 
 def named(error: GatewayError, rules: Mapping[str, FieldRules]) -> Iterable[Problem]:

@@ -1,15 +1,19 @@
-"""What the feeds give the board."""
+"""Where the board's figures come from: the feeds, the history, and the moment that is replayed."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gwtui.contract.usage import Credits
+from gwtui.domain.times import parse_duration, parse_moment
 from gwtui.ui.board.panels import BoardView, Question
 from gwtui.ui.subscriptions import FeedUse
+from gwtui.ui.widgets.plot import SPANS, Span
 from gwtui.watch.board import MISSED, BoardReadings, BoardSnapshot, recorded
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed, measured_rate
@@ -17,7 +21,7 @@ from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed
 from gwtui.watch.feeds.keys import KeyRow, keys_feed
 from gwtui.watch.feeds.workspaces import Figures, figures_feed
 from gwtui.watch.history.model import HistoryError, Resource
-from gwtui.watch.history.queries import RecordingState, recording
+from gwtui.watch.history.queries import RecordingState, recording_state
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.replay import snapshot_at
 from gwtui.watch.history.sources import DEFAULT_PACES
@@ -27,10 +31,83 @@ if TYPE_CHECKING:
     from gwtui.watch.history.archive import Archive
 
 
+_LEAP = 10
+"""Steps in a leap."""
+_STEPS = dict(
+    zip(
+        (span.name for span in SPANS),
+        (timedelta(minutes=1), timedelta(minutes=15), timedelta(hours=2), timedelta(hours=8)),
+        strict=True,
+    )
+)
+_AGO = re.compile(r"-\s*(.+)|(.+?)\s+ago")
+_TIME = re.compile(r"(\d{1,2}):(\d\d)")
+_DAY = timedelta(days=1)
 KEYS_EVERY = 60.0
 """Seconds: a request per workspace each time, for a list that is looked at in passing."""
 BUDGETS_EVERY = 300.0
 """Seconds: four requests per workspace each time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """The moment that is shown; None is live."""
+
+    moment: datetime | None = None
+
+    @property
+    def live(self) -> bool:
+        """Whether the present is shown."""
+        return self.moment is None
+
+    def step(
+        self, by: int, span: Span, now: datetime, begin: datetime | None, *, leap: bool = False
+    ) -> Replay:
+        """Go back (-1) or forward (1) by a step that suits the span; past the present is live.
+
+        ``begin`` is when the recording begins: there is nothing before it.
+        """
+        stride = _STEPS[span.name] * (_LEAP if leap else 1)
+        start = self.moment or now.replace(second=0, microsecond=0)
+        return Replay(start + by * stride)._within(begin, now)
+
+    def at(self, moment: datetime, now: datetime, begin: datetime | None) -> Replay:
+        """Show this moment."""
+        return Replay(moment)._within(begin, now)
+
+    def _within(self, begin: datetime | None, now: datetime) -> Replay:
+        moment = self.moment
+        if moment is None or moment >= now:
+            return Replay()
+        return Replay(max(moment, begin)) if begin is not None else self
+
+
+def parse_past(text: str, now: datetime) -> datetime:
+    """The moment in the past that a person typed, UTC.
+
+    As ``times.parse_moment``, and "3h ago", "-90min", "yesterday", "yesterday 18:00", and "18:00"
+    for the last time the clock showed that. Raises ValueError with a message for the person.
+    """
+    typed = " ".join(text.split()).lower()
+    if ago := _AGO.fullmatch(typed):
+        return now - parse_duration(ago.group(1) or ago.group(2))
+    day, _, rest = typed.partition(" ")
+    if day == "yesterday":
+        return _clock(rest or "00:00", parse_moment("today", now) - _DAY)
+    if _TIME.fullmatch(typed):
+        found = _clock(typed, parse_moment("today", now))
+        return found if found <= now else found - _DAY
+    return parse_moment(typed, now)
+
+
+def _clock(text: str, day: datetime) -> datetime:
+    match = _TIME.fullmatch(text)
+    if match is None:
+        raise ValueError("expected a time such as 18:00")
+    try:
+        return day.replace(hour=int(match.group(1)), minute=int(match.group(2)))
+    except ValueError as error:
+        raise ValueError(f"no such time: {error}") from error
 
 
 class LiveReadings:
@@ -181,7 +258,7 @@ def _with_names(parts: Collection[Resource]) -> Collection[Resource]:
 def _answered(query: HistoryQuery, reader: HistoryReader) -> Answers:
     return Answers(
         query.view,
-        recording(reader),
+        recording_state(reader),
         recorded(snapshot_at(reader, query.view.now, _with_names(query.past)))
         if query.past
         else None,

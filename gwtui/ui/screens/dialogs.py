@@ -1,8 +1,9 @@
-"""A question with a safe answer and another one."""
+"""Small dialogs: a question, a notice, a wait, where to write a file, a too small terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import ClassVar
 
 from textual import on
@@ -10,10 +11,18 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.widgets import Button, Static
+from textual.widgets import Button, Input, Static
 
+from gwtui.domain.safe_text import safe_line
+from gwtui.local.exported_file import ExportError, path_meant
+from gwtui.ui.guarded import clear_notices
 from gwtui.ui.screens.modal import Answered, Modal
+from gwtui.ui.terminal import SMALLEST
 from gwtui.ui.tones import toned
+from gwtui.ui.widgets.prompt import QuietInput
+
+_SAVE_KEYS = "Enter writes it · ~ is your home directory · Esc leaves"
+_LONGEST = 300
 
 
 class AskScreen(Modal[bool]):
@@ -132,3 +141,73 @@ class WaitScreen(Modal[None]):
     def action_enough(self) -> None:
         """Wait no longer."""
         self.dismiss(None)
+
+
+class SaveScreen(Modal[Path | None]):
+    """Returns a path that can be written to, None when left. A file there is not asked about.
+
+    ``name`` is how a file is called where only a directory is given; ``start`` what is in the line
+    at first, ``problem`` why nothing could be written there.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", show=False)]
+
+    def __init__(self, title: str, name: str, start: str = "", problem: str = "") -> None:
+        super().__init__()
+        self._problem = problem
+        self._title = title
+        self._file_name = name
+        self._start = start or name
+
+    def compose(self) -> ComposeResult:
+        """Title, path, what is wrong with it, keys."""
+        with Vertical(classes="dialog save"):
+            yield Static(toned(self._title, "accent", bold=True), classes="title")
+            yield QuietInput(placeholder=self._file_name)
+            yield Static(self._note(), id="save-note")
+            yield Static(toned(_SAVE_KEYS, "muted"), classes="keys")
+
+    def on_mount(self) -> None:
+        """Start with the usual name; no notice stands on what is wrong with another one."""
+        clear_notices(self.app)
+        line = self.query_one(QuietInput)
+        line.begin_with(self._start)
+        self.set_focus(line)
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        try:
+            self.dismiss(path_meant(event.value, self._file_name))
+        except ExportError as error:
+            self.app.bell()
+            self._problem = str(error)
+            self.query_one("#save-note", Static).update(self._note())
+
+    def _note(self) -> Content:
+        if self._problem:
+            return toned(f"Not written: {safe_line(self._problem, _LONGEST)}", "bad")
+        try:
+            return toned(f"paths start in {safe_line(Path.cwd(), _LONGEST)}", "muted")
+        except OSError:  # it was removed meanwhile
+            return toned("a whole path is needed, or one from ~", "muted")
+
+    def action_leave(self) -> None:
+        """Write nothing."""
+        self.dismiss(None)
+
+
+class TooSmallScreen(Modal[None]):
+    """Covers everything, forms included, and leaves it as it is."""
+
+    covers_all = True
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("q", "app.quit", show=False)]
+
+    def compose(self) -> ComposeResult:
+        """The notice."""
+        yield Static(
+            "The terminal is too small for gwtui.\n"
+            f"It needs {SMALLEST.width} columns and {SMALLEST.height} lines.\n"
+            "Everything is kept; q quits.",
+            markup=False,
+        )

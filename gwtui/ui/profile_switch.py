@@ -1,4 +1,4 @@
-"""From one profile to another without a restart: what is asked before, and in which order.
+"""Switching to another profile without a restart: choosing one, checking it, going there.
 
 The other gateway must have its token and answer before anything of the present one is closed.
 """
@@ -6,11 +6,20 @@ The other gateway must have its token and answer before anything of the present 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from textual.content import Content
 
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.profiles import ProfileError
-from gwtui.ui.screens.ask import AskScreen, WaitScreen
+from gwtui.local.targets import TargetFacts
+from gwtui.ui.screens.choosers import Choice, ChooseScreen
+from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
+from gwtui.ui.text import fit
+from gwtui.ui.tones import toned
+from gwtui.ui.widgets.badges import CRITICAL, READ_ONLY, badge
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
@@ -28,6 +37,10 @@ _LAST_ANSWER = 4.0
 _OPENED = 1.5
 """Seconds that are waited for the new session: less than what was typed ahead waits."""
 _LOOK = 0.02
+_NAME_WIDTH, _WHERE_WIDTH, _KEY_WIDTH = 24, 40, 32
+"""Cells of a column at most."""
+_FRAME_WIDTH = 16
+"""Cells around the list: the frame, its padding, a scroll bar."""
 
 
 class CannotSwitchError(Exception):
@@ -56,7 +69,7 @@ class Switching:
             await self._choose()
 
     async def _choose(self) -> None:
-        from gwtui.ui.screens.profiles import ProfileScreen  # noqa: PLC0415 - at the first use
+        from gwtui.ui.profile_switch import ProfileScreen  # noqa: PLC0415 - at the first use
 
         app, problem = self._app, ""
         while True:
@@ -221,3 +234,61 @@ def _refused(connection: Connection, error: GatewayError) -> str:
         f"{connection.where} does not accept the key of “{safe_line(connection.label, _NAME)}” "
         f"(from {connection.token_source}): {safe_line(error.message, 200)}"
     )
+
+
+class ProfileScreen(ChooseScreen):
+    """Returns the name of a profile, None when left. ``problem`` is why the last choice failed."""
+
+    def __init__(
+        self, targets: Sequence[TargetFacts], *, current: str | None, problem: str = ""
+    ) -> None:
+        self._facts: Mapping[str, TargetFacts] = {facts.name: facts for facts in targets}
+        now = f" · now {safe_line(current, 60)}" if current else ""
+        super().__init__(
+            f"Switch profile{now}",
+            [Choice(one.name, safe_line(one.name, 60), _searched(one)) for one in targets],
+            current=current,
+        )
+        self._problem = problem
+
+    @property
+    def hint(self) -> Content:
+        """What went wrong, until the search begins."""
+        if self._problem and not self._sought:
+            return toned(safe_line(self._problem, 300), "bad")
+        return super().hint
+
+    def _line(self, choice: Choice) -> Content:
+        """Badges stand beside the name; what finds no room beside them stands below."""
+        facts, every = self._facts[choice.id], self._facts.values()
+        badges = _badges(facts)
+        widest = max(_badges(one).cell_length for one in every)
+        first = Content.assemble(
+            toned("● " if choice.id == self._current else "  ", "accent"),
+            toned(_column(facts.name, [one.name for one in every], _NAME_WIDTH)),
+            "  " if widest else "",
+            badges,
+            " " * (widest - badges.cell_length),
+        )
+        where = _column(facts.where, [one.where for one in every], _WHERE_WIDTH)
+        key = _column(facts.key_from, [one.key_from for one in every], _KEY_WIDTH)
+        rest = Content.assemble(toned(f"  {where}"), toned(f"  {key}", "muted"))
+        if first.cell_length + rest.cell_length <= self.app.size.width - _FRAME_WIDTH:
+            return Content.assemble(first, rest)
+        below = f"\n    {safe_line(facts.where, 100)} · key: {safe_line(facts.key_from, 100)}"
+        return Content.assemble(first, toned(below, "muted"))
+
+
+def _searched(facts: TargetFacts) -> str:
+    marks = (CRITICAL if facts.critical else "", READ_ONLY if facts.read_only else "")
+    return " ".join((safe_line(facts.where, 100), *marks)).strip()
+
+
+def _column(text: str, every: Sequence[str], widest: int) -> str:
+    return fit(safe_line(text, 100), min(widest, max(map(cell_len, every))))
+
+
+def _badges(facts: TargetFacts) -> Content:
+    found = [badge(CRITICAL, "alarm")] if facts.critical else []
+    found += [badge(READ_ONLY)] if facts.read_only else []
+    return Content(" ").join(found)

@@ -1,4 +1,4 @@
-"""What a screen shows, as a picture or as text to be kept; never one with a secret in sight."""
+"""A screenshot of a screen, as SVG or as text; none while a secret is in sight."""
 
 from __future__ import annotations
 

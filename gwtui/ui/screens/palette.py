@@ -18,7 +18,7 @@ from textual.widgets.option_list import Option
 from gwtui.crud.action import Action
 from gwtui.resources.actions import GO, for_scope, place_actions
 from gwtui.ui.commands import asked_by, shown
-from gwtui.ui.screens.choose import nothing_matches
+from gwtui.ui.screens.choosers import nothing_matches
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.text import fit
 from gwtui.ui.tones import toned

@@ -1,11 +1,11 @@
-"""One request to a model: its answer as it comes, and beside it what happened."""
+"""Trying a request: its form, which stays with everything typed, and the answer as it comes."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -19,12 +19,14 @@ from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.client.inference import Inference
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.current_key import CurrentKey
-from gwtui.crud.form import custom_rows
+from gwtui.crud.form import Facts, FormSpec, custom_rows
 from gwtui.crud.resource import Tone
 from gwtui.domain.clock import Clock
+from gwtui.domain.diffs import ABSENT
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.pattern_trial import SAMPLE_LIMIT, try_patterns
 from gwtui.resources.tries.facts import TryFacts
+from gwtui.resources.tries.form import KEPT
 from gwtui.resources.tries.outcome import (
     SECTIONS,
     Tried,
@@ -34,7 +36,9 @@ from gwtui.resources.tries.outcome import (
     words_of_plan,
 )
 from gwtui.resources.tries.plan import TryPlan
+from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.ui.forms.pattern_tester import outcome
+from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.textual_compat import is_whole
 from gwtui.ui.tones import cell_content, toned
@@ -317,3 +321,54 @@ def let_go(error: BaseException | None) -> None:
     while error is not None:
         error.__traceback__ = None
         error = error.__cause__ or error.__context__
+
+
+class TryScreen(FormScreen[str]):
+    """Fills in a request. Gives back the id of a generation to be opened.
+
+    ``keep`` gets what stands in the fields when the form ends, however that happens, so that
+    nothing typed is lost; the key is not among it.
+    """
+
+    SENDING: ClassVar[str] = "Reading what it may cost at most…"
+    KEEPS: ClassVar[Sequence[str]] = KEPT
+    """Fields that are kept."""
+
+    def __init__(
+        self,
+        spec: FormSpec,
+        facts: Facts,
+        submit: Submit[str],
+        keep: Callable[[Mapping[str, Any]], None],
+    ) -> None:
+        super().__init__(spec, facts, submit)
+        self._keep = keep
+
+    def on_mount(self) -> None:
+        """The first field that is still to be filled in has the keys."""
+        first = [name for name in ("model", "prompt") if name in self.state.fields]
+        empty = next((name for name in first if not self.state.typed(name)), "prompt")
+        row = f"#{self.state.fields[empty].row_id}"
+        self.query_one(row, FieldRow).editor.focus()
+
+    @property
+    def unsaved(self) -> bool:
+        """What was typed is kept for as long as the program runs."""
+        return self.state.changed
+
+    @property
+    def loss(self) -> str:
+        """What quitting now would lose."""
+        return "What was typed into the form is kept nowhere."
+
+    def action_leave(self) -> None:
+        """Close: what was typed stands here again the next time."""
+        if self._sending:
+            self.app.bell()
+        else:
+            self.dismiss(None)
+
+    def on_unmount(self) -> None:
+        """Keep what was typed, in memory."""
+        values = {name: self.state.value(name) for name in self.KEEPS}
+        self._keep({name: value for name, value in values.items() if value is not ABSENT})

@@ -41,6 +41,9 @@ _DOWN = Block("down", "bad")
 STATES = (_HEALTHY, _DEGRADED, _DOWN, _ABSENT)
 """What a block may stand for."""
 _WORST_LAST = (_GAP, _ABSENT, _HEALTHY, _DEGRADED, _DOWN)
+PLOT_ROOM = 42
+"""Cells that a plot needs to be of use beside another one."""
+_MARGINS = 2
 
 
 def blocks_of(curve: Curve | None, window: PlotWindow, width: int) -> Sequence[Block]:
@@ -68,11 +71,6 @@ def block_of(point: Point) -> Block:
     if point.low < DOWN_BELOW:
         return _DOWN
     return _DEGRADED if point.low < DEGRADED_BELOW else _HEALTHY
-
-
-PLOT_ROOM = 42
-"""Cells that a plot needs to be of use beside another one."""
-_MARGINS = 2
 
 
 @dataclass(frozen=True, slots=True)
