@@ -14,7 +14,7 @@ from gwtui.local.probe_key import Probing
 from gwtui.local.profile_tables import ProbeSettings
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.board.selected_endpoint import EndpointPanel
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.lines import OneLine
 from gwtui.watch.history.model import PROBE_OK, PROBE_TTFT
 from gwtui.watch.probes.session import ProbeStatus
 from shell_kit import Site, notices, site, until

@@ -19,9 +19,9 @@ from gwtui.domain.guardrail_verdict import FilterMatches, FilterVerdict, Message
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.pattern_trial import SAMPLE_LIMIT, TIME_LIMIT, Spans, try_patterns
 from gwtui.ui.forms.field_editors import Edited, LinesEditor
-from gwtui.ui.tones import toned
-from gwtui.ui.widgets.folding import FoldingScroll
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.text import toned
+from gwtui.ui.widgets.containers import FoldingScroll
+from gwtui.ui.widgets.lines import OneLine
 
 _PAUSE = 0.15
 """Seconds without a key after which the filters are tried."""
