@@ -172,9 +172,9 @@ async def create(context: ActionContext, make_form: MakeForm = plain_form) -> No
         return
 
     async def submit(request: RequestModel) -> Outcome[Any] | None:
-        doubt = await how.doubt(context.app.hub, _read_soon, request)
-        plan = writes.plan_create(request, plan_context(context, facts.workspaces), doubt)
-        if doubt.serious:
+        warning = await how.warning(context.app.hub, _read_soon, request)
+        plan = writes.plan_create(request, plan_context(context, facts.workspaces), warning)
+        if warning.serious:
             confirmation = await confirm(context, plan, f"{how.button} all the same")
         else:
             confirmation = await submitted(context, plan, how.button)
