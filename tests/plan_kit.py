@@ -27,7 +27,7 @@ from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceReq
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import FormContext
 from gwtui.crud.plan import Plan
-from gwtui.crud.text import Formatter, Names, named
+from gwtui.crud.plan_text import Formatter, Names, named
 from gwtui.crud.writes import NO_WARNING, RequestWarning
 from gwtui.local.rotations import RotationLog
 from gwtui.local.sealed_keys import SealedKeys

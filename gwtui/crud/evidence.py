@@ -72,7 +72,7 @@ class Evidence:
 
     A creation has ``candidates``, nearest first, out of those made less than ``reach`` before or
     after; any other write has ``compared``, the thing itself as it is now. ``said`` are
-    sentences: how far the search went and what cannot be known. ``route`` is where the thing is shown.
+    sentences: how far the search went, what cannot be known. ``route`` is where it is shown.
     """
 
     intent: OpenIntent
@@ -105,7 +105,7 @@ def verdict(before: Any, wanted: Any, present: Any) -> Verdict:
 def compared(
     label: str, format: Callable[[Any], str], before: Any, wanted: Any, present: Any, note: str = ""
 ) -> FieldComparison:
-    """The three values as texts; each is ABSENT where it is not known. ``note`` follows the last."""
+    """The three values as texts; each may be ABSENT: not known. ``note`` follows the last."""
     was, goal, now = (
         UNKNOWN if one is ABSENT else format(one) for one in (before, wanted, present)
     )

@@ -26,7 +26,7 @@ from gwtui.crud.evidence import (
     verdict,
 )
 from gwtui.crud.fields import PlanContext
-from gwtui.crud.text import count
+from gwtui.crud.plan_text import count
 from gwtui.crud.writes import Writes
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT

@@ -16,7 +16,7 @@ from gwtui.contract.request import Problem, RequestModel
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.fields import Fields, PlanContext
 from gwtui.crud.plan import Danger, Plan, Undo, UndoPlanner
-from gwtui.crud.text import Names, as_read, quoted
+from gwtui.crud.plan_text import Names, as_read, quoted
 from gwtui.crud.undo import made_identity, restore_fields
 from gwtui.domain.safe_text import safe_line
 

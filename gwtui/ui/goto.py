@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from gwtui.client.errors import NotFoundError
 from gwtui.crud.action import APP, Action
+from gwtui.crud.plan_text import sentence
 from gwtui.crud.resource import ResourceSpec, Scope
-from gwtui.crud.text import sentence
 from gwtui.domain.lookup import Lookup, all_names, completed, lookup_path, nearest
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.suggestions import did_you_mean

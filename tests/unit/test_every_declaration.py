@@ -16,7 +16,7 @@ from gwtui.cli.resources import RESOURCES as COMMANDS
 from gwtui.cli.verbs import verbs_of as commands_of
 from gwtui.contract.request import RequestModel
 from gwtui.crud.fields import PlanContext
-from gwtui.crud.text import MOST_NAMED
+from gwtui.crud.plan_text import MOST_NAMED
 from gwtui.resources.actions import by_id
 from gwtui.resources.recovery.inspection import DECLARED
 from gwtui.ui.actions.handlers import handler

@@ -11,7 +11,7 @@ from gwtui.cli.changes.workspaces import find_person
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.lists.lookup import find
 from gwtui.crud.plan import Plan, bundle_alike
-from gwtui.crud.text import named
+from gwtui.crud.plan_text import named
 from gwtui.crud.undo import undo_each
 from gwtui.resources.assignments import writes as assignments
 from gwtui.resources.assignments.writes import plan_assign, plan_unassign

@@ -27,8 +27,8 @@ from gwtui.crud import fields
 from gwtui.crud.evidence import Evidence, before_of, compared
 from gwtui.crud.fields import Field, Fields, PlanContext
 from gwtui.crud.plan import Change, Plan, Undo, UndoPlanner, bundle
+from gwtui.crud.plan_text import identity_of, several
 from gwtui.crud.recovery import InspectionContext
-from gwtui.crud.text import identity_of, several
 from gwtui.crud.undo import fields_to_restore
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT

@@ -13,7 +13,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.contract.models import Provider
 from gwtui.crud.fields import PlanContext
-from gwtui.crud.text import NAME_LIMIT, count, several
+from gwtui.crud.plan_text import NAME_LIMIT, count, several
 from gwtui.crud.writes import (
     NO_WARNING,
     Create,

@@ -24,7 +24,7 @@ from gwtui.contract.request import Problem, RequestModel
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan, Undo, UndoPlanner
-from gwtui.crud.text import NAME_LIMIT, Names, count, identity_of, named, quoted, several
+from gwtui.crud.plan_text import NAME_LIMIT, Names, count, identity_of, named, quoted, several
 from gwtui.crud.writes import Create, Delete, Update, Writes
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.guardrails.fields import FIELDS, LISTS, fields_of

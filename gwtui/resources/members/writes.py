@@ -23,8 +23,8 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.crud.evidence import Evidence, before_of, compared, incomplete, texts
 from gwtui.crud.form import Choices, FormSpec, MultiPickField
 from gwtui.crud.plan import Change, Plan, Undo, bundle_alike
+from gwtui.crud.plan_text import Names, count, identity_of, named, quoted, several
 from gwtui.crud.recovery import InspectionContext
-from gwtui.crud.text import Names, count, identity_of, named, quoted, several
 from gwtui.crud.undo import CannotUndoError, undo_each
 from gwtui.domain.diffs import ABSENT
 from gwtui.resources.uses import items_soon, people_names

@@ -15,8 +15,8 @@ from gwtui.client.paging import Listing
 from gwtui.contract.guardrails import KeyAssignment, MemberAssignment
 from gwtui.crud.evidence import Evidence, before_of, compared, incomplete, texts
 from gwtui.crud.fields import PlanContext
+from gwtui.crud.plan_text import Names, named
 from gwtui.crud.recovery import InspectionContext, inspect_write
-from gwtui.crud.text import Names, named
 from gwtui.crud.writes import Writes
 from gwtui.domain.diffs import ABSENT
 from gwtui.local.journal import Journal

@@ -15,8 +15,8 @@ from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.request import RequestModel
 from gwtui.crud.form import Facts, FormSpec, MultiPickField, PickOption
 from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown, bundle_alike
+from gwtui.crud.plan_text import NAME_LIMIT, Names, count, named, several
 from gwtui.crud.resource import Cell
-from gwtui.crud.text import NAME_LIMIT, Names, count, named, several
 from gwtui.crud.undo import undo_each
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.assignments.writes import (

@@ -16,8 +16,8 @@ from gwtui.contract.request import RequestModel
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import Facts, FormSpec
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused
+from gwtui.crud.plan_text import both_sides
 from gwtui.crud.resource import ResourceSpec
-from gwtui.crud.text import both_sides
 from gwtui.crud.writes import Update, Writes
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT, ThreeWay, ThreeWayField, three_way

@@ -16,7 +16,7 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import PickOption
 from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown
-from gwtui.crud.text import count
+from gwtui.crud.plan_text import count
 from gwtui.crud.undo import none_on_error
 from gwtui.domain.keys import spent_by_interval
 from gwtui.domain.safe_text import safe_line
