@@ -77,8 +77,8 @@ async def test_probes_are_told_of_sent_recorded_and_counted_to_the_cent(tmp_path
             await until(pilot, lambda: not status().spent.open, "every cost")  # type: ignore[union-attr]
             spent = status()
             assert spent is not None
-            assert spent.spent.told == await used(place, hash)
-            assert spent.spent.told > 0
+            assert spent.spent.reported == await used(place, hash)
+            assert spent.spent.reported > 0
             line = app.screen.query_one("#board-recording", OneLine)
             await until(pilot, lambda: "probes every 10 h" in line.text, "the line of the board")
             title = app.screen.query_one("#board-endpoint-title", OneLine)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gwtui.client.errors import NotFoundError
+from gwtui.crud.plan_text import sentence
 from gwtui.crud.resource import ResourceSpec, Scope
-from gwtui.crud.text import sentence
 from gwtui.domain.lookup import Lookup, lookup_path, nearest
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.screens.choosers import Choice, ChooseScreen

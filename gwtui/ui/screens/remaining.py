@@ -15,7 +15,7 @@ from gwtui.contract.dialects import Dialect
 from gwtui.contract.models import Endpoint
 from gwtui.crud import cells
 from gwtui.domain import times
-from gwtui.domain.catalog_view import CatalogView
+from gwtui.domain.catalog import CatalogView
 from gwtui.domain.clock import Clock
 from gwtui.domain.guardrail_effect import Blocked, Effect, ModelEffect, effect_on_catalog
 from gwtui.domain.safe_text import safe_line
