@@ -13,9 +13,8 @@ from gwtui.client.errors import NotFoundError
 from gwtui.crud.action import APP, Action
 from gwtui.crud.plan_text import sentence
 from gwtui.crud.resource import ResourceSpec, Scope
-from gwtui.domain.lookup import Lookup, all_names, completed, lookup_path, nearest
+from gwtui.domain.lookup import Lookup, all_names, completed, did_you_mean, lookup_path, nearest
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.suggestions import did_you_mean
 from gwtui.resources import actions as registry
 from gwtui.resources.registry import ALIASES, PARENTS, PLACES, RESOURCES, resource_of
 from gwtui.ui.input_queue import ACTIONS
