@@ -22,7 +22,7 @@ from gwtui.cli.target import Connect
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.keys import limit_used_share
 from gwtui.contract.scalars import timestamp_text
-from gwtui.domain.probing import ProbeTarget
+from gwtui.domain.probes import ProbeTarget
 from gwtui.local.paths import Paths
 from gwtui.local.probe_key import Probing
 from gwtui.watch.feed import Feed, FeedState

@@ -1,4 +1,4 @@
-"""What is typed behind a colon: which place or command it means, and how it goes on."""
+"""Paths and commands typed behind a colon: parsed, completed and followed."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from gwtui.crud.action import APP, Action
-from gwtui.domain.lookup import all_names, completed, lookup_path
+from gwtui.crud.resource import Scope
+from gwtui.domain.lookup import all_names, completed, did_you_mean, lookup_path
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.suggestions import did_you_mean
 from gwtui.resources import actions as registry
 from gwtui.resources.registry import ALIASES, PARENTS, PLACES, RESOURCES, resource_of
-from gwtui.ui.typed_ahead import ACTIONS
-from gwtui.watch.hub import Scope
+from gwtui.ui.input_queue import ACTIONS
 
 if TYPE_CHECKING:
     from gwtui.ui.actions.context import ActionContext, DashboardApp
     from gwtui.watch.feed import Feed
+
 
 PROFILE = "app.profile"
 VIEWS = frozenset({"app.view", "app.delete_view"})

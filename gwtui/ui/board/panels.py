@@ -24,9 +24,8 @@ from gwtui.resources.changes import change_words, event_cell, subject_words
 from gwtui.resources.credits.balance import Line as Words
 from gwtui.resources.credits.text import burn_cells, left_cells, runway_cells, short_runway
 from gwtui.resources.workspaces.view import share_tone
-from gwtui.ui.tones import cell_content, toned
-from gwtui.ui.widgets.lines import LinesView
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.text import cell_content, toned
+from gwtui.ui.widgets.lines import LinesView, OneLine
 from gwtui.ui.widgets.plot import (
     PlotFigure,
     PlotLine,

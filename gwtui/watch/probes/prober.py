@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from gwtui.client.connection import Connection, InvalidConnectionError
 from gwtui.client.inference import Inference
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.domain.probing import ProbeTarget, most_a_day, wait_after
+from gwtui.domain.probes import ProbeTarget, most_a_day, wait_after
 from gwtui.domain.route_order import pinned_to
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.local.probe_key import Probing

@@ -1,4 +1,4 @@
-"""What a path names: the row is found in its list, or it is said why there is none."""
+"""Finds the row that a path names in the list of a screen, or says why there is none."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gwtui.client.errors import NotFoundError
+from gwtui.crud.plan_text import sentence
 from gwtui.crud.resource import ResourceSpec, Scope
-from gwtui.crud.text import sentence
 from gwtui.domain.lookup import Lookup, lookup_path, nearest
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
@@ -17,6 +17,7 @@ from gwtui.ui.text import in_sentence
 if TYPE_CHECKING:
     from gwtui.ui.screens.resource import ResourceScreen
     from gwtui.watch.feed import FeedState
+
 
 _NAME = 60
 _NOTE = 120
