@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from gwtui.crud.action import APP, Action
 from gwtui.crud.resource import Scope
-from gwtui.domain.lookup import all_names, completed, lookup_path
+from gwtui.domain.lookup import all_names, completed, did_you_mean, lookup_path
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.suggestions import did_you_mean
 from gwtui.resources import actions as registry
 from gwtui.resources.registry import ALIASES, PARENTS, PLACES, RESOURCES, resource_of
 from gwtui.ui.input_queue import ACTIONS
