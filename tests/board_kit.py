@@ -25,7 +25,7 @@ from gwtui.watch.history.compaction import step
 from gwtui.watch.history.file import history_path, open_writable
 from gwtui.watch.history.lease import Lease
 from gwtui.watch.history.model import UNITS, Observation, Sample, Series, SeriesKey
-from gwtui.watch.history.observers import ObservedReading, credits_seen, endpoints_seen
+from gwtui.watch.history.observers import ObservedReading, observe_credits, observe_endpoints
 from gwtui.watch.history.watched_models import watch_model
 from gwtui.watch.history.writer import HistoryWriter
 from gwtui.watch.shared_reads import unshared
@@ -97,12 +97,12 @@ def _credits(now: Credits, at: datetime) -> Observation:
     hours = Decimal((MOMENT - at) / timedelta(hours=1))
     used = round(now.total_usage - hours * Decimal("2.5") + _wave(at, 1), 2)
     then = Credits.model_validate({"total_credits": now.total_credits, "total_usage": used})
-    return credits_seen(then, ObservedReading(at, 60))
+    return observe_credits(then, ObservedReading(at, 60))
 
 
 def _endpoints(model: str, rows: tuple[EndpointRow, ...], at: datetime) -> Observation:
     """The figures of now, moved a little; before yesterday noon the price was another one."""
-    seen = endpoints_seen(model, rows, ObservedReading(at, 60))
+    seen = observe_endpoints(model, rows, ObservedReading(at, 60))
     first = next(iter(seen.facts))
     values: dict[SeriesKey, Decimal | None] = {}
     for sample in seen.samples:

@@ -41,7 +41,7 @@ from gwtui.embedded.simulator import Catalog, CatalogModel, build_catalog
 from gwtui.embedded.simulator.figures import EndpointHealth, _Incident
 from gwtui.embedded.store import account
 from gwtui.watch.alerts import derived_figures, engine
-from gwtui.watch.alerts.session import AlertScope, alerting
+from gwtui.watch.alerts.session import AlertScope, open_alerts
 from gwtui.watch.history import archive as archive_module
 from gwtui.watch.history import recorder as recorder_module
 from gwtui.watch.history.archive import Archive
@@ -280,7 +280,7 @@ async def _live(folder: Path, pace: int, time: WeekTime) -> Week:
         history.recorder = recorder
         place = AlertScope("week", where.base_url, rules)
         await recorder.start()
-        async with alerting(
+        async with open_alerts(
             history, hub, place=place, dialect=GENERIC, who="kim@ops", clock=time.clock
         ) as alerts:
             half = await _events(time, client, gateway, keys)

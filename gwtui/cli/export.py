@@ -118,7 +118,9 @@ async def _registry(
                 narrate("some readings take long: their figures come later")
             path = history_path(paths.data, connection.label, connection.base_url)
             async with recorded_probes(hub, connection, paths, probing):
-                yield registry_of(lambda: with_probes(readings.picture(), path, SYSTEM_CLOCK.now()))
+                yield registry_of(
+                    lambda: with_probes(readings.snapshot(), path, SYSTEM_CLOCK.now())
+                )
         finally:
             readings.close()
             await hub.close()

@@ -10,9 +10,9 @@ from gwtui.client.connection import Connection
 from gwtui.local.paths import Paths
 from gwtui.local.probe_key import Probing
 from gwtui.watch.history.file import history_path
-from gwtui.watch.history.recording import recording
+from gwtui.watch.history.recording import open_recording
 from gwtui.watch.hub import FeedHub
-from gwtui.watch.probes.session import Probes, probing_beside
+from gwtui.watch.probes.session import Probes, open_probes
 
 
 @asynccontextmanager
@@ -25,8 +25,8 @@ async def recorded_probes(
         return
     path = history_path(paths.data, connection.label, connection.base_url)
     async with (
-        recording(hub, path) as history,
-        probing_beside(history, hub, connection, probing) as probes,
+        open_recording(hub, path) as history,
+        open_probes(history, hub, connection, probing) as probes,
     ):
         if probes is not None:
             probes.listen(narrate)

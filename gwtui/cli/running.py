@@ -81,7 +81,7 @@ class _Filling:
 
     async def _fill(self) -> None:
         from gwtui.watch.alerts.session import RuleFile  # noqa: PLC0415 - the demo only
-        from gwtui.watch.history.recording import fill_past  # noqa: PLC0415
+        from gwtui.watch.history.backfill import fill_past  # noqa: PLC0415
 
         past = self._ask()
         if past is None:

@@ -17,9 +17,8 @@ from gwtui.local.profiles import ProfileError
 from gwtui.local.targets import TargetFacts
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
-from gwtui.ui.text import fit
-from gwtui.ui.tones import toned
-from gwtui.ui.widgets.badges import CRITICAL, READ_ONLY, badge
+from gwtui.ui.text import fit, toned
+from gwtui.ui.widgets.header import CRITICAL, READ_ONLY, badge
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
@@ -201,7 +200,7 @@ class Switching:
         )
 
     async def _in_doubt(self) -> str:
-        from gwtui.ui.in_doubt import counted  # noqa: PLC0415 - at the first use
+        from gwtui.ui.in_doubt_writes import counted  # noqa: PLC0415 - at the first use
         from gwtui.watch.feeds.journal import in_doubt_feed  # noqa: PLC0415 - loaded by then
 
         found = (await in_doubt_feed(self._app.hub).refresh()).value

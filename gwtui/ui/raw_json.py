@@ -14,7 +14,7 @@ from gwtui.contract.response import ResponseModel
 from gwtui.crud.schema_drift import all_gaps, all_unknown_fields
 from gwtui.domain.exact_json import MASK, looks_secret
 from gwtui.domain.safe_text import safe_text
-from gwtui.ui.tones import toned
+from gwtui.ui.text import toned
 
 _INDENT = "  "
 _TEXT = 4000

@@ -1,4 +1,7 @@
-"""All that a board shows of one moment: from feeds while it is the present, else as recorded."""
+"""What a board shows of one moment: from feeds while it is the present, else as recorded.
+
+Amounts are USD.
+"""
 
 from __future__ import annotations
 
@@ -81,18 +84,18 @@ def recorded(snapshot: Snapshot, models: Iterable[str] | None = None) -> BoardSn
     paces = DEFAULT_PACES
     keys_at = replay.read_at(snapshot, "key")
     spaces_at = replay.read_at(snapshot, "workspace")
-    found = replay.models_then(snapshot) if models is None else models
+    found = replay.restore_models(snapshot) if models is None else models
     return BoardSnapshot(
         BoardReadings(
-            replay.credits_then(snapshot),
+            replay.restore_credits(snapshot),
             replay.read_at(snapshot, "credits"),
             MISSED * paces.credits,
         ),
         BoardReadings(
-            None if keys_at is None else replay.keys_then(snapshot), keys_at, MISSED * paces.keys
+            None if keys_at is None else replay.restore_keys(snapshot), keys_at, MISSED * paces.keys
         ),
         BoardReadings(
-            None if spaces_at is None else replay.workspaces_then(snapshot),
+            None if spaces_at is None else replay.restore_workspaces(snapshot),
             spaces_at,
             MISSED * paces.workspaces,
         ),
@@ -102,7 +105,7 @@ def recorded(snapshot: Snapshot, models: Iterable[str] | None = None) -> BoardSn
 
 def _endpoints(snapshot: Snapshot, model: str) -> BoardReadings[Sequence[EndpointRow]]:
     at = replay.read_at(snapshot, "endpoint", model)
-    rows = None if at is None else replay.endpoints_then(snapshot, model)
+    rows = None if at is None else replay.restore_endpoints(snapshot, model)
     return BoardReadings(rows, at, MISSED * DEFAULT_PACES.endpoints)
 
 

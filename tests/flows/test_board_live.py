@@ -19,13 +19,13 @@ from dashboard_kit import MOMENT, Demo, settled
 from gwtui.contract.usage import Credits
 from gwtui.domain.clock import Clock
 from gwtui.ui.board import sources
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.plot import PlotView
 from gwtui.watch.board import BoardSnapshot
 from gwtui.watch.history.file import open_writable
 from gwtui.watch.history.lease import Lease
 from gwtui.watch.history.model import RESOURCES, Resource
-from gwtui.watch.history.observers import ObservedReading, credits_seen
+from gwtui.watch.history.observers import ObservedReading, observe_credits
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.replay import Snapshot, snapshot_at
 from gwtui.watch.history.writer import HistoryWriter
@@ -256,7 +256,7 @@ def another_instance(data: Path) -> Iterator[Callable[[datetime, Decimal], None]
             credits = Credits.model_validate(
                 {"total_credits": Decimal(1000), "total_usage": 1000 - balance}
             )
-            writer.observe(credits_seen(credits, ObservedReading(at, 60)))
+            writer.observe(observe_credits(credits, ObservedReading(at, 60)))
 
         yield record
         lease.release(connection)

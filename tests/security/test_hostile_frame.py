@@ -28,8 +28,8 @@ from gwtui.resources.alerts.resource import ALERTS
 from gwtui.resources.audit import AUDIT
 from gwtui.resources.guardrails.form import create_form
 from gwtui.ui.app import GwtuiApp
+from gwtui.ui.connection_health import ConnectionHealth, trouble
 from gwtui.ui.forms.option_search import SearchOption, option_line, title_width
-from gwtui.ui.health import ConnectionHealth, trouble
 from gwtui.ui.screens.generation import content_lines
 from gwtui.ui.terminal import TerminalTitle
 from gwtui.ui.widgets.header import header_facts, header_parts

@@ -26,11 +26,11 @@ from gwtui.embedded.store.table import to_day
 from gwtui.watch.alerts.session import RuleFile
 from gwtui.watch.alerts.store import present_alerts
 from gwtui.watch.feeds.recorded import credits_past_feed
-from gwtui.watch.history.backfill import Backfill
+from gwtui.watch.history.backfill import Backfill, fill_past
 from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.model import Point, SeriesKey
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.recording import fill_past, recording
+from gwtui.watch.history.recording import open_recording
 from gwtui.watch.hub import FeedHub, Scope
 
 BORN = datetime(2026, 11, 19, 9, 20, tzinfo=UTC)
@@ -58,11 +58,11 @@ async def record(gateway: EmbeddedGateway, time: FakeClock, path: Path) -> datet
     """One run of the dashboard, until the past is filled in; until when it told of it first."""
     async with client_of(gateway, time) as client:
         hub = FeedHub(client, time.clock)
-        async with recording(hub, path, time.clock, gateway.past) as held:
+        async with open_recording(hub, path, time.clock, gateway.past) as held:
             async with asyncio.timeout(30):
                 await held.filled.wait()
         await hub.close()
-        return held.told_until
+        return held.filled_until
 
 
 @pytest.fixture(scope="module")

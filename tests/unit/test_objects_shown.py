@@ -14,7 +14,7 @@ from gwtui.contract.current_key import CurrentKey
 from gwtui.contract.models import Endpoint, Model
 from gwtui.contract.usage import ActivityRow, Generation
 from gwtui.crud.resource import DetailRow, Section
-from gwtui.domain.catalog_view import CatalogView, Offers
+from gwtui.domain.catalog import CatalogView, Offers
 from gwtui.resources.activity import resource as activity
 from gwtui.resources.activity.breakdown import of_account
 from gwtui.resources.byok.resource import BYOK

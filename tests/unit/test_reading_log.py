@@ -13,7 +13,7 @@ from gwtui.client.errors import ConnectFailedError
 from gwtui.client.paging import listing_of
 from gwtui.client.request_log import ReadingLog, Shortfall, list_read, logged, request_sent
 from gwtui.contract.models import Provider
-from gwtui.ui.health import ConnectionHealth
+from gwtui.ui.connection_health import ConnectionHealth
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed, FeedState
 

@@ -13,7 +13,7 @@ from gwtui.contract.keys import ApiKey
 from gwtui.crud import cells
 from gwtui.crud.columns import text_column, usd_column
 from gwtui.crud.resource import Cell, Column
-from gwtui.domain.key_state import key_state
+from gwtui.domain.keys import key_state
 from gwtui.watch.feeds.keys import KeyRow
 
 Window = Literal["today", "week", "month"]

@@ -13,7 +13,12 @@ from gwtui.client.inference import Inference
 from gwtui.client.refusals import RefusalKind, refusal_kind, refusal_remedy
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.completion import PipelineStage
-from gwtui.domain.guardrail_verdict import OUTCOMES, Outcome, actions_of, verdict_of
+from gwtui.domain.guardrail_verdict import (
+    GUARDRAIL_OUTCOMES,
+    GuardrailOutcome,
+    actions_of,
+    verdict_of,
+)
 from gwtui.local.guardrail_samples import GuardrailSample
 from gwtui.watch.feeds.guardrails import GuardrailRow
 
@@ -42,7 +47,7 @@ class SampleResult:
     """
 
     sample: GuardrailSample
-    got: Outcome | None
+    got: GuardrailOutcome | None
     why: str = ""
     cost: Decimal | None = Decimal(0)
     generation_id: str | None = None
@@ -127,7 +132,7 @@ async def _run(
 
 def _refused(sample: GuardrailSample, error: GatewayError) -> SampleResult:
     kind = refusal_kind(error)
-    got: Outcome | None = None
+    got: GuardrailOutcome | None = None
     if kind == "blocked by a guardrail":
         got = "block"
     elif kind == "no endpoint left":
@@ -143,7 +148,7 @@ def _served(sample: GuardrailSample, answer: ChatAnswer, guardrail_id: str) -> S
         return SampleResult(sample, None, why, answer.cost, answer.generation_id)
     own = [stage for stage in verdict.stages if _is_of(stage, guardrail_id)]
     found = [action for stage in own for action in actions_of(stage)]
-    got: Outcome = max(found, key=OUTCOMES.index, default="pass")
+    got: GuardrailOutcome = max(found, key=GUARDRAIL_OUTCOMES.index, default="pass")
     told = [stage.summary or stage.name or "" for stage in own]
     others = len(verdict.stages) - len(own)
     if others:

@@ -24,7 +24,7 @@ from gwtui.crud.resource import (
 )
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain import money
-from gwtui.domain.key_state import NEAR_LIMIT, KeyState, key_state
+from gwtui.domain.keys import NEAR_LIMIT, KeyState, key_state
 from gwtui.domain.resets import describe_reset
 from gwtui.watch.feeds.keys import KeyBinding, KeyRow, keys_feed
 

@@ -18,7 +18,7 @@ from gwtui.contract.dialects import Dialect
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.workspaces import Workspace
-from gwtui.domain.catalog_view import CatalogView, EndpointKey, Offers, endpoint_key
+from gwtui.domain.catalog import CatalogView, EndpointKey, Offers, endpoint_key
 from gwtui.domain.guardrail_effect import Restrictions, restrictions_of
 from gwtui.domain.known_secrets import Secret
 from gwtui.domain.routing import Router, model_asked, usable_credentials

@@ -7,7 +7,12 @@ from decimal import Decimal
 from typing import Any
 
 from gwtui.contract.values import SERVER_TOOLS
-from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
+from gwtui.contract.workspaces import (
+    CreateWorkspaceRequest,
+    UpdateWorkspaceRequest,
+    Workspace,
+    slug_of,
+)
 from gwtui.crud.form import (
     Facts,
     FieldGroup,
@@ -25,7 +30,6 @@ from gwtui.crud.resource import Cell
 from gwtui.crud.text import quoted
 from gwtui.domain.money import compact_int, percent
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.slugs import slug_of
 from gwtui.resources import choices
 from gwtui.resources.workspaces.fields import FIELDS
 

@@ -12,7 +12,7 @@ from gwtui.crud import cells
 from gwtui.crud.resource import Cell, DetailRow, DetailTable, Section, Tone
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain import money
-from gwtui.domain.key_state import NEAR_LIMIT
+from gwtui.domain.keys import NEAR_LIMIT
 from gwtui.domain.resets import next_reset
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import relative

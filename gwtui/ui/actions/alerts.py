@@ -38,7 +38,7 @@ from gwtui.ui.commands import key_of, with_keys
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from gwtui.ui.screens.dialogs import AskScreen
-from gwtui.ui.tones import cell_content
+from gwtui.ui.text import cell_content
 from gwtui.watch.alerts.model import Alert
 from gwtui.watch.alerts.preview import Preview
 from gwtui.watch.alerts.rule_kinds import model_name, subject_name

@@ -27,7 +27,7 @@ from gwtui.ui.actions.writing import (
 from gwtui.ui.commands import key_of
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.progress import Next, ProgressScreen
-from gwtui.ui.in_doubt import route_to
+from gwtui.ui.in_doubt_writes import route_to
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from gwtui.ui.screens.dialogs import NoticeScreen
 from gwtui.ui.screens.resource import ResourceScreen

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gwtui.local.targets import Target, TargetFacts, Targets
     from gwtui.resources.copying import Described
     from gwtui.resources.session import Link, Session, TryMemory
-    from gwtui.ui.health import ConnectionHealth
+    from gwtui.ui.connection_health import ConnectionHealth
     from gwtui.ui.remembering import Remembering
     from gwtui.ui.widgets.prompt import GotoPrompt
     from gwtui.watch.hub import FeedHub, Scope

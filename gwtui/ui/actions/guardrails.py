@@ -50,10 +50,10 @@ from gwtui.ui.actions.links import say_not_made
 from gwtui.ui.actions.tries import MOVED, chosen_key
 from gwtui.ui.actions.writing import covered, form_context, plain_facts, refresh
 from gwtui.ui.forms.form_screen import FormScreen, Submit
+from gwtui.ui.input_queue import OPENING
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.guardrail_samples import SampleRun, SamplesScreen
 from gwtui.ui.screens.remaining import RemainingScreen
-from gwtui.ui.typed_ahead import OPENING
 from gwtui.watch.feeds.guardrails import Bindings, GuardrailRow, bindings_feed
 
 T = TypeVar("T")

@@ -22,7 +22,7 @@ from gwtui.ui.actions.writing import (
     tell_lost,
 )
 from gwtui.ui.forms.progress import ProgressScreen
-from gwtui.ui.in_doubt import route_to
+from gwtui.ui.in_doubt_writes import route_to
 from gwtui.ui.screens.dialogs import NoticeScreen
 from gwtui.ui.widgets.header import whose
 

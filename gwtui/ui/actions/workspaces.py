@@ -18,8 +18,8 @@ from gwtui.crud.form import PickOption
 from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown
 from gwtui.crud.text import count
 from gwtui.crud.undo import or_nothing
+from gwtui.domain.keys import spent_by_interval
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.workspace_spend import spent_by_interval
 from gwtui.resources.budgets.form import Spent, budgets_form
 from gwtui.resources.budgets.writes import FIELDS, WorkspaceBudgets, read_budgets, read_uses
 from gwtui.resources.members.writes import add_form, plan_add, plan_remove_all, user_ids

@@ -21,7 +21,7 @@ from gwtui.resources.choices import value_soon
 from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.commands import key_of
 from gwtui.ui.forms.confirm import ConfirmScreen
-from gwtui.ui.in_doubt import PLACE, route_to
+from gwtui.ui.in_doubt_writes import PLACE, route_to
 from gwtui.ui.screens.dialogs import NoticeScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.header import whose

@@ -22,8 +22,8 @@ from gwtui.ui.board.sources import Answers, HistoryQueries, HistoryQuery, LiveRe
 from gwtui.ui.board.status_lines import recording_line, requests_part
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.ui.tones import toned
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.text import toned
+from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.plot import SPANS
 from gwtui.ui.widgets.prompt import JumpPrompt, WatchPrompt
 from gwtui.watch.board import BoardSnapshot, newest

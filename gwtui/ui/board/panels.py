@@ -24,9 +24,8 @@ from gwtui.resources.changes import change_words, event_cell, subject_words
 from gwtui.resources.credits.balance import Line as Words
 from gwtui.resources.credits.text import burn_cells, left_cells, runway_cells, short_runway
 from gwtui.resources.workspaces.view import share_tone
-from gwtui.ui.tones import cell_content, toned
-from gwtui.ui.widgets.lines import LinesView
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.text import cell_content, toned
+from gwtui.ui.widgets.lines import LinesView, OneLine
 from gwtui.ui.widgets.plot import (
     PlotFigure,
     PlotLine,
@@ -39,7 +38,13 @@ from gwtui.ui.widgets.plot import (
 from gwtui.ui.widgets.table import ResourceTable
 from gwtui.watch.board import BoardReadings, BoardSnapshot, Limit, limits
 from gwtui.watch.history.model import RecordedChange
-from gwtui.watch.history.queries import CreditsPast, LimitUse, News, credits_past, recent_changes
+from gwtui.watch.history.queries import (
+    CreditsPast,
+    QuerySpan,
+    RecentChanges,
+    credits_past,
+    recent_changes,
+)
 from gwtui.watch.history.reader import HistoryReader
 
 Question = Callable[[HistoryReader], Any]
@@ -73,9 +78,9 @@ class BoardView:
         return window_at(self.span, self.now)
 
     @property
-    def reach(self) -> LimitUse:
+    def reach(self) -> QuerySpan:
         """What is asked of the history: nothing after the moment."""
-        return LimitUse(self.window.since, self.now)
+        return QuerySpan(self.window.since, self.now)
 
 
 class Panel(Vertical):
@@ -272,7 +277,7 @@ class ChangesPanel(Panel):
     def __init__(self) -> None:
         super().__init__(id="board-changes", classes="panel")
         self.lines = LinesView(id="board-changes-lines")
-        self._news = News()
+        self._news = RecentChanges()
         self._view: BoardView | None = None
 
     def compose(self) -> ComposeResult:
@@ -287,7 +292,7 @@ class ChangesPanel(Panel):
 
     def answer(self, found: Any, view: BoardView) -> None:
         """A line for each, or two."""
-        self._news, self._view = found or News(), view
+        self._news, self._view = found or RecentChanges(), view
         self._show(view)
 
     def on_resize(self) -> None:
@@ -308,7 +313,7 @@ class ChangesPanel(Panel):
         self.lines.show([line for one in news.changes for line in _change_lines(one, view, room)])
 
 
-def _extent(news: News, view: BoardView) -> str:
+def _extent(news: RecentChanges, view: BoardView) -> str:
     """How far back it goes: no further than the recording."""
     if news.late and news.since is not None:
         zone = "UTC" if view.zone is None else "local"
@@ -316,7 +321,7 @@ def _extent(news: News, view: BoardView) -> str:
     return f"Changed in {view.span.name if view.span.name != '1h' else '24h'}"
 
 
-def _count(news: News) -> str:
+def _count(news: RecentChanges) -> str:
     if news.since is None:
         return "not recorded"
     number = len(news.changes)

@@ -21,7 +21,7 @@ from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed
 from gwtui.watch.feeds.keys import KeyRow, keys_feed
 from gwtui.watch.feeds.workspaces import Figures, figures_feed
 from gwtui.watch.history.model import HistoryError, Resource
-from gwtui.watch.history.queries import RecordingState, recording
+from gwtui.watch.history.queries import RecordingState, recording_state
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.replay import snapshot_at
 from gwtui.watch.history.sources import DEFAULT_PACES
@@ -258,7 +258,7 @@ def _with_names(parts: Collection[Resource]) -> Collection[Resource]:
 def _answered(query: HistoryQuery, reader: HistoryReader) -> Answers:
     return Answers(
         query.view,
-        recording(reader),
+        recording_state(reader),
         recorded(snapshot_at(reader, query.view.now, _with_names(query.past)))
         if query.past
         else None,

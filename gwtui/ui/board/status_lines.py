@@ -12,7 +12,7 @@ from gwtui.client.request_log import Recent
 from gwtui.crud.resource import Tone
 from gwtui.domain import times
 from gwtui.domain.safe_text import safe_text
-from gwtui.ui.tones import toned
+from gwtui.ui.text import toned
 from gwtui.watch.history.queries import RecordingState as Known
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ from gwtui.domain.cells import UNKNOWN
 from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.field_editors import ChoiceEditor, Edited, Entered, TextEditor
 from gwtui.ui.screens.modal import KeysLine, LongDialog
-from gwtui.ui.tones import toned
-from gwtui.ui.widgets.folding import FoldingScroll
+from gwtui.ui.text import toned
+from gwtui.ui.widgets.containers import FoldingScroll
 
 Side = Literal["theirs", "mine"]
 _LABEL = 9

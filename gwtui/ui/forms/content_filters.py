@@ -43,10 +43,9 @@ from gwtui.ui.forms.option_search import RowList
 from gwtui.ui.forms.pattern_tester import PatternTester
 from gwtui.ui.forms.values import UNSAID, Typed
 from gwtui.ui.screens.modal import FittedDialog
-from gwtui.ui.text import fit
-from gwtui.ui.tones import toned
-from gwtui.ui.widgets.folding import FoldingScroll
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.text import fit, toned
+from gwtui.ui.widgets.containers import FoldingScroll
+from gwtui.ui.widgets.lines import OneLine
 
 Problems = Mapping[int, Mapping[str, str]]
 """What is wrong with entries: place -> part -> why."""

@@ -24,10 +24,10 @@ from textual.widgets import Button, Input, TextArea
 from gwtui.crud.resource import Cell, Tone
 from gwtui.domain.safe_text import safe_characters, safe_line
 from gwtui.ui.forms.values import Typed
+from gwtui.ui.input_queue import OPENING
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.modal import Answered
-from gwtui.ui.tones import toned
-from gwtui.ui.typed_ahead import OPENING
+from gwtui.ui.text import toned
 from gwtui.ui.widgets.prompt import QuietInput
 
 _GAP = 2

@@ -22,10 +22,8 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.ui.forms.field_editors import ValueScreen
 from gwtui.ui.forms.values import Typed
 from gwtui.ui.screens.choosers import letters, nothing_taken
-from gwtui.ui.text import fit
-from gwtui.ui.tones import toned
-from gwtui.ui.widgets.lines import LinesView
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.text import fit, toned
+from gwtui.ui.widgets.lines import LinesView, OneLine
 from gwtui.ui.widgets.prompt import QuietInput
 
 _CURSOR = "$foreground on $choice-background"

@@ -28,10 +28,10 @@ from gwtui.domain.times import utc
 from gwtui.ui.clipboard import Copied, copy_text, save_private
 from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.field_editors import Edited, Entered, TickEditor
+from gwtui.ui.input_queue import FINISHING, OPENING
 from gwtui.ui.screens.modal import KeysLine, LongDialog
 from gwtui.ui.screenshot import HoldsSecret
-from gwtui.ui.tones import toned
-from gwtui.ui.typed_ahead import FINISHING, OPENING
+from gwtui.ui.text import toned
 
 MASK = "•" * 24
 _NOT_YET = "Say first that you have stored the key: the gateway cannot show it again."

@@ -41,10 +41,9 @@ from gwtui.resources.activity.resource import (
 from gwtui.ui.commands import key_of
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.ui.text import fit, shared
-from gwtui.ui.tones import cell_content, toned
+from gwtui.ui.text import cell_content, fit, shared, toned
 from gwtui.ui.widgets.bars import PICKED, REST, SERIES, Bar, BarChart, Chart, Look
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.prompt import BoardPrompt, DaysPrompt
 from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.feed import FeedState

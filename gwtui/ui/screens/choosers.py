@@ -16,10 +16,9 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from gwtui.domain.safe_text import safe_line
-from gwtui.ui.guarded import clear_notices
 from gwtui.ui.screens.modal import Modal
-from gwtui.ui.text import fit
-from gwtui.ui.tones import toned
+from gwtui.ui.terminal_app import clear_notices
+from gwtui.ui.text import fit, toned
 from gwtui.ui.widgets.prompt import QuietInput
 
 _LONGEST_TITLE = 46

@@ -28,7 +28,7 @@ from gwtui.resources.actions import by_id
 from gwtui.resources.recovery.inspection import Inspection, evidence_feed
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.ui.tones import toned
+from gwtui.ui.text import toned
 from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.lines import LinesView
 from gwtui.ui.widgets.table import Opened, ResourceTable

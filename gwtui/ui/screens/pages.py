@@ -16,14 +16,13 @@ from gwtui.crud.resource import Section
 from gwtui.resources.actions import by_id
 from gwtui.resources.frame_actions import FIGURES
 from gwtui.ui.commands import shown
+from gwtui.ui.input_queue import OPENING
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.modal import Modal
+from gwtui.ui.text import toned
 from gwtui.ui.textual_compat import bindings_of
-from gwtui.ui.tones import toned
-from gwtui.ui.typed_ahead import OPENING
 from gwtui.ui.widgets.detail import section_lines
-from gwtui.ui.widgets.lines import LinesView
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.lines import LinesView, OneLine
 
 Lines = Callable[[int], Sequence[Content]]
 """The text, laid out for a width in cells."""

@@ -40,12 +40,11 @@ from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.ui.forms.pattern_tester import outcome
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.modal import Modal
+from gwtui.ui.text import cell_content, toned
 from gwtui.ui.textual_compat import is_whole
-from gwtui.ui.tones import cell_content, toned
 from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.growing_text import GrowingText, Painting
-from gwtui.ui.widgets.lines import LinesView
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.lines import LinesView, OneLine
 
 BESIDE = 110
 """Columns from which on the figures stand beside the answer, not below it."""

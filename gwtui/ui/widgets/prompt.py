@@ -19,9 +19,9 @@ from textual.widgets import Input, Static
 
 from gwtui.domain.cells import Tone
 from gwtui.domain.safe_text import safe_characters, safe_line
+from gwtui.ui.text import toned
 from gwtui.ui.textual_compat import ShowsOtherText
-from gwtui.ui.tones import toned
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.lines import OneLine
 
 if TYPE_CHECKING:
     from gwtui.domain.filter_completion import Suggestions

@@ -30,10 +30,9 @@ from gwtui.domain.alert_rules import (
     UnreadableRule,
     UptimeRule,
 )
-from gwtui.domain.money import percent_points, usd
-from gwtui.domain.quantities import quantity, span
+from gwtui.domain.money import percent_points, quantity, usd
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.times import utc
+from gwtui.domain.times import duration, utc
 from gwtui.watch.alerts.model import GATEWAY, GUARDED, Values
 from gwtui.watch.history import model as figures
 from gwtui.watch.history.model import ACCOUNT, NAME, Fields, Subject, model_of
@@ -90,7 +89,7 @@ def _bound(rule: BoundRule) -> str:
 
 
 def _lasting(rule: ConditionRule) -> str:
-    return f" for {span(rule.fire_after)}" if rule.fire_after else ""
+    return f" for {duration(rule.fire_after)}" if rule.fire_after else ""
 
 
 # Endpoints --------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Alerts for as long as a connection is open: evaluating, showing, and what a person does."""
+"""The alerts of a session: rules are evaluated, alerts shown, acknowledged and silenced."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.domain.alert_rules import AlertRule
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.local.alert_file import AlertBook, AlertFileError, load_alerts
+from gwtui.local.alert_file import AlertBook, AlertEffects, AlertFileError, load_alerts
+from gwtui.watch.alerts import store
+from gwtui.watch.history.file import transaction
 from gwtui.watch.history.model import HistoryMissingError
 
 if TYPE_CHECKING:
     import sqlite3
 
     from gwtui.contract.dialects import Dialect
-    from gwtui.domain.alert_rules import AlertRule
-    from gwtui.local.alert_file import AlertEffects
     from gwtui.watch.alerts.engine import AlertEngine
     from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
     from gwtui.watch.alerts.preview import Preview
@@ -80,29 +80,23 @@ class Alerts:
 
     async def present(self) -> tuple[Alert, ...]:
         """Every condition that is not quiet."""
-        from gwtui.watch.alerts.store import read_alerts  # noqa: PLC0415
-
         now = self._clock.now()
-        return await self.read(lambda history: read_alerts(history.connection, now))
+        return await self.read(lambda history: store.read_alerts(history.connection, now))
 
     async def events(self, limit: int, after: int = 0) -> tuple[AlertEvent, ...]:
         """What happened, newest first."""
-        from gwtui.watch.alerts.store import read_events  # noqa: PLC0415
-
         return await self.read(
-            lambda history: read_events(history.connection, after=after, limit=limit)
+            lambda history: store.read_events(history.connection, after=after, limit=limit)
         )
 
     async def last_event(self) -> int:
         """The id of the newest event."""
-        from gwtui.watch.alerts.store import last_event  # noqa: PLC0415
-
-        return await self.read(lambda history: last_event(history.connection))
+        return await self.read(lambda history: store.last_event(history.connection))
 
     async def preview(self, identity: str, rule: AlertRule) -> AsyncIterator[Preview]:
-        """What a rule would have told in the last days, told anew until all was looked at.
+        """The alerts that a rule would have made in the last days, as far as was looked at so far.
 
-        Other questions are answered in between. Raises HistoryError.
+        Yields again until it is whole; other queries are answered in between. Raises HistoryError.
         """
         from gwtui.watch.alerts.preview import preview  # noqa: PLC0415
 
@@ -124,18 +118,14 @@ class Alerts:
     # What a person does -----------------------------------------------------------------------
 
     async def acknowledge(self, keys: Iterable[AlertKey]) -> int:
-        """A person knows of these; how many were not known before."""
-        from gwtui.watch.alerts import store  # noqa: PLC0415
-
+        """Mark these as known to a person; gives how many were not before."""
         chosen, now = tuple(keys), self._clock.now()
         return await self._change(
             lambda connection: store.acknowledge(connection, chosen, now, self._who)
         )
 
     async def silence(self, keys: Iterable[AlertKey], until: datetime) -> int:
-        """Nobody is told of these until then."""
-        from gwtui.watch.alerts import store  # noqa: PLC0415
-
+        """Send no notices of these until then."""
         chosen, now = tuple(keys), self._clock.now()
         return await self._change(
             lambda connection: store.silence(connection, chosen, now, until, self._who)
@@ -143,14 +133,10 @@ class Alerts:
 
     async def lift(self, keys: Iterable[AlertKey]) -> int:
         """Take silences back."""
-        from gwtui.watch.alerts import store  # noqa: PLC0415
-
         chosen, now = tuple(keys), self._clock.now()
         return await self._change(lambda connection: store.lift(connection, chosen, now, self._who))
 
     async def _change(self, work: Callable[[sqlite3.Connection], Sequence[AlertEvent]]) -> int:
-        from gwtui.watch.history.file import transaction  # noqa: PLC0415
-
         def changed(connection: sqlite3.Connection) -> int:
             with transaction(connection):
                 return len(work(connection))
@@ -163,15 +149,11 @@ class Alerts:
 
     def book(self) -> AlertBook:
         """The rules and effects as the file says. Raises AlertFileError."""
-        from gwtui.local.alert_file import load_alerts  # noqa: PLC0415
-
         return load_alerts(self.place.rules)
 
     @property
     def effects(self) -> AlertEffects:
         """What an alert does, as far as the file was read."""
-        from gwtui.local.alert_file import AlertEffects  # noqa: PLC0415
-
         return AlertEffects() if self.engine is None else self.engine.effects
 
     def changed(self) -> None:
@@ -201,7 +183,7 @@ class Alerts:
 
 
 @asynccontextmanager
-async def alerting(
+async def open_alerts(
     history: Recording,
     hub: FeedHub,
     *,
@@ -210,7 +192,7 @@ async def alerting(
     who: str,
     clock: Clock = SYSTEM_CLOCK,
 ) -> AsyncIterator[Alerts]:
-    """Evaluate the rules beside the recorder, once it is there; no fault ever disturbs it."""
+    """Evaluate the rules beside the recorder, once it is there; its faults stay its own."""
     alerts = Alerts(history, place, clock, who)
     task = asyncio.create_task(_evaluate(alerts, history, hub, dialect, clock), name="alerting")
     try:
@@ -259,7 +241,7 @@ async def _evaluate(
 
 
 class RuleFile:
-    """The file of rules as it was understood last; ``problem`` says why the newest was not."""
+    """The rules of the file as they last were without fault; ``problem`` is what is wrong now."""
 
     def __init__(self, path: Path, profile: str) -> None:
         self.path = path

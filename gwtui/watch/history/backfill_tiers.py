@@ -1,4 +1,4 @@
-"""Readings of a long span as rows of every tier, thinner the older they are."""
+"""Writes the readings of a long gap straight into the tiers: fewer rows the older they are."""
 
 from __future__ import annotations
 
@@ -120,14 +120,14 @@ def write_columns(writer: HistoryWriter, gap: Gap, columns: Iterable[SeriesColum
 
 
 class _Ends(NamedTuple):
-    """Up to when the coarser tiers are gathered: what comes later, the upkeep makes."""
+    """Up to when the coarser tiers are gathered; later buckets are left to ``compaction``."""
 
     five_minutes: int
     hours: int
 
 
 def _rows(column: SeriesColumn, gap: Gap, ends: _Ends) -> Iterator[tuple[int, Row]]:
-    """The rows of a figure with their widths, made tier from tier as the upkeep makes them."""
+    """The rows of a figure with their widths; each tier is made of the finer one."""
     if column.constant:
         yield from _constant(column.values[0], gap, ends)
         return
@@ -176,7 +176,7 @@ def _reading(second: int, value: Decimal | None) -> Stretch:
 
 
 def _joined(found: Iterable[Stretch], width: int) -> Iterator[Stretch]:
-    """Neighbours that said the same as one row, as the writer and the upkeep make them."""
+    """Neighbours that said the same as one row, as ``writer`` and ``compaction`` make them."""
     last: Stretch | None = None
     for each in found:
         if last is not None and _goes_on(last, each, width):

@@ -1,7 +1,7 @@
-"""Upkeep: samples are gathered into coarser tiers, and what is too old goes, in small steps.
+"""Compaction and retention: gathers samples into coarser tiers, removes what is too old.
 
-Each step is one transaction that also moves the mark up to which its work is done: a process that
-is killed in the middle leaves either all of a step or nothing, and the next one goes on from there.
+All of it in small steps. Each is one transaction, which also moves the mark up to which its work is
+done: a process that is killed leaves all of a step or nothing, and the next one goes on from there.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""What a reading of the gateway says, as an observation: figures, and facts without secrets.
+"""One observer per resource: turns its rows, as feeds give them, into an observation.
 
+An observation holds figures, and facts without secrets.
 A figure that the gateway did not give is None. A fact that could not be read is left out, which
 leaves it as it was. Amounts in facts are decimal text.
 """
@@ -93,14 +94,14 @@ _GUARDRAIL_OMITTED = frozenset({"id", "created_at", "updated_at", "description"}
 
 @dataclass(frozen=True, slots=True)
 class ObservedReading:
-    """When a reading was made, how often it is, and whether it lists all there is."""
+    """When a reading was made, its pace in seconds, and whether it lists all there is."""
 
     at: datetime
     every: int
     complete: bool = True
 
 
-class _Gathering:
+class _ObservationBuilder:
     """The samples and facts of one reading."""
 
     def __init__(self, resource: Resource, seen: ObservedReading) -> None:
@@ -136,10 +137,10 @@ class _Gathering:
         )
 
 
-def credits_seen(credits: Credits, seen: ObservedReading) -> Observation:
+def observe_credits(credits: Credits, seen: ObservedReading) -> Observation:
     """The account's balance."""
-    gathering = _Gathering("credits", seen)
-    gathering.add(
+    builder = _ObservationBuilder("credits", seen)
+    builder.add(
         ACCOUNT,
         {
             figures.TOTAL_CREDITS: credits.total_credits,
@@ -148,7 +149,7 @@ def credits_seen(credits: Credits, seen: ObservedReading) -> Observation:
         },
         {NAME: "credits", **fields_of(credits, (figures.TOTAL_CREDITS,))},
     )
-    return gathering.observation("credits", covers=None)
+    return builder.observation("credits", covers=None)
 
 
 def endpoints_source(model_id: str) -> str:
@@ -156,11 +157,11 @@ def endpoints_source(model_id: str) -> str:
     return f"endpoints:{model_id}"
 
 
-def endpoints_seen(
+def observe_endpoints(
     model_id: str, rows: Sequence[EndpointRow], seen: ObservedReading
 ) -> Observation:
     """The endpoints of a model; none when the model itself is gone."""
-    gathering = _Gathering("endpoint", seen)
+    builder = _ObservationBuilder("endpoint", seen)
     for row in rows:
         endpoint = row.endpoint
         facts = {
@@ -169,13 +170,13 @@ def endpoints_seen(
             **_price_facts(endpoint),
         }
         identity = endpoint_identity(model_id, row.identity)
-        gathering.add(identity, dict(_endpoint_figures(endpoint)), facts)
-    return gathering.observation(endpoints_source(model_id), endpoint_identity(model_id, ""))
+        builder.add(identity, dict(_endpoint_figures(endpoint)), facts)
+    return builder.observation(endpoints_source(model_id), endpoint_identity(model_id, ""))
 
 
-def keys_seen(rows: Sequence[KeyRow], seen: ObservedReading) -> Observation:
+def observe_keys(rows: Sequence[KeyRow], seen: ObservedReading) -> Observation:
     """Every key of the account; BYOK usage, which never shrinks, once there is any."""
-    gathering = _Gathering("key", seen)
+    builder = _ObservationBuilder("key", seen)
     for row in rows:
         key: ApiKey = row.key
         values = {
@@ -186,13 +187,13 @@ def keys_seen(rows: Sequence[KeyRow], seen: ObservedReading) -> Observation:
         }
         if key.byok_usage:
             values[figures.BYOK_USAGE] = key.byok_usage
-        gathering.add(row.identity, values, fields_of(key, _KEY_FACTS))
-    return gathering.observation("keys")
+        builder.add(row.identity, values, fields_of(key, _KEY_FACTS))
+    return builder.observation("keys")
 
 
-def workspaces_seen(found: Mapping[str, Figures], seen: ObservedReading) -> Observation:
+def observe_workspaces(found: Mapping[str, Figures], seen: ObservedReading) -> Observation:
     """Every workspace with its budgets and what is spent of them."""
-    gathering = _Gathering("workspace", seen)
+    builder = _ObservationBuilder("workspace", seen)
     for identity, parts in found.items():
         values: dict[str, Decimal | None] = {}
         space = parts.workspace
@@ -211,18 +212,18 @@ def workspaces_seen(found: Mapping[str, Figures], seen: ObservedReading) -> Obse
                 values[figures.budget_figure(interval)] = limit
                 if parts.keys is not None:
                     values[figures.remaining_figure(interval)] = left
-        gathering.add(identity, values, facts)
-    return gathering.observation("workspaces")
+        builder.add(identity, values, facts)
+    return builder.observation("workspaces")
 
 
-def guardrails_seen(rows: Sequence[GuardrailRow], seen: ObservedReading) -> Observation:
+def observe_guardrails(rows: Sequence[GuardrailRow], seen: ObservedReading) -> Observation:
     """Every guardrail that is made."""
-    gathering = _Gathering("guardrail", seen)
+    builder = _ObservationBuilder("guardrail", seen)
     for row in rows:
         if row.made:
             names = tuple(name for name in Guardrail.model_fields if name not in _GUARDRAIL_OMITTED)
-            gathering.add(row.identity, {}, fields_of(row.guardrail, names))
-    return gathering.observation("guardrails")
+            builder.add(row.identity, {}, fields_of(row.guardrail, names))
+    return builder.observation("guardrails")
 
 
 # Parts ------------------------------------------------------------------------------------------

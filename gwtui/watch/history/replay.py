@@ -1,4 +1,9 @@
-"""Replay: everything as of a moment, and what is different between two."""
+"""Replay: everything as of a moment, what is different between two, and rows made of a snapshot.
+
+``restore_...`` make what the gateway would have answered at the moment, so that the past is shown
+by what shows the present. A figure that nobody read around then is missing, as in an answer that
+lacks the field; one that the gateway did not give is null.
+"""
 
 from __future__ import annotations
 
@@ -170,14 +175,14 @@ def _value(value: Any) -> JsonValue:
     return None if value is ABSENT else value
 
 
-def credits_then(snapshot: Snapshot) -> Credits | None:
+def restore_credits(snapshot: Snapshot) -> Credits | None:
     """The account's credits; None when nobody read them around then."""
     subject = Subject("credits", ACCOUNT)
     found = _read(snapshot, subject, (figures.TOTAL_CREDITS, figures.TOTAL_USAGE))
     return Credits.model_validate(found) if found else None
 
 
-def models_then(snapshot: Snapshot) -> tuple[str, ...]:
+def restore_models(snapshot: Snapshot) -> tuple[str, ...]:
     """The models of which an endpoint was read around then, by name."""
     return tuple(
         sorted(
@@ -190,7 +195,7 @@ def models_then(snapshot: Snapshot) -> tuple[str, ...]:
     )
 
 
-def endpoints_then(snapshot: Snapshot, model: str) -> tuple[EndpointRow, ...]:
+def restore_endpoints(snapshot: Snapshot, model: str) -> tuple[EndpointRow, ...]:
     """The endpoints of a model."""
     return tuple(
         EndpointRow(
@@ -201,7 +206,7 @@ def endpoints_then(snapshot: Snapshot, model: str) -> tuple[EndpointRow, ...]:
     )
 
 
-def keys_then(snapshot: Snapshot) -> tuple[KeyRow, ...]:
+def restore_keys(snapshot: Snapshot) -> tuple[KeyRow, ...]:
     """Every key."""
     names = (figures.USAGE, figures.USAGE_DAILY, figures.LIMIT, figures.LIMIT_REMAINING)
     spaces = {subject.identity: subject for subject in snapshot.subjects("workspace")}
@@ -214,7 +219,7 @@ def keys_then(snapshot: Snapshot) -> tuple[KeyRow, ...]:
     return tuple(rows)
 
 
-def workspaces_then(snapshot: Snapshot) -> Mapping[str, Figures]:
+def restore_workspaces(snapshot: Snapshot) -> Mapping[str, Figures]:
     """Every workspace with its budgets and what was spent of them, by its id."""
     return {
         subject.identity: _figures(snapshot, subject) for subject in snapshot.subjects("workspace")

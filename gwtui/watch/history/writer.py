@@ -1,4 +1,8 @@
-"""Writing: observations become samples, versions of facts and changes, one transaction each."""
+"""Writes observations as samples, versions of facts, and changes: one transaction each.
+
+A fact is what holds until it changes, such as a key's limit. Of each subject there is a version for
+every set of facts it had, and a line for every change. Figures are appended to runs of equal ones.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""A picture of the readings in Prometheus's formats, by its own client library."""
+"""Metrics for Prometheus: their names, and the latest readings in its text formats.
+
+Units are Prometheus's base units: seconds, ratios from 0 to 1, USD. A figure that is not known has
+no sample: an absent series, never 0.
+"""
 
 from __future__ import annotations
 
@@ -20,122 +24,7 @@ from gwtui.contract.pricing import PRICE_KEYS
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch.history import model as figures
 from gwtui.watch.history.model import NAME, Observation, Subject, model_of
-from gwtui.watch.metrics.readings import Picture
-
-_LABEL = 200
-"""Characters of a label."""
-
-Family = GaugeMetricFamily | CounterMetricFamily
-Facts = Mapping[str, JsonValue]
-
-
-class PictureCollector(Collector):
-    """Gives a picture to a registry each time it is scraped; ``picture`` may be called anywhere."""
-
-    def __init__(self, picture: Callable[[], Picture]) -> None:
-        self._picture = picture
-
-    def describe(self) -> Iterator[Family]:
-        """The names, so that nothing needs to be read to register it."""
-        return (_family(metric) for metric in METRICS)
-
-    def collect(self) -> Iterator[Family]:
-        """Every family that has a sample."""
-        found = _Families()
-        picture = self._picture()
-        for observation in (*picture.observations.values(), *picture.probes.values()):
-            found.add_observation(observation)
-        for name, up in picture.up.items():
-            found.add(READING_UP, (name,), Decimal(int(up)))
-        for name, observation in picture.observations.items():
-            found.add(READING_TIME, (name,), Decimal(str(observation.at.timestamp())))
-        if picture.probes_spent is not None:
-            found.add(PROBES_SPENT, (), picture.probes_spent)
-        if picture.skew is not None:
-            found.add(CLOCK_SKEW, (), Decimal(str(picture.skew)))
-        found.add(BUILD, (__version__,), Decimal(1))
-        return found.filled()
-
-
-def registry_of(picture: Callable[[], Picture]) -> CollectorRegistry:
-    """A registry with nothing else in it."""
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(PictureCollector(picture))
-    return registry
-
-
-def text_of(registry: CollectorRegistry, *, openmetrics: bool) -> bytes:
-    """All of it as text: OpenMetrics 1.0, or the older text format of Prometheus."""
-    text: bytes = (
-        generate_openmetrics(registry)  # type: ignore[no-untyped-call]
-        if openmetrics
-        else generate_latest(registry)
-    )
-    return text
-
-
-class _Families:
-    """The families of one collection."""
-
-    def __init__(self) -> None:
-        self._families = {metric: _family(metric) for metric in METRICS}
-        self._used: set[Metric] = set()
-
-    def add_observation(self, observation: Observation) -> None:
-        """Every figure of a reading, and what its facts say of keys."""
-        facts = observation.facts
-        for sample in observation.samples:
-            key = sample.series.key
-            mapped = OF_FIGURE.get((key.resource, key.figure))
-            if mapped is None or sample.value is None:
-                continue
-            subject = Subject(key.resource, key.identity)
-            labels = (*_labels(subject, facts.get(subject, {})), *mapped.extra)
-            self.add(mapped.metric, labels, sample.value * mapped.factor)
-        for subject, known in facts.items():
-            if subject.resource == "key":
-                self._add_key(subject, known)
-
-    def _add_key(self, subject: Subject, facts: Facts) -> None:
-        labels = _labels(subject, facts)
-        disabled, expires = facts.get("disabled"), facts.get("expires_at")
-        if isinstance(disabled, bool):
-            self.add(KEY_DISABLED, labels, Decimal(int(disabled)))
-        if isinstance(expires, str):
-            moment = datetime.fromisoformat(expires).timestamp()
-            self.add(KEY_EXPIRES, labels, Decimal(str(moment)))
-
-    def add(self, metric: Metric, labels: tuple[str, ...], value: Decimal) -> None:
-        """One sample."""
-        self._used.add(metric)
-        self._families[metric].add_metric(
-            [safe_line(text, _LABEL) for text in labels], float(value)
-        )
-
-    def filled(self) -> Iterator[Family]:
-        """The families that have a sample, in the order of their declaration."""
-        return (self._families[metric] for metric in METRICS if metric in self._used)
-
-
-def _family(metric: Metric) -> Family:
-    family = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
-    made: Family = family(metric.name, metric.help, labels=metric.labels)
-    return made
-
-
-def _labels(subject: Subject, facts: Facts) -> tuple[str, ...]:
-    """The values of ``SUBJECT_LABELS``."""
-    identity, name = subject.identity, str(facts.get(NAME) or "")
-    match subject.resource:
-        case "endpoint":
-            model = model_of(identity)
-            return model, name, identity.removeprefix(model).strip()
-        case "key":
-            return identity, name, str(facts.get("workspace_id") or "")
-        case "workspace":
-            return identity, name
-    return ()
-
+from gwtui.watch.metrics.readings import ReadingsSnapshot
 
 Kind = Literal["gauge", "counter"]
 
@@ -161,7 +50,7 @@ class Metric:
 
 
 @dataclass(frozen=True, slots=True)
-class Mapped:
+class FigureMetric:
     """A figure as a metric: ``extra`` are the values of the labels after the subject's own."""
 
     metric: Metric
@@ -247,32 +136,38 @@ CLOCK_SKEW = Metric(
 BUILD = Metric(f"{PREFIX}_build_info", "The version of this program.", ("version",))
 
 
-def _mapped() -> Iterator[tuple[tuple[str, str], Mapped]]:
-    yield ("credits", figures.TOTAL_CREDITS), Mapped(_PURCHASED)
-    yield ("credits", figures.TOTAL_USAGE), Mapped(_USED)
-    yield ("credits", figures.BALANCE), Mapped(_BALANCE)
+def _mapped() -> Iterator[tuple[tuple[str, str], FigureMetric]]:
+    yield ("credits", figures.TOTAL_CREDITS), FigureMetric(_PURCHASED)
+    yield ("credits", figures.TOTAL_USAGE), FigureMetric(_USED)
+    yield ("credits", figures.BALANCE), FigureMetric(_BALANCE)
     for figure in figures.UPTIMES:
-        yield ("endpoint", figure), Mapped(_UPTIME, (_WINDOWS[figure],), _CENTI)
+        yield ("endpoint", figure), FigureMetric(_UPTIME, (_WINDOWS[figure],), _CENTI)
     for which in figures.PERCENTILES:
-        yield ("endpoint", f"latency_{which}"), Mapped(_LATENCY, (which,), _MILLI)
-        yield ("endpoint", f"throughput_{which}"), Mapped(_THROUGHPUT, (which,))
-    yield ("endpoint", figures.STATUS), Mapped(_STATUS)
-    yield ("endpoint", figures.PROBE_TTFT), Mapped(_PROBE_TTFT, factor=_MILLI)
-    yield ("endpoint", figures.PROBE_OK), Mapped(_PROBE_OK)
+        yield ("endpoint", f"latency_{which}"), FigureMetric(_LATENCY, (which,), _MILLI)
+        yield ("endpoint", f"throughput_{which}"), FigureMetric(_THROUGHPUT, (which,))
+    yield ("endpoint", figures.STATUS), FigureMetric(_STATUS)
+    yield ("endpoint", figures.PROBE_TTFT), FigureMetric(_PROBE_TTFT, factor=_MILLI)
+    yield ("endpoint", figures.PROBE_OK), FigureMetric(_PROBE_OK)
     for key in PRICE_KEYS:
-        yield ("endpoint", figures.price_figure(key)), Mapped(_PRICE, (key,))
-    yield ("key", figures.USAGE), Mapped(_KEY_USED)
-    yield ("key", figures.USAGE_DAILY), Mapped(_KEY_TODAY)
-    yield ("key", figures.BYOK_USAGE), Mapped(_KEY_BYOK)
-    yield ("key", figures.LIMIT), Mapped(_KEY_LIMIT)
-    yield ("key", figures.LIMIT_REMAINING), Mapped(_KEY_LEFT)
+        yield ("endpoint", figures.price_figure(key)), FigureMetric(_PRICE, (key,))
+    yield ("key", figures.USAGE), FigureMetric(_KEY_USED)
+    yield ("key", figures.USAGE_DAILY), FigureMetric(_KEY_TODAY)
+    yield ("key", figures.BYOK_USAGE), FigureMetric(_KEY_BYOK)
+    yield ("key", figures.LIMIT), FigureMetric(_KEY_LIMIT)
+    yield ("key", figures.LIMIT_REMAINING), FigureMetric(_KEY_LEFT)
     for interval in BUDGET_INTERVALS:
-        yield ("workspace", figures.usage_figure(interval)), Mapped(_SPACE_USED, (interval,))
-        yield ("workspace", figures.budget_figure(interval)), Mapped(_SPACE_BUDGET, (interval,))
-        yield ("workspace", figures.remaining_figure(interval)), Mapped(_SPACE_LEFT, (interval,))
+        yield ("workspace", figures.usage_figure(interval)), FigureMetric(_SPACE_USED, (interval,))
+        yield (
+            ("workspace", figures.budget_figure(interval)),
+            FigureMetric(_SPACE_BUDGET, (interval,)),
+        )
+        yield (
+            ("workspace", figures.remaining_figure(interval)),
+            FigureMetric(_SPACE_LEFT, (interval,)),
+        )
 
 
-OF_FIGURE: Mapping[tuple[str, str], Mapped] = dict(_mapped())
+OF_FIGURE: Mapping[tuple[str, str], FigureMetric] = dict(_mapped())
 """Resource and figure -> metric: every figure that is recorded has one."""
 
 METRICS: tuple[Metric, ...] = tuple(
@@ -284,3 +179,117 @@ METRICS: tuple[Metric, ...] = tuple(
     )
 )
 """Every metric, in the order in which they are exposed."""
+
+_LABEL = 200
+"""Characters of a label."""
+
+Family = GaugeMetricFamily | CounterMetricFamily
+Facts = Mapping[str, JsonValue]
+
+
+class ReadingsCollector(Collector):
+    """Gives a registry the readings each time it is scraped; from any thread."""
+
+    def __init__(self, snapshot: Callable[[], ReadingsSnapshot]) -> None:
+        self._snapshot = snapshot
+
+    def describe(self) -> Iterator[Family]:
+        """The names, so that nothing needs to be read to register it."""
+        return (_family(metric) for metric in METRICS)
+
+    def collect(self) -> Iterator[Family]:
+        """Every family that has a sample."""
+        found = _Families()
+        snapshot = self._snapshot()
+        for observation in (*snapshot.observations.values(), *snapshot.probes.values()):
+            found.add_observation(observation)
+        for name, up in snapshot.up.items():
+            found.add(READING_UP, (name,), Decimal(int(up)))
+        for name, observation in snapshot.observations.items():
+            found.add(READING_TIME, (name,), Decimal(str(observation.at.timestamp())))
+        if snapshot.probes_spent is not None:
+            found.add(PROBES_SPENT, (), snapshot.probes_spent)
+        if snapshot.skew is not None:
+            found.add(CLOCK_SKEW, (), Decimal(str(snapshot.skew)))
+        found.add(BUILD, (__version__,), Decimal(1))
+        return found.filled()
+
+
+def registry_of(snapshot: Callable[[], ReadingsSnapshot]) -> CollectorRegistry:
+    """A registry with nothing else in it."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(ReadingsCollector(snapshot))
+    return registry
+
+
+def text_of(registry: CollectorRegistry, *, openmetrics: bool) -> bytes:
+    """All of it as text: OpenMetrics 1.0, or the older text format of Prometheus."""
+    text: bytes = (
+        generate_openmetrics(registry)  # type: ignore[no-untyped-call]
+        if openmetrics
+        else generate_latest(registry)
+    )
+    return text
+
+
+class _Families:
+    """The families of one collection."""
+
+    def __init__(self) -> None:
+        self._families = {metric: _family(metric) for metric in METRICS}
+        self._used: set[Metric] = set()
+
+    def add_observation(self, observation: Observation) -> None:
+        """Every figure of a reading, and what its facts say of keys."""
+        facts = observation.facts
+        for sample in observation.samples:
+            key = sample.series.key
+            mapped = OF_FIGURE.get((key.resource, key.figure))
+            if mapped is None or sample.value is None:
+                continue
+            subject = Subject(key.resource, key.identity)
+            labels = (*_labels(subject, facts.get(subject, {})), *mapped.extra)
+            self.add(mapped.metric, labels, sample.value * mapped.factor)
+        for subject, known in facts.items():
+            if subject.resource == "key":
+                self._add_key(subject, known)
+
+    def _add_key(self, subject: Subject, facts: Facts) -> None:
+        labels = _labels(subject, facts)
+        disabled, expires = facts.get("disabled"), facts.get("expires_at")
+        if isinstance(disabled, bool):
+            self.add(KEY_DISABLED, labels, Decimal(int(disabled)))
+        if isinstance(expires, str):
+            moment = datetime.fromisoformat(expires).timestamp()
+            self.add(KEY_EXPIRES, labels, Decimal(str(moment)))
+
+    def add(self, metric: Metric, labels: tuple[str, ...], value: Decimal) -> None:
+        """One sample."""
+        self._used.add(metric)
+        self._families[metric].add_metric(
+            [safe_line(text, _LABEL) for text in labels], float(value)
+        )
+
+    def filled(self) -> Iterator[Family]:
+        """The families that have a sample, in the order of their declaration."""
+        return (self._families[metric] for metric in METRICS if metric in self._used)
+
+
+def _family(metric: Metric) -> Family:
+    family = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
+    made: Family = family(metric.name, metric.help, labels=metric.labels)
+    return made
+
+
+def _labels(subject: Subject, facts: Facts) -> tuple[str, ...]:
+    """The values of ``SUBJECT_LABELS``."""
+    identity, name = subject.identity, str(facts.get(NAME) or "")
+    match subject.resource:
+        case "endpoint":
+            model = model_of(identity)
+            return model, name, identity.removeprefix(model).strip()
+        case "key":
+            return identity, name, str(facts.get("workspace_id") or "")
+        case "workspace":
+            return identity, name
+    return ()

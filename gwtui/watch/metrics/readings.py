@@ -1,4 +1,4 @@
-"""The latest reading of everything that is watched, for who wants all of it at once."""
+"""The latest reading of everything that is watched, probes included, for an exporter."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.domain.probing import ProbeSpending
+from gwtui.domain.probes import ProbeSpending
 from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.model import (
     PROBE_FIGURES,
@@ -32,7 +32,7 @@ PATIENCE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class ReadingsSnapshot:
     """What is known at one moment.
 
     ``observations`` hold the readings that are fresh enough, by name; ``up`` says of every reading
@@ -80,7 +80,7 @@ class Readings:
     def _arrived(self, name: str, build: Build) -> None:
         self._latest[name] = build()
 
-    def picture(self) -> Picture:
+    def snapshot(self) -> ReadingsSnapshot:
         """What is known now. A figure that was not read again for long is left out."""
         now = self._clock.now()
         reads = self._sources.reads()
@@ -90,13 +90,13 @@ class Readings:
             if name in reads and (now - found.at).total_seconds() <= PATIENCE * found.every
         }
         up = {name: bool(ok) for name, ok in reads.items()}
-        return Picture(fresh, up, self._client.skew.seconds)
+        return ReadingsSnapshot(fresh, up, self._client.skew.seconds)
 
 
-def with_probes(picture: Picture, path: Path, now: datetime) -> Picture:
-    """The picture with the latest probe of each endpoint, as far as it is fresh enough.
+def with_probes(snapshot: ReadingsSnapshot, path: Path, now: datetime) -> ReadingsSnapshot:
+    """The snapshot with the latest probe of each endpoint, as far as it is fresh enough.
 
-    Where nothing is recorded, or it cannot be read, it is the picture alone.
+    Where nothing is recorded, or it cannot be read, it is the snapshot alone.
     """
     try:
         with closing(open_readable(path)) as connection:
@@ -104,10 +104,10 @@ def with_probes(picture: Picture, path: Path, now: datetime) -> Picture:
             found = {seen.source: seen for seen in latest_probes(reader, now)}
             spent: ProbeSpending | None = spending_of(connection, now.date())
     except (HistoryError, sqlite3.Error):
-        return picture
+        return snapshot
     if not found and spent == ProbeSpending():
         spent = None
-    return replace(picture, probes=found, probes_spent=None if spent is None else spent.at_most)
+    return replace(snapshot, probes=found, probes_spent=None if spent is None else spent.at_most)
 
 
 def latest_probes(reader: HistoryReader, now: datetime) -> Iterator[Observation]:

@@ -1,4 +1,8 @@
-"""Sends the probes, for as long as this instance records; never twice, never two at an endpoint."""
+"""Sends probes to the endpoints of the watched models, for as long as this instance records.
+
+An endpoint is probed when a request can be pinned to it and its price is known; never twice for one
+turn, never two at the same time.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from typing import Any, Protocol
 from gwtui.client.connection import Connection, InvalidConnectionError
 from gwtui.client.inference import Inference
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.domain.probing import ProbeTarget, most_a_day, wait_after
+from gwtui.domain.probes import ProbeTarget, most_a_day, wait_after
 from gwtui.domain.route_order import pinned_to
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.local.probe_key import Probing
@@ -49,7 +53,58 @@ does not answer in text, or that a guardrail keeps back, will say nothing tomorr
 
 ELSEWHERE = "another gwtui records, and probes if it is told to"
 
+NO_TAG = "nothing in a request means this endpoint alone"
+NO_PRICE = "its price is not known"
+_NAME = 80
+
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeTargets:
+    """What is probed, and why the other endpoints are not, by their name."""
+
+    probed: tuple[ProbeTarget, ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
+
+    def mosts(self, moment: datetime) -> Iterable[Decimal]:
+        """The most that one probe of each endpoint costs, USD."""
+        found = (target.most(moment) for target in self.probed)
+        return [most for most in found if most is not None]
+
+
+def targets_of(
+    models: Iterable[str], rows: Iterable[Sequence[EndpointRow]], moment: datetime
+) -> ProbeTargets:
+    """The endpoints of models, each with its ``rows`` as they were read last."""
+    probed: list[ProbeTarget] = []
+    left_out: list[tuple[str, str]] = []
+    for model, of_model in zip(models, rows, strict=True):
+        endpoints = [row.endpoint for row in of_model]
+        for row in of_model:
+            name = safe_line(f"{model} at {row.title or row.identity}", _NAME)
+            pinned = pinned_to(row.endpoint, endpoints)
+            if pinned is None:
+                left_out.append((name, NO_TAG))
+                continue
+            identity = safe_text(endpoint_identity(model, row.identity), LONGEST_IDENTITY)
+            target = ProbeTarget(identity, name, model, row.endpoint, pinned)
+            if target.most(moment) is None:
+                left_out.append((name, NO_PRICE))
+            else:
+                probed.append(target)
+    return ProbeTargets(tuple(probed), tuple(left_out))
+
+
+def read_rows(hub: FeedHub, models: Iterable[str]) -> list[Sequence[EndpointRow]] | None:
+    """The endpoints of models as their feeds have them; None until each was read or failed."""
+    found: list[Sequence[EndpointRow]] = []
+    for model in models:
+        state = endpoints_feed(hub, Scope(parent=model)).state
+        if state.value is None and state.error is None:
+            return None
+        found.append(state.value or ())
+    return found
 
 
 class ProbeListener(Protocol):
@@ -325,55 +380,3 @@ def _same(
     return before[0] == now[0] and all(
         old is new for old, new in zip(before[1], now[1], strict=True)
     )
-
-
-NO_TAG = "nothing in a request means this endpoint alone"
-NO_PRICE = "its price is not known"
-_NAME = 80
-
-
-@dataclass(frozen=True, slots=True)
-class ProbeTargets:
-    """What is probed, and why the other endpoints are not, by their name."""
-
-    probed: tuple[ProbeTarget, ...] = ()
-    left_out: tuple[tuple[str, str], ...] = ()
-
-    def mosts(self, moment: datetime) -> Iterable[Decimal]:
-        """The most that one probe of each endpoint costs, USD."""
-        found = (target.most(moment) for target in self.probed)
-        return [most for most in found if most is not None]
-
-
-def targets_of(
-    models: Iterable[str], rows: Iterable[Sequence[EndpointRow]], moment: datetime
-) -> ProbeTargets:
-    """The endpoints of models, each with its ``rows`` as they were read last."""
-    probed: list[ProbeTarget] = []
-    left_out: list[tuple[str, str]] = []
-    for model, of_model in zip(models, rows, strict=True):
-        endpoints = [row.endpoint for row in of_model]
-        for row in of_model:
-            name = safe_line(f"{model} at {row.title or row.identity}", _NAME)
-            pinned = pinned_to(row.endpoint, endpoints)
-            if pinned is None:
-                left_out.append((name, NO_TAG))
-                continue
-            identity = safe_text(endpoint_identity(model, row.identity), LONGEST_IDENTITY)
-            target = ProbeTarget(identity, name, model, row.endpoint, pinned)
-            if target.most(moment) is None:
-                left_out.append((name, NO_PRICE))
-            else:
-                probed.append(target)
-    return ProbeTargets(tuple(probed), tuple(left_out))
-
-
-def read_rows(hub: FeedHub, models: Iterable[str]) -> list[Sequence[EndpointRow]] | None:
-    """The endpoints of models as their feeds have them; None until each was read or failed."""
-    found: list[Sequence[EndpointRow]] = []
-    for model in models:
-        state = endpoints_feed(hub, Scope(parent=model)).state
-        if state.value is None and state.error is None:
-            return None
-        found.append(state.value or ())
-    return found

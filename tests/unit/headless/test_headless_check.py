@@ -22,7 +22,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.models import Endpoint, ModelEndpoints
 from gwtui.contract.usage import Credits
-from gwtui.domain.alerting import AlertState
+from gwtui.domain.alert_state import AlertState
 from gwtui.domain.clock import Clock
 from gwtui.local.profile_tables import CheckThresholds
 from gwtui.watch.alerts.model import Alert, AlertKey, Present

@@ -1,4 +1,4 @@
-"""Writes in doubt while the dashboard runs: counted, told, offered at the first connect."""
+"""Writes in doubt while the dashboard runs: counted, reported, offered at the first connect."""
 
 from __future__ import annotations
 

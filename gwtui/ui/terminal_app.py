@@ -1,15 +1,18 @@
-"""What every screen and every notice passes on its way to the terminal, whatever it is."""
+"""The app's border to the terminal: filters of lines, notices, what is sent, mouse events."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.color import ColorSystem
+from rich.segment import Segment
 from textual import events, on
 from textual.app import App, ScreenStackError
+from textual.color import Color
 from textual.css.query import NoMatches
 from textual.dom import NoScreen
 from textual.errors import NoWidget
@@ -19,17 +22,81 @@ from textual.notifications import Notification, Notify, SeverityLevel
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.crash_report import crash_report
 from gwtui.ui.garbage import Garbage
-from gwtui.ui.line_filter import ControlCharacterFilter, OneFilter
-from gwtui.ui.screen_memory import ScreenMemory
+from gwtui.ui.screen_diff import ScreenMemory
 from gwtui.ui.terminal import fills_erased
 from gwtui.ui.textual_compat import HookedApp, Piece, withdraw_notices
 
-_LAST_LOOK = ControlCharacterFilter()
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+_HARMLESS_FORMAT = frozenset("\u200d\ufe0f")
+"""Joiner and emoji presentation: they only shape the glyph before them."""
 _LEAST = 0.1
 """Seconds. Textual's timers never end with a negative delay: they spin and the screen stands still.
 
 A toast is made anew on each screen that opens, also in the very moment in which its time is over.
 """
+
+
+def _is_dangerous(character: str) -> bool:
+    category = unicodedata.category(character)
+    if category == "Cf":
+        return character not in _HARMLESS_FORMAT
+    return category in {"Cc", "Cs", "Zl", "Zp"}
+
+
+class OneFilter(LineFilter):
+    """Several filters as one, in their order: each would make another strip of every line."""
+
+    def __init__(self, filters: tuple[LineFilter, ...]) -> None:
+        super().__init__()
+        self.filters = filters
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """The segments as all of the filters leave them."""
+        for one in self.filters:
+            segments = one.apply(segments, background)
+        return segments
+
+
+class ControlCharacterFilter(LineFilter):
+    """Replaces control, surrogate and direction characters that slipped past ``safe_text``."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
+        """The same segments, with each dangerous character replaced by a visible mark.
+
+        Most of these characters were counted for nothing, and each mark takes a cell: what a line
+        grows by is taken from the blanks at its end, so that it pushes nothing off the screen.
+        """
+        if all(segment.text.isascii() and segment.text.isprintable() for segment in segments):
+            return segments
+        cleaned = [self._clean(segment) for segment in segments]
+        excess = Segment.get_line_length(cleaned) - Segment.get_line_length(segments)
+        return _shortened(cleaned, excess) if excess > 0 else cleaned
+
+    def _clean(self, segment: Segment) -> Segment:
+        text, style, control = segment
+        if control or text.isprintable():
+            return segment
+        cleaned = "".join(
+            _REPLACEMENT if _is_dangerous(character) else character for character in text
+        )
+        return Segment(cleaned, style, None)
+
+
+def _shortened(segments: list[Segment], cells: int) -> list[Segment]:
+    """The segments with up to so many blanks less at the end."""
+    kept = list(segments)
+    for place in range(len(kept) - 1, -1, -1):
+        text, style, control = kept[place]
+        blanks = len(text) - len(text.rstrip(" "))
+        taken = min(blanks, cells)
+        kept[place] = Segment(text[: len(text) - taken], style, control)
+        cells -= taken
+        if not cells or taken < len(text):
+            break
+    return kept
+
+
+_LAST_LOOK = ControlCharacterFilter()
 
 
 class Notice(Notification):

@@ -1,11 +1,11 @@
-"""When a condition becomes an alert and when it stops being one. Pure; time comes in with readings.
+"""The state of one alert: when a condition fires and when it clears. Pure; times are arguments.
 
 A condition has two bounds: it is *bad* beyond the one, *good* beyond the other and neither between
-them (hysteresis), so that a figure that trembles around a bound does not fire again and again. Bad
-must last for a while before the alert fires, good before it clears.
+them (hysteresis), so that a figure close to a bound does not fire again and again. Bad must last
+for a while before the alert fires, good before it clears.
 
-What nobody read is no evidence. No traffic (null) and a gap neither fire nor clear, and the time
-they take does not count: only the time between readings that follow each other closely does.
+A reading without traffic (null) and a gap between readings neither fire nor clear, and their time
+does not count: only the time between readings that follow each other closely does.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ _TURNS: Mapping[tuple[State, Evidence], State] = {
 """What a reading turns a state into at once; in all other cases it lasts."""
 
 
-class Step(NamedTuple):
+class AlertStep(NamedTuple):
     """A condition after a reading, and what happened with it, if anything."""
 
     status: AlertState
@@ -108,7 +108,7 @@ class Step(NamedTuple):
 
 def step(
     before: AlertState, evidence: Evidence | None, at: datetime, timing: Timing, patience: timedelta
-) -> Step:
+) -> AlertStep:
     """Take one reading into account; None is a reading without evidence.
 
     Readings that are further apart than ``patience`` leave a gap between them. One that is not
@@ -116,22 +116,22 @@ def step(
     """
     late = timedelta() if before.seen is None else before.seen - at
     if evidence is None or (before.seen is not None and timedelta() <= late <= patience):
-        return Step(before)
+        return AlertStep(before)
     turned = _TURNS.get((before.state, evidence))
     status = _seen(before, at, patience) if turned is None else _begin(turned, at)
     return _due(status, timing)
 
 
-def occur(at: datetime) -> Step:
+def occur(at: datetime) -> AlertStep:
     """Something happened that is an alert by itself, such as a changed price."""
-    return Step(_begin("firing", at), "fired")
+    return AlertStep(_begin("firing", at), "fired")
 
 
-def lapse(before: AlertState, at: datetime, after: timedelta) -> Step:
+def lapse(before: AlertState, at: datetime, after: timedelta) -> AlertStep:
     """What happened stops being news after a time."""
     if before.state == "firing" and before.since is not None and at - before.since >= after:
-        return Step(_begin("quiet", at), "cleared")
-    return Step(before)
+        return AlertStep(_begin("quiet", at), "cleared")
+    return AlertStep(before)
 
 
 def _begin(state: State, at: datetime) -> AlertState:
@@ -145,11 +145,11 @@ def _seen(before: AlertState, at: datetime, patience: timedelta) -> AlertState:
     return AlertState(before.state, before.since, held, at)
 
 
-def _due(status: AlertState, timing: Timing) -> Step:
+def _due(status: AlertState, timing: Timing) -> AlertStep:
     """Fire or clear once it lasted for long enough."""
     assert status.seen is not None  # noqa: S101 - set with every reading
     if status.state == "pending" and status.held >= timing.fire_after:
-        return Step(_begin("firing", status.seen), "fired")
+        return AlertStep(_begin("firing", status.seen), "fired")
     if status.state == "clearing" and status.held >= timing.clear_after:
-        return Step(_begin("quiet", status.seen), "cleared")
-    return Step(status)
+        return AlertStep(_begin("quiet", status.seen), "cleared")
+    return AlertStep(status)

@@ -21,7 +21,7 @@ from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.worker import NoActiveWorker, Worker, get_current_worker
 
-from gwtui.ui.guarded import GuardedApp
+from gwtui.ui.terminal_app import GuardedApp
 from gwtui.ui.textual_compat import busy_pump, fail, is_laid_out
 
 ACTIONS = "actions"

@@ -1,4 +1,4 @@
-"""How reading goes, in words: the banner's, the status line's, the panel's without any data."""
+"""How reading goes, in words: for the banner, the status line, and the panel without any data."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ from gwtui.domain.safe_text import safe_text
 from gwtui.domain.times import HOUR, MINUTE, age
 from gwtui.resources.session import Link
 from gwtui.ui.commands import with_keys
-from gwtui.ui.text import in_sentence
-from gwtui.ui.tones import toned
-from gwtui.ui.widgets.state_panel import StatePanel
+from gwtui.ui.text import in_sentence, toned
+from gwtui.ui.widgets.status import StatePanel
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.values import KEYS_PAGE
 from gwtui.embedded import wire
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.store import keys, offsets, workspaces
+from gwtui.embedded.store import guardrails, keys, list_index, workspaces
 from gwtui.embedded.store.database import Database
 from gwtui.embedded.store.table import from_micros, from_pico, to_micros
 from large_account import fill
@@ -33,6 +33,11 @@ _NAIVE = """
         AND (:include_expired OR expires_at IS NULL OR expires_at > :now)
     ORDER BY created_at DESC, id DESC
 """
+_ASSIGNED = """
+    SELECT id FROM guardrail_keys WHERE :guardrail IS NULL OR guardrail_id = :guardrail
+    ORDER BY number
+"""
+GUARDRAIL = "00000000-0000-4000-8000-000000000001"
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +91,18 @@ def compare(db: Any, now: datetime) -> None:
         ):
             expected = names[offset : offset + KEYS_PAGE]
             assert listed(db, now, offset, which) == expected, (offset, which)
+    compare_assignments(db)
+
+
+def compare_assignments(db: Any) -> None:
+    """The same of a list that other lists are read like, and of how long it says it is."""
+    for guardrail_id in (None, GUARDRAIL):
+        values = {"guardrail": guardrail_id}
+        ids = [row["id"] for row in db.execute(_ASSIGNED, values)]
+        assert guardrails.count_bound(db, guardrail_id, bound="keys") == len(ids)
+        for offset in (2_950, 0, 1_000, 100, len(ids) - 1, len(ids), 9_000):
+            found = guardrails.bound_keys(db, guardrail_id, offset=offset, limit=7)
+            assert [one.id for one in found] == ids[offset : offset + 7], (offset, guardrail_id)
 
 
 def read(database: Database, now: datetime = NOW) -> None:
@@ -100,6 +117,8 @@ WRITES = {
     "a key that is deleted": "DELETE FROM api_keys WHERE id = 500",
     "a key that is disabled": "UPDATE api_keys SET disabled = 1 WHERE id = 601",
     "a key that expires at once": "UPDATE api_keys SET expires_at = 1 WHERE id = 602",
+    "a key that is bound by another guardrail": "UPDATE guardrail_keys "
+    "SET guardrail_id = '00000000-0000-4000-8000-000000000001' WHERE number = 1000",
     "a key that is renamed": "UPDATE api_keys SET name = 'other' WHERE id = 1003",
 }
 
@@ -165,7 +184,7 @@ def test_a_page_is_found_from_the_nearest_place(database: Database) -> None:
     skipped = [
         int(text.rpartition("OFFSET ")[2].split(")")[0]) for text in said if "OFFSET" in text
     ]
-    assert skipped == [3_210 % offsets.STEP]
+    assert skipped == [3_210 % list_index.STEP]
 
 
 # What is written of each row ---------------------------------------------------------------------

@@ -1,7 +1,8 @@
-"""What completes the rows of a list: every row's figures where rows are few, else of those in view.
+"""Rows of a list on their way into the table: completed with further figures, prepared in a thread.
 
-A list of hundreds would ask the gateway for hundreds of figures that nobody looks at. Sorting and
-filtering need every row's: then all of them are read, at the pace that their cost allows.
+Every row's figures are read where rows are few, else those of the rows in view: a list of hundreds
+would ask the gateway for hundreds of figures that nobody looks at. Sorting and filtering need every
+row's; then all of them are read, at the pace that their cost allows.
 """
 
 from __future__ import annotations

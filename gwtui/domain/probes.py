@@ -75,18 +75,18 @@ def wait_after(every: timedelta, chance: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class ProbeSpending:
-    """What probes cost on a day: ``told`` by the gateway, ``open`` the bound of the others.
+    """What probes cost on a day: ``reported`` by the gateway, ``open`` the bound of the others.
 
     The cost of a probe is open while it is under way, and stays so when its answer was lost.
     """
 
-    told: Decimal = Decimal(0)
+    reported: Decimal = Decimal(0)
     open: Decimal = Decimal(0)
 
     @property
     def at_most(self) -> Decimal:
         """What was spent at the most."""
-        return _EXACT.add(self.told, self.open)
+        return _EXACT.add(self.reported, self.open)
 
     def leaves_room(self, most: Decimal, cap: Decimal) -> bool:
         """Whether one more probe keeps the day's maximum."""
@@ -94,11 +94,11 @@ class ProbeSpending:
 
     def begun(self, most: Decimal) -> ProbeSpending:
         """With one more probe under way."""
-        return ProbeSpending(self.told, _EXACT.add(self.open, most))
+        return ProbeSpending(self.reported, _EXACT.add(self.open, most))
 
     def ended(self, most: Decimal, cost: Decimal) -> ProbeSpending:
         """With the cost of a probe in the place of its bound."""
-        return ProbeSpending(_EXACT.add(self.told, cost), _EXACT.subtract(self.open, most))
+        return ProbeSpending(_EXACT.add(self.reported, cost), _EXACT.subtract(self.open, most))
 
 
 NOTHING_SPENT = ProbeSpending()

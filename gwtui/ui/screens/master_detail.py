@@ -1,4 +1,4 @@
-"""The detail pane of a list: whether and where it is shown, and which row it shows."""
+"""The detail pane of a list: whether it is shown, beside the table or instead, with which row."""
 
 from __future__ import annotations
 

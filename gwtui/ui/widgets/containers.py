@@ -1,4 +1,4 @@
-"""Widgets that paint nothing but their background: rendered once, not line by line."""
+"""Containers: those that paint only a background are rendered once; one scrolls folded text."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Region
 from textual.strip import Strip
+
+from gwtui.ui.textual_compat import ScrollsWhenNeeded
 
 if TYPE_CHECKING:
     from textual.widget import Widget as _Base
@@ -32,3 +34,23 @@ class BlankVertical(BlankLines, Vertical):
 
 class BlankHorizontal(BlankLines, Horizontal):
     """Widgets side by side."""
+
+
+class FoldingScroll(ScrollsWhenNeeded):
+    """Has a scroll bar only when needed; in another size, what has the focus stays in view."""
+
+    def on_resize(self) -> None:
+        """There may be less room for it."""
+        self._keep_in_view()
+
+    def watch_virtual_size(self) -> None:
+        """Lines were folded anew."""
+        self._keep_in_view()
+
+    def _keep_in_view(self) -> None:
+        focused = self.screen.focused
+        if focused is None:
+            return
+        for part in self.children:
+            if part in focused.ancestors_with_self:
+                self.call_after_refresh(part.scroll_visible, animate=False)

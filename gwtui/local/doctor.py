@@ -1,4 +1,7 @@
-"""What this machine offers: terminal, tmux, clipboard, colours, keyring, directories."""
+"""What the doctor finds on this machine: terminal, tmux, clipboard, colours, keyring, directories.
+
+A line for each of them: what was found, whether it is wrong, what to do about it.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,11 @@ import contextlib
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, get_args
 
-from gwtui.domain.checkup import CheckupLine, CheckupVerdict
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.keyring_store import KeyringUnavailableError, backend_name
 from gwtui.local.paths import Paths
@@ -27,6 +30,26 @@ _TEXT = 80
 
 TmuxOption = Callable[[str], str | None]
 """The value of an option of tmux by its name; None where it does not tell."""
+
+DoctorVerdict = Literal["wrong", "unknown", "advice", "well"]
+VERDICTS: tuple[DoctorVerdict, ...] = get_args(DoctorVerdict)
+"""The gravest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorLine:
+    """One thing that the doctor looked at; sentences without a secret."""
+
+    id: str
+    title: str
+    verdict: DoctorVerdict
+    found: str
+    advice: str = ""
+
+
+def is_wrong(lines: Iterable[DoctorLine]) -> bool:
+    """Whether something is wrong; advice and what cannot be known is not."""
+    return any(line.verdict == "wrong" for line in lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +74,7 @@ class TerminalFacts:
 
 async def machine_lines(
     paths: Paths, facts: TerminalFacts, *, needs_keyring: bool
-) -> list[CheckupLine]:
+) -> list[DoctorLine]:
     """Everything of this machine. Never raises; a program that does not answer is unknown.
 
     ``needs_keyring``: the token is looked for in the keyring.
@@ -68,55 +91,55 @@ async def machine_lines(
     ]
 
 
-def terminal_line(facts: TerminalFacts) -> CheckupLine:
+def terminal_line(facts: TerminalFacts) -> DoctorLine:
     """Its kind and its size."""
     kind = facts.environment.get("TERM", "")
     called = safe_line(kind or "not said", _TEXT)
     if facts.size is None:
         found = f"TERM is {called}; there is no terminal here"
-        return CheckupLine("terminal", "Terminal", "unknown", found, "Run it in the terminal.")
+        return DoctorLine("terminal", "Terminal", "unknown", found, "Run it in the terminal.")
     columns, rows = facts.size
     found = f"TERM is {called}, {columns} columns and {rows} rows"
     if not kind or kind in DUMB - {"linux"}:
-        return CheckupLine(
+        return DoctorLine(
             "terminal", "Terminal", "wrong", found, "Set TERM to what the terminal is."
         )
     if columns < _LEAST[0] or rows < _LEAST[1]:
         advice = f"Below {_LEAST[0]} x {_LEAST[1]} some screens have no room: enlarge it."
-        return CheckupLine("terminal", "Terminal", "advice", found, advice)
-    return CheckupLine("terminal", "Terminal", "well", found)
+        return DoctorLine("terminal", "Terminal", "advice", found, advice)
+    return DoctorLine("terminal", "Terminal", "well", found)
 
 
-def encoding_line(facts: TerminalFacts) -> CheckupLine:
+def encoding_line(facts: TerminalFacts) -> DoctorLine:
     """Whether signs beyond ASCII can be shown."""
     name = safe_line(facts.encoding or "not known", _TEXT)
     if facts.encoding.replace("-", "").lower() == "utf8":
-        return CheckupLine("encoding", "Encoding", "well", "UTF-8")
+        return DoctorLine("encoding", "Encoding", "well", "UTF-8")
     advice = "Set LANG to a UTF-8 locale, such as C.UTF-8, also on the far side of SSH."
-    return CheckupLine("encoding", "Encoding", "wrong", f"The locale's encoding is {name}", advice)
+    return DoctorLine("encoding", "Encoding", "wrong", f"The locale's encoding is {name}", advice)
 
 
-def colours_line(facts: TerminalFacts, option: TmuxOption) -> CheckupLine:
+def colours_line(facts: TerminalFacts, option: TmuxOption) -> DoctorLine:
     """How many colours there are."""
     environment = facts.environment
     kind = environment.get("TERM", "")
     if "NO_COLOR" in environment:
         found, advice = "NO_COLOR is set: no colours are used", "Unset NO_COLOR for colours."
-        return CheckupLine("colours", "Colours", "advice", found, advice)
+        return DoctorLine("colours", "Colours", "advice", found, advice)
     if environment.get("COLORTERM", "").lower() in {"truecolor", "24bit"} or "direct" in kind:
         if environment.get("TMUX") and not _passes_rgb(option):
-            return CheckupLine(
+            return DoctorLine(
                 "colours",
                 "Colours",
                 "advice",
                 "All colours are announced, but tmux is not told that the terminal has them",
                 "In tmux.conf: set -as terminal-features ',*:RGB'",
             )
-        return CheckupLine("colours", "Colours", "well", "All colours (24 bit)")
+        return DoctorLine("colours", "Colours", "well", "All colours (24 bit)")
     many = "256" in kind
     found = "256 colours" if many else "16 colours or fewer, as far as TERM tells"
     advice = "Where the terminal has all colours, set COLORTERM=truecolor (SSH: SendEnv COLORTERM)."
-    return CheckupLine("colours", "Colours", "advice", found, advice)
+    return DoctorLine("colours", "Colours", "advice", found, advice)
 
 
 def _passes_rgb(option: TmuxOption) -> bool:
@@ -124,17 +147,17 @@ def _passes_rgb(option: TmuxOption) -> bool:
     return "RGB" in told or "Tc" in told
 
 
-def tmux_lines(facts: TerminalFacts, option: TmuxOption) -> Iterator[CheckupLine]:
+def tmux_lines(facts: TerminalFacts, option: TmuxOption) -> Iterator[DoctorLine]:
     """What tmux is set to, where it runs."""
     if facts.environment.get("STY"):
         found = "GNU screen swallows the clipboard's sequence and some keys"
-        yield CheckupLine("screen", "GNU screen", "advice", found, "tmux passes both on.")
+        yield DoctorLine("screen", "GNU screen", "advice", found, "tmux passes both on.")
     if not facts.environment.get("TMUX"):
-        yield CheckupLine("tmux", "tmux", "well", "It does not run here")
+        yield DoctorLine("tmux", "tmux", "well", "It does not run here")
         return
     escape = option("escape-time")
     if escape is None:
-        yield CheckupLine("tmux", "tmux", "unknown", "It does not tell its options")
+        yield DoctorLine("tmux", "tmux", "unknown", "It does not tell its options")
         return
     slow = escape.isdigit() and int(escape) > _ESCAPE
     yield _tmux_line(
@@ -161,29 +184,29 @@ _TMUX_WHY = {
 }
 
 
-def _tmux_line(name: str, value: str, line: str, verdict: CheckupVerdict) -> CheckupLine:
+def _tmux_line(name: str, value: str, line: str, verdict: DoctorVerdict) -> DoctorLine:
     advice = f"{_TMUX_WHY[name]} In tmux.conf: {line}" if verdict == "advice" else ""
     found = f"{name} is {safe_line(value, _TEXT)}"
-    return CheckupLine(f"tmux-{name}", "tmux", verdict, found, advice)
+    return DoctorLine(f"tmux-{name}", "tmux", verdict, found, advice)
 
 
-def clipboard_line(facts: TerminalFacts, option: TmuxOption) -> CheckupLine:
+def clipboard_line(facts: TerminalFacts, option: TmuxOption) -> DoctorLine:
     """By which way a copied text leaves."""
     match copy_route(facts.environment):
         case "tmux":
             on = option("set-clipboard") in {"on", "external"}
             further = "and by it to the terminal" if on else "and stays there"
             found = f"A copied text goes into a tmux buffer {further}"
-            return CheckupLine("clipboard", "Clipboard", "well" if on else "advice", found)
+            return DoctorLine("clipboard", "Clipboard", "well" if on else "advice", found)
         case "terminal":
             found = "A copied text is sent to the terminal (OSC 52), which does not confirm"
             advice = "Where it does not arrive, allow clipboard access in the terminal's settings."
-            return CheckupLine("clipboard", "Clipboard", "well", found, advice)
+            return DoctorLine("clipboard", "Clipboard", "well", found, advice)
     found = "A copied text goes into a file that only you can read"
-    return CheckupLine("clipboard", "Clipboard", "advice", found, "tmux has a buffer for it.")
+    return DoctorLine("clipboard", "Clipboard", "advice", found, "tmux has a buffer for it.")
 
 
-async def keyring_line(needed: bool) -> CheckupLine:
+async def keyring_line(needed: bool) -> DoctorLine:
     """Whether a keyring can be trusted with a token; it is opened for nothing."""
     try:
         name = await backend_name()
@@ -191,14 +214,14 @@ async def keyring_line(needed: bool) -> CheckupLine:
         found = safe_line(str(error), 2 * _TEXT)
         other = "A token can come from a command or a private file, too: docs/connect.md."
         if needed:
-            return CheckupLine(
+            return DoctorLine(
                 "keyring", "Keyring", "wrong", f"The profile needs it: {found}", other
             )
-        return CheckupLine("keyring", "Keyring", "advice", found, other)
-    return CheckupLine("keyring", "Keyring", "well", safe_line(name, _TEXT))
+        return DoctorLine("keyring", "Keyring", "advice", found, other)
+    return DoctorLine("keyring", "Keyring", "well", safe_line(name, _TEXT))
 
 
-def directory_lines(paths: Paths) -> Iterator[CheckupLine]:
+def directory_lines(paths: Paths) -> Iterator[DoctorLine]:
     """Whether others can look into the directories; nothing is made or changed."""
     for name in ("config", "data", "state", "cache"):
         path: Path = getattr(paths, name)
@@ -207,23 +230,23 @@ def directory_lines(paths: Paths) -> Iterator[CheckupLine]:
         try:
             found = path.stat()
         except FileNotFoundError:
-            yield CheckupLine(f"directory-{name}", title, "well", f"{shown} is not there yet")
+            yield DoctorLine(f"directory-{name}", title, "well", f"{shown} is not there yet")
             continue
         except OSError as error:
             why = error.strerror or "not usable"
-            yield CheckupLine(f"directory-{name}", title, "wrong", f"{shown}: {why}")
+            yield DoctorLine(f"directory-{name}", title, "wrong", f"{shown}: {why}")
             continue
         mode = stat.S_IMODE(found.st_mode)
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
-            yield CheckupLine(
+            yield DoctorLine(
                 f"directory-{name}", title, "wrong", f"{shown} is no directory of yours"
             )
         elif name != "config" and mode & _OTHERS:
             advice = f"chmod 700 {shown}"
             text = f"Others can look into {shown} (mode {mode:03o})"
-            yield CheckupLine(f"directory-{name}", title, "advice", text, advice)
+            yield DoctorLine(f"directory-{name}", title, "advice", text, advice)
         else:
-            yield CheckupLine(f"directory-{name}", title, "well", f"{shown} (mode {mode:03o})")
+            yield DoctorLine(f"directory-{name}", title, "well", f"{shown} (mode {mode:03o})")
 
 
 async def tmux_options() -> Mapping[str, str]:

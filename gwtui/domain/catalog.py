@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from gwtui.contract.models import Endpoint, Model
-from gwtui.domain.slugs import slug_of
+from gwtui.contract.workspaces import slug_of
 from gwtui.domain.uptime import verdict
 
 EndpointKey = tuple[str | None, ...]
