@@ -13,6 +13,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import MISSING, FrozenInstanceError
+from inspect import get_annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ _OPTIONS = frozenset({"frozen", "slots", "eq", "kw_only", "weakref_slot"})
 
 def _deferred(cls: type, options: dict[str, bool]) -> type:
     inherits = any(dataclasses.is_dataclass(base) for base in cls.__mro__[1:])
-    takes_more = any("InitVar" in str(kind) for kind in cls.__dict__.get("__annotations__", {}).values())
+    takes_more = any("InitVar" in str(kind) for kind in get_annotations(cls).values())
     if inherits or takes_more or not _OPTIONS.issuperset(options):
         return dataclasses.dataclass(**options)(cls)
     frozen, compares = options.get("frozen", False), options.get("eq", True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
 from typing import Generic, TypeVar
+
+from gwtui.records import dataclass
 
 T = TypeVar("T")
 

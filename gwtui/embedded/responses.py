@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Generic, TypeVar
 
@@ -12,6 +11,7 @@ from pydantic import BaseModel, JsonValue
 from gwtui.contract import errors
 from gwtui.contract.request import Problem
 from gwtui.contract.response import ResponseModel
+from gwtui.records import dataclass
 
 Schema = Mapping[str, Any]
 M = TypeVar("M", bound=BaseModel)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from gwtui.crud.text import sentence
 from gwtui.domain.lookup import Lookup, all_names, completed, lookup_path, nearest
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.suggestions import did_you_mean
+from gwtui.records import dataclass
 from gwtui.resources import actions as registry
 from gwtui.resources.registry import ALIASES, PARENTS, PLACES, RESOURCES, resource_of
 from gwtui.ui.input_queue import ACTIONS
