@@ -21,7 +21,7 @@ from gwtui.cli.parsing import (
 )
 from gwtui.cli.process import take_over
 from gwtui.cli.resources import RESOURCES
-from gwtui.domain.suggestions import closest
+from gwtui.domain.lookup import closest
 
 _HELP = frozenset({"-h", "--help"})
 

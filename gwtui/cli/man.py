@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
 from gwtui.cli.output import data_on_stdout, narrate
-from gwtui.domain.suggestions import among
+from gwtui.domain.lookup import among
 
 if TYPE_CHECKING:
     from gwtui.cli.command_tree import TreeCommand

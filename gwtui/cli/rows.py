@@ -16,7 +16,7 @@ from gwtui.cli.output import (
     print_ndjson,
     print_table,
 )
-from gwtui.domain.suggestions import among
+from gwtui.domain.lookup import among
 
 Row = Mapping[str, Any]
 
@@ -86,7 +86,7 @@ def _plain(row: Row) -> dict[str, Any]:
 def _flat(value: Any) -> Any:
     """A value that fits into one cell."""
     if isinstance(value, list | dict):
-        from gwtui.domain.exact_json import exact_json  # noqa: PLC0415
+        from gwtui.domain.serialize import exact_json  # noqa: PLC0415
 
         return exact_json(value)
     return value

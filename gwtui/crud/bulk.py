@@ -29,7 +29,7 @@ from gwtui.crud.plan import (
     Unknown,
     bundle,
 )
-from gwtui.crud.text import count, several
+from gwtui.crud.plan_text import count, several
 from gwtui.domain.diffs import ABSENT, same, three_way
 from gwtui.records import dataclass
 

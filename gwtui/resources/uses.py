@@ -22,7 +22,7 @@ from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
 from gwtui.contract.keys import ApiKey, is_active
 from gwtui.contract.organization import WorkspaceMember
 from gwtui.contract.usage import ActivityRow
-from gwtui.crud.text import count, quoted, several
+from gwtui.crud.plan_text import count, quoted, several
 from gwtui.domain.money import usd
 
 T = TypeVar("T")

@@ -13,9 +13,9 @@ from pydantic import SecretStr, ValidationError
 
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.contract.request import Problem, RequestModel, problems
+from gwtui.domain.lookup import among
 from gwtui.domain.money import parse_share, parse_usd
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.suggestions import among
 from gwtui.domain.times import parse_moment
 
 R = TypeVar("R", bound=RequestModel)

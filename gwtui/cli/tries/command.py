@@ -44,7 +44,7 @@ from gwtui.client.inference import Inference
 from gwtui.contract.chat import ChatRequest
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.known_secrets import Secret
-from gwtui.domain.suggestions import did_you_mean
+from gwtui.domain.lookup import did_you_mean
 from gwtui.local.paths import Paths
 from gwtui.resources.tries.facts import (
     KeyFacts,

@@ -20,7 +20,7 @@ from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel
 from gwtui.crud import fields
 from gwtui.crud.fields import Field, Fields, Format, PlanContext, workspace_field
-from gwtui.crud.text import MOST_NAMED, several
+from gwtui.crud.plan_text import MOST_NAMED, several
 from gwtui.domain.money import usd
 from gwtui.domain.resets import describe_reset
 from gwtui.domain.safe_text import safe_line

@@ -32,8 +32,8 @@ from gwtui.crud.form import (
     TextAreaField,
     ThreeWaySwitch,
 )
+from gwtui.crud.plan_text import NAME_LIMIT, quoted
 from gwtui.crud.resource import Cell
-from gwtui.crud.text import NAME_LIMIT, quoted
 from gwtui.domain.money import usd
 from gwtui.domain.resets import describe_reset
 from gwtui.domain.safe_text import safe_line

@@ -7,7 +7,7 @@ from datetime import datetime
 from gwtui.contract.keys import ExternalUserRequest
 from gwtui.crud import fields
 from gwtui.crud.fields import Field, Fields, PlanContext
-from gwtui.crud.text import NAME_LIMIT
+from gwtui.crud.plan_text import NAME_LIMIT
 from gwtui.domain.money import usd
 from gwtui.domain.resets import describe_reset
 from gwtui.domain.safe_text import safe_line

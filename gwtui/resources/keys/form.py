@@ -10,8 +10,8 @@ from typing import Any
 from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest, is_expired
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import Facts, FormContext, FormField, FormSpec, SecretField
+from gwtui.crud.plan_text import quoted
 from gwtui.crud.resource import Cell
-from gwtui.crud.text import quoted
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.money import usd
 from gwtui.domain.resets import describe_reset

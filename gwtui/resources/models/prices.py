@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 
-from gwtui.contract.pricing import PER_TOKEN_KEYS, PRICE_KEYS, Pricing
+from gwtui.contract.models import PER_TOKEN_KEYS, PRICE_KEYS, Pricing
 from gwtui.crud import cells
 from gwtui.crud.resource import Cell, DetailRow, DetailTable
 from gwtui.domain import money

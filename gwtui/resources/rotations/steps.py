@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gwtui.contract.keys import ApiKey
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan
-from gwtui.crud.text import quoted
+from gwtui.crud.plan_text import quoted
 from gwtui.resources.assignments import writes as assignments
 from gwtui.resources.assignments.writes import plan_assign
 from gwtui.resources.keys.writes import WRITES as KEYS

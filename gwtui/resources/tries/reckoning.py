@@ -13,7 +13,7 @@ from decimal import Decimal
 from gwtui.client.chat_stream import ChatAnswer
 from gwtui.client.inference import EmbeddingAnswer
 from gwtui.contract.completion import TokenUsage
-from gwtui.contract.pricing import Pricing
+from gwtui.contract.models import Pricing
 from gwtui.domain.pricing import Usage
 from gwtui.domain.request_cost import RequestCost, request_cost
 from gwtui.resources.tries.facts import TryFacts

@@ -26,8 +26,8 @@ from gwtui.crud.form import (
     PickOption,
     TextAreaField,
 )
+from gwtui.crud.plan_text import quoted
 from gwtui.crud.resource import Cell
-from gwtui.crud.text import quoted
 from gwtui.domain.money import compact_int, percent
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources import choices

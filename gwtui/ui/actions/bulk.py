@@ -12,7 +12,7 @@ from gwtui.crud.bulk import BulkOperation, BulkPlan, BulkRun, BulkWrites, plan_m
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import FormField, FormSpec
 from gwtui.crud.plan import Applied, Outcome
-from gwtui.crud.text import Names, count
+from gwtui.crud.plan_text import Names, count
 from gwtui.domain.diffs import same
 from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.actions.writing import (

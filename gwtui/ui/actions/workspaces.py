@@ -16,8 +16,8 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import PickOption
 from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown
-from gwtui.crud.text import count
-from gwtui.crud.undo import or_nothing
+from gwtui.crud.plan_text import count
+from gwtui.crud.undo import none_on_error
 from gwtui.domain.keys import spent_by_interval
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.budgets.form import Spent, budgets_form
@@ -169,7 +169,7 @@ async def remove_members(context: ActionContext[MemberRow]) -> None:
     )
     if space is None:
         return
-    keys = await or_nothing(app.gateway.keys.list(workspace_id=identity))
+    keys = await none_on_error(app.gateway.keys.list(workspace_id=identity))
     names = {row.member.user_id: row.called for row in rows if row.member.user_id}
     members = [row.member for row in rows]
     shown = plan_remove_all(

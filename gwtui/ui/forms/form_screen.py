@@ -17,7 +17,7 @@ from gwtui.client.errors import InvalidRequestError
 from gwtui.contract.request import RequestModel, problems
 from gwtui.crud.form import Facts, FieldGroup, FormSpec, row_id
 from gwtui.crud.plan import Applied, Outcome, Refused, Unknown
-from gwtui.crud.text import sentence
+from gwtui.crud.plan_text import sentence
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.form_state import FormState, FormSummary
