@@ -73,7 +73,7 @@ RESOURCES: dict[str, Resource] = {
         Resource(
             "settings",
             "settings of the organization",
-            "gwtui.resources.organization.settings:SETTINGS",
+            "gwtui.resources.organization.resource:SETTINGS",
             DECLARED,
             single=True,
         ),
@@ -110,12 +110,12 @@ RESOURCES: dict[str, Resource] = {
         Resource(
             "all-endpoints",
             "endpoints of all models; a request for each model",
-            "gwtui.resources.models.every_endpoint:EVERY_ENDPOINT",
+            "gwtui.resources.models.endpoints:EVERY_ENDPOINT",
         ),
         Resource(
             "model-guardrails",
             "what guardrails leave of a model",
-            "gwtui.resources.guardrails.on_model:MODEL_GUARDRAILS",
+            "gwtui.resources.guardrails.effect:MODEL_GUARDRAILS",
             parent="model",
         ),
         Resource(
@@ -125,7 +125,7 @@ RESOURCES: dict[str, Resource] = {
         Resource(
             "activity",
             "what was used, day by day",
-            "gwtui.resources.activity.days:ACTIVITY_DAYS",
+            "gwtui.resources.activity:ACTIVITY_DAYS",
             parent="key",
             any_parent=True,
             further="gwtui.cli.lists.activity:VERBS",

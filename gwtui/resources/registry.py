@@ -57,7 +57,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
     RegistryEntry(
         "all-endpoints",
         "All endpoints",
-        "gwtui.resources.models.every_endpoint:EVERY_ENDPOINT",
+        "gwtui.resources.models.endpoints:EVERY_ENDPOINT",
         tab=False,
     ),
     RegistryEntry(
@@ -90,7 +90,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
     RegistryEntry(
         "model-guardrails",
         "Guardrails on a model",
-        "gwtui.resources.guardrails.on_model:MODEL_GUARDRAILS",
+        "gwtui.resources.guardrails.effect:MODEL_GUARDRAILS",
         tab=False,
         parent="models",
     ),
@@ -137,13 +137,13 @@ ENTRIES: tuple[RegistryEntry, ...] = (
     RegistryEntry(
         "alert-history",
         "Alert events",
-        "gwtui.resources.alerts.history:ALERT_HISTORY",
+        "gwtui.resources.alerts.resource:ALERT_HISTORY",
         tab=False,
     ),
     RegistryEntry(
         "findings",
         "Findings",
-        "gwtui.resources.findings.resource:FINDINGS",
+        "gwtui.resources.findings:FINDINGS",
         tab=False,
         key="F",
     ),

@@ -17,8 +17,8 @@ from gwtui.contract.dialects import GENERIC
 from gwtui.crud.export import exported
 from gwtui.crud.resource import Column, DetailRow, ResourceSpec, Scope, Section
 from gwtui.domain.guardrail_effect import effect_on_catalog, restrictions_of
-from gwtui.resources.activity import resource as activity
-from gwtui.resources.activity.breakdown import of_account, of_keys
+from gwtui.resources import activity
+from gwtui.resources.activity import of_account, of_keys
 from gwtui.resources.copying import copyables, declared, row_path
 from gwtui.resources.credits import balance, spending
 from gwtui.resources.generations import resource as generation

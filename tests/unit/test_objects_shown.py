@@ -15,8 +15,8 @@ from gwtui.contract.current_key import CurrentKey
 from gwtui.contract.models import Endpoint, Model
 from gwtui.crud.resource import DetailRow, Section
 from gwtui.domain.catalog_view import CatalogView, Offers
-from gwtui.resources.activity import resource as activity
-from gwtui.resources.activity.breakdown import of_account
+from gwtui.resources import activity
+from gwtui.resources.activity import of_account
 from gwtui.resources.byok.resource import BYOK
 from gwtui.resources.generations import resource as generation
 from gwtui.resources.keys import current as current_key

@@ -27,10 +27,16 @@ from gwtui.domain.times import parse_duration
 from gwtui.local.paths import Paths
 from gwtui.local.rotations import FILE_NAME, RotationLog
 from gwtui.resources.keys.resource import KEYS
-from gwtui.resources.rotations.plans import RotateRequest, plan_rotation
 from gwtui.resources.rotations.resource import ROTATIONS
-from gwtui.resources.rotations.source import keeping, read_name, read_source
-from gwtui.resources.rotations.steps import binding_plan, retiring_plan
+from gwtui.resources.rotations.writes import (
+    RotateRequest,
+    binding_plan,
+    keeping,
+    plan_rotation,
+    read_name,
+    read_source,
+    retiring_plan,
+)
 
 _CALLED = "name or hash of the old key, or the rotation's id"
 

@@ -1,4 +1,4 @@
-"""The alerts of now: what is wrong, since when, and who knows."""
+"""The alerts of now with their state, and the events of the past: fired, cleared, acknowledged."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gwtui.crud.columns import moment_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, SortValue, Tone
 from gwtui.domain.alert_rules import Severity
 from gwtui.watch.alerts.model import Alert, AlertEvent, EventKind
-from gwtui.watch.feeds.alerts import alerts_feed
+from gwtui.watch.feeds.alerts import alert_history_feed, alerts_feed
 
 SEVERITY_TONES: Mapping[Severity, Tone] = {"warning": "warn", "critical": "bad"}
 
@@ -173,5 +173,75 @@ ALERTS: ResourceSpec[Alert] = ResourceSpec(
         "resource": lambda alert, _now: alert.key.subject.resource,
         "identity": lambda alert, _now: alert.key.subject.identity,
         "id": lambda alert, _now: alert.key.rule,
+    },
+)
+
+
+EVENT_COLUMNS: tuple[Column[AlertEvent], ...] = (
+    text_column("name", "Subject", lambda event: event.name, 20, 0, help="what it is about"),
+    Column(
+        "event",
+        "Event",
+        lambda event, _now: event_cell(event),
+        lambda event, _now: event.event,
+        12,
+        1,
+        help="fired, cleared, acknowledged, silenced or unsilenced",
+    ),
+    moment_column("at", "When", lambda event: event.at, 10, 2, "when it happened"),
+    text_column("said", "What", lambda event: event.said, 28, 3, help="what was wrong, or why"),
+    text_column("rule", "Rule", lambda event: event.title, 22, 4, help="which rule it is"),
+    text_column("who", "Who", lambda event: event.who or None, 14, 5, help="who did it"),
+    Column(
+        "severity",
+        "Severity",
+        lambda event, _now: severity_cell(event.severity),
+        lambda event, _now: event.severity,
+        8,
+        6,
+        help="warning or critical",
+    ),
+)
+
+
+def _event_rows(event: AlertEvent, now: datetime) -> Sequence[DetailRow]:
+    rows = [
+        DetailRow("event", event_cell(event), "silenced: nobody was told" if event.quiet else ""),
+        cells.moment_row("at", event.at, now),
+        DetailRow("said", cells.prose(event.said)),
+        DetailRow("severity", severity_cell(event.severity)),
+    ]
+    if event.who:
+        rows.append(DetailRow("by", cells.text(event.who)))
+    if event.until is not None:
+        rows.append(cells.moment_row("until", event.until, now))
+    return rows
+
+
+def _event_about(event: AlertEvent, _now: datetime) -> Sequence[DetailRow]:
+    return [
+        DetailRow("rule", cells.text(event.title), cells.text(event.key.rule).text),
+        DetailRow("subject", cells.text(event.name)),
+        DetailRow("kind", cells.text(event.key.subject.resource)),
+        DetailRow("identity", cells.text(event.key.subject.identity)),
+    ]
+
+
+ALERT_HISTORY: ResourceSpec[AlertEvent] = ResourceSpec(
+    id="alert-history",
+    title="Alert events",
+    singular="event",
+    identity=lambda event: str(event.id),
+    name=lambda event: cells.text(f"{event.title}: {event.name}").text,
+    columns=EVENT_COLUMNS,
+    sections=(Section("What", _event_rows), Section("About", _event_about)),
+    feed=lambda hub, _scope: alert_history_feed(hub),
+    raw=lambda event: event.as_json(),
+    empty="No alert fired yet. :alert-rules shows what is watched.",
+    default_sort=("at", True),
+    facets={
+        "resource": lambda event, _now: event.key.subject.resource,
+        "identity": lambda event, _now: event.key.subject.identity,
+        "id": lambda event, _now: event.key.rule,
     },
 )

@@ -17,8 +17,8 @@ from gwtui.crud.text import NAME_LIMIT, count, several
 from gwtui.crud.writes import NO_DOUBT, Create, Delete, Doubt, Read, Switch, Update, Writes
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.suggestions import closest
-from gwtui.resources.byok.fields import FIELDS, RESTRICTIONS
-from gwtui.resources.byok.form import create_form, edit_form, rotate_form
+from gwtui.resources.byok.form import FIELDS, create_form, edit_form, rotate_form
+from gwtui.resources.byok.resource import RESTRICTIONS
 from gwtui.resources.uses import Uses, credential_uses, items_soon
 from gwtui.watch.feeds.byok import names_feed
 from gwtui.watch.feeds.models import providers_feed

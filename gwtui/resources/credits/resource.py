@@ -16,7 +16,7 @@ from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ResourceSpe
 from gwtui.crud.schema_gaps import honesty_sections
 from gwtui.domain.cells import SortValue
 from gwtui.resources.credits import balance
-from gwtui.resources.credits.text import burn_cells, runway_cells
+from gwtui.resources.credits.balance import burn_cells, runway_cells
 from gwtui.watch.feeds.credits import Around, CreditsRow, around_feed, credits_rows_feed
 
 _DAY = timedelta(days=1)

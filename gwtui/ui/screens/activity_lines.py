@@ -8,7 +8,7 @@ from textual.content import Content
 
 from gwtui.contract.activity import ActivityRow
 from gwtui.domain import activity
-from gwtui.resources.activity.resource import totals
+from gwtui.resources.activity import totals
 from gwtui.ui.commands import key_of
 from gwtui.ui.tones import cell_content, toned
 from gwtui.watch.feeds.activity import KeyActivity, UserActivity

@@ -16,7 +16,7 @@ from textual.content import Content
 from gwtui.crud import cells
 from gwtui.domain import activity
 from gwtui.domain.activity import Measure
-from gwtui.resources.activity.resource import Ranked
+from gwtui.resources.activity import Ranked
 from gwtui.ui.text import fit, shared
 from gwtui.ui.tones import toned
 from gwtui.ui.widgets.bars import PICKED, REST, SERIES, Bar, Look
