@@ -51,7 +51,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "check",
             "tell a monitoring system how things stand, in one line",
-            "gwtui.cli.check.command",
+            "gwtui.cli.check",
         ),
         Command("try", "send a real request to a model through a key", "gwtui.cli.tries.command"),
         Command("watch", "show the board, or print readings as they come", "gwtui.cli.watch"),
@@ -69,9 +69,7 @@ COMMANDS: dict[str, Command] = {
             "look at terminal, clipboard, keyring, clock, TLS and rights; say what to do",
             "gwtui.cli.doctor",
         ),
-        Command(
-            "completion", "complete words in bash, zsh and fish", "gwtui.cli.completion.command"
-        ),
+        Command("completion", "complete words in bash, zsh and fish", "gwtui.cli.completion"),
         Command("man", "print the manual pages, or write them to a directory", "gwtui.cli.man"),
         Command("gateway", "run the embedded gateway, issue keys for it", "gwtui.cli.gateway"),
     )

@@ -12,8 +12,8 @@ from typing import Literal
 from pydantic import SecretStr
 
 from gwtui.cli import exits
-from gwtui.cli.new_keys import NewKeysWaitError, add_discard_option, refuse_to_lock_out
 from gwtui.cli.output import narrate
+from gwtui.cli.recover_key import NewKeysWaitError, add_discard_option, refuse_to_lock_out
 from gwtui.domain.suggestions import among
 from gwtui.local.keyring_store import (
     KeyringUnavailableError,

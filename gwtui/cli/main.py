@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run ``gwtui``; returns the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == [COMPLETE]:
-        from gwtui.cli.completion.answer import answer  # noqa: PLC0415 - a shell waits for it
+        from gwtui.cli.complete import answer  # noqa: PLC0415 - a shell waits for it
 
         return answer(words[1:])
     if argv is None:

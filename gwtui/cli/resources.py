@@ -141,8 +141,8 @@ RESOURCES: dict[str, Resource] = {
             "rotations",
             "rotations of keys begun from this machine",
             "gwtui.resources.rotations.resource:ROTATIONS",
-            "gwtui.cli.changes.rotations",
-            further="gwtui.cli.changes.rotations:FURTHER",
+            "gwtui.cli.changes.keys:ROTATION_CHANGES",
+            further="gwtui.cli.changes.keys:ROTATION_VERBS",
         ),
         Resource(
             "recovery",

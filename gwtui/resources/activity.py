@@ -28,24 +28,13 @@ from gwtui.watch.feeds.activity import Activity, DayRow, KeyActivity, UserActivi
 
 Part = Grouping | Literal["day"]
 """What rows can be told apart by."""
-
-
 PARTS: tuple[Part, ...] = ("day", *activity.GROUPINGS)
-
-
 OTHERS = "\0others"
 """In place of a key or user: what no listed one did."""
-
-
 NOT_SAID = "not said"
-
-
 _NAME = 80
-
-
 _ASKED_FOR = frozenset({"key", "user"})
 """What is only told when each is asked for by itself."""
-
 
 MEASURE_WORDS: Mapping[Measure, str] = {
     "spend": "spend",
@@ -54,10 +43,7 @@ MEASURE_WORDS: Mapping[Measure, str] = {
     "tokens": "tokens",
 }
 
-
 _SEPARATOR = "\1"
-
-
 _BAR = 8
 
 

@@ -65,7 +65,6 @@ _TONES: Mapping[FindingSeverity, Tone] = {
     "notice": "plain",
 }
 
-
 _WHY = {rule.id: rule.about for rule in RULES}
 
 

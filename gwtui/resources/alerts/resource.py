@@ -176,7 +176,6 @@ ALERTS: ResourceSpec[Alert] = ResourceSpec(
     },
 )
 
-
 EVENT_COLUMNS: tuple[Column[AlertEvent], ...] = (
     text_column("name", "Subject", lambda event: event.name, 20, 0, help="what it is about"),
     Column(

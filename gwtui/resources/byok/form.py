@@ -1,6 +1,7 @@
 """The fields and forms of a BYOK credential: contract "BYOK provider credential".
 
-Extended contract section 6. Bounds and choices come from the request models; here is what a field is called and how it reads.
+Extended contract section 6. Bounds and choices come from the request models; here is what a field
+is called and how it reads.
 """
 
 from __future__ import annotations

@@ -21,7 +21,6 @@ from gwtui.watch.board.snapshot import BoardReadings
 Line = tuple[Cell, ...]
 """Cells that stand beside each other."""
 
-
 RATES: Mapping[Source, str] = {
     "recorded": "by what is recorded",
     "today": "at today's rate",
@@ -29,22 +28,12 @@ RATES: Mapping[Source, str] = {
 }
 """What an outlook follows, in words."""
 
-
 _LOW = Decimal("0.9")
-
-
 _LABEL = 11
-
-
 _BAR = 20
-
-
 _WHOLE = 0.95
 """Share of a window from which on it counts as seen throughout."""
-
-
 _SOON, _THIS_WEEK = timedelta(days=2), timedelta(days=7)
-
 
 _NAMES = {
     timedelta(hours=1): "1 h",

@@ -61,13 +61,8 @@ from gwtui.watch.feeds.models import catalog_feed, models_feed, providers_feed
 from gwtui.watch.hub import Scope
 
 _PERIODS = {"daily": "each UTC day", "weekly": "each UTC week", "monthly": "each UTC month"}
-
-
 _DEPRECATED = "enforce_zdr"
-
-
 _HINT = Cell("F2 shows which endpoints remain", "muted")
-
 
 _DATA_SWITCHES = (
     "enable_free_model_training",
@@ -77,14 +72,9 @@ _DATA_SWITCHES = (
     "allow_safety_retention_other",
 )
 
-
 LISTS = ("allowed_models", "ignored_models", "allowed_providers", "ignored_providers")
 """The lists that decide which endpoints remain."""
-
-
 _FILTERS = ("content_filter_builtins", "content_filters")
-
-
 _PATTERN_LIMIT = 120
 
 

@@ -37,16 +37,12 @@ from gwtui.watch.feeds.guardrails import GuardrailRow
 SAMPLE_TOKENS = 16
 """Tokens of answer that a sample asks for: the verdict is on the prompt, the answer only costs."""
 
-
 _STOPS: frozenset[RefusalKind] = frozenset(
     {"key not usable", "credits needed", "not connected", "read-only"}
 )
 """Refusals that all samples would meet: the first one ends the run."""
 
-
 _WHY = 400
-
-
 CostCheck = Callable[[ChatRequest], Awaitable[str | None]]
 """Why a request may not be sent, None when it may: the maximum cost of a try."""
 

@@ -28,16 +28,11 @@ from gwtui.domain import money
 from gwtui.domain.uptime import verdict
 from gwtui.resources.models.endpoint_detail import SECTIONS, percentile, tier_cell
 from gwtui.resources.models.prices import discount_cell, per_million, per_million_cell
-from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed, every_endpoint_feed, rows_of
+from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed, every_endpoint_feed
 from gwtui.watch.feeds.recorded import EndpointsPast, endpoints_past_feed
 
-
 _HIDDEN = Cell("hidden", "muted")
-
-
 _SEVERITY: dict[Tone, int] = {"bad": 0, "warn": 1, "good": 2, "accent": 2, "plain": 2, "muted": 3}
-
-
 _IN_SHARE = 3
 """Tokens of input to one of output in the blended price, as most price lists reckon it."""
 
@@ -295,7 +290,6 @@ def _blended_cell(row: EndpointRow) -> Cell:
 
 _FIRST = ("provider", "status", "blend", "context", "tools", "uptime_30m", "latency_p50")
 """The columns that find room first, beside the model."""
-
 
 _OWN: tuple[Column[EndpointRow], ...] = (
     text_column("model", "Model", lambda row: row.model_name, 22, 0, help="display name"),

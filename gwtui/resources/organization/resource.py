@@ -134,7 +134,6 @@ ORGANIZATION: ResourceSpec[PersonRow] = ResourceSpec(
     default_sort=("name", False),
 )
 
-
 _SETTINGS_COLUMNS: tuple[Column[OrganizationSettings], ...] = (
     text_column("id", "Organization", lambda one: one.id, 30, 0, help="organization id"),
     flag_column(

@@ -42,11 +42,7 @@ from gwtui.resources.tries.plan import DEFAULT_MAX_COST, CapWays
 
 TYPED = "typed"
 """The source that is no key yet: one is typed."""
-
-
 _SEALED = "sealed:"
-
-
 _KEY_NAME = 40
 
 
@@ -95,7 +91,6 @@ def begin_with(sources: Sequence[KeySource], wanted: str | None) -> KeySource:
 
 
 DEFAULT_MAX_TOKENS = 512
-
 
 IN_FORM = CapWays(
     "leave the field empty to send it all the same",
@@ -262,14 +257,9 @@ _BOUNDS = (
     FormField("max_cost", "Maximum cost", "usd", preview=_cap),
 )
 
-
 _ELSEWHERE = frozenset({"model", "only", "stream"})
 """Fields of a try that are no question here: the rows say where, and answers always stream."""
-
-
 KEPT_TO_COMPARE = tuple(name for name in KEPT if name not in _ELSEWHERE)
-
-
 _TITLE = 70
 
 

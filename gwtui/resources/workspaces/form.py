@@ -35,7 +35,6 @@ from gwtui.resources import choices
 
 _LOGGING = "is_observability_io_logging_enabled"
 
-
 _SORT = {
     "price": "the cheapest first",
     "throughput": "the fastest output first",
