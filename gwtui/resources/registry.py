@@ -112,9 +112,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         aliases=("credentials",),
     ),
     RegistryEntry("activity", "Activity", "gwtui.ui.screens.activity:ActivityScreen", screen=True),
-    RegistryEntry(
-        "providers", "Providers", "gwtui.resources.models.providers:PROVIDERS", tab=False
-    ),
+    RegistryEntry("providers", "Providers", "gwtui.resources.models.resource:PROVIDERS", tab=False),
     RegistryEntry(
         "zdr", "Models under ZDR", "gwtui.resources.models.zdr:ZDR", tab=False, short="ZDR"
     ),
@@ -132,7 +130,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         key="exclamation_mark",
     ),
     RegistryEntry(
-        "alert-rules", "Alert rules", "gwtui.resources.alerts.rules:ALERT_RULES", tab=False
+        "alert-rules", "Alert rules", "gwtui.resources.alerts.resource:ALERT_RULES", tab=False
     ),
     RegistryEntry(
         "alert-history",

@@ -20,7 +20,8 @@ from gwtui.domain.guardrail_effect import effect_on_catalog, restrictions_of
 from gwtui.resources import activity
 from gwtui.resources.activity import of_account, of_keys
 from gwtui.resources.copying import copyables, declared, row_path
-from gwtui.resources.credits import balance, spending
+from gwtui.resources.credits import balance
+from gwtui.resources.credits import resource as spending
 from gwtui.resources.generations import resource as generation
 from gwtui.resources.guardrails.effect import EFFECT_COLUMNS, model_identity
 from gwtui.resources.guardrails.resource import GUARDRAILS

@@ -10,7 +10,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gwtui.cli import exits
-from gwtui.cli.changes.change import ChangeCommand, ChangeContext, NothingToDoError
+from gwtui.cli.changes.change import (
+    ChangeCommand,
+    ChangeContext,
+    NothingToDoError,
+    field_schemas,
+    is_deprecated,
+    is_secret,
+    put,
+    read_values,
+    stdin_value,
+    validated,
+)
 from gwtui.cli.changes.execute import (
     Sent,
     confirm,
@@ -30,15 +41,6 @@ from gwtui.cli.changes.many import (
     choice,
     plan_chosen,
     refuse_own_fields,
-)
-from gwtui.cli.changes.values import (
-    field_schemas,
-    is_deprecated,
-    is_secret,
-    put,
-    read_values,
-    stdin_value,
-    validated,
 )
 from gwtui.cli.exits import CommandError
 from gwtui.cli.output import (

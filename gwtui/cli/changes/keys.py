@@ -15,9 +15,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from gwtui.cli import exits
-from gwtui.cli.changes.change import ChangeCommand, ChangeContext, NothingToDoError, Operand
+from gwtui.cli.changes.change import (
+    ChangeCommand,
+    ChangeContext,
+    NothingToDoError,
+    Operand,
+    complaint,
+)
 from gwtui.cli.changes.crud import changes_of, plan_context
-from gwtui.cli.changes.values import complaint
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.lists.lookup import find
 from gwtui.cli.output import narrate

@@ -31,7 +31,7 @@ from gwtui.resources.credits.balance import (
     recorded_lines,
     runway_cells,
 )
-from gwtui.resources.credits.spending import (
+from gwtui.resources.credits.resource import (
     KEY_COLUMNS,
     WINDOW_WORDS,
     WINDOWS,

@@ -18,7 +18,7 @@ from gwtui.crud.resource import Tone
 from gwtui.crud.schema_gaps import every_gap
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.safe_text import safe_line, safe_text
-from gwtui.resources.generations.resource import ONE_GENERATION, SECTIONS, shown_name
+from gwtui.resources.generations import ONE_GENERATION, SECTIONS, shown_name
 from gwtui.ui.screens.object import ObjectScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.tones import toned

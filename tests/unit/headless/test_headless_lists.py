@@ -317,7 +317,7 @@ def test_no_headless_command_loads_textual_and_help_no_http(place: Site) -> None
         "import sys\n"
         "from gwtui.cli.main import main\n"
         "from gwtui.cli.resources import RESOURCES\n"
-        "from gwtui.cli.verbs import verbs_of\n"
+        "from gwtui.cli.resources import verbs_of\n"
         "def call(*words):\n"
         "    try:\n"
         "        return main(words)\n"
