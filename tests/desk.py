@@ -13,7 +13,7 @@ from textual.screen import Screen
 from gwtui.client.gateway import GatewayClient
 from gwtui.local.journal import Journal, JournalEntry
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.forms.editors import TextEditor
+from gwtui.ui.forms.field_editors import TextEditor
 from gwtui.ui.forms.row import FieldRow
 from screen_text import shown
 from shell_kit import Site, listing, notices, until

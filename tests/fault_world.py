@@ -20,7 +20,6 @@ from gwtui.client.connection import Connection
 from gwtui.client.errors import NotFoundError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
-from gwtui.contract.activity import FeedbackRequest
 from gwtui.contract.budgets import PutBudgetRequest
 from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
 from gwtui.contract.dialects import GENERIC
@@ -36,6 +35,7 @@ from gwtui.contract.organization import (
     OrganizationSettings,
     UpdateOrganizationSettingsRequest,
 )
+from gwtui.contract.usage import FeedbackRequest
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan

@@ -6,7 +6,7 @@ from typing import Any
 
 from desk import Desk
 from gwtui.contract.keys import ApiKey
-from gwtui.ui.forms.editors import ChoiceEditor
+from gwtui.ui.forms.field_editors import ChoiceEditor
 from gwtui.watch.feeds.keys import KeyRow
 from shell_kit import listing
 

@@ -19,11 +19,11 @@ from gwtui.domain.times import relative
 from gwtui.local.alert_command import AlertCommandError, run_alert_command
 from gwtui.local.alert_file import AlertFileError, load_alerts
 from gwtui.local.paths import Paths
-from gwtui.watch.alerts.kinds import signal_of
 from gwtui.watch.alerts.model import AlertEvent, AlertKey
 from gwtui.watch.alerts.notifier import event_text
+from gwtui.watch.alerts.rule_kinds import signal_of
+from gwtui.watch.alerts.session import FILE_NAME
 from gwtui.watch.alerts.store import alert_events, present_alerts
-from gwtui.watch.alerts.watching import FILE_NAME
 from gwtui.watch.history.file import history_path
 from gwtui.watch.history.model import HistoryError, HistoryMissingError, Subject
 

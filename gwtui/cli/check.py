@@ -29,7 +29,7 @@ from gwtui.cli.target import Connect, add_demo_option, find_profile, reach
 from gwtui.contract.request import problems
 from gwtui.domain.safe_text import safe_ends, safe_line
 from gwtui.local.paths import Paths
-from gwtui.local.profiles import CheckThresholds
+from gwtui.local.profile_tables import CheckThresholds
 
 _GRACE = 1.0
 """Seconds beyond the time limit before the check ends whatever holds it up."""
@@ -195,7 +195,8 @@ def _thresholds(arguments: argparse.Namespace, paths: Any) -> CheckThresholds:
     written: dict[str, Any] = {}
     if not arguments.demo:
         check = find_profile(arguments, paths).check
-        written = {name: getattr(check, name) for name in check.model_fields_set}
+        if check is not None:
+            written = {name: getattr(check, name) for name in check.model_fields_set}
     given = {
         name: value
         for name in CheckThresholds.model_fields

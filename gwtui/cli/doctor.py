@@ -14,10 +14,9 @@ from gwtui.cli.output import narrate
 from gwtui.cli.resources import Resource
 from gwtui.cli.target import Connect, find_profile, reach
 from gwtui.client.gateway import GatewayClient
-from gwtui.domain.checkup import CheckupLine, is_wrong
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.checkup import TerminalFacts, machine_lines
+from gwtui.local.doctor import DoctorLine, TerminalFacts, is_wrong, machine_lines
 from gwtui.local.paths import Paths
 from gwtui.local.profiles import Profile, ProfileError
 from gwtui.local.tokens import TOKEN_VARIABLE
@@ -49,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     return exits.OK
 
 
-def _lines(arguments: argparse.Namespace, paths: Paths) -> list[CheckupLine]:
+def _lines(arguments: argparse.Namespace, paths: Paths) -> list[DoctorLine]:
     """Each thing by itself: what cannot be found out keeps nothing else back."""
     profile = _profile(arguments, paths)
     # The environment goes before a keyring, and is emptied where it is looked at.
@@ -66,24 +65,22 @@ def _profile(arguments: argparse.Namespace, paths: Paths) -> Profile | None:
         return None
 
 
-def _token(
-    arguments: argparse.Namespace, paths: Paths
-) -> tuple[CheckupLine | None, Connect | None]:
+def _token(arguments: argparse.Namespace, paths: Paths) -> tuple[DoctorLine | None, Connect | None]:
     """Whether a gateway is known and a token for it, and the way there."""
     try:
         return None, reach(arguments, paths, may_ask=False)
     except exits.CommandError as error:
         found = safe_line(str(error), _TEXT)
         advice = "gwtui login stores a token for a profile; gwtui --demo needs neither."
-        return CheckupLine("token", "Token", "wrong", found, advice), None
+        return DoctorLine("token", "Token", "wrong", found, advice), None
 
 
 async def _look(
     paths: Paths,
     keyring: bool,
-    known: tuple[CheckupLine | None, Profile | None],
+    known: tuple[DoctorLine | None, Profile | None],
     connect: Connect | None,
-) -> list[CheckupLine]:
+) -> list[DoctorLine]:
     """Everything, one after the other. ``known`` is why there is no token, and the profile."""
     facts = TerminalFacts.present()
     lines = await machine_lines(paths, facts, needs_keyring=keyring)
@@ -98,22 +95,22 @@ async def _look(
                 lines += await _of_gateway(connection)
         except exits.CommandError as error:
             found = safe_line(str(error), _TEXT)
-            lines.append(CheckupLine("gateway", "Gateway", "wrong", found))
+            lines.append(DoctorLine("gateway", "Gateway", "wrong", found))
     return lines
 
 
-async def _tls_alone(profile: Profile) -> CheckupLine:
+async def _tls_alone(profile: Profile) -> DoctorLine:
     """What can be told of a gateway without a token."""
     try:
         connection = profile.connection(None, "none")
     except ProfileError as error:
-        return CheckupLine("tls", "TLS", "wrong", safe_line(str(error), _TEXT))
+        return DoctorLine("tls", "TLS", "wrong", safe_line(str(error), _TEXT))
     return await tls_line(connection, SYSTEM_CLOCK.now())
 
 
-async def _of_gateway(connection: Connection) -> list[CheckupLine]:
+async def _of_gateway(connection: Connection) -> list[DoctorLine]:
 
     source = safe_line(connection.token_source or "nowhere", _TEXT)
-    token = CheckupLine("token", "Token", "well", f"From: {source}")
+    token = DoctorLine("token", "Token", "well", f"From: {source}")
     async with GatewayClient(connection) as client:
         return [token, *await gateway_lines(client, SYSTEM_CLOCK.now())]

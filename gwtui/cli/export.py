@@ -25,8 +25,7 @@ from gwtui.local.private_file import replace_file
 from gwtui.watch.history.file import history_path
 from gwtui.watch.hub import FeedHub
 from gwtui.watch.metrics.exposition import registry_of, text_of
-from gwtui.watch.metrics.probes import with_probes
-from gwtui.watch.metrics.readings import Readings
+from gwtui.watch.metrics.readings import Readings, with_probes
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -120,7 +119,9 @@ async def _registry(
                 narrate("some readings take long: their figures come later")
             path = history_path(paths.data, connection.label, connection.base_url)
             async with recorded_probes(hub, connection, paths, probing):
-                yield registry_of(lambda: with_probes(readings.picture(), path, SYSTEM_CLOCK.now()))
+                yield registry_of(
+                    lambda: with_probes(readings.snapshot(), path, SYSTEM_CLOCK.now())
+                )
         finally:
             readings.close()
             await hub.close()

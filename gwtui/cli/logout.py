@@ -9,11 +9,10 @@ import os
 from pathlib import Path
 from typing import Literal
 
-from pydantic import SecretStr
-
 from gwtui.cli import exits
 from gwtui.cli.output import narrate
 from gwtui.cli.recover_key import NewKeysWaitError, add_discard_option, refuse_to_lock_out
+from gwtui.domain.known_secrets import Secret
 from gwtui.domain.suggestions import among
 from gwtui.local.keyring_store import (
     KeyringUnavailableError,
@@ -47,7 +46,7 @@ class StillThereError(Exception):
     """A key could not be removed; the message says from where and why."""
 
 
-def stored_token(profile_name: str, place: Place, data: Path) -> SecretStr | None:
+def stored_token(profile_name: str, place: Place, data: Path) -> Secret | None:
     """The key that is stored there; None when none can be read. Raises StillThereError."""
     if place == "saved file":
         with contextlib.suppress(TokenError):

@@ -9,7 +9,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pydantic import SecretStr
+    from gwtui.domain.known_secrets import Secret
 
 
 _MOST_BYTES = 64 * 1024
@@ -19,7 +19,7 @@ class NoAnswerGivenError(Exception):
     """Nobody answered, or not with something usable; the message repeats nothing."""
 
 
-def read_token(prompt: str) -> SecretStr:
+def read_token(prompt: str) -> Secret:
     """A token that is typed without being shown, or all of stdin when that is no terminal.
 
     Raises NoAnswerGivenError.

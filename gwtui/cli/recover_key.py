@@ -13,13 +13,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import SecretStr
-
 from gwtui.cli import exits
 from gwtui.cli.output import OutputLostError, data_on_stdout, narrate
 from gwtui.cli.target import NoTargetError, open_target
 from gwtui.client.connection import Connection
 from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.domain.known_secrets import Secret
 from gwtui.domain.safe_text import safe_text
 from gwtui.domain.times import utc
 from gwtui.local.paths import Paths, ensure_private
@@ -122,7 +121,7 @@ def add_discard_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def refuse_to_lock_out(former: SecretStr | None, profile: Profile, state: Path) -> None:
+def refuse_to_lock_out(former: Secret | None, profile: Profile, state: Path) -> None:
     """Raise NewKeysWaitError where values are sealed under the token that is about to go."""
     if former is None:
         return
@@ -136,7 +135,7 @@ def refuse_to_lock_out(former: SecretStr | None, profile: Profile, state: Path) 
         )
 
 
-def print_value(value: SecretStr) -> None:
+def print_value(value: Secret) -> None:
     """It has left this program when this returns, for a disk where it goes to a file.
 
     Raises OutputLostError.

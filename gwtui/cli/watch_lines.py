@@ -22,7 +22,7 @@ from gwtui.client.connection import Connection
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.keys import limit_used_share
 from gwtui.contract.scalars import timestamp_text
-from gwtui.domain.probing import ProbeTarget
+from gwtui.domain.probes import ProbeTarget
 from gwtui.local.paths import Paths
 from gwtui.local.probe_key import Probing
 from gwtui.watch.feed import Feed, FeedState
@@ -31,14 +31,13 @@ from gwtui.watch.feeds.endpoints import endpoints_feed
 from gwtui.watch.feeds.keys import keys_feed
 from gwtui.watch.feeds.workspaces import figures_feed
 from gwtui.watch.history import model as figures
-from gwtui.watch.history.facts import NAME
 from gwtui.watch.history.file import history_path
-from gwtui.watch.history.model import Observation, Subject
-from gwtui.watch.history.observations import credits_seen, keys_seen, workspaces_seen
-from gwtui.watch.history.recording import recording
+from gwtui.watch.history.model import NAME, Observation, Subject
+from gwtui.watch.history.observers import observe_credits, observe_keys, observe_workspaces
+from gwtui.watch.history.recording import open_recording
 from gwtui.watch.history.sources import DEFAULT_PACES, Build, EndpointSource, Source, Sources
 from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.probes.probes import Probes, probing_beside
+from gwtui.watch.probes.session import Probes, open_probes
 
 _SLOWER = 5
 """A reading of the workspaces costs several requests for each of them."""
@@ -87,8 +86,8 @@ async def recorded_probes(
         return
     path = history_path(paths.data, connection.label, connection.base_url)
     async with (
-        recording(hub, path) as history,
-        probing_beside(history, hub, connection, probing) as probes,
+        open_recording(hub, path) as history,
+        open_probes(history, hub, connection, probing) as probes,
     ):
         if probes is not None:
             probes.listen(narrate)
@@ -135,15 +134,17 @@ class _Watching:
     def open(self, models: Iterable[str]) -> None:
         """Begin to read."""
         hub, scope, every = self._hub, Scope(), self._every
-        self._watch(Source("credits", every, credits_seen, self._arrived), credits_feed(hub, scope))
+        self._watch(
+            Source("credits", every, observe_credits, self._arrived), credits_feed(hub, scope)
+        )
         for model in models:
             endpoints = EndpointSource(model, every, hub.clock, self._arrived)
             self._watch(endpoints, endpoints_feed(hub, Scope(parent=model)))
         if not self._nearest:
             return
-        self._watch(Source("keys", every, keys_seen, self._arrived), keys_feed(hub, scope))
+        self._watch(Source("keys", every, observe_keys, self._arrived), keys_feed(hub, scope))
         slower = every * _SLOWER
-        source = Source("workspaces", slower, workspaces_seen, self._arrived)
+        source = Source("workspaces", slower, observe_workspaces, self._arrived)
         self._watch(source, figures_feed(hub, scope), slower)
 
     def close(self) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from gwtui.client.call import Answer, Call, Caller
+from gwtui.client.clock_skew import http_date
 from gwtui.client.errors import (
     ConnectFailedError,
     GatewayError,
@@ -16,7 +17,6 @@ from gwtui.client.errors import (
     ServerError,
 )
 from gwtui.client.request_log import repeats, request_answered, request_sent
-from gwtui.client.skew import http_date
 from gwtui.domain.clock import Clock
 
 MAX_RETRIES = 3

@@ -13,7 +13,8 @@ from typing import Any, Literal
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.guardrails import ZDR_FIELDS, ZDR_XAI, Guardrail
 from gwtui.contract.models import Endpoint, Model
-from gwtui.domain.catalog_view import (
+from gwtui.contract.workspaces import slug_of
+from gwtui.domain.catalog import (
     CatalogView,
     Offers,
     endpoint_key,
@@ -21,7 +22,6 @@ from gwtui.domain.catalog_view import (
     provider_slug,
 )
 from gwtui.domain.cells import Tone
-from gwtui.domain.slugs import slug_of
 
 Reason = Literal[
     "model not allowed",

@@ -22,7 +22,7 @@ from typing import TypeVar, cast
 from gwtui.contract.models import Endpoint, Percentiles
 from gwtui.contract.routing import PercentileBounds, ProviderPreferences, SortBy
 from gwtui.contract.values import Quantization
-from gwtui.domain.catalog_view import provider_slug
+from gwtui.domain.catalog import provider_slug
 from gwtui.domain.pricing import effective_prices
 from gwtui.domain.uptime import verdict
 

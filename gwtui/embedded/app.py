@@ -32,6 +32,7 @@ from gwtui.embedded.queries import read_query
 from gwtui.embedded.responses import Refusal, error_body, loaded
 from gwtui.embedded.store.database import BUSY_SECONDS, Database
 from gwtui.embedded.store.ledger import Ledger
+from gwtui.embedded.wire import JsonText
 
 PREFIX = "/api/v1"
 METHOD_NOT_ALLOWED = "Method not allowed"
@@ -212,18 +213,24 @@ class _Endpoints:
         self, status: int, content: Any, headers: Mapping[str, str] | None = None
     ) -> Response:
         """An answer in the dialect's names."""
-        text = json.dumps(
-            self._site.dialect.to_wire(content),
-            ensure_ascii=False,
-            allow_nan=False,
-            separators=(",", ":"),
-        )
+        text = _json_text(self._site.dialect.to_wire(content))
         return Response(
             text.encode("utf-8"),
             status,
             headers={**_PRIVATE, **(headers or {})},
             media_type="application/json",
         )
+
+
+def _json_text(content: Any) -> str:
+    """The JSON text of an answer, some fields of which may be text already."""
+    if isinstance(content, dict) and any(isinstance(each, JsonText) for each in content.values()):
+        fields = (f"{_json_text(name)}:{_json_text(each)}" for name, each in content.items())
+        return f"{{{','.join(fields)}}}"
+    return content if isinstance(content, JsonText) else _encode(content)
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
 def new_request_id() -> str:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from pydantic import JsonValue
 from starlette.responses import Response
@@ -25,6 +26,7 @@ from gwtui.domain.clock import Clock
 from gwtui.embedded import simulator
 from gwtui.embedded.queries import QueryParameter
 from gwtui.embedded.responses import DeferredModel, ResponseSchema
+from gwtui.embedded.store.database import DatabaseConnection
 from gwtui.embedded.store.vault import Vault
 
 if TYPE_CHECKING:
@@ -86,7 +88,7 @@ class OperationRequest:
     """
 
     site: Site
-    db: sqlite3.Connection
+    db: DatabaseConnection
     now: datetime
     caller: Principal | None
     path: Mapping[str, str]
@@ -128,13 +130,12 @@ class Desk(Protocol):
         ...
 
 
-@runtime_checkable
-class Continued(Protocol):
+class Continued(ABC):
     """What a handler gives whose answer takes a while: it goes on outside of the transaction."""
 
+    @abstractmethod
     async def answer(self, desk: Desk) -> Response:
         """The answer. Raises Refusal."""
-        ...
 
 
 Handler = Callable[[OperationRequest], JsonValue | Continued]

@@ -16,7 +16,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-from gwtui.contract.activity import ACTIVITY_DAYS
+from gwtui.contract.usage import ACTIVITY_DAYS
 from gwtui.domain.past import AccountThen, Spent
 from gwtui.embedded.simulator import Catalog, UsageProfile, World, accrued, live_figures
 from gwtui.embedded.simulator.usage import DayPlan, day_plans

@@ -35,9 +35,10 @@ from pydantic import Field, ValidationError
 
 from gwtui.contract.request import RequestModel, field_rules, problems
 from gwtui.domain.alert_rules import KINDS, AlertRule, default_rules
-from gwtui.domain.quantities import parse_quantity, parse_span, quantity, span
+from gwtui.domain.money import parse_quantity, quantity
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.suggestions import among, did_you_mean
+from gwtui.domain.times import duration, parse_duration_or_zero
 from gwtui.local.toml_file import (
     TomlEditor,
     TomlValue,
@@ -162,7 +163,7 @@ def rule_values(rule: AlertRule, begun: AlertRule | None = None) -> dict[str, To
             case Decimal():
                 found[name] = quantity(value, rules[name].unit)
             case timedelta():
-                found[name] = span(value)
+                found[name] = duration(value)
             case None:
                 found[name] = ""
             case _:
@@ -239,7 +240,7 @@ class _AlertFileReader:
             if kind is Decimal and isinstance(value, int) and not isinstance(value, bool):
                 return Decimal(value)
             if kind is timedelta and isinstance(value, str):
-                return parse_span(value)
+                return parse_duration_or_zero(value)
         except ValueError as error:
             raise self._fault(where, str(error)) from None
         return None if value == "" else value

@@ -30,7 +30,7 @@ from pydantic import SecretStr
 from gwtui.client.connection import Connection
 from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.unpicklable import Unpicklable
-from gwtui.domain.known_secrets import remember
+from gwtui.domain.known_secrets import Secret, remember
 from gwtui.local import private_file
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
 from gwtui.local.private_file import sync_directory
@@ -97,7 +97,7 @@ class SealedKey(Unpicklable):
         return self.label.plan
 
 
-def seal(key: SealedKey, token: SecretStr) -> bytes:
+def seal(key: SealedKey, token: Secret) -> bytes:
     """The sealed form, one line of ASCII. Raises SealError where there is no cryptography."""
     aesgcm, _ = _cryptography()
     salt, nonce = os.urandom(_SALT_BYTES), os.urandom(_NONCE_BYTES)
@@ -127,7 +127,7 @@ def label_of(sealed: bytes) -> SealLabel:
     return _label(_outside(sealed))
 
 
-def unseal(sealed: bytes, token: SecretStr) -> SealedKey:
+def unseal(sealed: bytes, token: Secret) -> SealedKey:
     """What was sealed with this token. Raises SealError, of the kind that says why not."""
     outside = _outside(sealed)
     label = _label(outside)
@@ -181,7 +181,7 @@ def _bound(outside: Mapping[str, Any]) -> bytes:
     return json.dumps([outside[name] for name in names]).encode()
 
 
-def _derive(token: SecretStr, salt: bytes) -> tuple[bytes, bytes]:
+def _derive(token: Secret, salt: bytes) -> tuple[bytes, bytes]:
     """The key, and a mark that tells a foreign seal from a damaged one."""
     from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF  # noqa: PLC0415
@@ -236,7 +236,7 @@ class SealedKeys:
         self,
         directory: Path,
         gateway: str,
-        token: SecretStr | None,
+        token: Secret | None,
         now: Callable[[], datetime],
         lifetime: timedelta = LIFETIME,
     ) -> None:

@@ -102,7 +102,7 @@ class Targets:
             known = [facts.name for facts in self.known()]
             raise ProfileError(f"there is no profile {name!r}{among(name, known)}")
         if self._read_only:
-            profile = profile.model_copy(update={"read_only": True})
+            profile = replace(profile, read_only=True)
         environ = {name: text for name, text in self._environ.items() if name not in _OF_THE_START}
         found = await find_token(profile, environ)
         if found.token is None:

@@ -16,11 +16,11 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Literal
 
-from gwtui.contract.activity import ActivityRow
+from gwtui.contract.usage import ActivityRow
 from gwtui.crud import cells
 from gwtui.crud.columns import count_column, figure_column, text_column, usd_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section
-from gwtui.crud.schema_gaps import honesty_sections
+from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain import activity, money
 from gwtui.domain.activity import ActivitySummary, Grouping, Measure
 from gwtui.domain.safe_text import safe_line
@@ -347,7 +347,7 @@ ACTIVITY_DAYS: ResourceSpec[DayRow] = ResourceSpec(
     identity=lambda row: row.identity,
     name=lambda row: f"{cells.text(row.row.date).text} {cells.text(row.row.model).text}",
     columns=DAY_COLUMNS,
-    sections=(Section("Activity", _day_rows), *honesty_sections(lambda row: row.row)),
+    sections=(Section("Activity", _day_rows), *drift_sections(lambda row: row.row)),
     feed=days_feed,
     raw=lambda row: row.row.raw,
     empty="Nothing was used in the last 30 completed days.",

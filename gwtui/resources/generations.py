@@ -11,14 +11,14 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from gwtui.contract.activity import FeedbackRequest, Generation
+from gwtui.contract.usage import FeedbackRequest, Generation
 from gwtui.crud import cells, fields
 from gwtui.crud.columns import count_column, flag_column, moment_column, text_column, usd_column
 from gwtui.crud.fields import Field, Fields, PlanContext
 from gwtui.crud.form import FormField, FormSpec, TextAreaField
 from gwtui.crud.plan import Plan
 from gwtui.crud.resource import Cell, Column, DetailRow, DetailTable, ReadBy, ResourceSpec, Section
-from gwtui.crud.schema_gaps import own_honesty_sections
+from gwtui.crud.schema_drift import own_drift_sections
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch.feeds.activity import generation_feed
 
@@ -204,7 +204,7 @@ SECTIONS: tuple[Section[Generation], ...] = (
     Section("Every try", _tries),
     Section("Caller", _caller_rows),
     Section("Extras", _extra_rows),
-    *own_honesty_sections(Generation),
+    *own_drift_sections(Generation),
 )
 
 COLUMNS: tuple[Column[Generation], ...] = (

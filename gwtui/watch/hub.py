@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gwtui.client.request_log import PageTaker
     from gwtui.local.audit import AuditLog
     from gwtui.local.journal import Journal
-    from gwtui.watch.alerts.watching import Alerts
+    from gwtui.watch.alerts.session import Alerts
     from gwtui.watch.history.archive import Archive
     from gwtui.watch.history.recording import Recording
 

@@ -22,13 +22,12 @@ from gwtui.crud.form import (
 )
 from gwtui.crud.plan import Applied
 from gwtui.resources.keys.form import create_form
-from gwtui.ui.forms.builtin_filters import BuiltinsScreen
-from gwtui.ui.forms.conflict import ConflictScreen, Dispute, SideEditor
-from gwtui.ui.forms.editors import ChoiceEditor
+from gwtui.ui.forms.confirm import ConflictScreen, Dispute, SideEditor
+from gwtui.ui.forms.content_filters import BuiltinsScreen
+from gwtui.ui.forms.field_editors import ChoiceEditor
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.one_of_many import FindScreen, ModelEditor, PickEditor
-from gwtui.ui.forms.pick import PickScreen
-from gwtui.ui.screens.choose import Choice, ChooseScreen
+from gwtui.ui.forms.option_pickers import FindScreen, ModelEditor, PickEditor, PickScreen
+from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from plan_kit import form_context
 from screen_text import shown
 

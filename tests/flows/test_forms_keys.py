@@ -12,13 +12,12 @@ import pytest
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import UpdateKeyRequest
 from gwtui.local.journal import Journal
-from gwtui.ui.forms.confirm import ConfirmScreen
-from gwtui.ui.forms.conflict import ConflictScreen
+from gwtui.ui.forms.confirm import ConfirmScreen, ConflictScreen
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.one_of_many import PickEditor
+from gwtui.ui.forms.option_pickers import PickEditor
 from gwtui.ui.forms.secret import SecretScreen
-from gwtui.ui.screens.ask import AskScreen
-from gwtui.ui.screens.choose import ChooseScreen
+from gwtui.ui.screens.choosers import ChooseScreen
+from gwtui.ui.screens.dialogs import AskScreen
 from key_desk import KeyDesk, acknowledge
 from screen_text import shown
 from shell_kit import dashboard, listing, site, until

@@ -27,7 +27,7 @@ from shell_kit import Site, has_data, listing, site, until
 OWN_MODULES = 150
 """How many modules of this program are loaded by the first rows of the keys, at most."""
 LATER = (
-    "gwtui.contract.activity",
+    "gwtui.contract.usage",
     "gwtui.contract.completion",
     "gwtui.contract.content_filters",
     "gwtui.contract.current_key",

@@ -16,9 +16,9 @@ from gwtui.resources.registry import RESOURCES, TABS
 from gwtui.ui.actions import handlers
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.commands import offered, shown_all
-from gwtui.ui.help_lines import help_lines
-from gwtui.ui.palette import PaletteScreen, elsewhere, matching
-from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.screens.dialogs import AskScreen
+from gwtui.ui.screens.help import help_lines
+from gwtui.ui.screens.palette import PaletteScreen, elsewhere, matching
 from gwtui.ui.widgets.prompt import QuietInput
 from screen_text import shown
 from shell_kit import dashboard, has_data, listing, notices, site, until

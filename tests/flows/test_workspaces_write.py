@@ -12,7 +12,7 @@ from textual.widgets import Button
 from gwtui.client.errors import NotFoundError
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
 from gwtui.ui.forms.confirm import ConfirmScreen
-from gwtui.ui.forms.editors import ChoiceEditor, TextEditor
+from gwtui.ui.forms.field_editors import ChoiceEditor, TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from shell_kit import line, listing, until
 from walk import walk

@@ -23,7 +23,7 @@ from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.workspaces import Workspace
-from gwtui.ui.forms.conflict import ConflictScreen, Dispute, SideEditor
+from gwtui.ui.forms.confirm import ConflictScreen, Dispute, SideEditor
 from plan_kit import byok_plans, guardrail_plans, key_plans, workspace_plans
 from screen_text import shown
 

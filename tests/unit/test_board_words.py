@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.domain.runway import Outlook
 from gwtui.resources.credits.balance import Line, runway_cells, short_runway
 

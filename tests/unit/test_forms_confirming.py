@@ -12,11 +12,10 @@ from gwtui.crud.plan import Change, Plan
 from gwtui.domain.diffs import ThreeWayField
 from gwtui.resources.keys.form import create_form
 from gwtui.ui.actions.crud import Editing
-from gwtui.ui.forms.confirm import ConfirmScreen
-from gwtui.ui.forms.conflict import ConflictScreen, Dispute
-from gwtui.ui.forms.editors import TextEditor
+from gwtui.ui.forms.confirm import ConfirmScreen, ConflictScreen, Dispute
+from gwtui.ui.forms.field_editors import TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.screens.dialogs import AskScreen
 from plan_kit import form_context, guardrail_plans
 from screen_text import shown, whole
 

@@ -20,7 +20,7 @@ from gwtui.resources.key_choices import conflicts, key_name, key_names, problem_
 from gwtui.resources.preferences import Preferences
 from gwtui.resources.registry import RESOURCES
 from gwtui.ui.commands import key_of, offered, with_keys
-from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.textual_compat import bindings_of
 
 

@@ -19,7 +19,7 @@ from gwtui.local.rotations import RotationLog
 from gwtui.watch.feeds.keys import KeyRow, note_keys
 from gwtui.watch.feeds.rotations import recorded_unused_since
 from gwtui.watch.history.model import BYOK_USAGE, USAGE, SeriesKey
-from gwtui.watch.history.observations import ObservedReading, keys_seen
+from gwtui.watch.history.observers import ObservedReading, observe_keys
 from history_kit import START, Desk, desk
 from resource_samples import key
 
@@ -75,7 +75,7 @@ def test_use_of_provider_keys_ends_it_where_the_readings_tell_of_it(history: Des
     assert silence(history, byok_usage=1) == NOW - DAY
     seen = ObservedReading(NOW, 60)
     for used, kept in ((0, []), (1, [Decimal(1)])):
-        samples = keys_seen([KeyRow(key(hash=HASH, byok_usage=used))], seen).samples
+        samples = observe_keys([KeyRow(key(hash=HASH, byok_usage=used))], seen).samples
         found = [one.value for one in samples if one.series.key == BYOK]
         assert found == kept
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from gwtui.client.paging import Listing
-from gwtui.contract.activity import ActivityRow
 from gwtui.contract.keys import ApiKey
+from gwtui.contract.usage import ActivityRow
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.activity import Measure, tally
 from gwtui.resources.activity import (

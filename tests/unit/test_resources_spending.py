@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.domain.runway import Rate
 from gwtui.resources.credits.balance import balance_lines, balance_text, balance_tone, burn_lines
 from gwtui.resources.credits.resource import share_cell, spending

@@ -17,7 +17,7 @@ from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.geometry import Region, Size
 from textual.strip import Strip
 
-from gwtui.ui.screen_memory import ScreenMemory
+from gwtui.ui.screen_diff import ScreenMemory
 from gwtui.ui.textual_compat import pieces
 
 SIZE = Size(40, 6)

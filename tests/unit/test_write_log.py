@@ -11,7 +11,7 @@ import pytest
 from gwtui.client.connection import Connection
 from gwtui.client.errors import NoAnswerError
 from gwtui.client.gateway import GatewayClient
-from gwtui.contract.activity import FeedbackRequest
+from gwtui.contract.usage import FeedbackRequest
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Change, Confirmation, Plan
 from gwtui.crud.write_log import NOT_WRITTEN, WriteLog, reason

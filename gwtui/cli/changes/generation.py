@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gwtui.cli.changes.change import ChangeCommand, ChangeContext, Operand
 from gwtui.cli.changes.crud import plan_context
-from gwtui.contract.activity import FeedbackRequest
+from gwtui.contract.usage import FeedbackRequest
 from gwtui.crud.plan import Plan
 from gwtui.resources.generations import plan_feedback
 

@@ -9,8 +9,6 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pydantic import SecretStr
-
 from gwtui.cli import exits
 from gwtui.cli.output import add_output_option, narrate, print_json, print_table
 from gwtui.cli.parsing import add_gateway_options
@@ -35,14 +33,14 @@ from gwtui.cli.tries.show import (
     show_plan,
     show_refusal,
 )
-from gwtui.client.connection import Connection, InvalidConnectionError
+from gwtui.client.connection import READ_ONLY_PROFILE, Connection, InvalidConnectionError
 from gwtui.client.errors import GatewayError
-from gwtui.client.gate import READ_ONLY_PROFILE
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.inference import Inference
 from gwtui.client.refusals import refusal_kind
 from gwtui.contract.chat import ChatRequest
 from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.domain.known_secrets import Secret
 from gwtui.domain.money import grouped, usd
 from gwtui.domain.suggestions import did_you_mean
 from gwtui.local.paths import Paths
@@ -105,7 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _try(
-    arguments: argparse.Namespace, connect: Connect, key: SecretStr | None, request: TryRequest
+    arguments: argparse.Namespace, connect: Connect, key: Secret | None, request: TryRequest
 ) -> int:
     as_json = arguments.output == "json"
     async with connect() as connection:
@@ -133,7 +131,7 @@ async def _try(
 async def _compare(
     arguments: argparse.Namespace,
     connection: Connection,
-    key: SecretStr | None,
+    key: Secret | None,
     request: TryRequest,
     facts: TryFacts,
 ) -> int:
@@ -205,7 +203,7 @@ def unknown_model(facts: TryFacts) -> str:
 
 @asynccontextmanager
 async def trying(
-    connection: Connection, key: SecretStr | None, arguments: argparse.Namespace
+    connection: Connection, key: Secret | None, arguments: argparse.Namespace
 ) -> AsyncIterator[Inference]:
     """Requests to models through the key. Raises CommandError for a key that cannot be one."""
     if key is None:
@@ -221,7 +219,7 @@ async def trying(
     raise exits.CommandError(problem, exits.USAGE)
 
 
-async def _facts(connection: Connection, key: SecretStr | None, request: TryRequest) -> TryFacts:
+async def _facts(connection: Connection, key: Secret | None, request: TryRequest) -> TryFacts:
     """What a plan is made from; the key's restrictions where a management key is at hand."""
     of_key = KeyFacts(gaps=("what restricts the key: that takes a management key",))
     if key is None:
@@ -233,7 +231,7 @@ async def _facts(connection: Connection, key: SecretStr | None, request: TryRequ
 
 
 async def read_facts_with(
-    connection: Connection, key: SecretStr | None, models: Sequence[str], of_key: KeyFacts
+    connection: Connection, key: Secret | None, models: Sequence[str], of_key: KeyFacts
 ) -> TryFacts:
     """The catalog as the key sees it, or as the connection's own does. Raises GatewayError."""
     try:

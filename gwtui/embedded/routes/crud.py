@@ -60,7 +60,7 @@ class CrudRoutes(Generic[R]):
     model: type[ResponseModel]
     find: Callable[[OperationRequest, str], R | None]
     """The record of an identity, as it stands in the path."""
-    show: Callable[[OperationRequest, R], dict[str, JsonValue]]
+    show: Callable[[OperationRequest, R], JsonValue]
     """The wire form of a record."""
     refusals: tuple[int, ...] = ()
     """Documented by every operation."""

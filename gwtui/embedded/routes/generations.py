@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue
 
-from gwtui.contract.activity import FeedbackRequest, Generation, GenerationContent
 from gwtui.contract.scalars import timestamp_text
+from gwtui.contract.usage import FeedbackRequest, Generation, GenerationContent
 from gwtui.embedded import queries, simulator, wire
 from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import not_found, one, plain, record

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from gwtui.contract.activity import ACTIVITY_DAYS
+from gwtui.contract.usage import ACTIVITY_DAYS
 from gwtui.embedded.simulator.usage import UsageSlice, accrued_by_day
 from gwtui.embedded.store.table import to_day, to_pico
 

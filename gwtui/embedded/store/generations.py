@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from gwtui.contract.activity import ACTIVITY_DAYS
+from gwtui.contract.usage import ACTIVITY_DAYS
 from gwtui.embedded.simulator.generations import SimulatedRequest, find_request, latest_requests
 from gwtui.embedded.simulator.usage import UsageProfile
 from gwtui.embedded.store import activity

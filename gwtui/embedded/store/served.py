@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from gwtui.contract.activity import ACTIVITY_DAYS
+from gwtui.contract.usage import ACTIVITY_DAYS
 from gwtui.embedded.simulator.usage import UsageSlice
 from gwtui.embedded.store import account, activity
 from gwtui.embedded.store.activity import Actor

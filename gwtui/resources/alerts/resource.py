@@ -10,9 +10,10 @@ from gwtui.crud import cells
 from gwtui.crud.columns import moment_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, SortValue, Tone
 from gwtui.domain.alert_rules import AlertRule, BoundRule, ConditionRule, EventRule, Severity
-from gwtui.domain.quantities import quantity, span
-from gwtui.watch.alerts.kinds import signal_of
+from gwtui.domain.money import quantity
+from gwtui.domain.times import duration
 from gwtui.watch.alerts.model import Alert, AlertEvent, EventKind
+from gwtui.watch.alerts.rule_kinds import signal_of
 from gwtui.watch.feeds.alerts import RuleRow, alert_history_feed, alert_rules_feed, alerts_feed
 
 SEVERITY_TONES: Mapping[Severity, Tone] = {"warning": "warn", "critical": "bad"}
@@ -326,10 +327,10 @@ def _rule_bounds(row: RuleRow, _now: datetime) -> Sequence[DetailRow]:
         side = "from" if rule.DIRECTION == "below" else "down to"
         rows.append(DetailRow("clears", Cell(f"{side} {quantity(rule.clears_at, unit)}")))
     if isinstance(rule, ConditionRule):
-        rows.append(DetailRow("must last", Cell(span(rule.fire_after)), "before it fires"))
-        rows.append(DetailRow("must be well", Cell(span(rule.clear_after)), "before it clears"))
+        rows.append(DetailRow("must last", Cell(duration(rule.fire_after)), "before it fires"))
+        rows.append(DetailRow("must be well", Cell(duration(rule.clear_after)), "before it clears"))
     if isinstance(rule, EventRule):
-        rows.append(DetailRow("shown for", Cell(span(rule.keep_for)), "unless acknowledged"))
+        rows.append(DetailRow("shown for", Cell(duration(rule.keep_for)), "unless acknowledged"))
     return rows
 
 

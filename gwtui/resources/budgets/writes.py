@@ -26,10 +26,10 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.crud import fields
 from gwtui.crud.evidence import Evidence, before_of, compared
 from gwtui.crud.fields import Field, Fields, PlanContext
-from gwtui.crud.plan import Change, Plan, Undo, WayBack, bundle
+from gwtui.crud.plan import Change, Plan, Undo, UndoPlanner, bundle
+from gwtui.crud.plan_text import identity_of, several
 from gwtui.crud.recovery import InspectionContext
-from gwtui.crud.text import identity_of, several
-from gwtui.crud.undo import way_back
+from gwtui.crud.undo import fields_to_restore
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.money import usd
@@ -249,7 +249,7 @@ def _limits_back(
     """The way back to the limits before, of as many requests as were answered."""
     identity = identity_of(space.id, "workspace")
 
-    def undo(answers: tuple[Any, ...]) -> WayBack:
+    def undo(answers: tuple[Any, ...]) -> UndoPlanner:
         names = [name for plan in plans[: len(answers)] for name in _carried(plan)]
         after = {name: changed.get(name, before.get(name)) for name in names}
         start = {name: before.get(name) for name in names}
@@ -258,7 +258,7 @@ def _limits_back(
             fresh, budgets = present = await read_budgets(client, identity)
             known = {name: value for name, value in present.known.items() if name in names}
             words = FIELDS.formatter(PlanContext(now))
-            back = way_back(after, start, known, FIELDS.labels, words)
+            back = fields_to_restore(after, start, known, FIELDS.labels, words)
             return together(fresh, plan_series(fresh, budgets, back, now))
 
         return way

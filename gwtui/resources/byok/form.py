@@ -24,8 +24,8 @@ from gwtui.crud.form import (
     SecretField,
     ThreeWaySwitch,
 )
+from gwtui.crud.plan_text import quoted
 from gwtui.crud.resource import Cell
-from gwtui.crud.text import quoted
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources import choices
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from gwtui.crud import cells
 from gwtui.crud.columns import flag_column, moment_column, text_column
 from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ReadBy, ResourceSpec, Section
-from gwtui.crud.schema_gaps import honesty_sections
+from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch.feeds.byok import ByokRow, byok_feed, names_feed
 
@@ -271,7 +271,7 @@ BYOK: ResourceSpec[ByokRow] = ResourceSpec(
         Section("Routing", _routing_rows),
         Section("May be used only for", _restriction_rows),
         Section("Declared by its owner", _declared_rows),
-        *honesty_sections(lambda row: row.credential),
+        *drift_sections(lambda row: row.credential),
     ),
     feed=byok_feed,
     writes="gwtui.resources.byok.writes:CREDENTIALS",

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
 
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.crud import cells
 from gwtui.crud.resource import Cell, Tone
 from gwtui.domain import money, times
 from gwtui.domain import runway as burn
 from gwtui.domain.runway import Burn, Outlook, Source, credit_outlook
-from gwtui.watch.board.snapshot import BoardReadings
+from gwtui.watch.board import BoardReadings
 
 Line = tuple[Cell, ...]
 """Cells that stand beside each other."""

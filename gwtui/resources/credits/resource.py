@@ -16,9 +16,9 @@ from gwtui.contract.keys import ApiKey
 from gwtui.crud import cells
 from gwtui.crud.columns import figure_column, text_column, usd_column
 from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ResourceSpec, Section
-from gwtui.crud.schema_gaps import honesty_sections
+from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain.cells import SortValue
-from gwtui.domain.key_state import key_state
+from gwtui.domain.keys import key_state
 from gwtui.resources.credits import balance
 from gwtui.resources.credits.balance import burn_cells, runway_cells
 from gwtui.watch.feeds.credits import Around, CreditsRow, around_feed, credits_rows_feed
@@ -135,7 +135,7 @@ CREDITS: ResourceSpec[CreditsRow] = ResourceSpec(
     identity=lambda _row: "credits",
     name=lambda _row: "Credits",
     columns=COLUMNS,
-    sections=(Section("Standing", _credits_rows), *honesty_sections(lambda row: row.credits)),
+    sections=(Section("Standing", _credits_rows), *drift_sections(lambda row: row.credits)),
     feed=credits_rows_feed,
     raw=lambda row: row.credits.raw,
     empty="The gateway did not give a balance.",

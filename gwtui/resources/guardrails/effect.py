@@ -16,7 +16,7 @@ from gwtui.contract.models import Endpoint
 from gwtui.crud import cells
 from gwtui.crud.columns import figure_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ReadBy, ResourceSpec, Section, SortValue
-from gwtui.domain.catalog_view import CatalogView
+from gwtui.domain.catalog import CatalogView
 from gwtui.domain.guardrail_effect import (
     Effect,
     ModelEffect,

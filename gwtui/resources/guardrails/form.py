@@ -48,8 +48,8 @@ from gwtui.crud.form import (
     TextAreaField,
     ThreeWaySwitch,
 )
+from gwtui.crud.plan_text import MOST_NAMED, NAME_LIMIT, quoted, several
 from gwtui.crud.resource import Cell
-from gwtui.crud.text import MOST_NAMED, NAME_LIMIT, quoted, several
 from gwtui.domain.money import usd
 from gwtui.domain.resets import describe_reset
 from gwtui.domain.safe_text import safe_line

@@ -26,7 +26,12 @@ from gwtui.crud import cells
 from gwtui.crud.columns import text_column
 from gwtui.crud.form import Choices, FormField, FormSpec, ModelField, TextAreaField
 from gwtui.crud.resource import Cell, Column, SortValue, Tone
-from gwtui.domain.guardrail_verdict import OUTCOMES, Outcome, actions_of, verdict_of
+from gwtui.domain.guardrail_verdict import (
+    GUARDRAIL_OUTCOMES,
+    GuardrailOutcome,
+    actions_of,
+    verdict_of,
+)
 from gwtui.domain.money import usd
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.guardrail_samples import GuardrailSample
@@ -61,7 +66,7 @@ class SampleResult:
     """
 
     sample: GuardrailSample
-    got: Outcome | None
+    got: GuardrailOutcome | None
     why: str = ""
     cost: Decimal | None = Decimal(0)
     generation_id: str | None = None
@@ -146,7 +151,7 @@ async def _run(
 
 def _refused(sample: GuardrailSample, error: GatewayError) -> SampleResult:
     kind = refusal_kind(error)
-    got: Outcome | None = None
+    got: GuardrailOutcome | None = None
     if kind == "blocked by a guardrail":
         got = "block"
     elif kind == "no endpoint left":
@@ -162,7 +167,7 @@ def _served(sample: GuardrailSample, answer: ChatAnswer, guardrail_id: str) -> S
         return SampleResult(sample, None, why, answer.cost, answer.generation_id)
     own = [stage for stage in verdict.stages if _is_of(stage, guardrail_id)]
     found = [action for stage in own for action in actions_of(stage)]
-    got: Outcome = max(found, key=OUTCOMES.index, default="pass")
+    got: GuardrailOutcome = max(found, key=GUARDRAIL_OUTCOMES.index, default="pass")
     told = [stage.summary or stage.name or "" for stage in own]
     others = len(verdict.stages) - len(own)
     if others:

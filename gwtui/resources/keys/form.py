@@ -20,8 +20,8 @@ from gwtui.contract.keys import (
 from gwtui.crud import fields
 from gwtui.crud.fields import Field, Fields, PlanContext
 from gwtui.crud.form import Facts, FormContext, FormField, FormSpec, SecretField
+from gwtui.crud.plan_text import NAME_LIMIT, quoted
 from gwtui.crud.resource import Cell
-from gwtui.crud.text import NAME_LIMIT, quoted
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.money import usd
 from gwtui.domain.resets import describe_reset

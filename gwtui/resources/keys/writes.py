@@ -16,7 +16,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, UpdateKeyRequest, is_expired
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan
-from gwtui.crud.text import NAME_LIMIT, quoted
+from gwtui.crud.plan_text import NAME_LIMIT, quoted
 from gwtui.crud.writes import Create, Delete, Switch, Update, Writes
 from gwtui.domain.money import usd
 from gwtui.domain.safe_text import safe_ends, safe_line

@@ -23,9 +23,9 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.crud.evidence import Evidence, before_of, compared, incomplete, texts
 from gwtui.crud.form import Choices, FormSpec, MultiPickField
 from gwtui.crud.plan import Change, Plan, Undo, bundle_alike
+from gwtui.crud.plan_text import Names, count, identity_of, named, quoted, several
 from gwtui.crud.recovery import InspectionContext
-from gwtui.crud.text import Names, count, identity_of, named, quoted, several
-from gwtui.crud.undo import CannotUndoError, each_back
+from gwtui.crud.undo import CannotUndoError, undo_each
 from gwtui.domain.diffs import ABSENT
 from gwtui.resources.uses import items_soon, people_names
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
@@ -138,7 +138,7 @@ def plan_remove_all(
     if len(plans) == 1:
         return plans[0]
     title = f"Remove members from workspace {WORKSPACES.name(workspace)} in {len(plans)} requests"
-    return bundle_alike(title, plans, each_back(plans))
+    return bundle_alike(title, plans, undo_each(plans))
 
 
 def plan_remove(

@@ -14,7 +14,7 @@ from gwtui.contract.models import Model, Provider, ReasoningSupport
 from gwtui.crud import cells
 from gwtui.crud.columns import count_column, figure_column, moment_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, DetailTable, ReadBy, ResourceSpec, Section
-from gwtui.crud.schema_gaps import own_honesty_sections
+from gwtui.crud.schema_drift import own_drift_sections
 from gwtui.domain import times
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.models.prices import (
@@ -279,7 +279,7 @@ MODELS: ResourceSpec[Model] = ResourceSpec(
         Section("Traits", trait_rows),
         Section("Parameters", _parameter_rows),
         Section("Description", _description),
-        *own_honesty_sections(Model),
+        *own_drift_sections(Model),
     ),
     feed=models_feed,
     raw=lambda model: model.raw,
@@ -377,7 +377,7 @@ PROVIDERS: ResourceSpec[Provider] = ResourceSpec(
     sections=(
         Section("Identity", _provider_rows),
         Section("Links", _link_rows),
-        *own_honesty_sections(Provider),
+        *own_drift_sections(Provider),
     ),
     feed=providers_feed,
     raw=lambda provider: provider.raw,

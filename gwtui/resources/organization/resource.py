@@ -12,7 +12,7 @@ from gwtui.contract.organization import OrganizationSettings
 from gwtui.crud import cells
 from gwtui.crud.columns import flag_column, text_column
 from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ReadBy, ResourceSpec, Section
-from gwtui.crud.schema_gaps import honesty_sections, own_honesty_sections
+from gwtui.crud.schema_drift import drift_sections, own_drift_sections
 from gwtui.resources.workspaces.view import shown_name
 from gwtui.watch.feeds.organization import (
     Belonging,
@@ -124,7 +124,7 @@ ORGANIZATION: ResourceSpec[PersonRow] = ResourceSpec(
     sections=(
         Section("Person", _person_rows),
         Section("Workspaces", _place_rows),
-        *honesty_sections(lambda row: row.person),
+        *drift_sections(lambda row: row.person),
     ),
     feed=people_feed,
     completion=Completion(places_feed, _complete, columns=frozenset({"workspaces"})),
@@ -165,7 +165,7 @@ SETTINGS: ResourceSpec[OrganizationSettings] = ResourceSpec(
     identity=lambda one: one.id or "settings",
     name=lambda _one: "Settings of the organization",
     columns=_SETTINGS_COLUMNS,
-    sections=(Section("Settings", _settings_rows), *own_honesty_sections(OrganizationSettings)),
+    sections=(Section("Settings", _settings_rows), *own_drift_sections(OrganizationSettings)),
     feed=settings_feed,
     raw=lambda one: one.raw,
     empty="The gateway gave no settings.",

@@ -15,8 +15,8 @@ from gwtui.client.paging import Listing
 from gwtui.contract.guardrails import KeyAssignment, MemberAssignment
 from gwtui.crud.evidence import Evidence, before_of, compared, incomplete, texts
 from gwtui.crud.fields import PlanContext
-from gwtui.crud.recovery import InspectionContext, look_at
-from gwtui.crud.text import Names, named
+from gwtui.crud.plan_text import Names, named
+from gwtui.crud.recovery import InspectionContext, inspect_write
 from gwtui.crud.writes import Writes
 from gwtui.domain.diffs import ABSENT
 from gwtui.local.journal import Journal
@@ -61,7 +61,7 @@ async def look_into(look: InspectionContext) -> Evidence:
     writes = _DECLARED.get(intent.resource)
     if writes is None:
         return Evidence(intent, (_STRANGE,))
-    return await look_at(look, writes, await _context(look))
+    return await inspect_write(look, writes, await _context(look))
 
 
 async def _context(look: InspectionContext) -> PlanContext:

@@ -25,7 +25,7 @@ from gwtui.contract.request import RequestModel, problems
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import FormField, FormSpec
 from gwtui.crud.plan import Change, Plan, bundle
-from gwtui.crud.text import quoted
+from gwtui.crud.plan_text import quoted
 from gwtui.domain.key_rotation import KEPT_FOR, SILENT_FOR, KeyFigures, KeyRotation
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import age

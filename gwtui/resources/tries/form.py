@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from gwtui.contract.chat import ChatRequest, Temperature, Text, TokenCount
@@ -32,6 +32,7 @@ from gwtui.crud.form import (
     no_choices,
 )
 from gwtui.crud.resource import Cell
+from gwtui.domain.known_secrets import Secret
 from gwtui.domain.money import usd
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.sealed_keys import SealedKey
@@ -52,7 +53,7 @@ class KeySource:
 
     id: str
     label: str
-    value: SecretStr | None = None
+    value: Secret | None = None
 
     @property
     def hash(self) -> str | None:
@@ -68,7 +69,7 @@ def key_sources(memory: TryMemory, sealed: Iterable[SealedKey]) -> tuple[KeySour
     return (*_at_hand(memory, sealed), _TO_BE_TYPED)
 
 
-def made_sources(name: str, value: SecretStr) -> tuple[KeySource, ...]:
+def made_sources(name: str, value: Secret) -> tuple[KeySource, ...]:
     """A key that was made just now, before it is stored anywhere, and one to be typed."""
     return (KeySource("made", f"new key {safe_line(name, _KEY_NAME)}", value), _TO_BE_TYPED)
 
@@ -214,7 +215,7 @@ def key_fields(sources: Sequence[KeySource], wanted: TriedKey | None) -> Sequenc
         source = known[value].value
         return None if source is None else _whose(source, wanted)
 
-    def about_key(value: SecretStr, values: Mapping[str, Any], _facts: Facts) -> Cell | None:
+    def about_key(value: Secret, values: Mapping[str, Any], _facts: Facts) -> Cell | None:
         chosen = known[values.get("key_from", TYPED)]
         if chosen.value is not None:
             return Cell(f"not used: {chosen.label} is", "warn")
@@ -227,15 +228,13 @@ def key_fields(sources: Sequence[KeySource], wanted: TriedKey | None) -> Sequenc
     return (ChoiceField("key_from", "Key", options=options, preview=about_source), value)
 
 
-def lacking_key(
-    sources: Sequence[KeySource], key_from: str, key: SecretStr | None
-) -> list[Problem]:
+def lacking_key(sources: Sequence[KeySource], key_from: str, key: Secret | None) -> list[Problem]:
     """That a key must be typed, where none is at hand."""
     at_hand = any(source.id == key_from and source.value is not None for source in sources)
     return [] if at_hand or key is not None else [Problem("key", "type or paste the key to try")]
 
 
-def _whose(key: SecretStr, wanted: TriedKey | None) -> Cell | None:
+def _whose(key: Secret, wanted: TriedKey | None) -> Cell | None:
     """Whether it is the value of the key that is meant: the gateway knows a key by its hash."""
     if wanted is None:
         return None

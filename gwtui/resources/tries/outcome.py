@@ -16,10 +16,10 @@ from gwtui.client.refusals import (
     refusal_kind,
     refusal_remedy,
 )
-from gwtui.contract.activity import Generation
 from gwtui.contract.completion import PipelineStage
 from gwtui.contract.current_key import CurrentKey
 from gwtui.contract.models import Endpoint
+from gwtui.contract.usage import Generation
 from gwtui.crud import cells
 from gwtui.crud.resource import Cell, DetailRow, Section, Tone
 from gwtui.domain.guardrail_verdict import actions_of, verdict_of

@@ -10,7 +10,12 @@ from decimal import Decimal
 from typing import Any
 
 from gwtui.contract.values import SERVER_TOOLS
-from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
+from gwtui.contract.workspaces import (
+    CreateWorkspaceRequest,
+    UpdateWorkspaceRequest,
+    Workspace,
+    slug_of,
+)
 from gwtui.crud import fields
 from gwtui.crud.fields import Field, Fields, Format, PlanContext
 from gwtui.crud.form import (
@@ -26,11 +31,10 @@ from gwtui.crud.form import (
     PickOption,
     TextAreaField,
 )
+from gwtui.crud.plan_text import quoted
 from gwtui.crud.resource import Cell
-from gwtui.crud.text import quoted
 from gwtui.domain.money import compact_int, percent
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.slugs import slug_of
 from gwtui.resources import choices
 
 _LOGGING = "is_observability_io_logging_enabled"

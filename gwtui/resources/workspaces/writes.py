@@ -12,7 +12,7 @@ from gwtui.contract.keys import ApiKey, is_active
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan
-from gwtui.crud.text import count, quoted, several
+from gwtui.crud.plan_text import count, quoted, several
 from gwtui.crud.writes import Create, Delete, Update, Writes
 from gwtui.domain.money import usd
 from gwtui.domain.safe_text import safe_line

@@ -1,4 +1,4 @@
-"""Handlers of the frame's own actions."""
+"""Actions of the frame: help, palette, paths, profile, theme, workspace, refresh, back, quit."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.actions.lists import show_view, view_actions, viewed_by
 from gwtui.ui.commands import offered
 from gwtui.ui.goto import PathNames
-from gwtui.ui.help_lines import help_lines
-from gwtui.ui.palette import PaletteScreen
-from gwtui.ui.screens.ask import AskScreen, WaitScreen
-from gwtui.ui.screens.choose import Choice, ChooseScreen
-from gwtui.ui.screens.help import HelpScreen
+from gwtui.ui.screens.choosers import Choice, ChooseScreen
+from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
+from gwtui.ui.screens.help import HelpScreen, help_lines
+from gwtui.ui.screens.palette import PaletteScreen
 from gwtui.ui.themes import DEFAULT_THEME, THEMES, TITLES
 from gwtui.watch.feeds.workspaces import workspaces_feed
 
@@ -105,7 +104,7 @@ async def refresh(context: ActionContext) -> None:
 
 async def switch_profile(context: ActionContext) -> None:
     """Choose a profile; with a name typed behind the command, go straight there."""
-    from gwtui.ui.switching import Switching  # noqa: PLC0415 - few switch
+    from gwtui.ui.profile_switch import Switching  # noqa: PLC0415 - few switch
 
     app = context.app
     if app.targets is None:

@@ -15,9 +15,9 @@ from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.request import RequestModel
 from gwtui.crud.form import Facts, FormSpec, MultiPickField, PickOption
 from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown, bundle_alike
+from gwtui.crud.plan_text import NAME_LIMIT, Names, count, named, several
 from gwtui.crud.resource import Cell
-from gwtui.crud.text import NAME_LIMIT, Names, count, named, several
-from gwtui.crud.undo import each_back
+from gwtui.crud.undo import undo_each
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.assignments.writes import (
     KEYS,
@@ -44,8 +44,8 @@ from gwtui.ui.actions.writing import (
     tell_lost,
 )
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.one_of_many import FindScreen
-from gwtui.ui.forms.search import NAMED, SearchOption
+from gwtui.ui.forms.option_pickers import FindScreen
+from gwtui.ui.forms.option_search import NAMED, SearchOption
 from gwtui.watch.feeds.guardrails import (
     FEEDS,
     AssignmentRow,
@@ -265,7 +265,7 @@ async def unassign(context: ActionContext) -> None:
     if covered(context) or not plans:
         return
     title = f"Take guardrails away in {len(plans)} requests"
-    shown = plans[0] if len(plans) == 1 else bundle_alike(title, plans, each_back(plans))
+    shown = plans[0] if len(plans) == 1 else bundle_alike(title, plans, undo_each(plans))
     confirmation = await confirm(context, shown, "Take it away")
     if confirmation is None:
         return

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
-from gwtui.ui.board.prompts import JumpPrompt, WatchPrompt
-from gwtui.ui.board.replaying import Replay
+from gwtui.ui.board.sources import Replay
 from gwtui.ui.board.status_lines import request_lines
 from gwtui.ui.screens.board import BoardScreen
 from gwtui.ui.screens.changes import ChangesScreen
-from gwtui.ui.screens.reading import ReadingScreen
+from gwtui.ui.screens.pages import ReadingScreen
+from gwtui.ui.widgets.prompt import JumpPrompt, WatchPrompt
 from gwtui.watch.feeds.models import models_feed
 from gwtui.watch.history.model import HistoryError
 

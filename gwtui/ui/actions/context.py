@@ -1,7 +1,6 @@
 """What an action's handler is given: the app, and the screen and row of the key press.
 
-Handlers, screens and the frame know the app by the protocols in here, so that none of them has to
-import it: it imports them.
+Handlers, screens and the frame import the app's protocols from here; the app imports them.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from gwtui.local.targets import Target, TargetFacts, Targets
     from gwtui.resources.copying import Described
     from gwtui.resources.session import Link, Session, TryMemory
-    from gwtui.ui.health import ConnectionHealth
+    from gwtui.ui.connection_health import ConnectionHealth
     from gwtui.ui.remembering import Remembering
     from gwtui.ui.widgets.prompt import GotoPrompt
     from gwtui.watch.hub import FeedHub, Scope

@@ -16,8 +16,8 @@ from gwtui.contract.request import RequestModel
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import Facts, FormSpec
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused
+from gwtui.crud.plan_text import both_sides
 from gwtui.crud.resource import ResourceSpec
-from gwtui.crud.text import both_sides
 from gwtui.crud.writes import Update, Writes
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT, ThreeWay, ThreeWayField, three_way
@@ -40,7 +40,7 @@ from gwtui.ui.actions.writing import (
     select,
     submitted,
 )
-from gwtui.ui.forms.conflict import ConflictScreen, Dispute
+from gwtui.ui.forms.confirm import ConflictScreen, Dispute
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.watch.feed import Feed
 
@@ -172,9 +172,9 @@ async def create(context: ActionContext, make_form: MakeForm = plain_form) -> No
         return
 
     async def submit(request: RequestModel) -> Outcome[Any] | None:
-        doubt = await how.doubt(context.app.hub, _read_soon, request)
-        plan = writes.plan_create(request, plan_context(context, facts.workspaces), doubt)
-        if doubt.serious:
+        warning = await how.warning(context.app.hub, _read_soon, request)
+        plan = writes.plan_create(request, plan_context(context, facts.workspaces), warning)
+        if warning.serious:
             confirmation = await confirm(context, plan, f"{how.button} all the same")
         else:
             confirmation = await submitted(context, plan, how.button)

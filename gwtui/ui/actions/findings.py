@@ -1,4 +1,4 @@
-"""What the actions on findings do: the same plans as from the list that a finding is about."""
+"""Acting on a finding: the same plans as from the list that the finding is about."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gwtui.client.errors import GatewayError, NotFoundError
-from gwtui.contract.activity import FeedbackRequest, Generation
+from gwtui.contract.usage import FeedbackRequest, Generation
 from gwtui.crud.plan import Applied, Outcome
 from gwtui.resources.generations import feedback_form, plan_feedback, shown_name
 from gwtui.ui.actions.context import ActionContext, Handler
@@ -13,7 +13,7 @@ from gwtui.ui.actions.crud import plan_context
 from gwtui.ui.actions.writing import execute, plain_facts, submitted
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.generation import GenerationScreen, content_lines
-from gwtui.ui.screens.reading import ReadingScreen
+from gwtui.ui.screens.pages import ReadingScreen
 
 
 async def look_up(context: ActionContext) -> None:

@@ -1,4 +1,7 @@
-"""Guardrails in the dashboard: what remains under one, and one that is not made yet."""
+"""Actions on guardrails: making one, changing one, what remains under one, testing with samples.
+
+The default guardrail of a workspace is listed before it is made: its first change makes it.
+"""
 
 from __future__ import annotations
 
@@ -51,10 +54,10 @@ from gwtui.ui.actions.links import say_not_made
 from gwtui.ui.actions.tries import MOVED, chosen_key
 from gwtui.ui.actions.writing import covered, form_context, plain_facts, refresh
 from gwtui.ui.forms.form_screen import FormScreen, Submit
-from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.input_queue import OPENING
+from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.guardrail_samples import SampleRun, SamplesScreen
 from gwtui.ui.screens.remaining import RemainingScreen
-from gwtui.ui.typed_ahead import OPENING
 from gwtui.watch.feeds.guardrails import Bindings, GuardrailRow, bindings_feed
 
 T = TypeVar("T")

@@ -39,8 +39,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
         *(f"{one}.compare" for one in _FIGURES),
     ),
     "keys": ("keys",),
-    "workspaces": ("workspaces", "members"),
-    "budgets": ("budgets",),
+    "workspaces": ("workspaces", "members", "budgets"),
     "guardrails": ("guardrails",),
     "assignments": (
         *("guardrails.assign_keys", "guardrails.assign_members", "keys.assign"),

@@ -1,4 +1,4 @@
-"""Making a key: sealed on this machine between the gateway's answer and the acknowledgement.
+"""Making an API key: sealed on this machine from the gateway's answer to the acknowledgement.
 
 Of a key whose answer was lost nobody has seen the value, unless it lies sealed.
 """
@@ -34,14 +34,13 @@ from gwtui.ui.actions.writing import (
 )
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen, Shelter
-from gwtui.ui.screens.ask import AskScreen, NoticeScreen
-from gwtui.ui.screens.choose import Choice, ChooseScreen
+from gwtui.ui.screens.choosers import Choice, ChooseScreen
+from gwtui.ui.screens.dialogs import AskScreen, NoticeScreen
 from gwtui.watch.feeds.keys import KeyRow
 
 if TYPE_CHECKING:
-    from pydantic import SecretStr
-
     from gwtui.crud.evidence import Candidate
+    from gwtui.domain.known_secrets import Secret
 
 _CREATE = "Create it"
 _LEAVE = ""
@@ -103,7 +102,7 @@ class Making:
         await wipe(app, sealed, plan.id)
 
 
-async def _try(context: ActionContext, name: str, key: SecretStr) -> None:
+async def _try(context: ActionContext, name: str, key: Secret) -> None:
     from gwtui.ui.actions.tries import try_made  # noqa: PLC0415 - seldom
 
     await try_made(context, name, key)

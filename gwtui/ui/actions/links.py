@@ -1,4 +1,4 @@
-"""Ways from what is selected to what belongs to it: handlers that ask nobody and send nothing."""
+"""Following links from what is selected to what belongs to it; nothing is asked or sent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gwtui.ui.commands import key_of
 from gwtui.watch.alerts.model import GATEWAY, GUARDED
 
 if TYPE_CHECKING:
-    from gwtui.contract.activity import Generation
+    from gwtui.contract.usage import Generation
     from gwtui.crud.evidence import Candidate
     from gwtui.domain.findings import AccountFinding
     from gwtui.watch.alerts.model import Alert, AlertEvent

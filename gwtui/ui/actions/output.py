@@ -30,12 +30,10 @@ from gwtui.resources.copying import (
 )
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler, Marks
 from gwtui.ui.clipboard import copy_text
-from gwtui.ui.picture import SecretInSightError, picture_of
-from gwtui.ui.screens.ask import AskScreen
-from gwtui.ui.screens.choose import Choice, ChooseScreen
-from gwtui.ui.screens.menu import MenuEntry, MenuScreen
+from gwtui.ui.screens.choosers import Choice, ChooseScreen, MenuEntry, MenuScreen
+from gwtui.ui.screens.dialogs import AskScreen, SaveScreen
 from gwtui.ui.screens.resource import ResourceScreen
-from gwtui.ui.screens.save import SaveScreen
+from gwtui.ui.screenshot import SecretInSightError, picture_of
 from gwtui.ui.widgets.table import ResourceTable
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Settling a write in doubt: a person decides, the journal and the audit log are told."""
+"""Settling a write in doubt: a person decides; the decision goes into journal and audit log."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.local.journal import DID_NOT_HAPPEN
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.links import show_route
-from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.doubt import DoubtScreen
 from gwtui.watch.feeds.journal import RECOVERY_FEED, in_doubt
 

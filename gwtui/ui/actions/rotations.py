@@ -37,8 +37,8 @@ from gwtui.ui.actions.writing import (
     workspace_facts,
 )
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.in_doubt import route_to
-from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.in_doubt_writes import route_to
+from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.rotations import FEED, RotationRow
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import relative, utc
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
-from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.screens.dialogs import AskScreen
 
 if TYPE_CHECKING:
     from gwtui.local.sealed_keys import SealedKey, SealedKeys

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pydantic import SecretStr
 from textual.screen import Screen
 
 from gwtui.client.connection import InvalidConnectionError
@@ -20,7 +19,7 @@ from gwtui.contract.chat import ChatRequest
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.request import Problem
 from gwtui.crud.plan import Applied, Outcome, Refused
-from gwtui.domain.known_secrets import remember
+from gwtui.domain.known_secrets import Secret, Token, remember
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.suggestions import did_you_mean
 from gwtui.resources import choices
@@ -51,8 +50,7 @@ from gwtui.resources.tries.plan import TryPlan, cap_problem, models_of, try_plan
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.actions.writing import covered, form_context, plain_facts, refresh
 from gwtui.ui.screens.compare import CompareRequestScreen, CompareScreen, ReadyComparison
-from gwtui.ui.screens.try_answer import AnswerScreen, Trial
-from gwtui.ui.screens.try_request import TryScreen
+from gwtui.ui.screens.tries import AnswerScreen, Trial, TryScreen
 from gwtui.watch.feeds.byok import ByokRow
 from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.feeds.guardrails import GuardrailRow
@@ -89,7 +87,7 @@ class Trying:
         return Applied(generation) if generation else None
 
     async def _screen(
-        self, given: TryForm, key: SecretStr, models: Inference
+        self, given: TryForm, key: Secret, models: Inference
     ) -> Screen[Any] | Problem:
         """What sends it and shows what comes, or why nothing is sent. Raises GatewayError."""
         trial = await self._trial(given, key)
@@ -97,7 +95,7 @@ class Trying:
             return trial
         return AnswerScreen(trial, models, self._context.app.clock)
 
-    async def _trial(self, given: TryForm, key: SecretStr) -> Trial | Problem:
+    async def _trial(self, given: TryForm, key: Secret) -> Trial | Problem:
         """What is ready to be sent, or why it is not sent. Raises GatewayError."""
         app = self._context.app
         request = given.chat_request()
@@ -119,13 +117,13 @@ class Trying:
 
 
 def chosen_key(
-    app: DashboardApp, sources: Sequence[KeySource], key_from: str, typed: SecretStr | None
-) -> SecretStr:
+    app: DashboardApp, sources: Sequence[KeySource], key_from: str, typed: Secret | None
+) -> Secret:
     """The key that was chosen, else the typed one, which is remembered for this run."""
     chosen = next((source.value for source in sources if source.id == key_from), None)
     if chosen is not None:
         return chosen
-    key = typed or SecretStr("")
+    key = typed or Token("")
     remember(key)
     app.tries.typed = key
     return key
@@ -154,7 +152,7 @@ async def try_it(context: ActionContext) -> None:
             await app.open_route(f"generation/{generation}")
 
 
-async def try_made(context: ActionContext, name: str, value: SecretStr) -> None:
+async def try_made(context: ActionContext, name: str, value: Secret) -> None:
     """The form, above the screen that shows a new key, to be sent with that key."""
     sources = made_sources(name, value)
     match await _fill_in(context, sources, TriedKey(key_hash(value), safe_line(name, _NAME)), {}):
@@ -233,7 +231,7 @@ class Comparing(Trying):
         self._rows = rows
 
     async def _screen(
-        self, given: TryForm, key: SecretStr, models: Inference
+        self, given: TryForm, key: Secret, models: Inference
     ) -> Screen[Any] | Problem:
         try:
             ready = await self._ready(given, key)
@@ -243,7 +241,7 @@ class Comparing(Trying):
             return ready
         return CompareScreen(ready, models, self._context.app.clock)
 
-    async def _ready(self, given: TryForm, key: SecretStr) -> ReadyComparison | Problem:
+    async def _ready(self, given: TryForm, key: Secret) -> ReadyComparison | Problem:
         """What is ready to be sent, or why it is not. Raises GatewayError, ComparisonError."""
         app = self._context.app
         of_key = await read_key_facts(app.gateway, key_hash(key))

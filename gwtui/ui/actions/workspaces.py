@@ -1,7 +1,7 @@
-"""Actions on workspaces and their members.
+"""Actions on workspaces, their members and their budgets.
 
-The list of workspaces follows an edit, and deleting one has its own questions; members are added
-and removed many at once.
+The list of workspaces follows an edit, and deleting one has its own questions. Members are added
+and removed many at once. All budgets are edited in one form; each that changes is one request.
 """
 
 from __future__ import annotations
@@ -9,22 +9,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gwtui.client.errors import NotSentError
+from gwtui.client.errors import GatewayError, NotSentError
+from gwtui.client.gateway import GatewayClient
 from gwtui.contract.organization import ChangeMembersRequest, OrganizationMember
 from gwtui.contract.workspaces import Workspace
+from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import PickOption
-from gwtui.crud.plan import Applied, Outcome, Refused, Unknown
-from gwtui.crud.text import count
-from gwtui.crud.undo import or_nothing
+from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown
+from gwtui.crud.plan_text import count
+from gwtui.crud.undo import none_on_error
+from gwtui.domain.keys import spent_by_interval
 from gwtui.domain.safe_text import safe_line
+from gwtui.resources.budgets.form import Spent, budgets_form
+from gwtui.resources.budgets.writes import FIELDS, WorkspaceBudgets, read_budgets, read_uses
 from gwtui.resources.members.writes import add_form, plan_add, plan_remove_all, user_ids
 from gwtui.resources.organization.resource import role_cell
 from gwtui.resources.workspaces.view import shown_name
 from gwtui.resources.workspaces.writes import WRITES
 from gwtui.ui.actions import crud
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.crud import plan_context, read_selected
-from gwtui.ui.actions.links import go_to
+from gwtui.ui.actions.crud import Editing, plan_context, read_selected
+from gwtui.ui.actions.links import go_to, workspace_of
 from gwtui.ui.actions.writing import (
     confirm,
     confirm_and_tell,
@@ -40,12 +45,13 @@ from gwtui.ui.actions.writing import (
     tell_lost,
 )
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.screens.ask import NoticeScreen
+from gwtui.ui.screens.dialogs import NoticeScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.watch.feeds.organization import MemberRow, full_name, shown_person
 
 _MEMBER_FEEDS = ("members", "organization", "workspaces")
 """The feeds that a change of members makes out of date begin so."""
+_BUDGET_FEEDS = "workspaces"
 
 
 async def edit(context: ActionContext) -> None:
@@ -163,7 +169,7 @@ async def remove_members(context: ActionContext[MemberRow]) -> None:
     )
     if space is None:
         return
-    keys = await or_nothing(app.gateway.keys.list(workspace_id=identity))
+    keys = await none_on_error(app.gateway.keys.list(workspace_id=identity))
     names = {row.member.user_id: row.called for row in rows if row.member.user_id}
     members = [row.member for row in rows]
     shown = plan_remove_all(
@@ -208,10 +214,60 @@ def _workspace_id(context: ActionContext) -> str | None:
     return screen.parent_row if isinstance(screen, ResourceScreen) else None
 
 
+async def edit_budgets(context: ActionContext) -> None:
+    """All budgets of the workspace in one form; what changes is sent budget by budget."""
+    app, space = context.app, workspace_of(context)
+    if space is None:
+        return
+    identity, called = space.id or "", WRITES.title(space)
+    present = await read_again(context, read_budgets(app.gateway, identity), called, _BUDGET_FEEDS)
+    if present is None:
+        return
+    spent = await _spent(app.gateway, identity)
+    if covered(context):
+        return
+    editing: Editing[WorkspaceBudgets] = Editing(
+        context=context,
+        original=present,
+        noun="workspace",
+        called=called,
+        read=lambda: read_budgets(app.gateway, identity),
+        known=lambda one: one.known,
+        labels=FIELDS.labels,
+        words=FIELDS.formatter(PlanContext(app.clock.now())),
+        plan=lambda fresh, changes: fresh.plan(changes, app.clock.now()),
+        uses=lambda _fresh: read_uses(app.gateway, identity, app.clock.now()),
+        send=lambda context, confirmation: execute_all(context, confirmation, _budget_done),
+    )
+    form: FormScreen[Any] = FormScreen(
+        budgets_form(present.workspace, present.known, spent), plain_facts(context), editing.submit
+    )
+    match await app.push_screen_wait(form):
+        case Applied():
+            say_done(context, f"Budgets of workspace {WRITES.name(space)} changed")
+    # Even a form that was left may have changed some budgets before one was refused.
+    await refresh(context, _BUDGET_FEEDS)
+
+
+def _budget_done(plan: Plan[Any]) -> str:
+    change = plan.changes[0]
+    return f"{change.field.lower()} {change.after}"
+
+
+async def _spent(client: GatewayClient, identity: str) -> Mapping[bool, Spent]:
+    """What the present keys spent, without and with BYOK; nothing where it cannot be read."""
+    try:
+        keys = (await client.keys.list(workspace_id=identity)).items
+    except GatewayError:
+        return {}
+    return {byok: spent_by_interval(keys, byok=byok) for byok in (False, True)}
+
+
 HANDLERS: Mapping[str, Handler] = {
     **crud.handlers("workspaces", "create"),
     "workspaces.edit": edit,
     "workspaces.delete": delete,
     "members.add": add_members,
     "members.remove": remove_members,
+    "budgets.edit": edit_budgets,
 }

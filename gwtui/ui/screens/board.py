@@ -13,10 +13,10 @@ from gwtui.domain import times
 from gwtui.domain.safe_text import safe_text
 from gwtui.resources.actions import by_id
 from gwtui.ui.board.body import PAGES, BoardBody
-from gwtui.ui.board.prompts import BoardPrompt
-from gwtui.ui.board.replaying import Replay, parse_past
-from gwtui.ui.tones import toned
+from gwtui.ui.board.sources import Replay, parse_past
+from gwtui.ui.text import toned
 from gwtui.ui.widgets.plot import SPANS, PlotView
+from gwtui.ui.widgets.prompt import BoardPrompt
 from gwtui.ui.widgets.table import Opened, ResourceTable
 
 

@@ -14,7 +14,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Digits
 
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.crud import cells
 from gwtui.crud.action import COPY
 from gwtui.crud.resource import Scope
@@ -43,8 +43,8 @@ from gwtui.resources.credits.resource import (
 )
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.ui.tones import cell_content, toned
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.text import cell_content, toned
+from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.plot import SPANS, PlotFigure, PlotLine, PlotView, fitted, window_at
 from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.feed import Feed, FeedState
@@ -54,7 +54,7 @@ from gwtui.watch.feeds.recorded import credits_past_feed
 
 if TYPE_CHECKING:
     from gwtui.resources.copying import Described
-    from gwtui.watch.board.questions import CreditsPast
+    from gwtui.watch.history.queries import CreditsPast
     from gwtui.watch.hub import FeedHub
 
 _LINES = ("balance", "used", "burn", "measured", "runway")

@@ -31,12 +31,11 @@ from gwtui.resources.models.prices import (
     unit_of,
     unit_price,
 )
-from gwtui.ui.health import next_try, trouble
+from gwtui.ui.connection_health import next_try, trouble
 from gwtui.ui.screens.modal import FedModal
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.ui.tones import toned
-from gwtui.ui.widgets.lines import LinesView
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.text import toned
+from gwtui.ui.widgets.lines import LinesView, OneLine
 from gwtui.ui.widgets.prompt import QuietInput
 from gwtui.ui.widgets.table import Highlighted, ResourceTable
 from gwtui.watch.feed import FeedState

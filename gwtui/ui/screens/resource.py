@@ -19,21 +19,19 @@ from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import Marks
 from gwtui.ui.commands import offered
 from gwtui.ui.screens.base import GatewayScreen, ListSnapshot
-from gwtui.ui.screens.completing import Completing, Preparing
-from gwtui.ui.screens.detailing import Detailing
 from gwtui.ui.screens.filtering import Filtering
-from gwtui.ui.screens.list_memory import ListMemory
-from gwtui.ui.screens.viewing import Viewing
+from gwtui.ui.screens.list_memory import ListMemory, Viewing
+from gwtui.ui.screens.list_rows import Completing, Preparing
+from gwtui.ui.screens.master_detail import Detailing
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.ui.text import in_sentence
-from gwtui.ui.tones import toned
-from gwtui.ui.widgets.blank import BlankHorizontal
+from gwtui.ui.text import in_sentence, toned
+from gwtui.ui.widgets.containers import BlankHorizontal
 from gwtui.ui.widgets.detail import DetailPane
 from gwtui.ui.widgets.table import Opened, ResourceTable, SelectionLost, SortChanged
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
-    from gwtui.ui.screens.seeking import Seeking
+    from gwtui.ui.goto import Seeking
     from gwtui.ui.widgets.prompt import FilterPrompt
     from gwtui.watch.hub import FeedHub
 
@@ -257,7 +255,7 @@ class ResourceScreen(GatewayScreen):
         self._seeker().begin(path, child)
 
     def _seeker(self) -> Seeking:
-        from gwtui.ui.screens.seeking import Seeking  # noqa: PLC0415 - seldom
+        from gwtui.ui.goto import Seeking  # noqa: PLC0415 - seldom
 
         if self._seeking is None:
             self._seeking = Seeking(self)

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.alert_rules import Severity
-from gwtui.domain.alerting import QUIET, AlertState
+from gwtui.domain.alert_state import QUIET, AlertState
 from gwtui.watch.history.model import Subject, text_of
 
 EventKind = Literal["fired", "cleared", "acknowledged", "silenced", "unsilenced"]

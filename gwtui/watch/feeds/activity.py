@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from gwtui.client.errors import GatewayError, NotFoundError
-from gwtui.contract.activity import ActivityRow, Generation
+from gwtui.contract.usage import ActivityRow, Generation
 from gwtui.domain.activity import day_of
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch import cadence

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 from weakref import WeakKeyDictionary
 
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.domain import runway as burn
 from gwtui.domain.runway import Meter, Outlook, Rate, credit_outlook
 from gwtui.watch import cadence
@@ -21,7 +21,7 @@ from gwtui.watch.shared_reads import FeedKey, PoolReader
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
-    from gwtui.watch.history.credits import CreditsState
+    from gwtui.watch.history.queries import CreditsState
 
 
 async def fetch_credits(client: GatewayClient) -> Credits:

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from gwtui.client.errors import NotFoundError, StatusError
 from gwtui.contract.models import Endpoint, Model, Provider
-from gwtui.domain.catalog_view import CatalogView, EndpointKey, Offers, endpoint_key, is_healthy
+from gwtui.domain.catalog import CatalogView, EndpointKey, Offers, endpoint_key, is_healthy
 from gwtui.domain.guardrail_effect import ModelEffect, effect_on_model, restrictions_of
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed

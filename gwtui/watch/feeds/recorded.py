@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from asyncio import to_thread
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -16,13 +15,14 @@ from typing import TYPE_CHECKING, TypeVar
 from gwtui.client.errors import GatewayError
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed
+from gwtui.watch.history.model import HistoryError
 from gwtui.watch.hub import FeedHub, Scope
 from gwtui.watch.shared_reads import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
-    from gwtui.watch.board.questions import CreditsPast
     from gwtui.watch.history.model import Curve
+    from gwtui.watch.history.queries import CreditsPast
     from gwtui.watch.history.reader import HistoryReader
 
 T = TypeVar("T")
@@ -69,8 +69,6 @@ async def ask_history(hub: FeedHub, question: Callable[[HistoryReader], T], noth
             return nothing
         await hub.fill_past()
         return await to_thread(_from_file, path, question, nothing)
-    from gwtui.watch.history.model import HistoryError  # noqa: PLC0415 - loads SQLite
-
     try:
         return await archive.read(question)
     except HistoryError as error:
@@ -79,23 +77,15 @@ async def ask_history(hub: FeedHub, question: Callable[[HistoryReader], T], noth
 
 def _from_file(path: Path, question: Callable[[HistoryReader], T], nothing: T) -> T:
     """Ask a file that another instance may be writing; ``nothing`` where it tells nothing."""
-    import sqlite3  # noqa: PLC0415 - not for every screen
+    from gwtui.watch.history.queries import ask_file  # noqa: PLC0415 - loads SQLite
 
-    from gwtui.watch.history.file import open_readable  # noqa: PLC0415
-    from gwtui.watch.history.model import HistoryError  # noqa: PLC0415
-    from gwtui.watch.history.reader import HistoryReader  # noqa: PLC0415
-
-    try:
-        with closing(open_readable(path)) as connection:
-            return question(HistoryReader(connection))
-    except (HistoryError, sqlite3.Error):
-        return nothing
+    return ask_file(path, question, nothing)
 
 
 def _credits(now: datetime, reader: HistoryReader) -> CreditsPast:
-    from gwtui.watch.board.questions import LimitUse, credits_past  # noqa: PLC0415 - loads SQLite
+    from gwtui.watch.history.queries import QuerySpan, credits_past  # noqa: PLC0415 - loads SQLite
 
-    return credits_past(reader, LimitUse(now - SPAN - _MARGIN, now))
+    return credits_past(reader, QuerySpan(now - SPAN - _MARGIN, now))
 
 
 def _endpoints(model: str, now: datetime, reader: HistoryReader) -> EndpointsPast:

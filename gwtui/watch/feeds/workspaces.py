@@ -14,7 +14,7 @@ from gwtui.client.errors import GatewayError
 from gwtui.contract.budgets import Budget
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.workspaces import Workspace
-from gwtui.domain.workspace_spend import KeyCount, spent_by_interval
+from gwtui.domain.keys import KeyCount, spent_by_interval
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.concurrent_reads import Growing, Parts, fetch_each

@@ -10,7 +10,8 @@ import pytest
 from pydantic import SecretStr
 
 from gwtui.local.probe_key import Probing
-from gwtui.local.profiles import ProbeSettings, Profile, ProfileError, parse_profiles, resolve
+from gwtui.local.profile_tables import ProbeSettings
+from gwtui.local.profiles import Profile, ProfileError, parse_profiles, resolve
 from gwtui.local.tokens import TokenError
 from login_kit import DictRing
 

@@ -17,9 +17,9 @@ from pydantic import SecretStr
 
 from fake_clock import FakeClock
 from gwtui.client.connection import Connection
-from gwtui.domain.probing import ProbeSpending, ProbeTarget
+from gwtui.domain.probes import ProbeSpending, ProbeTarget
 from gwtui.local.probe_key import Probing
-from gwtui.local.profiles import ProbeSettings
+from gwtui.local.profile_tables import ProbeSettings
 from gwtui.local.tokens import TokenError
 from gwtui.watch.history.model import Observation, SeriesKey
 from gwtui.watch.history.recorder import Recorder
