@@ -23,7 +23,7 @@ from gwtui.cli.target import (
     reach,
 )
 from gwtui.domain.known_secrets import Token
-from gwtui.domain.suggestions import among
+from gwtui.domain.lookup import among
 from gwtui.local.profiles import FILE_NAME
 from gwtui.local.tokens import TRY_KEY_VARIABLE, take_token
 

@@ -13,7 +13,7 @@ from gwtui.cli import exits
 from gwtui.cli.output import narrate
 from gwtui.cli.recover_key import NewKeysWaitError, add_discard_option, refuse_to_lock_out
 from gwtui.domain.known_secrets import Secret
-from gwtui.domain.suggestions import among
+from gwtui.domain.lookup import among
 from gwtui.local.keyring_store import (
     KeyringUnavailableError,
     NoKeyringError,

@@ -24,7 +24,7 @@ from gwtui.cli.parsing import (
 )
 from gwtui.cli.process import take_over
 from gwtui.cli.resources import RESOURCES
-from gwtui.domain.suggestions import closest
+from gwtui.domain.lookup import closest
 
 _HELP = frozenset({"-h", "--help"})
 COMPLETE = "complete"
@@ -134,7 +134,7 @@ def _run(words: Sequence[str]) -> int:
         return _command(command, _without(words, places[:1]))
     resource = RESOURCES.get(first)
     if resource is not None and (len(places) > 1 or _HELP & set(words)):
-        from gwtui.cli.resources import run_verb  # noqa: PLC0415 - heavier than --version needs
+        from gwtui.cli.verbs import run_verb  # noqa: PLC0415 - heavier than --version needs
 
         verb = words[places[1]] if len(places) > 1 else None
         return run_verb(resource, verb, _without(words, places[:2]))

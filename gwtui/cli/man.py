@@ -15,7 +15,7 @@ from gwtui.cli import exits
 from gwtui.cli.command_tree import TreeCommand, TreeOperand, TreeOption, command_tree
 from gwtui.cli.exits import MEANINGS
 from gwtui.cli.output import data_on_stdout, narrate
-from gwtui.domain.suggestions import among
+from gwtui.domain.lookup import among
 
 if TYPE_CHECKING:
     from gwtui.cli.command_tree import TreeCommand

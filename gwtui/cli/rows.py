@@ -17,8 +17,8 @@ from gwtui.cli.output import (
     print_table,
 )
 from gwtui.contract.scalars import timestamp_text
-from gwtui.domain.exact_json import exact_json
-from gwtui.domain.suggestions import among
+from gwtui.domain.lookup import among
+from gwtui.domain.serialize import exact_json
 from gwtui.domain.times import utc
 
 Row = Mapping[str, Any]

@@ -12,8 +12,8 @@ from gwtui.contract.response import ResponseModel
 from gwtui.crud.plan import Change
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT
-from gwtui.domain.exact_json import plain_json
 from gwtui.domain.safe_text import safe_line
+from gwtui.domain.serialize import plain_json
 
 NAME_LIMIT = 60
 """Characters of a name in a sentence."""

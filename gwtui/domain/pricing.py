@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from decimal import Context, Decimal, InvalidOperation
 from typing import Any
 
-from gwtui.contract.pricing import PRICE_KEYS, PriceOverride, Pricing
+from gwtui.contract.models import PRICE_KEYS, PriceOverride, Pricing
 from gwtui.contract.values import WEEKDAYS
 from gwtui.domain.money import grouped, percent
 from gwtui.domain.safe_text import safe_line

@@ -25,8 +25,8 @@ from gwtui.domain.finding_thresholds import (
     DEFAULT_THRESHOLDS,
     FindingThresholds,
 )
+from gwtui.domain.lookup import among, did_you_mean
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.suggestions import among, did_you_mean
 from gwtui.local.profile_fields import (
     FIELDS,
     TABLES,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gwtui.domain.suggestions import among
+from gwtui.domain.lookup import among
 from gwtui.local.probe_key import Probing
 from gwtui.local.profiles import Profile, ProfileError, load_profiles
 from gwtui.local.tokens import PROBE_KEY_VARIABLE, TOKEN_VARIABLE, TokenError, find_token

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gwtui.domain.suggestions import among
+from gwtui.domain.lookup import among
 from gwtui.local.settings_file import (
     Declared,
     Name,

@@ -12,8 +12,8 @@ from textual.content import Content
 
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.schema_drift import all_gaps, all_unknown_fields
-from gwtui.domain.exact_json import MASK, looks_secret
 from gwtui.domain.safe_text import safe_text
+from gwtui.domain.serialize import MASK, looks_secret
 from gwtui.ui.text import toned
 
 _INDENT = "  "

@@ -18,7 +18,8 @@ from gwtui.cli import command_tree, complete
 from gwtui.cli.complete import answer, candidates, quoted, split
 from gwtui.cli.completion import SCRIPTS
 from gwtui.cli.main import COMMANDS, main
-from gwtui.cli.resources import RESOURCES, verbs_of
+from gwtui.cli.resources import RESOURCES
+from gwtui.cli.verbs import verbs_of
 from gwtui.client.connection import Connection
 from gwtui.local.name_cache import cache_file, keep_names, read_names
 from gwtui.resources.keys.resource import KEYS as KEYS  # noqa: PLC0414 - a list that was read

@@ -13,7 +13,7 @@ from fault_world import NOW
 from gwtui.cli.changes.change import field_schemas, is_deprecated
 from gwtui.cli.changes.crud import changes_of
 from gwtui.cli.resources import RESOURCES as COMMANDS
-from gwtui.cli.resources import verbs_of as commands_of
+from gwtui.cli.verbs import verbs_of as commands_of
 from gwtui.contract.request import RequestModel
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan_text import MOST_NAMED

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from gwtui.contract.pricing import Pricing
+from gwtui.contract.models import Pricing
 from gwtui.domain.pricing import Usage
 from gwtui.resources.models.prices import (
     OFFER_COLUMNS,

@@ -27,9 +27,9 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.crud.plan import Plan
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.diffs import ABSENT
+from gwtui.domain.lookup import among
 from gwtui.domain.money import parse_share, parse_usd
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.suggestions import among
 from gwtui.domain.times import parse_moment
 from gwtui.watch.feeds.workspaces import DEFAULT_SLUG, default_workspace_id, workspaces_feed
 

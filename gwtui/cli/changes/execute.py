@@ -15,8 +15,8 @@ from gwtui.cli.recover_key import print_value
 from gwtui.contract.keys import CreatedKey
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.plan import Applied, Confirmation, ConfirmationKind, Outcome, Plan, Refused
-from gwtui.domain.exact_json import masked
 from gwtui.domain.safe_text import safe_line
+from gwtui.domain.serialize import masked
 from gwtui.domain.times import utc
 from gwtui.local.sealed_keys import SealedKeys
 from gwtui.resources.keys.writes import WRITES as KEYS

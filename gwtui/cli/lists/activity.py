@@ -21,7 +21,7 @@ from gwtui.crud import cells
 from gwtui.crud.resource import Scope
 from gwtui.domain import activity
 from gwtui.domain.activity import DayRange, days_between
-from gwtui.domain.suggestions import among
+from gwtui.domain.lookup import among
 from gwtui.local.paths import Paths
 from gwtui.resources.activity import (
     OTHERS,

@@ -41,8 +41,8 @@ from gwtui.client.refusals import refusal_kind
 from gwtui.contract.chat import ChatRequest
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.known_secrets import Secret
+from gwtui.domain.lookup import did_you_mean
 from gwtui.domain.money import grouped, usd
-from gwtui.domain.suggestions import did_you_mean
 from gwtui.local.paths import Paths
 from gwtui.resources.tries.comparison import (
     Comparison,

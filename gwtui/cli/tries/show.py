@@ -19,11 +19,11 @@ from gwtui.client.refusals import refusal_details, refusal_kind, refusal_remedy
 from gwtui.contract.completion import TokenUsage
 from gwtui.contract.embeddings import EmbeddingUsage
 from gwtui.domain.clock import SYSTEM_CLOCK
-from gwtui.domain.exact_json import masked
 from gwtui.domain.guardrail_verdict import actions_of, verdict_of
 from gwtui.domain.money import grouped, usd
 from gwtui.domain.request_cost import RequestCost
 from gwtui.domain.safe_text import safe_text
+from gwtui.domain.serialize import masked
 from gwtui.resources.tries.facts import TryFacts
 from gwtui.resources.tries.plan import (
     PlannedTry,

@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import cache, cached_property, lru_cache, partial
 from typing import Any
 
-from gwtui.contract.pricing import PER_TOKEN_KEYS
+from gwtui.contract.models import PER_TOKEN_KEYS
 from gwtui.contract.values import TOOL_CHOICES
 from gwtui.embedded.simulator.chance import uuid_text
 from gwtui.embedded.simulator.seed_data import (

@@ -24,8 +24,8 @@ from gwtui.crud.writes import (
     Update,
     Writes,
 )
+from gwtui.domain.lookup import closest
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.suggestions import closest
 from gwtui.resources.byok.form import FIELDS, create_form, edit_form, rotate_form
 from gwtui.resources.byok.resource import RESTRICTIONS
 from gwtui.resources.uses import Uses, credential_uses, items_soon

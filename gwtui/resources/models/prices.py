@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 from decimal import Decimal
 
-from gwtui.contract.pricing import PER_TOKEN_KEYS, PRICE_KEYS, Pricing
+from gwtui.contract.models import PER_TOKEN_KEYS, PRICE_KEYS, Pricing
 from gwtui.crud import cells
 from gwtui.crud.columns import figure_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, DetailTable

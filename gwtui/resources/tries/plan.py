@@ -17,7 +17,7 @@ from gwtui.client.inference import EmbeddingAnswer
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.completion import TokenUsage
 from gwtui.contract.embeddings import EmbeddingRequest
-from gwtui.contract.pricing import Pricing
+from gwtui.contract.models import Pricing
 from gwtui.contract.routing import ProviderPreferences
 from gwtui.contract.values import SUPPORTED_PARAMETERS
 from gwtui.domain.clock import Clock

@@ -9,8 +9,8 @@ from textual.content import Content
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.action import APP, Action
 from gwtui.domain.known_secrets import may_be_secret
+from gwtui.domain.lookup import among
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.suggestions import among
 from gwtui.resources.preferences import VIEW_NAME, VIEWS, View
 from gwtui.resources.registry import PARENTS, PLACES, TITLES
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler

@@ -20,8 +20,8 @@ from gwtui.contract.keys import ApiKey
 from gwtui.contract.request import Problem
 from gwtui.crud.plan import Applied, Outcome, Refused
 from gwtui.domain.known_secrets import Secret, Token, remember
+from gwtui.domain.lookup import did_you_mean
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.suggestions import did_you_mean
 from gwtui.resources import choices
 from gwtui.resources.tries.comparison import (
     LEAST,

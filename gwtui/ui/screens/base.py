@@ -21,7 +21,13 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Marks
 from gwtui.ui.commands import offered, with_keys
-from gwtui.ui.connection_health import freshness, say_unconnected, say_without_value, skewed
+from gwtui.ui.connection_health import (
+    StatePanel,
+    freshness,
+    say_unconnected,
+    say_without_value,
+    skewed,
+)
 from gwtui.ui.in_doubt_writes import reminder
 from gwtui.ui.screens.path_line import PathLine
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
@@ -30,7 +36,7 @@ from gwtui.ui.textual_compat import TerminalSized, bindings_of, is_whole
 from gwtui.ui.widgets.containers import BlankLines, BlankVertical
 from gwtui.ui.widgets.header import HeaderBar, header_facts
 from gwtui.ui.widgets.lines import OneLine, PartsLine
-from gwtui.ui.widgets.status import KeyFooter, StatePanel, StatusLine
+from gwtui.ui.widgets.status import KeyFooter, StatusLine
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from gwtui.ui.widgets.table import Opened, ResourceTable, SelectionLost, SortCha
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
-    from gwtui.ui.goto import Seeking
+    from gwtui.ui.screens.path_resolver import Seeking
     from gwtui.ui.widgets.prompt import FilterPrompt
     from gwtui.watch.hub import FeedHub
 
@@ -255,7 +255,7 @@ class ResourceScreen(GatewayScreen):
         self._seeker().begin(path, child)
 
     def _seeker(self) -> Seeking:
-        from gwtui.ui.goto import Seeking  # noqa: PLC0415 - seldom
+        from gwtui.ui.screens.path_resolver import Seeking  # noqa: PLC0415 - seldom
 
         if self._seeking is None:
             self._seeking = Seeking(self)

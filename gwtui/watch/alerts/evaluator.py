@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from decimal import Context, Decimal
 from itertools import groupby
 
-from gwtui.contract.pricing import PER_TOKEN_KEYS
+from gwtui.contract.models import PER_TOKEN_KEYS
 from gwtui.domain.alert_rules import (
     AlertRule,
     ConditionRule,

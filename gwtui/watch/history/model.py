@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from pydantic import JsonValue
 
 from gwtui.contract.budgets import BUDGET_INTERVALS
-from gwtui.contract.pricing import PER_TOKEN_KEYS, PRICE_KEYS
+from gwtui.contract.models import PER_TOKEN_KEYS, PRICE_KEYS
 
 Resource = Literal["credits", "endpoint", "key", "workspace", "guardrail"]
 """What figures and facts belong to."""

@@ -18,8 +18,7 @@ from pydantic import JsonValue
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
-from gwtui.contract.models import Endpoint, Percentiles
-from gwtui.contract.pricing import PRICE_KEYS, Pricing
+from gwtui.contract.models import PRICE_KEYS, Endpoint, Percentiles, Pricing
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.usage import Credits

@@ -10,7 +10,8 @@ import pytest
 
 from gwtui.cli import exits
 from gwtui.cli.main import main
-from gwtui.cli.resources import RESOURCES, verbs_of
+from gwtui.cli.resources import RESOURCES
+from gwtui.cli.verbs import verbs_of
 from headless_changes_kit import YES, done, log
 from headless_kit import Gwtui, Site
 

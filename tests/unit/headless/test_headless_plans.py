@@ -12,7 +12,8 @@ import pytest
 from gwtui.cli import exits
 from gwtui.cli.changes.change import field_schemas, is_secret
 from gwtui.cli.changes.command import ChangeVerb
-from gwtui.cli.resources import RESOURCES, verbs_of
+from gwtui.cli.resources import RESOURCES
+from gwtui.cli.verbs import verbs_of
 from headless_kit import Gwtui, Site
 
 BASES = {
