@@ -46,7 +46,7 @@ class CannotSwitchError(Exception):
     """The other profile cannot be opened; the message says why, fit to be shown."""
 
 
-class Switching:
+class ProfileSwitch:
     """Switches the dashboard between the gateways of ``targets``."""
 
     def __init__(self, app: DashboardApp, targets: Targets) -> None:
