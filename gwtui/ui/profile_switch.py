@@ -68,7 +68,6 @@ class ProfileSwitch:
             await self._choose()
 
     async def _choose(self) -> None:
-        from gwtui.ui.profile_switch import ProfileScreen  # noqa: PLC0415 - at the first use
 
         app, problem = self._app, ""
         while True:

@@ -22,7 +22,7 @@ from gwtui.crud.writes import Update, Writes
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT, ThreeWay, ThreeWayField, three_way
 from gwtui.resources.choices import value_soon
-from gwtui.resources.organization.settings import SETTINGS
+from gwtui.resources.organization.resource import SETTINGS
 from gwtui.resources.uses import Uses
 from gwtui.ui.actions import bulk
 from gwtui.ui.actions.context import ActionContext, Handler

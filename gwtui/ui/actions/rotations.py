@@ -13,13 +13,16 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.resources.actions import by_id
 from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.keys.writes import WRITES
-from gwtui.resources.rotations.plans import (
+from gwtui.resources.rotations.writes import (
     RotateRequest,
+    binding_plan,
+    keeping,
     plan_rotation,
+    read_name,
+    read_source,
     rotate_form,
+    rotation_log,
 )
-from gwtui.resources.rotations.source import keeping, read_name, read_source, rotation_log
-from gwtui.resources.rotations.steps import binding_plan
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.crud import plan_context, read_selected
 from gwtui.ui.actions.keys import KeyCreation

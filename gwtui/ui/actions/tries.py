@@ -33,10 +33,19 @@ from gwtui.resources.tries.comparison import (
     model_contender,
     pinned_contender,
 )
-from gwtui.resources.tries.comparison_form import CompareForm, compare_form
 from gwtui.resources.tries.facts import KeyFacts, TryFacts, key_hash, read_key_facts, read_try_facts
-from gwtui.resources.tries.form import IN_FORM, TriedKey, TryForm, try_form
-from gwtui.resources.tries.keys import KeySource, begin_with, key_sources, made_sources
+from gwtui.resources.tries.form import (
+    IN_FORM,
+    CompareForm,
+    KeySource,
+    TriedKey,
+    TryForm,
+    begin_with,
+    compare_form,
+    key_sources,
+    made_sources,
+    try_form,
+)
 from gwtui.resources.tries.plan import TryPlan, cap_problem, models_of, try_plan
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.actions.writing import covered, form_context, plain_facts, refresh

@@ -29,12 +29,14 @@ from gwtui.domain.activity import GROUPINGS, MEASURES, DayRange, Grouping, Measu
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.terminal import ascii_only
 from gwtui.resources.actions import by_id
-from gwtui.resources.activity.breakdown import of_account, of_keys, of_users
-from gwtui.resources.activity.resource import (
+from gwtui.resources.activity import (
     COLUMNS,
     MEASURE_WORDS,
     Ranked,
     in_words,
+    of_account,
+    of_keys,
+    of_users,
     ranked,
     totals,
 )
