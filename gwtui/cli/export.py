@@ -21,7 +21,7 @@ from gwtui.local.paths import Paths
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
-    from gwtui.local.probe_key import Probing
+    from gwtui.local.probe_key import ProbeAccess
 
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _FIRST = 30.0
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _export(
-    arguments: argparse.Namespace, connect: Connect, paths: Paths, probing: Probing | None
+    arguments: argparse.Namespace, connect: Connect, paths: Paths, probing: ProbeAccess | None
 ) -> int:
     async with _registry(arguments, connect, paths, probing) as registry:
         if arguments.listen:
@@ -96,7 +96,7 @@ async def _export(
 
 @asynccontextmanager
 async def _registry(
-    arguments: argparse.Namespace, connect: Connect, paths: Paths, probing: Probing | None
+    arguments: argparse.Namespace, connect: Connect, paths: Paths, probing: ProbeAccess | None
 ) -> AsyncIterator[CollectorRegistry]:
     """The readings, the first ones made, as something to collect from."""
     from gwtui.cli.probed import recorded_probes  # noqa: PLC0415

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from gwtui.cli.output import narrate
 from gwtui.client.connection import Connection
 from gwtui.local.paths import Paths
-from gwtui.local.probe_key import Probing
+from gwtui.local.probe_key import ProbeAccess
 from gwtui.watch.history.file import history_path
 from gwtui.watch.history.recording import open_recording
 from gwtui.watch.hub import FeedHub
@@ -17,7 +17,7 @@ from gwtui.watch.probes.session import Probes, open_probes
 
 @asynccontextmanager
 async def recorded_probes(
-    hub: FeedHub, connection: Connection, paths: Paths, probing: Probing | None
+    hub: FeedHub, connection: Connection, paths: Paths, probing: ProbeAccess | None
 ) -> AsyncIterator[Probes | None]:
     """Record, and probe beside it; without ``probing`` neither happens."""
     if probing is None:

@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from fake_clock import FakeClock
 from gwtui.client.connection import Connection
 from gwtui.domain.probes import ProbeSpending, ProbeTarget
-from gwtui.local.probe_key import Probing
+from gwtui.local.probe_key import ProbeAccess
 from gwtui.local.profile_tables import ProbeSettings
 from gwtui.local.tokens import TokenError
 from gwtui.watch.history.model import Observation, SeriesKey
@@ -82,7 +82,7 @@ async def probing(
         found = bench.answer()
         return await found if asyncio.iscoroutine(found) else found
 
-    class Source(Probing):
+    class Source(ProbeAccess):
         async def key(self, *_: Any, **__: Any) -> SecretStr:
             bench.keys += 1
             return await super().key({})
@@ -294,7 +294,7 @@ async def test_a_key_that_cannot_be_found_is_told_once(
     async def no_key(*_: Any, **__: Any) -> SecretStr:
         raise TokenError("there is no key for probes")
 
-    monkeypatch.setattr(Probing, "key", no_key)
+    monkeypatch.setattr(ProbeAccess, "key", no_key)
     async with probing(recorder, time, monkeypatch) as bench:
         await time.advance(EVERY * 2)
         assert bench.sent == []
