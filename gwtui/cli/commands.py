@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from gwtui.cli.parsing import CommandParser, command_parser
+from gwtui.records import dataclass
 
 COMPLETE = "complete"
 """What a shell asks for the words that may follow; nobody types it."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from gwtui.domain.known_secrets import Secret, Token, remember
@@ -18,6 +17,7 @@ from gwtui.local.tokens import (
     take_token,
     token_from_command,
 )
+from gwtui.records import dataclass
 
 if TYPE_CHECKING:
     from gwtui.local.profile_tables import ProbeSettings

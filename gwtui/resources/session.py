@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gwtui.domain.clock import Clock
 from gwtui.domain.safe_text import safe_text
+from gwtui.records import dataclass
 from gwtui.watch.history.recording import Recording, open_recording
 from gwtui.watch.hub import Scope
 
