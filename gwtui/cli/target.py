@@ -11,8 +11,8 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
-from gwtui.cli.asking import NoAnswerGivenError, read_token
 from gwtui.cli.output import narrate
+from gwtui.cli.prompts import NoAnswerGivenError, read_token
 from gwtui.client.connection import Connection
 from gwtui.contract.dialects import DIALECTS, Dialect
 from gwtui.local.paths import Paths
