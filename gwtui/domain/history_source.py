@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple, Protocol
 
 
-class UsageTotals(NamedTuple):
+class KeyUsage(NamedTuple):
     """USD used in all up to a moment: credits, and what ran on own provider keys."""
 
     usd: Decimal
@@ -32,7 +32,7 @@ class HistorySource(Protocol):
     def until(self) -> datetime:
         """The last moment that there are figures of."""
 
-    def spent(self, key_hash: str, moments: Sequence[datetime]) -> Sequence[UsageTotals] | None:
+    def spent(self, key_hash: str, moments: Sequence[datetime]) -> Sequence[KeyUsage] | None:
         """What a key had used at each moment; None for a key whose use is not simulated."""
 
     def account(self, moments: Sequence[datetime]) -> Sequence[AccountTotals]:

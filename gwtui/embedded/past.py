@@ -16,7 +16,7 @@ from itertools import accumulate
 from typing import Any
 
 from gwtui.contract.usage import ACTIVITY_DAYS
-from gwtui.domain.history_source import AccountTotals, UsageTotals
+from gwtui.domain.history_source import AccountTotals, KeyUsage
 from gwtui.embedded.simulator import Catalog, UsageProfile, World, accrued, live_figures
 from gwtui.embedded.simulator.usage import DayPlan, day_plans
 from gwtui.embedded.store import account
@@ -72,13 +72,13 @@ class SimulatedPast:
         """What is booked reaches so far."""
         return self.present.accrued_until
 
-    def spent(self, key_hash: str, moments: Sequence[datetime]) -> Sequence[UsageTotals] | None:
+    def spent(self, key_hash: str, moments: Sequence[datetime]) -> Sequence[KeyUsage] | None:
         """What a key had used at each moment; None for a key that did not begin with the world."""
         total = self.totals.get(key_hash)
         if total is None or key_hash not in self._profiles or not moments:
             return None
         return [
-            UsageTotals(from_pico(total[0] - usage), from_pico(total[1] - byok))
+            KeyUsage(from_pico(total[0] - usage), from_pico(total[1] - byok))
             for usage, byok in self._since(key_hash, moments)
         ]
 
