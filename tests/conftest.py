@@ -33,7 +33,7 @@ from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
 import compiled
-import gwtui.ui.screens.detailing
+import gwtui.ui.screens.master_detail
 import leak_watch
 from gwtui.local.first_steps import FILE_NAME as FIRST_STEPS
 from idle import wait_after_key, wait_for_idle, wait_for_screen
@@ -280,7 +280,7 @@ def quick_frames() -> Iterator[None]:
     """Nobody waits for the next frame, a row to rest on, nor an app that has nothing to do."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(textual.screen, "UPDATE_PERIOD", 1 / 200)
-        patch.setattr(gwtui.ui.screens.detailing, "_REST", 0.03)
+        patch.setattr(gwtui.ui.screens.master_detail, "_REST", 0.03)
         patch.setattr(textual.app, "wait_for_idle", wait_after_key)
         patch.setattr(textual.pilot, "wait_for_idle", wait_for_idle)
         patch.setattr(Pilot, "_wait_for_screen", wait_for_screen)

@@ -23,7 +23,7 @@ from gwtui.local.settings_file import (
     shown_value,
 )
 from gwtui.local.tokens import PROBE_KEY_VARIABLE, TOKEN_VARIABLE, TRY_KEY_VARIABLE
-from gwtui.local.toml_editor import Value
+from gwtui.local.toml_file import TomlValue
 from gwtui.resources.preferences import FILE_NAME, KEYS, PREFERENCES, SETTINGS
 
 _COLUMNS = ("setting", "value", "default", "help")
@@ -147,7 +147,7 @@ def _list(path: Path, form: str, columns: str | None) -> int:
     return exits.OK
 
 
-def _row(name: Name, value: Value) -> dict[str, object]:
+def _row(name: Name, value: TomlValue) -> dict[str, object]:
     setting, _ = PREFERENCES.named(name)
     return {
         "setting": ".".join(name),

@@ -9,8 +9,6 @@ import platform
 import sys
 from typing import TYPE_CHECKING
 
-from pydantic import SecretStr
-
 from gwtui import __version__
 from gwtui.cli import exits
 from gwtui.cli.faults import list_faults, wants_list
@@ -24,7 +22,8 @@ from gwtui.cli.target import (
     find_probing,
     reach,
 )
-from gwtui.domain.suggestions import among
+from gwtui.domain.known_secrets import Token
+from gwtui.domain.lookup import among
 from gwtui.local.profiles import FILE_NAME
 from gwtui.local.tokens import TRY_KEY_VARIABLE, take_token
 
@@ -130,7 +129,7 @@ def _tries(arguments: argparse.Namespace) -> TryMemory:
     from gwtui.resources.session import TryMemory  # noqa: PLC0415 - needed from here
 
     key = take_token(os.environ, TRY_KEY_VARIABLE)
-    return TryMemory(arguments.allow_tries, SecretStr(key) if key else None)
+    return TryMemory(arguments.allow_tries, Token(key) if key else None)
 
 
 def _usage(message: str, code: int = exits.USAGE) -> int:

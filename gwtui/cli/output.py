@@ -10,9 +10,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from gwtui.domain.csv_text import write_csv
-from gwtui.domain.exact_json import exact_json
 from gwtui.domain.safe_text import safe_line, safe_text
+from gwtui.domain.serialize import exact_json, write_csv
 
 FORMS = ("table", "json", "ndjson", "csv")
 """Forms of a list: one for people, three for programs."""

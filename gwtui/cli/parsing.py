@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from gwtui.cli import exits
 from gwtui.cli.process import DEFAULT_LOG_LEVEL, LOG_LEVELS, LOG_OPTION
 from gwtui.contract.dialects import DIALECTS
-from gwtui.domain.suggestions import did_you_mean
+from gwtui.domain.lookup import did_you_mean
 
 
 def add_connection_options(parser: argparse.ArgumentParser) -> None:

@@ -74,7 +74,7 @@ def no_debugger() -> None:
 
 def report_failure(error: BaseException) -> None:
     """Tell a failure of the program on stderr, and keep the report."""
-    from gwtui.domain.failures import crash_report  # noqa: PLC0415 - seldom needed
+    from gwtui.local.crash_report import crash_report  # noqa: PLC0415 - seldom needed
 
     report = crash_report(error)
     print(report, end="", file=sys.stderr)
@@ -84,9 +84,9 @@ def report_failure(error: BaseException) -> None:
 def keep_report(report: str) -> None:
     """Write a report of a failure down and say where it is."""
     from gwtui.cli.output import narrate  # noqa: PLC0415 - seldom needed
-    from gwtui.local import crash_file  # noqa: PLC0415
+    from gwtui.local.crash_report import write_crash_report  # noqa: PLC0415
 
-    path = crash_file.keep_report(_state(), report)
+    path = write_crash_report(_state(), report)
     narrate(f"this report is in {path}" if path else "this report could not be written down")
 
 

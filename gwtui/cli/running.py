@@ -57,7 +57,7 @@ def serve_recorded(hub: FeedHub) -> Path:
     paths, to = Paths.of_user(), hub.connection
     path = hub.history_file = history_path(paths.data, to.label, to.base_url)
     if to.past is not None:
-        from gwtui.watch.alerts.watching import FILE_NAME  # noqa: PLC0415 - the demo only
+        from gwtui.watch.alerts.session import FILE_NAME  # noqa: PLC0415 - the demo only
 
         hub.fill_past = _Filling(to, path, paths.config / FILE_NAME, to.past).once
     return path
@@ -80,8 +80,8 @@ class _Filling:
         await asyncio.shield(self._task)
 
     async def _fill(self) -> None:
-        from gwtui.watch.alerts.watching import RuleFile  # noqa: PLC0415 - the demo only
-        from gwtui.watch.told_past import fill_past  # noqa: PLC0415
+        from gwtui.watch.alerts.session import RuleFile  # noqa: PLC0415 - the demo only
+        from gwtui.watch.history.backfill import fill_past  # noqa: PLC0415
 
         past = self._ask()
         if past is None:

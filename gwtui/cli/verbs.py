@@ -11,7 +11,7 @@ from gwtui.cli import exits
 from gwtui.cli.output import data_on_stdout, narrate
 from gwtui.cli.parsing import CommandParser, command_parser
 from gwtui.cli.resources import DECLARED, Resource
-from gwtui.domain.suggestions import among
+from gwtui.domain.lookup import among
 
 if TYPE_CHECKING:
     from gwtui.cli.changes.change import ChangeCommand

@@ -11,12 +11,11 @@ from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from gwtui.client.call import Answer, Call, Caller
-from gwtui.client.connection import Connection
+from gwtui.client.clock_skew import ClockSkew
+from gwtui.client.connection import Connection, WriteGate
 from gwtui.client.errors import ConnectFailedError
-from gwtui.client.gate import WriteGate
 from gwtui.client.request_log import Traffic
 from gwtui.client.retry import RetryingCaller, RetryNotice
-from gwtui.client.skew import ClockSkew
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 
 if TYPE_CHECKING:

@@ -14,20 +14,19 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from pydantic import SecretStr
-
+from gwtui.client.answers import read_one
 from gwtui.client.call import Answer, Call, checked
 from gwtui.client.chat_stream import ChatAnswer, ChatStream, whole_answer
 from gwtui.client.connection import Connection
 from gwtui.client.errors import ConnectFailedError, UnreadableAnswerError
 from gwtui.client.gateway import spare_http_command
-from gwtui.client.reading import read_one
-from gwtui.contract.activity import Generation
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.current_key import CurrentKey
 from gwtui.contract.embeddings import EmbeddingRequest, EmbeddingsResult
 from gwtui.contract.request import RequestModel
+from gwtui.contract.usage import Generation
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.domain.known_secrets import Secret
 
 if TYPE_CHECKING:
     from gwtui.client.event_stream import StreamingTransport
@@ -68,7 +67,7 @@ class Inference:
     def __init__(
         self,
         connection: Connection,
-        key: SecretStr,
+        key: Secret,
         *,
         allow_tries: bool = False,
         clock: Clock = SYSTEM_CLOCK,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from gwtui.client.call import Answer, Call, Caller
+from gwtui.client.clock_skew import http_date
 from gwtui.client.errors import (
     ConnectFailedError,
     GatewayError,
@@ -16,8 +16,8 @@ from gwtui.client.errors import (
     ServerError,
 )
 from gwtui.client.request_log import repeats, request_answered, request_sent
-from gwtui.client.skew import http_date
 from gwtui.domain.clock import Clock
+from gwtui.records import dataclass
 
 MAX_RETRIES = 3
 """Attempts after the first."""

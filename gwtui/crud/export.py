@@ -9,8 +9,7 @@ from typing import Any, Literal, TypeVar
 
 from gwtui.crud.resource import Column, ResourceSpec
 from gwtui.domain.cells import UNKNOWN, SortValue
-from gwtui.domain.csv_text import exact_text, write_csv
-from gwtui.domain.exact_json import exact_json, masked
+from gwtui.domain.serialize import exact_json, exact_text, masked, write_csv
 
 T = TypeVar("T")
 

@@ -13,9 +13,8 @@ from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.embedded.app import build_app
 from gwtui.embedded.issuing import ISSUED_KEY_NAME, issue
-from gwtui.embedded.openapi import describe
 from gwtui.embedded.operations import Site
-from gwtui.embedded.routes import OPERATIONS
+from gwtui.embedded.routes import all_operations
 from gwtui.embedded.simulator.usage import UsageProfile
 from gwtui.embedded.store import account, keys
 from gwtui.embedded.store.database import Database
@@ -48,7 +47,7 @@ class EmbeddedGateway:
         self.origin = origin
         self.faults = faults
         """What goes wrong here on demand; None when nothing ever does."""
-        app = build_app(site, database, ledger, OPERATIONS)
+        app = build_app(site, database, ledger)
         self.asgi: ASGIApp = app if faults is None else faults.before(app, site.clock)
 
     @classmethod
@@ -149,4 +148,6 @@ class EmbeddedGateway:
 @cache
 def _description(dialect: Dialect) -> Mapping[str, Any]:
     """The OpenAPI document; every gateway of a dialect has the same one."""
-    return describe(OPERATIONS, dialect)
+    from gwtui.embedded.openapi import describe  # noqa: PLC0415 - seldom wanted
+
+    return describe(all_operations(), dialect)

@@ -12,7 +12,7 @@ from pydantic.json_schema import models_json_schema
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.errors import ErrorBody
 from gwtui.embedded.operations import Access, Operation
-from gwtui.embedded.responses import loaded, reference
+from gwtui.embedded.responses import reference
 
 _TEMPLATE = "#/components/schemas/{model}"
 _NULL = {"type": "null"}
@@ -99,8 +99,8 @@ def describe(operations: Sequence[Operation], dialect: Dialect) -> dict[str, Any
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
-    responses = {loaded(model) for operation in operations for model in operation.answer.models}
-    requests = {loaded(operation.body) for operation in operations if operation.body is not None}
+    responses = {model for operation in operations for model in operation.answer.models}
+    requests = {operation.body for operation in operations if operation.body is not None}
     schemas = {
         **response_schemas(_by_name({*responses, ErrorBody}), dialect),
         **request_schemas(_by_name(requests), dialect),

@@ -10,16 +10,16 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from gwtui.contract.pricing import PER_TOKEN_KEYS
+from gwtui.contract.models import PER_TOKEN_KEYS
 from gwtui.crud import cells
 from gwtui.crud.columns import moment_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, SortValue, Tone
 from gwtui.domain import money
 from gwtui.domain.safe_text import safe_line
-from gwtui.watch.board.questions import amount
 from gwtui.watch.feeds.changes import ChangeRow, changes_feed, last_day
 from gwtui.watch.history import model as figures
 from gwtui.watch.history.model import Reading, RecordedChange, Series, model_of
+from gwtui.watch.history.queries import amount
 
 _PRICE = figures.price_figure("")
 _AMOUNTS = frozenset({"limit", "limit_usd", figures.TOTAL_CREDITS})

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from gwtui.client.errors import InvalidRequestError
 from gwtui.crud.export import machine_value, raw_object, raw_objects
 from gwtui.crud.resource import Column, ResourceSpec
-from gwtui.domain.csv_text import exact_text
-from gwtui.domain.exact_json import exact_json
 from gwtui.domain.safe_text import safe_line, safe_text
+from gwtui.domain.serialize import exact_json, exact_text
 from gwtui.local.tokens import TOKEN_VARIABLE
 from gwtui.resources.registry import PARENTS
 

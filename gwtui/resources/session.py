@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -13,23 +13,23 @@ from typing import TYPE_CHECKING, Any
 
 from gwtui.domain.clock import Clock
 from gwtui.domain.safe_text import safe_text
-from gwtui.watch.history.recording import Recording, recording
+from gwtui.records import dataclass
+from gwtui.watch.history.recording import Recording, open_recording
 from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
-    from pydantic import SecretStr
-
     from gwtui.client.connection import Connection
     from gwtui.client.gateway import GatewayClient
     from gwtui.contract.current_key import CurrentKey
     from gwtui.crud.executor import WriteExecutor
+    from gwtui.domain.known_secrets import Secret
     from gwtui.local.journal import Journal
-    from gwtui.local.probe_key import Probing
+    from gwtui.local.probe_key import ProbeAccess
     from gwtui.local.sealed_keys import SealedKeys
-    from gwtui.watch.alerts.watching import Alerts
+    from gwtui.watch.alerts.session import Alerts
     from gwtui.watch.feed import Feed
     from gwtui.watch.hub import FeedHub
-    from gwtui.watch.probes.probes import Probes
+    from gwtui.watch.probes.session import Probes
 
 
 _LAST_WRITE = 0.3
@@ -50,7 +50,7 @@ class Session:
         hub: FeedHub,
         clock: Clock,
         files: SessionFiles,
-        probing: Probing | None,
+        probing: ProbeAccess | None,
     ) -> None:
         self.connection = gateway.connection
         self.gateway = gateway
@@ -115,7 +115,7 @@ class Session:
             to = self.connection
             path = history_path(self._files.data, to.label, to.base_url)
             self.history = await self._rest.enter_async_context(
-                recording(self.hub, path, self._clock, to.past)
+                open_recording(self.hub, path, self._clock, to.past)
             )
             self.hub.recording = self.history
             if self._files.config is not None:
@@ -130,11 +130,11 @@ class Session:
     async def _alerting(self, config: Path) -> AsyncIterator[Alerts]:
         """The alerts of what is recorded, by the rules in the directory ``config``."""
         from gwtui.local.audit import Operator  # noqa: PLC0415
-        from gwtui.watch.alerts.watching import FILE_NAME, AlertScope, alerting  # noqa: PLC0415
+        from gwtui.watch.alerts.session import FILE_NAME, AlertScope, open_alerts  # noqa: PLC0415
         from gwtui.watch.feeds.alerts import serve_alerts  # noqa: PLC0415
 
         operator, to = Operator.present(), self.connection
-        async with alerting(
+        async with open_alerts(
             self.history,
             self.hub,
             place=AlertScope(to.label, to.base_url, config / FILE_NAME),
@@ -145,11 +145,11 @@ class Session:
             serve_alerts(self.hub, alerts)
             yield alerts
 
-    def _probed(self, probing: Probing) -> AbstractAsyncContextManager[Probes | None]:
+    def _probed(self, probing: ProbeAccess) -> AbstractAsyncContextManager[Probes | None]:
         """Endpoints measured beside the recording, which keeps what that cost."""
-        from gwtui.watch.probes.probes import probing_beside  # noqa: PLC0415
+        from gwtui.watch.probes.session import open_probes  # noqa: PLC0415
 
-        return probing_beside(self.history, self.hub, self.connection, probing, self._clock)
+        return open_probes(self.history, self.hub, self.connection, probing, self._clock)
 
     async def close(self) -> None:
         """Close it in the reverse order; a write under way gets a moment for its answer."""
@@ -195,13 +195,13 @@ class TryMemory:
     """
 
     allowed: bool = False
-    given: SecretStr | None = None
-    typed: SecretStr | None = None
+    given: Secret | None = None
+    typed: Secret | None = None
     draft: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def held(self, connection: Connection) -> str | None:
         """Why no request is sent to a model, to end a sentence with; None when it may be."""
-        from gwtui.client.gate import READ_ONLY_PROFILE  # noqa: PLC0415 - once connected
+        from gwtui.client.connection import READ_ONLY_PROFILE  # noqa: PLC0415 - once connected
 
         if not connection.read_only or self.allowed:
             return None
@@ -226,7 +226,7 @@ async def open_session(
     connection: Connection,
     clock: Clock,
     files: SessionFiles = SessionFiles(),
-    probing: Probing | None = None,
+    probing: ProbeAccess | None = None,
 ) -> AsyncIterator[Session]:
     """A session that can read, closed at the end.
 

@@ -16,13 +16,13 @@ from typing import TypeVar
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.paging import Listing
-from gwtui.contract.activity import ActivityRow
 from gwtui.contract.budgets import Budget
 from gwtui.contract.byok import ByokCredential
 from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
 from gwtui.contract.keys import ApiKey, is_active
 from gwtui.contract.organization import WorkspaceMember
-from gwtui.crud.text import count, quoted, several
+from gwtui.contract.usage import ActivityRow
+from gwtui.crud.plan_text import count, quoted, several
 from gwtui.domain.money import usd
 
 T = TypeVar("T")

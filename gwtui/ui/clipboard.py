@@ -18,8 +18,8 @@ from typing import Any, Literal
 
 from textual.app import App
 
-from gwtui.local.clipboard_route import copy_route
 from gwtui.local.paths import Paths, PrivateDirectoryError, ensure_private
+from gwtui.local.terminal import copy_route
 from gwtui.ui.textual_compat import driver_of
 
 Route = Literal["tmux", "terminal", "file", "none"]

@@ -11,10 +11,10 @@ from typing import Any
 from textual.content import Content
 
 from gwtui.contract.response import ResponseModel
-from gwtui.crud.schema_gaps import every_gap, every_unknown
-from gwtui.domain.exact_json import MASK, looks_secret
+from gwtui.crud.schema_drift import all_gaps, all_unknown_fields
 from gwtui.domain.safe_text import safe_text
-from gwtui.ui.tones import toned
+from gwtui.domain.serialize import MASK, looks_secret
+from gwtui.ui.text import toned
 
 _INDENT = "  "
 _TEXT = 4000
@@ -25,8 +25,8 @@ def raw_lines(raw: Any, item: Any) -> list[Content]:
     unknown: set[str] = set()
     notes: list[Content] = []
     if isinstance(item, ResponseModel):
-        unknown = {path for path, _value in every_unknown(item)}
-        gaps = list(every_gap(item))
+        unknown = {path for path, _value in all_unknown_fields(item)}
+        gaps = list(all_gaps(item))
         if gaps:
             notes = [toned("Gaps against the contract", "warn", bold=True)]
             notes += [

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from copy import copy
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from weakref import WeakValueDictionary
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.records import dataclass
 from gwtui.watch.cadence import Cadence, Restraint
 from gwtui.watch.feed import Feed
-from gwtui.watch.shared import SHARED_AT_MOST, SHARED_FOR, FeedKey, PoolReader, ReadPool
+from gwtui.watch.shared_reads import SHARED_AT_MOST, SHARED_FOR, FeedKey, PoolReader, ReadPool
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gwtui.client.request_log import PageTaker
     from gwtui.local.audit import AuditLog
     from gwtui.local.journal import Journal
-    from gwtui.watch.alerts.watching import Alerts
+    from gwtui.watch.alerts.session import Alerts
     from gwtui.watch.history.archive import Archive
     from gwtui.watch.history.recording import Recording
 

@@ -141,7 +141,7 @@ async def test_a_handler_that_fails_half_way_leaves_nothing(
     def broken(key: object) -> None:
         raise RuntimeError("after the insert")
 
-    monkeypatch.setattr(wire, "usage_figures", broken)
+    monkeypatch.setattr(wire, "json_amount", broken)
     await gate.refused(500, "POST", "/keys", json={"name": "never"})
     monkeypatch.undo()
     assert await gate.data("GET", "/keys") == []

@@ -23,10 +23,9 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
-from gwtui.ui.screens.ask import AskScreen, NoticeScreen
-from gwtui.ui.screens.choose import ChooseScreen
+from gwtui.ui.screens.choosers import ChooseScreen, MenuScreen
+from gwtui.ui.screens.dialogs import AskScreen, NoticeScreen
 from gwtui.ui.screens.doubt import DoubtScreen
-from gwtui.ui.screens.menu import MenuScreen
 from plan_kit import key_plans
 from screen_text import shown
 from shell_kit import Site, dashboard, has_data, line, listing, notices, site, until

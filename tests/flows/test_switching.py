@@ -25,8 +25,8 @@ from gwtui.local.path_history import FILE_NAME, PathHistory
 from gwtui.local.targets import TargetFacts
 from gwtui.local.tokens import TokenError
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.screens.ask import AskScreen, WaitScreen
-from gwtui.ui.screens.profiles import ProfileScreen
+from gwtui.ui.profile_switch import ProfileScreen
+from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
 from gwtui.ui.widgets.prompt import FilterPrompt
 from journeys import Terminal, at_rest, tokens
 from plan_kit import key_plans

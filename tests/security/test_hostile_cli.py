@@ -13,12 +13,12 @@ from hostile_sinks import dangerous
 from hostile_strings import CORPUS, SMALL
 
 import gwtui.cli
-from gwtui.cli.check.finding import Finding, Severity, one_line
+from gwtui.cli.check import Finding, Severity, one_line
 from gwtui.cli.gateway import _narrate
-from gwtui.cli.key_facts import in_short, key_json, key_rows
 from gwtui.cli.output import narrate, print_json, print_table
+from gwtui.cli.whoami import in_short, key_json, key_rows
 from gwtui.contract.current_key import CurrentKey
-from gwtui.domain.failures import crash_report
+from gwtui.local.crash_report import crash_report
 from source_kit import READS_SOURCE, files_of, tree_of
 
 PRINTERS = frozenset({"output.py", "asking.py"})

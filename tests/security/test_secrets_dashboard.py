@@ -44,11 +44,9 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
-from gwtui.ui.screens.ask import AskScreen
-from gwtui.ui.screens.menu import MenuScreen
-from gwtui.ui.screens.save import SaveScreen
-from gwtui.ui.screens.try_answer import AnswerScreen
-from gwtui.ui.screens.try_request import TryScreen
+from gwtui.ui.screens.choosers import MenuScreen
+from gwtui.ui.screens.dialogs import AskScreen, SaveScreen
+from gwtui.ui.screens.tries import AnswerScreen, TryScreen
 from screen_text import shown
 from shell_kit import Site, dashboard, listing, notices, quick_clock, until
 

@@ -40,8 +40,7 @@ from gwtui.embedded.faults.kinds import KINDS
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket
 from gwtui.local.journal import Journal
-from gwtui.local.seal import SealedKey
-from gwtui.local.sealed_keys import SealedKeys, sealed_keys
+from gwtui.local.sealed_keys import SealedKey, SealedKeys, sealed_keys
 from gwtui.resources.keys.sealed import with_sealing
 from plan_kit import byok_plans, key_plans
 

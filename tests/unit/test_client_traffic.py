@@ -15,7 +15,7 @@ from gwtui.client.request_log import WINDOW, Recent, Traffic, request_sent
 from gwtui.client.transport import Transport
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.hub import FeedHub
-from gwtui.watch.shared import FeedKey
+from gwtui.watch.shared_reads import FeedKey
 
 
 @pytest.fixture

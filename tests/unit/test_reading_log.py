@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from fake_clock import START, FakeClock
+from gwtui.client.answers import Rows
 from gwtui.client.errors import ConnectFailedError
 from gwtui.client.paging import listing_of
-from gwtui.client.reading import Rows
 from gwtui.client.request_log import ReadingLog, Shortfall, list_read, logged, request_sent
 from gwtui.contract.models import Provider
-from gwtui.ui.health import ConnectionHealth
+from gwtui.ui.connection_health import ConnectionHealth
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed, FeedState
 

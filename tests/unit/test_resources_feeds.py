@@ -15,7 +15,7 @@ from gwtui.client.request_log import Shortfall, logged
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud.resource import Scope
-from gwtui.watch.feeds.fetching import CONCURRENCY, fetch_each
+from gwtui.watch.feeds.concurrent_reads import CONCURRENCY, fetch_each
 from gwtui.watch.feeds.keys import fetch_keys, keys_feed
 from gwtui.watch.hub import FeedHub
 from resource_samples import OTHER_WORKSPACE_ID, WORKSPACE_ID, key, workspace

@@ -12,7 +12,7 @@ from gwtui.contract.chat import ChatRequest
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.embeddings import EmbeddingRequest
 from gwtui.contract.models import Endpoint, Model
-from gwtui.domain.catalog_view import CatalogView, Offers
+from gwtui.domain.catalog import CatalogView, Offers
 from gwtui.domain.routing import Router
 from gwtui.resources.tries.facts import KeyFacts, TryFacts
 from gwtui.resources.tries.plan import TryPlan, cap_problem, models_of, try_plan, why_excluded

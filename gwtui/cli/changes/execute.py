@@ -8,19 +8,19 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gwtui.cli import exits
-from gwtui.cli.asking import await_line
 from gwtui.cli.exits import USAGE, CommandError
-from gwtui.cli.new_keys import print_value
 from gwtui.cli.output import OutputLostError, narrate, narrate_lines, print_json
+from gwtui.cli.prompts import await_line
+from gwtui.cli.recover_key import print_value
 from gwtui.contract.keys import CreatedKey
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.plan import Applied, Confirmation, ConfirmationKind, Outcome, Plan, Refused
-from gwtui.domain.exact_json import masked
 from gwtui.domain.safe_text import safe_line
+from gwtui.domain.serialize import masked
 from gwtui.domain.times import utc
 from gwtui.local.sealed_keys import SealedKeys
 from gwtui.resources.keys.writes import WRITES as KEYS
-from gwtui.watch.feeds.doubts import doubts_feed
+from gwtui.watch.feeds.journal import in_doubt_feed
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
@@ -83,7 +83,7 @@ async def _answer(
 
 async def tell_doubts(session: Session) -> None:
     """Say how many there are, and where they can be settled; nothing when there are none."""
-    count = len((await doubts_feed(session.hub).refresh()).value or ())
+    count = len((await in_doubt_feed(session.hub).refresh()).value or ())
     if count:
         writes = "1 earlier write is" if count == 1 else f"{count} earlier writes are"
         narrate(f"{writes} in doubt: 'gwtui recovery list' tells which, the dashboard settles them")

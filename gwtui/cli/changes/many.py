@@ -23,7 +23,15 @@ from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.lists.lookup import find_row
 from gwtui.cli.lists.query import ListQuery, list_query
 from gwtui.cli.output import data_on_stdout, narrate, print_json, print_ndjson
-from gwtui.crud.bulk import Bulk, BulkRun, LeftOut, LeftOutError, RowResult, Wish, plan_many
+from gwtui.crud.bulk import (
+    BulkOperation,
+    BulkPlan,
+    BulkRun,
+    LeftOut,
+    LeftOutError,
+    RowResult,
+    plan_many,
+)
 from gwtui.crud.plan import Confirmation, Outcome, Plan
 from gwtui.crud.resource import ResourceSpec, Scope, filter_kinds
 from gwtui.domain.filters import parse
@@ -104,7 +112,9 @@ def refuse_own_fields(change: ChangeCommand, given: Mapping[str, Any]) -> None:
 # The plan ---------------------------------------------------------------------------------------
 
 
-async def plan_chosen(change: ChangeCommand, context: ChangeContext, chosen: ChosenRows) -> Bulk:
+async def plan_chosen(
+    change: ChangeCommand, context: ChangeContext, chosen: ChosenRows
+) -> BulkPlan:
     """A plan for all that are meant. Raises CommandError where one is not known, GatewayError."""
     rows = await _rows(context, chosen)
     writes = chosen.spec.written
@@ -117,7 +127,7 @@ async def plan_chosen(change: ChangeCommand, context: ChangeContext, chosen: Cho
         except CommandError as error:
             raise LeftOutError(str(error)) from None
 
-    wish = Wish(
+    operation = BulkOperation(
         action=f"{writes.resource}.{change.name}",
         resource=writes.resource,
         verb=change.name.capitalize(),
@@ -126,7 +136,7 @@ async def plan_chosen(change: ChangeCommand, context: ChangeContext, chosen: Cho
         after=writes.delete.done if change.name == "delete" and writes.delete else "",
     )
     names = {chosen.spec.identity(row): writes.name(writes.of_row(row)) for row in rows}
-    return await plan_many(wish, names)
+    return await plan_many(operation, names)
 
 
 async def _rows(context: ChangeContext, chosen: ChosenRows) -> Sequence[Any]:
@@ -154,7 +164,7 @@ async def _rows(context: ChangeContext, chosen: ChosenRows) -> Sequence[Any]:
     return found
 
 
-def bulk_json(bulk: Bulk) -> dict[str, Any]:
+def bulk_json(bulk: BulkPlan) -> dict[str, Any]:
     """A plan for many, for a program."""
     rows = [
         {
@@ -187,7 +197,7 @@ def _left_out_json(one: LeftOut) -> dict[str, Any]:
 class ManyChanges:
     """What was planned for several rows, up to the exit code."""
 
-    def __init__(self, change: ChangeCommand, context: ChangeContext, bulk: Bulk) -> None:
+    def __init__(self, change: ChangeCommand, context: ChangeContext, bulk: BulkPlan) -> None:
         self._change = change
         self._context = context
         self._bulk = bulk
@@ -207,7 +217,7 @@ class ManyChanges:
                 narrate(line)
             if self._json:
                 print_ndjson(_left_out_json(one) for one in bulk.left_out)
-            narrate(f"nothing to do: no {bulk.wish.noun} is left to send anything for")
+            narrate(f"nothing to do: no {bulk.operation.noun} is left to send anything for")
             return exits.FAILED if missing else exits.OK
         held_back = session.gateway.gate.closed
         if held_back and not arguments.yes:
@@ -256,12 +266,12 @@ class ManyChanges:
     def _tell(self) -> None:
         """Say what became of each as soon as it is known."""
         results = self._run.results
-        while self._told < len(results) and results[self._told].word != "not sent":
+        while self._told < len(results) and results[self._told].status != "not sent":
             result = results[self._told]
             self._told += 1
             number = f"{self._told} of {len(results)}"
             why = f": {result.why}" if result.why else ""
-            narrate(f"{number}: {_WORDS[result.word]}: {result.part.plan.title}{why}")
+            narrate(f"{number}: {_WORDS[result.status]}: {result.part.plan.title}{why}")
             if self._json:
                 print_ndjson([_result(result)])
 
@@ -291,10 +301,10 @@ def _result(result: RowResult) -> dict[str, Any]:
     found: dict[str, Any] = {
         "identity": result.part.identity,
         "name": result.part.name,
-        "outcome": result.word,
+        "outcome": result.status,
     }
     if result.outcome is not None:
         found |= result_json(result.part.plan, result.outcome)
-    if result.word != "applied":
+    if result.status != "applied":
         found["why"] = result.why
     return found

@@ -20,7 +20,7 @@ from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.organization import OrganizationMember
 from gwtui.crud.plan import Plan
 from gwtui.domain.diffs import ABSENT
-from gwtui.domain.suggestions import among
+from gwtui.domain.lookup import among
 from gwtui.resources.budgets.form import BudgetLimits
 from gwtui.resources.budgets.writes import WorkspaceBudgets, read_uses
 from gwtui.resources.members.writes import plan_add, plan_remove, user_ids

@@ -20,10 +20,10 @@ from gwtui.cli.target import reach
 from gwtui.crud import cells
 from gwtui.crud.resource import Scope
 from gwtui.domain import activity
-from gwtui.domain.activity_days import DayRange, days_between
-from gwtui.domain.suggestions import among
+from gwtui.domain.activity import DayRange, days_between
+from gwtui.domain.lookup import among
 from gwtui.local.paths import Paths
-from gwtui.resources.activity.breakdown import (
+from gwtui.resources.activity import (
     OTHERS,
     PARTS,
     ActivityGroup,

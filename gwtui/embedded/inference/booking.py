@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from gwtui.contract.pricing import Pricing
+from gwtui.contract.models import Pricing
 from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.pricing import Usage
 from gwtui.domain.request_cost import RequestCost, is_charged, request_cost

@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from gwtui.contract.errors import FILTER_BY_GUARDRAIL, FILTER_BY_PARAMETERS, FILTER_BY_PROVIDERS
 from gwtui.contract.models import Endpoint, Model
-from gwtui.domain.catalog_view import Offers, provider_slug
+from gwtui.domain.catalog import Offers, provider_slug
 from gwtui.domain.routing import (
     ExcludedEndpoint,
     Exclusion,

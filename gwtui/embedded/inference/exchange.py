@@ -21,7 +21,7 @@ from gwtui.embedded.inference.choosing import Chosen, choose
 from gwtui.embedded.inference.content_filters import BlockedByFilter, FilterHit, pipeline, screen
 from gwtui.embedded.inference.standing import Standing
 from gwtui.embedded.inference.upstream import Pace
-from gwtui.embedded.operations import Desk, Site
+from gwtui.embedded.operations import Continued, Desk, Site
 from gwtui.embedded.responses import Refusal
 from gwtui.embedded.simulator import CatalogEndpoint
 from gwtui.embedded.store import served
@@ -70,7 +70,7 @@ class ServingEndpoint:
     pace: Pace
 
 
-class InferenceExchange:
+class InferenceExchange(Continued):
     """What chat and embeddings have in common."""
 
     def __init__(self, situation: Situation, asked: Asked) -> None:

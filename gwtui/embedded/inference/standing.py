@@ -13,8 +13,7 @@ from datetime import datetime, timedelta
 from decimal import ROUND_FLOOR, Decimal
 
 from gwtui.contract.byok import ByokCredential
-from gwtui.contract.models import Endpoint
-from gwtui.contract.pricing import Pricing
+from gwtui.contract.models import Endpoint, Pricing
 from gwtui.contract.values import REGIONS
 from gwtui.domain.guardrail_effect import Restrictions, restrictions_of
 from gwtui.domain.money import usd

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue
 
-from gwtui.contract.activity import FeedbackRequest, Generation, GenerationContent
 from gwtui.contract.scalars import timestamp_text
+from gwtui.contract.usage import FeedbackRequest, Generation, GenerationContent
 from gwtui.embedded import queries, simulator, wire
 from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import not_found, one, plain, record
@@ -18,6 +17,7 @@ from gwtui.embedded.simulator.chance import between, fraction, hex_text, pick
 from gwtui.embedded.store import generations, keys, served, workspaces
 from gwtui.embedded.store.generations import Feedback, GenerationRecord
 from gwtui.embedded.store.table import from_pico
+from gwtui.records import dataclass
 
 if TYPE_CHECKING:
     from gwtui.embedded.simulator import Catalog, CatalogEndpoint

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from gwtui.contract.activity import ACTIVITY_DAYS
+from gwtui.contract.usage import ACTIVITY_DAYS
 from gwtui.embedded.simulator.generations import SimulatedRequest, find_request, latest_requests
 from gwtui.embedded.simulator.usage import UsageProfile
 from gwtui.embedded.store import activity
 from gwtui.embedded.store.activity import Actor
 from gwtui.embedded.store.table import Table, to_day
+from gwtui.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from gwtui.contract.activity import ACTIVITY_DAYS
+from gwtui.contract.usage import ACTIVITY_DAYS
 from gwtui.embedded.simulator.usage import UsageSlice
 from gwtui.embedded.store import account, activity
 from gwtui.embedded.store.activity import Actor
 from gwtui.embedded.store.table import Table, to_day, to_micros, to_pico
 from gwtui.embedded.store.usage import DayUsage, add_usage
+from gwtui.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from gwtui.contract.dialects import Dialect
 from gwtui.contract.guardrails import ZDR_FIELDS, ZDR_XAI
 from gwtui.crud import cells
 from gwtui.crud.resource import Cell, DetailRow, DetailTable, Section
-from gwtui.crud.schema_gaps import honesty_sections
+from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain import money
 from gwtui.domain.resets import describe_reset
 from gwtui.domain.safe_text import safe_line
@@ -323,7 +323,7 @@ def _when_made(section: Section[GuardrailRow]) -> Section[GuardrailRow]:
     return Section(section.title, lambda row, now: section.content(row, now) if row.made else [])
 
 
-_HONESTY: tuple[Section[GuardrailRow], ...] = honesty_sections(lambda row: row.guardrail)
+_HONESTY: tuple[Section[GuardrailRow], ...] = drift_sections(lambda row: row.guardrail)
 
 SECTIONS: tuple[Section[GuardrailRow], ...] = (
     Section("Identity", _identity_rows),

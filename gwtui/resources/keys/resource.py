@@ -22,9 +22,9 @@ from gwtui.crud.resource import (
     SortValue,
     Tone,
 )
-from gwtui.crud.schema_gaps import honesty_sections
+from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain import money
-from gwtui.domain.key_state import NEAR_LIMIT, KeyState, key_state
+from gwtui.domain.keys import NEAR_LIMIT, KeyState, key_state
 from gwtui.domain.resets import describe_reset
 from gwtui.watch.feeds.keys import KeyBinding, KeyRow, keys_feed
 
@@ -229,7 +229,7 @@ SECTIONS: tuple[Section[KeyRow], ...] = (
     Section("Usage", _usage_table),
     Section("Guardrails", lambda row, now: binding_rows(row.binding, now)),
     Section("Lifecycle", _lifecycle_rows),
-    *honesty_sections(lambda row: row.key),
+    *drift_sections(lambda row: row.key),
 )
 
 

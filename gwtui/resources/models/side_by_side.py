@@ -11,7 +11,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from gwtui.contract.pricing import PRICE_KEYS, Pricing
+from gwtui.contract.models import PRICE_KEYS, Pricing
 from gwtui.crud import cells
 from gwtui.crud.resource import Cell, ResourceSpec
 from gwtui.domain.cells import sort_key

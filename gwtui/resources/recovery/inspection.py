@@ -15,15 +15,13 @@ from gwtui.client.paging import Listing
 from gwtui.contract.guardrails import KeyAssignment, MemberAssignment
 from gwtui.crud.evidence import Evidence, before_of, compared, incomplete, texts
 from gwtui.crud.fields import PlanContext
-from gwtui.crud.recovery import InspectionContext, look_at
-from gwtui.crud.text import Names, named
+from gwtui.crud.plan_text import Names, named
+from gwtui.crud.recovery import InspectionContext, inspect_write
 from gwtui.crud.writes import Writes
 from gwtui.domain.diffs import ABSENT
 from gwtui.local.journal import Journal
-from gwtui.resources.assignments import actions as assignments
 from gwtui.resources.budgets import writes as budgets
 from gwtui.resources.byok.writes import CREDENTIALS
-from gwtui.resources.generations import actions as generation
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
 from gwtui.resources.keys.writes import WRITES as KEYS
 from gwtui.resources.members import writes as members
@@ -31,7 +29,7 @@ from gwtui.resources.organization.writes import WRITES as SETTINGS
 from gwtui.resources.uses import items_soon, people_names, soon
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.doubts import DoubtfulWrite, Inspected, inspected_feed
+from gwtui.watch.feeds.journal import InDoubtWrite, Inspected, inspected_feed
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:
@@ -53,7 +51,7 @@ _DECLARED = {writes.resource: writes for writes in DECLARED}
 async def look_into(look: InspectionContext) -> Evidence:
     """Everything that can be found now. Raises GatewayError."""
     intent = look.intent
-    if intent.resource == generation.RESOURCE:
+    if intent.resource == "generation":
         return Evidence(intent, (_NO_WAY,))
     if special := _SPECIAL.get(intent.resource):
         try:
@@ -63,7 +61,7 @@ async def look_into(look: InspectionContext) -> Evidence:
     writes = _DECLARED.get(intent.resource)
     if writes is None:
         return Evidence(intent, (_STRANGE,))
-    return await look_at(look, writes, await _context(look))
+    return await inspect_write(look, writes, await _context(look))
 
 
 async def _context(look: InspectionContext) -> PlanContext:
@@ -129,7 +127,7 @@ async def _guardrail_names(client: GatewayClient, rails: Iterable[Any]) -> Names
 
 
 _SPECIAL: Mapping[str, Callable[[InspectionContext], Awaitable[Evidence]]] = {
-    assignments.RESOURCE: look_at_assignments,
+    "assignments": look_at_assignments,
     "members": members.look_at_members,
     "budgets": budgets.look_at_budget,
 }
@@ -145,7 +143,7 @@ Inspection: TypeAlias = Inspected[Evidence]
 def evidence_feed(hub: FeedHub, journal: Journal, plan: str, reach: timedelta) -> Feed[Inspection]:
     """The evidence on the write of that plan, as far as ``reach`` before and after it."""
 
-    async def look(client: GatewayClient, doubt: DoubtfulWrite) -> Evidence:
+    async def look(client: GatewayClient, doubt: InDoubtWrite) -> Evidence:
         now = hub.clock.now()
         return await look_into(InspectionContext(client, doubt.intent, now, reach, doubt.made))
 

@@ -14,11 +14,10 @@ from gwtui.client.inference import Inference
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.models import Endpoint
 from gwtui.contract.routing import ProviderPreferences
+from gwtui.domain.lookup import among
 from gwtui.domain.money import usd
-from gwtui.domain.pinning import pinned_to
-from gwtui.domain.route_order import names
+from gwtui.domain.route_order import names, pinned_to
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.suggestions import among
 from gwtui.resources.tries.plan import ON_COMMAND_LINE, CapWays, TryPlan, cap_problem
 
 LEAST, MOST = 2, 4

@@ -10,14 +10,13 @@ from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud import cells
 from gwtui.crud.resource import Cell, DetailRow, DetailTable, Section, Tone
-from gwtui.crud.schema_gaps import honesty_sections
+from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain import money
-from gwtui.domain.key_state import NEAR_LIMIT
+from gwtui.domain.keys import NEAR_LIMIT
 from gwtui.domain.resets import next_reset
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import relative
-from gwtui.watch.feeds.budgets import BudgetUse
-from gwtui.watch.feeds.workspaces import WorkspaceRow
+from gwtui.watch.feeds.workspaces import BudgetUse, WorkspaceRow
 
 PERIODS = {"daily": "today", "weekly": "this week", "monthly": "this month", "lifetime": "in all"}
 """The window of a budget, from now."""
@@ -258,5 +257,5 @@ SECTIONS: tuple[Section[WorkspaceRow], ...] = (
     Section("Defaults", _default_rows),
     Section("Logging", _logging_rows),
     Section("Lifecycle", _lifecycle_rows),
-    *honesty_sections(lambda row: row.workspace),
+    *drift_sections(lambda row: row.workspace),
 )

@@ -36,17 +36,17 @@ from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.writing import covered, plain_facts, select
 from gwtui.ui.commands import key_of, with_keys
 from gwtui.ui.forms.form_screen import FormScreen, Submit
-from gwtui.ui.screens.ask import AskScreen
-from gwtui.ui.screens.choose import Choice, ChooseScreen
-from gwtui.ui.tones import cell_content
-from gwtui.watch.alerts.kinds import model_name, subject_name
+from gwtui.ui.screens.choosers import Choice, ChooseScreen
+from gwtui.ui.screens.dialogs import AskScreen
+from gwtui.ui.text import cell_content
 from gwtui.watch.alerts.model import Alert
 from gwtui.watch.alerts.preview import Preview
+from gwtui.watch.alerts.rule_kinds import model_name, subject_name
 from gwtui.watch.feeds.alerts import RuleRow, alert_rules_feed
 from gwtui.watch.history.model import HistoryError
 
 if TYPE_CHECKING:
-    from gwtui.watch.alerts.watching import Alerts
+    from gwtui.watch.alerts.session import Alerts
 
 
 Try = Callable[[AlertRule], AsyncIterator[Preview]]

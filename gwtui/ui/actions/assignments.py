@@ -15,9 +15,9 @@ from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.request import RequestModel
 from gwtui.crud.form import Facts, FormSpec, MultiPickField, PickOption
 from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown, bundle_alike
+from gwtui.crud.plan_text import NAME_LIMIT, Names, count, named, several
 from gwtui.crud.resource import Cell
-from gwtui.crud.text import NAME_LIMIT, Names, count, named, several
-from gwtui.crud.undo import each_back
+from gwtui.crud.undo import undo_each
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.assignments.writes import (
     KEYS,
@@ -44,13 +44,18 @@ from gwtui.ui.actions.writing import (
     tell_lost,
 )
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.one_of_many import FindScreen
-from gwtui.ui.forms.search import NAMED, SearchOption
-from gwtui.watch.feeds.assignments import AssignmentRow, fetch_people
-from gwtui.watch.feeds.guardrails import FEEDS, Bindings, GuardrailRow, bindings_feed
+from gwtui.ui.forms.option_pickers import FindScreen
+from gwtui.ui.forms.option_search import NAMED, SearchOption
+from gwtui.watch.feeds.guardrails import (
+    FEEDS,
+    AssignmentRow,
+    Bindings,
+    GuardrailRow,
+    bindings_feed,
+    fetch_people,
+)
 from gwtui.watch.feeds.keys import KeyRow
-from gwtui.watch.feeds.members import MemberRow
-from gwtui.watch.feeds.organization import PersonRow, shown_person
+from gwtui.watch.feeds.organization import MemberRow, PersonRow, shown_person
 
 # From a guardrail -------------------------------------------------------------------------------
 
@@ -68,7 +73,7 @@ async def assign(kind: AssignmentKind, context: ActionContext[GuardrailRow]) -> 
     bindings = (await bindings_feed(context.app.hub).refresh()).value or Bindings()
     if covered(context):
         return
-    assigning = _Assigning(context, kind, fresh, bindings)
+    assigning = _AssignmentFlow(context, kind, fresh, bindings)
     title = f"Assign guardrail {shown_name(row)} to {kind.noun}s"
     form = FormScreen(assigning.form(title), plain_facts(context), assigning.submit)
     match await context.app.push_screen_wait(form):
@@ -80,7 +85,7 @@ async def assign(kind: AssignmentKind, context: ActionContext[GuardrailRow]) -> 
     await refresh(context, FEEDS)
 
 
-class _Assigning:
+class _AssignmentFlow:
     """One form that assigns one guardrail; knows what each key or member holds now."""
 
     def __init__(
@@ -260,7 +265,7 @@ async def unassign(context: ActionContext) -> None:
     if covered(context) or not plans:
         return
     title = f"Take guardrails away in {len(plans)} requests"
-    shown = plans[0] if len(plans) == 1 else bundle_alike(title, plans, each_back(plans))
+    shown = plans[0] if len(plans) == 1 else bundle_alike(title, plans, undo_each(plans))
     confirmation = await confirm(context, shown, "Take it away")
     if confirmation is None:
         return

@@ -1,4 +1,4 @@
-"""What verbs do to all marked rows: one plan, one question, a result for each."""
+"""Actions on all marked rows: one plan for them, one question, a result for each."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from functools import partial
 from typing import Any
 
 from gwtui.contract.request import RequestModel
-from gwtui.crud.bulk import Bulk, BulkRun, Wish, plan_many
+from gwtui.crud.bulk import BulkOperation, BulkPlan, BulkRun, BulkWrites, plan_many
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import FormField, FormSpec
 from gwtui.crud.plan import Applied, Outcome
-from gwtui.crud.text import Names, count
-from gwtui.crud.wishes import Many
+from gwtui.crud.plan_text import Names, count
 from gwtui.domain.diffs import same
 from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.actions.writing import (
@@ -28,9 +27,9 @@ from gwtui.ui.actions.writing import (
 from gwtui.ui.commands import key_of
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.progress import Next, ProgressScreen
-from gwtui.ui.in_doubt import route_to
-from gwtui.ui.screens.ask import NoticeScreen
-from gwtui.ui.screens.choose import Choice, ChooseScreen
+from gwtui.ui.in_doubt_writes import route_to
+from gwtui.ui.screens.choosers import Choice, ChooseScreen
+from gwtui.ui.screens.dialogs import NoticeScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.header import whose
 
@@ -141,13 +140,13 @@ async def _look(context: ActionContext, sent: Sent | None) -> None:
 
 async def carry_out(
     context: ActionContext,
-    wish: Wish,
+    operation: BulkOperation,
     names: Mapping[str, str],
     button: str,
     done: str,
     covering: object = None,
 ) -> Sent | None:
-    """Plan a wish for many, ask once, send one after the other, and say what became of each.
+    """Plan an operation on many, ask once, send one after the other, and say what became of each.
 
     None when it was not agreed to. ``covering`` is the form that asks for it, if any.
     """
@@ -155,7 +154,7 @@ async def carry_out(
     wanted = dict(names)
     sent: Sent | None = None
     while wanted:
-        bulk = await plan_many(wish, wanted, hidden)
+        bulk = await plan_many(operation, wanted, hidden)
         if context.app.screen is not (covering or context.screen):
             break
         if not bulk.parts:
@@ -186,7 +185,7 @@ async def _send_and_tell(context: ActionContext, run: BulkRun, done: str) -> Nex
         session.executor.undo.add_many(bulk.plan, run.carried_out)
     if isinstance(context.screen, ResourceScreen):
         context.screen.table.unmark(part.identity for part, _ in run.carried_out)
-    said = f"{count(len(run.carried_out), bulk.wish.noun)} {done}"
+    said = f"{count(len(run.carried_out), bulk.operation.noun)} {done}"
     if run.complete:
         say_done(context, said)
     elif run.carried_out:
@@ -195,9 +194,9 @@ async def _send_and_tell(context: ActionContext, run: BulkRun, done: str) -> Nex
     return answer
 
 
-async def _say_nothing_left(context: ActionContext, bulk: Bulk) -> None:
+async def _say_nothing_left(context: ActionContext, bulk: BulkPlan) -> None:
     """Why there is nothing to send."""
-    title = f"{bulk.wish.verb}: nothing is left to send"
+    title = f"{bulk.operation.verb}: nothing is left to send"
     await context.app.push_screen_wait(NoticeScreen(title, "\n".join(bulk.plan.effects)))
     await refresh(context, *feeds_of(context))
 
@@ -212,7 +211,7 @@ def _marked(
     context: ActionContext,
     called: Names | None = None,
     barred: Callable[[Any], str] = lambda _row: "",
-) -> tuple[Many | None, Mapping[str, str]]:
+) -> tuple[BulkWrites | None, Mapping[str, str]]:
     """What was marked at the key press, and what each is called; None where nothing has an id."""
     spec, app = context.spec, context.app
     if spec is None:
@@ -229,7 +228,7 @@ def _marked(
     of_id = {str(writes.identity(one)): (writes, one) for writes, one in ones}
     if not of_id:
         return None, {}
-    many = Many(
+    many = BulkWrites(
         app.gateway,
         {identity: writes for identity, (writes, _) in of_id.items()},
         {identity: one for identity, (_, one) in of_id.items()},

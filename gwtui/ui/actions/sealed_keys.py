@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import relative, utc
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
-from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.screens.dialogs import AskScreen
 
 if TYPE_CHECKING:
-    from gwtui.local.seal import SealedKey
-    from gwtui.local.sealed_keys import SealedKeys
+    from gwtui.local.sealed_keys import SealedKey, SealedKeys
 
 LATER = "Look for “Keys never acknowledged” among the commands (ctrl+p)."
 _NAME = 60
@@ -85,13 +84,13 @@ async def wipe(app: DashboardApp, sealed: SealedKeys, identifier: str) -> None:
 
 async def _show(app: DashboardApp, sealed: SealedKeys, keys: Sequence[SealedKey]) -> None:
     """One after the other, up to the first that is left for later."""
-    from gwtui.ui.forms.secret import SecretScreen, Shelter  # noqa: PLC0415 - rarely needed
+    from gwtui.ui.forms.secret import SealStatus, SecretScreen  # noqa: PLC0415 - rarely needed
 
     for key in keys:
         if not await asyncio.to_thread(sealed.claim, key):
             continue
         made = relative(key.made_at, app.clock.now())
-        shelter = Shelter(partial(sealed.until, key.id), made=made)
+        shelter = SealStatus(partial(sealed.until, key.id), made=made)
         screen = SecretScreen(_name(key), key.value, shelter)
         if await app.push_screen_wait(screen):
             await wipe(app, sealed, key.id)

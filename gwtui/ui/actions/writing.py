@@ -1,4 +1,4 @@
-"""What every write of the dashboard shares: plan, confirm, carry out, tell, refresh.
+"""What every write of the dashboard shares: plan, confirm, carry out, report, refresh.
 
 The one place of the user interface where a :class:`Confirmation` is made.
 """
@@ -14,15 +14,15 @@ from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
 from gwtui.contract.request import RequestModel
 from gwtui.crud.form import Facts, FormContext
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused, Unknown
-from gwtui.crud.text import sentence
+from gwtui.crud.plan_text import sentence
 from gwtui.crud.undo import UNDO_TIME
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.resources.choices import value_soon
 from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.commands import key_of
 from gwtui.ui.forms.confirm import ConfirmScreen
-from gwtui.ui.in_doubt import PLACE, route_to
-from gwtui.ui.screens.ask import NoticeScreen
+from gwtui.ui.in_doubt_writes import PLACE, route_to
+from gwtui.ui.screens.dialogs import NoticeScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.header import whose
 from gwtui.watch.feeds.workspaces import workspaces_feed

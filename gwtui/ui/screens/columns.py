@@ -17,8 +17,7 @@ from textual.widgets.option_list import Option
 
 from gwtui.resources.preferences import WIDTHS
 from gwtui.ui.screens.modal import Modal
-from gwtui.ui.text import fit
-from gwtui.ui.tones import toned
+from gwtui.ui.text import fit, toned
 from gwtui.ui.widgets.table.layout import AS_DECLARED, ColumnChoice, arrange
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
@@ -13,13 +13,12 @@ from textual.content import Content
 
 from gwtui.domain.cells import Tone
 from gwtui.domain.safe_text import safe_text
+from gwtui.records import dataclass
 from gwtui.resources.actions import place_actions
 from gwtui.resources.registry import SHORT_TITLES, TABS, TITLES
 from gwtui.ui.commands import shown, tab_of
-from gwtui.ui.text import fit
-from gwtui.ui.tones import toned
-from gwtui.ui.widgets.badges import CRITICAL, FAULTS, READ_ONLY, badge
-from gwtui.ui.widgets.one_line import Part, PartsLine
+from gwtui.ui.text import fit, toned
+from gwtui.ui.widgets.lines import Part, PartsLine
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
@@ -30,6 +29,9 @@ if TYPE_CHECKING:
 TabStyle = Literal["whole", "short", "number", "current"]
 """How tabs are written: with their titles, with shorter ones, as the number keys alone, or only
 the one that is shown."""
+READ_ONLY = "READ-ONLY"
+CRITICAL = "CRITICAL"
+FAULTS = "FAULTS ON"
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,3 +276,8 @@ def _tabs(current: str) -> tuple[HeaderTab, ...]:
         for action, place in places
         if place is not None and (place in TABS or place == current)
     )
+
+
+def badge(text: str, colours: str = "badge") -> Content:
+    """A text on a ground of its own: in the theme's colours "badge", or in "alarm"."""
+    return Content.styled(f" {text} ", f"bold ${colours}-foreground on ${colours}-background")

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from gwtui.watch.history import lease, watched
+from gwtui.watch.history import lease, watched_models
 from gwtui.watch.history.curves import MOST_POINTS, curve, readings, runs, span_of
 from gwtui.watch.history.model import (
     GAP,
@@ -232,7 +232,7 @@ class HistoryReader:
 
     def watched_models(self) -> tuple[str, ...]:
         """The models whose endpoints are watched."""
-        return watched.watched_models(self._connection)
+        return watched_models.watched_models(self._connection)
 
 
 def _reading(found: Stretch, at: int | None = None) -> Reading:

@@ -15,11 +15,11 @@ from fault_world import NOW, FaultWorld
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
-from gwtui.contract.activity import ActivityRow
 from gwtui.contract.byok import ByokCredential, CreateByokRequest
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrails import UpdateGuardrailRequest
 from gwtui.contract.keys import ApiKey, CreateKeyRequest
+from gwtui.contract.usage import ActivityRow
 from gwtui.crud.fields import PlanContext
 from gwtui.resources import uses
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS

@@ -1,0 +1,128 @@
+"""Pages to read: a text over the whole screen, and every figure of one object."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from typing import Any, ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+
+from gwtui.crud.action import COPY
+from gwtui.crud.resource import Section
+from gwtui.resources.actions import by_id
+from gwtui.resources.frame_actions import FIGURES
+from gwtui.ui.commands import shown
+from gwtui.ui.input_queue import OPENING
+from gwtui.ui.screens.base import GatewayScreen
+from gwtui.ui.screens.modal import Modal
+from gwtui.ui.text import toned
+from gwtui.ui.textual_compat import bindings_of
+from gwtui.ui.widgets.detail import section_lines
+from gwtui.ui.widgets.lines import LinesView, OneLine
+
+Lines = Callable[[int], Sequence[Content]]
+"""The text, laid out for a width in cells."""
+
+_MARGINS = 3
+"""Padding on both sides and the scrollbar, whose place is always kept free."""
+_WIDEST = 100
+
+
+class ReadingScreen(Modal[None]):
+    """A title, lines that scroll, and the way out.
+
+    ``copy`` lets the person choose what to copy of what is read, by the keys that copy in lists.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,backspace,v,question_mark", "leave", show=False),
+    ]
+    KEYS: ClassVar[str] = "↑ ↓ ← → PgUp PgDn scroll · Esc closes"
+    """Which keys do what."""
+
+    def __init__(
+        self, title: str, lines: Lines, *, copy: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
+        super().__init__()
+        self._title = title
+        self._lines = lines
+        self._copy = copy
+        self._copying = by_id("list.copy").keys if copy is not None else ()
+        for key in self._copying:
+            binding = Binding(key, "copy", show=False)
+            bindings_of(self).setdefault(key, []).append(binding)
+
+    def compose(self) -> ComposeResult:
+        """Title, text, keys."""
+        yield OneLine(id="reading-title")
+        yield LinesView(id="reading")
+        yield OneLine(id="reading-keys")
+
+    def on_mount(self) -> None:
+        """Show the text."""
+        self.query_one("#reading-title", OneLine).show(
+            toned(f" {self._title}", "accent", bold=True)
+        )
+        copies = f"{shown(self._copying[0])} copies · " if self._copying else ""
+        self.query_one("#reading-keys", OneLine).show(toned(f" {copies}{self.KEYS}", "muted"))
+        self.query_one(LinesView).focus()
+        self._lay_out()
+
+    def on_resize(self) -> None:
+        """Lay the text out for the new width."""
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        # From the terminal's width, so that the text is there at the first paint.
+        self.query_one(LinesView).show(self._lines(self.app.size.width - _MARGINS))
+
+    @work(group=OPENING, exclusive=True)
+    async def action_copy(self) -> None:
+        """Copy something of what is read."""
+        if self._copy is not None:
+            await self._copy()
+
+    def action_leave(self) -> None:
+        """Close."""
+        self.dismiss()
+
+
+class ObjectScreen(GatewayScreen):
+    """Shows every figure of one object. A subclass calls ``show_object`` when it has one."""
+
+    def __init__(self, resource: str, *, title: str) -> None:
+        super().__init__(resource, title=title, extra_scopes=(FIGURES, COPY))
+        self._object: tuple[str, Sequence[Section[Any]], Any] | None = None
+
+    def compose_body(self) -> ComposeResult:
+        """The figures."""
+        yield LinesView(id="object")
+
+    def show_object(self, name: str, sections: Sequence[Section[Any]], item: Any) -> None:
+        """Show this one; ``name`` must be fit to be shown."""
+        self._object = (name, sections, item)
+        self.tick(self.now)
+
+    def tick(self, now: datetime) -> None:
+        """Relative times move on; lines that stay the same are not repainted."""
+        if self._object is not None:
+            name, sections, item = self._object
+            width = min(_WIDEST, self.app.size.width - _MARGINS)
+            lines = section_lines(name, sections, item, now, width)
+            self.query_one("#object", LinesView).show(lines)
+
+    def target(self) -> Any | None:
+        """The object."""
+        return None if self._object is None else self._object[2]
+
+    def focus_body(self) -> None:
+        """The figures scroll."""
+        self.query_one("#object").focus()
+
+    def on_resize(self) -> None:
+        """Lay the figures out for the new width."""
+        self.tick(self.now)
