@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import math
+import re
+import struct
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from itertools import pairwise
 from typing import Any
 
 from starlette.responses import Response
@@ -12,7 +19,6 @@ from gwtui.contract.values import GENERATION_ID
 from gwtui.embedded.inference import answers
 from gwtui.embedded.inference.asked import Asked
 from gwtui.embedded.inference.exchange import InferenceExchange, Situation
-from gwtui.embedded.inference.vectors import DIMENSIONS, base64_floats, vector
 from gwtui.embedded.operations import Desk
 
 
@@ -53,3 +59,40 @@ class EmbeddingExchange(InferenceExchange):
         if self._request.encoding_format == "base64":
             return [base64_floats(values) for values in found]
         return list(found)
+
+
+DIMENSIONS = 256
+MAX_DIMENSIONS = 4096
+
+_WORD = re.compile(r"\w+")
+_WORD_WEIGHT, _PAIR_WEIGHT, _LETTERS_WEIGHT = 1.0, 0.5, 0.35
+
+
+def vector(text: str, dimensions: int = DIMENSIONS) -> list[float]:
+    """The vector of a text, of length 1."""
+    sums = [0.0] * dimensions
+    for feature, weight in _features(text.casefold()):
+        bits = int.from_bytes(blake2b(feature.encode("utf-8", "replace"), digest_size=8).digest())
+        sums[(bits >> 1) % dimensions] += weight if bits & 1 else -weight
+    length = math.sqrt(sum(value * value for value in sums))
+    if not length:
+        # Nothing to go by: all such texts are the same.
+        return [1.0, *[0.0] * (dimensions - 1)]
+    return [value / length for value in sums]
+
+
+def base64_floats(values: Sequence[float]) -> str:
+    """The values as float32, little-endian, in base64."""
+    return base64.b64encode(struct.pack(f"<{len(values)}f", *values)).decode("ascii")
+
+
+def _features(text: str) -> Iterator[tuple[str, float]]:
+    words = _WORD.findall(text)
+    for word in words:
+        yield f"w:{word}", _WORD_WEIGHT
+        padded = f"^{word}$"
+        for length in (3, 4):
+            for start in range(len(padded) - length + 1):
+                yield f"l:{padded[start : start + length]}", _LETTERS_WEIGHT
+    for first, second in pairwise(words):
+        yield f"p:{first} {second}", _PAIR_WEIGHT

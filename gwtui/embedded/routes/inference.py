@@ -11,10 +11,9 @@ from gwtui.contract.request import Problem
 from gwtui.embedded.inference import service
 from gwtui.embedded.inference.asked import chat_asked, embedding_asked
 from gwtui.embedded.inference.chat import ChatExchange
-from gwtui.embedded.inference.embedding import EmbeddingExchange
+from gwtui.embedded.inference.embedding import MAX_DIMENSIONS, EmbeddingExchange
 from gwtui.embedded.inference.exchange import Situation
 from gwtui.embedded.inference.standing import Standing, standing_of
-from gwtui.embedded.inference.vectors import MAX_DIMENSIONS
 from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import ResponseSchema, invalid, reference
 
