@@ -14,7 +14,7 @@ from gwtui.contract.embeddings import EmbeddingRequest
 from gwtui.domain.request_cost import prompt_tokens_at_most
 from gwtui.embedded.inference import text_model
 from gwtui.embedded.inference.asked import chat_asked, embedding_asked, with_texts
-from gwtui.embedded.inference.embedding import vector
+from gwtui.embedded.inference.embeddings import vector
 from gwtui.embedded.inference.text_model import Question
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=200)

@@ -11,7 +11,7 @@ from gwtui.contract.request import Problem
 from gwtui.embedded.inference import service
 from gwtui.embedded.inference.asked import chat_asked, embedding_asked
 from gwtui.embedded.inference.chat import ChatExchange
-from gwtui.embedded.inference.embedding import MAX_DIMENSIONS, EmbeddingExchange
+from gwtui.embedded.inference.embeddings import MAX_DIMENSIONS, EmbeddingExchange
 from gwtui.embedded.inference.exchange import Situation
 from gwtui.embedded.inference.standing import Standing, standing_of
 from gwtui.embedded.operations import Access, Operation, OperationRequest
