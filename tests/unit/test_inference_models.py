@@ -13,8 +13,8 @@ from gwtui.contract.chat import ChatRequest
 from gwtui.contract.embeddings import EmbeddingRequest
 from gwtui.domain.request_cost import prompt_tokens_at_most
 from gwtui.embedded.inference import text_model
-from gwtui.embedded.inference.asked import chat_asked, embedding_asked, with_texts
 from gwtui.embedded.inference.embeddings import vector
+from gwtui.embedded.inference.request_needs import chat_asked, embedding_asked, with_texts
 from gwtui.embedded.inference.text_model import Question
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=200)

@@ -18,9 +18,9 @@ from gwtui.contract.values import GENERATION_ID
 from gwtui.domain.request_cost import RequestCost
 from gwtui.embedded.inference import answers, booking, upstream
 from gwtui.embedded.inference.answers import SimulatedAnswer, chat_answer, delta_choice
-from gwtui.embedded.inference.asked import Asked
 from gwtui.embedded.inference.booking import Course
 from gwtui.embedded.inference.exchange import InferenceExchange, ServingEndpoint, Situation
+from gwtui.embedded.inference.request_needs import Asked
 from gwtui.embedded.inference.upstream import Pace
 from gwtui.embedded.operations import Desk
 

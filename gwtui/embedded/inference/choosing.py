@@ -25,7 +25,7 @@ from gwtui.domain.routing import (
     model_asked,
 )
 from gwtui.embedded.catalog_query import catalog_view
-from gwtui.embedded.inference.asked import Asked
+from gwtui.embedded.inference.request_needs import Asked
 from gwtui.embedded.inference.standing import Standing
 from gwtui.embedded.operations import Site
 from gwtui.embedded.responses import Refusal, named

@@ -17,8 +17,8 @@ from starlette.responses import Response
 from gwtui.contract.embeddings import EmbeddingRequest
 from gwtui.contract.values import GENERATION_ID
 from gwtui.embedded.inference import answers
-from gwtui.embedded.inference.asked import Asked
 from gwtui.embedded.inference.exchange import InferenceExchange, Situation
+from gwtui.embedded.inference.request_needs import Asked
 from gwtui.embedded.operations import Desk
 
 

@@ -15,10 +15,10 @@ from gwtui.domain.request_cost import RequestCost
 from gwtui.domain.routing import RouteAttempt
 from gwtui.embedded.inference import booking, upstream
 from gwtui.embedded.inference.answers import SimulatedAnswer
-from gwtui.embedded.inference.asked import Asked, with_texts
 from gwtui.embedded.inference.booking import Course
 from gwtui.embedded.inference.choosing import Chosen, choose
 from gwtui.embedded.inference.content_filters import BlockedByFilter, FilterHit, pipeline, screen
+from gwtui.embedded.inference.request_needs import Asked, with_texts
 from gwtui.embedded.inference.standing import Standing
 from gwtui.embedded.inference.upstream import Pace
 from gwtui.embedded.operations import Continued, Desk, Site

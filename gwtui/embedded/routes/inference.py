@@ -9,10 +9,10 @@ from gwtui.contract.completion import ChatChunk, ChatResult
 from gwtui.contract.embeddings import EmbeddingRequest, EmbeddingsResult
 from gwtui.contract.request import Problem
 from gwtui.embedded.inference import service
-from gwtui.embedded.inference.asked import chat_asked, embedding_asked
 from gwtui.embedded.inference.chat import ChatExchange
 from gwtui.embedded.inference.embeddings import MAX_DIMENSIONS, EmbeddingExchange
 from gwtui.embedded.inference.exchange import Situation
+from gwtui.embedded.inference.request_needs import chat_asked, embedding_asked
 from gwtui.embedded.inference.standing import Standing, standing_of
 from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import ResponseSchema, invalid, reference
