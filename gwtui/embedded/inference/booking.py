@@ -17,8 +17,8 @@ from gwtui.domain.pricing import Usage
 from gwtui.domain.request_cost import RequestCost, is_charged, request_cost
 from gwtui.domain.routing import RouteAttempt
 from gwtui.embedded import wire
+from gwtui.embedded.inference.key_policy import Standing
 from gwtui.embedded.inference.request_needs import Asked
-from gwtui.embedded.inference.standing import Standing
 from gwtui.embedded.simulator import CatalogEndpoint, UsageSlice
 from gwtui.embedded.simulator.chance import fraction
 from gwtui.embedded.simulator.traits import cached_tokens

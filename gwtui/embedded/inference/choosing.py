@@ -25,8 +25,8 @@ from gwtui.domain.routing import (
     model_asked,
 )
 from gwtui.embedded.catalog_query import catalog_view
+from gwtui.embedded.inference.key_policy import Standing
 from gwtui.embedded.inference.request_needs import Asked
-from gwtui.embedded.inference.standing import Standing
 from gwtui.embedded.operations import Site
 from gwtui.embedded.responses import Refusal, named
 from gwtui.embedded.simulator import build_catalog, live_figures

@@ -18,8 +18,8 @@ from gwtui.embedded.inference.answers import SimulatedAnswer
 from gwtui.embedded.inference.booking import Course
 from gwtui.embedded.inference.choosing import Chosen, choose
 from gwtui.embedded.inference.content_filters import BlockedByFilter, FilterHit, pipeline, screen
+from gwtui.embedded.inference.key_policy import Standing
 from gwtui.embedded.inference.request_needs import Asked, with_texts
-from gwtui.embedded.inference.standing import Standing
 from gwtui.embedded.inference.upstream import Pace
 from gwtui.embedded.operations import Continued, Desk, Site
 from gwtui.embedded.responses import Refusal

@@ -12,8 +12,8 @@ from gwtui.embedded.inference import service
 from gwtui.embedded.inference.chat import ChatExchange
 from gwtui.embedded.inference.embeddings import MAX_DIMENSIONS, EmbeddingExchange
 from gwtui.embedded.inference.exchange import Situation
+from gwtui.embedded.inference.key_policy import Standing, standing_of
 from gwtui.embedded.inference.request_needs import chat_asked, embedding_asked
-from gwtui.embedded.inference.standing import Standing, standing_of
 from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import ResponseSchema, invalid, reference
 
