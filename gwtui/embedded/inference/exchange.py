@@ -16,8 +16,8 @@ from gwtui.domain.routing import RouteAttempt
 from gwtui.embedded.inference import booking, upstream
 from gwtui.embedded.inference.answers import SimulatedAnswer
 from gwtui.embedded.inference.booking import Course
-from gwtui.embedded.inference.choosing import Chosen, choose
 from gwtui.embedded.inference.content_filters import BlockedByFilter, FilterHit, pipeline, screen
+from gwtui.embedded.inference.endpoint_selection import Chosen, choose
 from gwtui.embedded.inference.key_policy import Standing
 from gwtui.embedded.inference.request_needs import Asked, with_texts
 from gwtui.embedded.inference.upstream import Pace
