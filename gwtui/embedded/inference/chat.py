@@ -16,9 +16,9 @@ from gwtui.contract.chat import ChatRequest
 from gwtui.contract.completion import STREAM_END
 from gwtui.contract.values import GENERATION_ID
 from gwtui.domain.request_cost import RequestCost
-from gwtui.embedded.inference import answers, booking, upstream
+from gwtui.embedded.inference import answers, upstream
+from gwtui.embedded.inference.accounting import Course
 from gwtui.embedded.inference.answers import SimulatedAnswer, chat_answer, delta_choice
-from gwtui.embedded.inference.booking import Course
 from gwtui.embedded.inference.exchange import InferenceExchange, ServingEndpoint, Situation
 from gwtui.embedded.inference.request_needs import Asked
 from gwtui.embedded.inference.upstream import Pace

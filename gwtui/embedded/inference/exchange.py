@@ -13,9 +13,9 @@ from gwtui.contract.values import GENERATION_ID
 from gwtui.domain.clock import Clock
 from gwtui.domain.request_cost import RequestCost
 from gwtui.domain.routing import RouteAttempt
-from gwtui.embedded.inference import booking, upstream
+from gwtui.embedded.inference import upstream
+from gwtui.embedded.inference.accounting import Course
 from gwtui.embedded.inference.answers import SimulatedAnswer
-from gwtui.embedded.inference.booking import Course
 from gwtui.embedded.inference.content_filters import BlockedByFilter, FilterHit, pipeline, screen
 from gwtui.embedded.inference.endpoint_selection import Chosen, choose
 from gwtui.embedded.inference.key_policy import Standing
