@@ -24,7 +24,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from gwtui.contract import errors
 from gwtui.contract.request import RequestModel
 from gwtui.domain.clock import Clock
-from gwtui.embedded import bodies
 from gwtui.embedded.auth import admit
 from gwtui.embedded.errors import DatabaseBusyError
 from gwtui.embedded.operations import Continued, Operation, OperationRequest, Principal, Site
