@@ -1,4 +1,9 @@
-"""An embedding request on its way to its vectors. Inference contract section 8."""
+"""Embedding requests and the model that answers them. Inference contract section 8.
+
+The model hashes n-grams, so that texts with the same words and stems lie close: every word, every
+pair of words and every run of three or four letters adds to a place that its hash gives. Vectors
+have length 1, so that their dot product is their similarity.
+"""
 
 from __future__ import annotations
 
@@ -17,26 +22,34 @@ from starlette.responses import Response
 from gwtui.contract.embeddings import EmbeddingRequest
 from gwtui.contract.values import GENERATION_ID
 from gwtui.embedded.inference import answers
-from gwtui.embedded.inference.exchange import InferenceExchange, Situation
-from gwtui.embedded.inference.request_needs import Asked
-from gwtui.embedded.operations import Desk
+from gwtui.embedded.inference.exchange import InferenceExchange, RequestContext
+from gwtui.embedded.inference.parsed_request import ParsedRequest
+from gwtui.embedded.operations import Responder
+
+DIMENSIONS = 256
+MAX_DIMENSIONS = 4096
+
+_WORD = re.compile(r"\w+")
+_WORD_WEIGHT, _PAIR_WEIGHT, _LETTERS_WEIGHT = 1.0, 0.5, 0.35
 
 
 class EmbeddingExchange(InferenceExchange):
     """An embedding request on its way to its answer."""
 
-    def __init__(self, situation: Situation, asked: Asked, request: EmbeddingRequest) -> None:
-        super().__init__(situation, asked)
+    def __init__(
+        self, context: RequestContext, parsed: ParsedRequest, request: EmbeddingRequest
+    ) -> None:
+        super().__init__(context, parsed)
         self._request = request
 
-    async def answer(self, desk: Desk) -> Response:
+    async def answer(self, responder: Responder) -> Response:
         """The vectors. Raises Refusal."""
         taken = await self._reach()
-        vectors = await asyncio.to_thread(self._vectors, taken.asked)
+        vectors = await asyncio.to_thread(self._vectors, taken.parsed)
         await self._clock.sleep(taken.pace.thinks_for)
-        course = self._course(taken, None, None, streamed=False)
-        cost = await self._book(desk, taken, course)
-        prompt = taken.asked.prompt_tokens
+        outcome = self._outcome(taken, None, None, streamed=False)
+        cost = await self._book(responder, taken, outcome)
+        prompt = taken.parsed.prompt_tokens
         body: dict[str, Any] = {
             "id": self._at.id,
             "object": "list",
@@ -51,21 +64,14 @@ class EmbeddingExchange(InferenceExchange):
         if self._at.wants_metadata:
             body["service_metadata"] = self._metadata(None)
         headers = {GENERATION_ID: self._at.id}
-        return desk.respond(200, body, headers)
+        return responder.respond(200, body, headers)
 
-    def _vectors(self, asked: Asked) -> list[list[float] | str]:
+    def _vectors(self, parsed: ParsedRequest) -> list[list[float] | str]:
         size = self._request.dimensions or DIMENSIONS
-        found = [vector(each.text, size) for each in asked.texts]
+        found = [vector(each.text, size) for each in parsed.texts]
         if self._request.encoding_format == "base64":
             return [base64_floats(values) for values in found]
         return list(found)
-
-
-DIMENSIONS = 256
-MAX_DIMENSIONS = 4096
-
-_WORD = re.compile(r"\w+")
-_WORD_WEIGHT, _PAIR_WEIGHT, _LETTERS_WEIGHT = 1.0, 0.5, 0.35
 
 
 def vector(text: str, dimensions: int = DIMENSIONS) -> list[float]:
