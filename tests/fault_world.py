@@ -45,7 +45,7 @@ from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.simulator import build_world
 from gwtui.embedded.simulator.generations import latest_requests
 from gwtui.resources.budgets import writes as budget_plans
-from gwtui.resources.generations import writes as generation_plans
+from gwtui.resources.generations import plan_feedback
 from gwtui.resources.guardrails.writes import BoundBy
 from gwtui.resources.members import writes as member_plans
 from gwtui.resources.uses import WorkspaceContents
@@ -206,7 +206,7 @@ PLANS: Mapping[str, Callable[[FaultWorld], Plan[Any]]] = {
     "createKey": lambda w: key_plans.plan_create(CreateKeyRequest(name="new"), NOW),
     "updateKey": lambda w: key_plans.plan_update(w.key, UpdateKeyRequest(name="renamed"), NOW),
     "deleteKey": lambda w: key_plans.plan_delete(w.key, NOW),
-    "giveFeedback": lambda w: generation_plans.plan_feedback(
+    "giveFeedback": lambda w: plan_feedback(
         FeedbackRequest(generation_id=w.generation, category="latency"), PlanContext(NOW)
     ),
     "createWorkspace": lambda w: workspace_plans.plan_create(

@@ -33,12 +33,12 @@ from gwtui.local.rotations import RotationLog
 from gwtui.local.sealed_keys import SealedKeys
 from gwtui.resources.assignments import writes as assignments
 from gwtui.resources.byok.writes import CREDENTIALS, CredentialSurroundings
-from gwtui.resources.guardrails.fields import fields_of
+from gwtui.resources.guardrails.form import fields_of
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
 from gwtui.resources.guardrails.writes import BoundBy
 from gwtui.resources.keys.writes import WRITES as KEYS
 from gwtui.resources.organization.writes import WRITES as SETTINGS
-from gwtui.resources.rotations.plans import (
+from gwtui.resources.rotations.writes import (
     RotateRequest,
     RotationKeeping,
     RotationSource,

@@ -13,12 +13,15 @@ from gwtui.cli.lists.show import show_list
 from gwtui.cli.output import narrate
 from gwtui.cli.resources import Resource
 from gwtui.cli.target import Connect, find_profile, reach
+from gwtui.client.gateway import GatewayClient
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.doctor import DoctorLine, is_wrong
+from gwtui.local.doctor import DoctorLine, TerminalFacts, is_wrong, machine_lines
 from gwtui.local.paths import Paths
 from gwtui.local.profiles import Profile, ProfileError
 from gwtui.local.tokens import TOKEN_VARIABLE
+from gwtui.resources.doctor import DOCTOR
+from gwtui.watch.feeds.doctor import gateway_lines, tls_line
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
@@ -35,8 +38,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Look at everything and print it; FAILED when something is wrong."""
-    from gwtui.resources.doctor import DOCTOR  # noqa: PLC0415 - loads what --help does not need
-
     asked = asked_of(DOCTOR, arguments)
     lines = _lines(arguments, Paths.of_user())
     now = SYSTEM_CLOCK.now()
@@ -81,8 +82,6 @@ async def _look(
     connect: Connect | None,
 ) -> list[DoctorLine]:
     """Everything, one after the other. ``known`` is why there is no token, and the profile."""
-    from gwtui.local.doctor import TerminalFacts, machine_lines  # noqa: PLC0415
-
     facts = TerminalFacts.present()
     lines = await machine_lines(paths, facts, needs_keyring=keyring)
     missing, profile = known
@@ -102,8 +101,6 @@ async def _look(
 
 async def _tls_alone(profile: Profile) -> DoctorLine:
     """What can be told of a gateway without a token."""
-    from gwtui.watch.feeds.doctor import tls_line  # noqa: PLC0415
-
     try:
         connection = profile.connection(None, "none")
     except ProfileError as error:
@@ -112,8 +109,6 @@ async def _tls_alone(profile: Profile) -> DoctorLine:
 
 
 async def _of_gateway(connection: Connection) -> list[DoctorLine]:
-    from gwtui.client.gateway import GatewayClient  # noqa: PLC0415
-    from gwtui.watch.feeds.doctor import gateway_lines  # noqa: PLC0415
 
     source = safe_line(connection.token_source or "nowhere", _TEXT)
     token = DoctorLine("token", "Token", "well", f"From: {source}")

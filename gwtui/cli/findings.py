@@ -12,7 +12,7 @@ from gwtui.cli.lists.command import ListVerb
 from gwtui.cli.resources import Resource
 from gwtui.domain.findings import AccountFinding
 
-RESOURCE = Resource("findings", "what to look at", "gwtui.resources.findings.resource:FINDINGS")
+RESOURCE = Resource("findings", "what to look at", "gwtui.resources.findings:FINDINGS")
 _GRAVE = ("critical", "warning", "notice")
 _UNREAD = "unread-"
 

@@ -15,6 +15,8 @@ from gwtui.cli.rows import add_row_options, print_rows
 from gwtui.cli.target import missing_extra
 from gwtui.contract.dialects import DIALECTS, GENERIC, Dialect
 from gwtui.contract.scalars import timestamp_text
+from gwtui.domain.safe_text import safe_text
+from gwtui.local.paths import Paths, ensure_private
 
 if TYPE_CHECKING:
     from gwtui.embedded.faults import Switchboard
@@ -147,7 +149,6 @@ _RECENT = ("id", "made_at", "model", "key")
 
 
 def _generations(arguments: argparse.Namespace) -> int:
-    from gwtui.domain.safe_text import safe_text  # noqa: PLC0415
     from gwtui.embedded.demo import DATABASE_NAME  # noqa: PLC0415
     from gwtui.embedded.recent import recent_generations  # noqa: PLC0415 - the store
 
@@ -177,7 +178,6 @@ def _dialect(arguments: argparse.Namespace) -> Dialect:
 
 
 def _database(arguments: argparse.Namespace) -> Path:
-    from gwtui.local.paths import Paths, ensure_private  # noqa: PLC0415
 
     given: Path | None = arguments.database
     return given or ensure_private(Paths.of_user().data) / "gateway.sqlite3"
@@ -190,7 +190,6 @@ def _port(text: str) -> int:
 
 
 def _narrate(message: str) -> None:
-    from gwtui.domain.safe_text import safe_text  # noqa: PLC0415
 
     print(f"gwtui gateway: {safe_text(message, 1000)}", file=sys.stderr, flush=True)
 

@@ -13,11 +13,11 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from gwtui.cli import exits
-from gwtui.cli.asking import NoAnswerGivenError, read_line, read_token
-from gwtui.cli.key_facts import ask_gateway, in_short
 from gwtui.cli.logout import Place, StillThereError, forget, stored_token
-from gwtui.cli.new_keys import NewKeysWaitError, add_discard_option, refuse_to_lock_out
 from gwtui.cli.output import narrate
+from gwtui.cli.prompts import NoAnswerGivenError, read_line, read_token
+from gwtui.cli.recover_key import NewKeysWaitError, add_discard_option, refuse_to_lock_out
+from gwtui.cli.whoami import ask_gateway, in_short
 from gwtui.client.errors import GatewayError
 from gwtui.contract.current_key import CurrentKey
 from gwtui.domain.known_secrets import Secret

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Literal
 
 from gwtui.cli import exits
-from gwtui.cli.new_keys import NewKeysWaitError, add_discard_option, refuse_to_lock_out
 from gwtui.cli.output import narrate
+from gwtui.cli.recover_key import NewKeysWaitError, add_discard_option, refuse_to_lock_out
 from gwtui.domain.known_secrets import Secret
 from gwtui.domain.lookup import among
 from gwtui.local.keyring_store import (

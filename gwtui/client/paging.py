@@ -21,7 +21,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Generic, Self, TypeVar, cast
 from weakref import WeakKeyDictionary, WeakValueDictionary, ref
 
@@ -30,6 +30,7 @@ from gwtui.client.answers import ModelT, Rows, read_rows
 from gwtui.client.call import Call, Caller, Query
 from gwtui.contract.response import ResponseModel
 from gwtui.domain.identity_set import IdentitySet
+from gwtui.records import dataclass
 
 T = TypeVar("T")
 

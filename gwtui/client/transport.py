@@ -15,7 +15,6 @@ import os
 import socket
 import ssl
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from http import HTTPStatus
 from typing import Any
@@ -45,6 +44,7 @@ from gwtui.client.errors import (
 from gwtui.client.request_log import Traffic, answered
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.domain.known_secrets import Secret, hider, is_short, remember
+from gwtui.records import dataclass
 
 logger = logging.getLogger("gwtui.client")
 

@@ -6,11 +6,12 @@ A row is found by its identity, by another of its names, or by the beginning of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import islice
 from typing import Generic, TypeVar
 
 from gwtui.domain.safe_text import safe_line
+from gwtui.records import dataclass
 
 T = TypeVar("T")
 
@@ -139,6 +140,5 @@ def among(word: str, known: Iterable[str]) -> str:
 
 
 def _most_alike(word: str, known: Iterable[str], most: int) -> list[str]:
-    from difflib import get_close_matches  # noqa: PLC0415 - only a mistake needs it
 
     return get_close_matches(word, list(known), most)

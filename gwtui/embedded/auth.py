@@ -6,7 +6,6 @@ import hashlib
 import secrets
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from gwtui.contract.dialects import Dialect
@@ -14,6 +13,7 @@ from gwtui.contract.keys import is_expired
 from gwtui.embedded.operations import Access, Principal
 from gwtui.embedded.responses import management_key_needed, unauthenticated
 from gwtui.embedded.store import keys
+from gwtui.records import dataclass
 
 _RANDOM_BYTES = 32
 _SHOWN = 3

@@ -25,7 +25,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -48,6 +48,7 @@ from gwtui.local.toml_file import (
     not_toml,
     read_user_text,
 )
+from gwtui.records import dataclass
 
 Model = TypeVar("Model", bound=RequestModel)
 

@@ -46,7 +46,7 @@ class CannotSwitchError(Exception):
     """The other profile cannot be opened; the message says why, fit to be shown."""
 
 
-class Switching:
+class ProfileSwitch:
     """Switches the dashboard between the gateways of ``targets``."""
 
     def __init__(self, app: DashboardApp, targets: Targets) -> None:
@@ -68,7 +68,6 @@ class Switching:
             await self._choose()
 
     async def _choose(self) -> None:
-        from gwtui.ui.profile_switch import ProfileScreen  # noqa: PLC0415 - at the first use
 
         app, problem = self._app, ""
         while True:

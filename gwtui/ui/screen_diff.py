@@ -58,7 +58,7 @@ _Run = tuple[Look, int, int, str]
 _PLAIN_LOOKS: tuple[Look, Look] = (PLAIN, (None, None, ""))
 
 
-class ScreenMemory:
+class ScreenDiff:
     """Remembers what was sent. Whoever else wrote on the terminal has to ``forget`` it."""
 
     def __init__(self) -> None:

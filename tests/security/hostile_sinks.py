@@ -17,11 +17,12 @@ from gwtui.contract.dialects import GENERIC
 from gwtui.crud.export import exported
 from gwtui.crud.resource import Column, DetailRow, ResourceSpec, Scope, Section
 from gwtui.domain.guardrail_effect import effect_on_catalog, restrictions_of
-from gwtui.resources.activity import resource as activity
-from gwtui.resources.activity.breakdown import of_account, of_keys
+from gwtui.resources import activity
+from gwtui.resources import generations as generation
+from gwtui.resources.activity import of_account, of_keys
 from gwtui.resources.copying import copyables, declared, row_path
-from gwtui.resources.credits import balance, spending
-from gwtui.resources.generations import resource as generation
+from gwtui.resources.credits import balance
+from gwtui.resources.credits import resource as spending
 from gwtui.resources.guardrails.effect import EFFECT_COLUMNS, model_identity
 from gwtui.resources.guardrails.resource import GUARDRAILS
 from gwtui.resources.keys import current as current_key

@@ -13,10 +13,10 @@ from hostile_sinks import dangerous
 from hostile_strings import CORPUS, SMALL
 
 import gwtui.cli
-from gwtui.cli.check.finding import Finding, Severity, one_line
+from gwtui.cli.check import Finding, Severity, one_line
 from gwtui.cli.gateway import _narrate
-from gwtui.cli.key_facts import in_short, key_json, key_rows
 from gwtui.cli.output import narrate, print_json, print_table
+from gwtui.cli.whoami import in_short, key_json, key_rows
 from gwtui.contract.current_key import CurrentKey
 from gwtui.local.crash_report import crash_report
 

@@ -23,8 +23,7 @@ from gwtui.contract.usage import GenerationContent
 from gwtui.crud.form import FormContext, MultiPickField, PickOption, no_choices
 from gwtui.local.audit import AuditedChange, AuditEntry
 from gwtui.resources import choices as offered
-from gwtui.resources.alerts.history import ALERT_HISTORY
-from gwtui.resources.alerts.resource import ALERTS
+from gwtui.resources.alerts.resource import ALERT_HISTORY, ALERTS
 from gwtui.resources.audit import AUDIT
 from gwtui.resources.guardrails.form import create_form
 from gwtui.ui.app import GwtuiApp

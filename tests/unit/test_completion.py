@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from gwtui.cli import command_tree
-from gwtui.cli.commands import COMMANDS
-from gwtui.cli.completion import known
-from gwtui.cli.completion.answer import answer, candidates, quoted, split
-from gwtui.cli.completion.scripts import SCRIPTS
-from gwtui.cli.main import main
+from gwtui.cli import command_tree, complete
+from gwtui.cli.complete import answer, candidates, quoted, split
+from gwtui.cli.completion import SCRIPTS
+from gwtui.cli.main import COMMANDS, main
 from gwtui.cli.resources import RESOURCES
 from gwtui.cli.verbs import verbs_of
 from gwtui.client.connection import Connection
@@ -42,7 +40,7 @@ BUILT = cache_once(command_tree.command_tree)
 @pytest.fixture
 def cache(private_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Names of a profile called work, which is the default one."""
-    known._paths.cache_clear()
+    complete._paths.cache_clear()
     monkeypatch.setattr(command_tree, "command_tree", BUILT)
     config = private_home / "config" / "gwtui"
     config.mkdir(parents=True, mode=0o700)
@@ -187,7 +185,7 @@ def test_an_answer_is_words_alone_whatever_goes_wrong(
     assert main(["complete", "fish", "keys", "get", '"film s']) == 0
     out, err = capsys.readouterr()
     assert (out, err) == ("ci\nget\tprint one\nfilm storyboard test\n", "")
-    monkeypatch.setattr(known, "known_tree", None)
+    monkeypatch.setattr(complete, "known_tree", None)
     for words in ([], ["bash"], ["bash", "x", "y"], ["zsh"], ["zsh", "keys", ""]):
         assert answer(words) == 0
     assert capsys.readouterr() == ("", "")

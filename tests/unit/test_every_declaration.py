@@ -10,8 +10,8 @@ import pytest
 
 from declared_kit import SPECS, loaded, verbs_of, writes_of
 from fault_world import NOW
+from gwtui.cli.changes.change import field_schemas, is_deprecated
 from gwtui.cli.changes.crud import changes_of
-from gwtui.cli.changes.values import field_schemas, is_deprecated
 from gwtui.cli.resources import RESOURCES as COMMANDS
 from gwtui.cli.verbs import verbs_of as commands_of
 from gwtui.contract.request import RequestModel

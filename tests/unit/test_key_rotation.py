@@ -25,7 +25,7 @@ from gwtui.local import rotations
 from gwtui.local.journal import DID_NOT_HAPPEN, Journal, JournalEntry, this_process
 from gwtui.local.rotations import RotationLog
 from gwtui.local.sealed_keys import SealedKeys
-from gwtui.resources.rotations.plans import (
+from gwtui.resources.rotations.writes import (
     RotateRequest,
     RotationKeeping,
     RotationSource,

@@ -15,10 +15,10 @@ from gwtui.contract.models import Endpoint, Model
 from gwtui.contract.usage import ActivityRow, Generation
 from gwtui.crud.resource import DetailRow, Section
 from gwtui.domain.catalog import CatalogView, Offers
-from gwtui.resources.activity import resource as activity
-from gwtui.resources.activity.breakdown import of_account
+from gwtui.resources import activity
+from gwtui.resources import generations as generation
+from gwtui.resources.activity import of_account
 from gwtui.resources.byok.resource import BYOK
-from gwtui.resources.generations import resource as generation
 from gwtui.resources.keys import current as current_key
 from gwtui.resources.models import zdr
 from gwtui.resources.models.zdr import ZDR

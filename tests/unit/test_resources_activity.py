@@ -12,8 +12,18 @@ from gwtui.contract.keys import ApiKey
 from gwtui.contract.usage import ActivityRow
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.activity import Measure, tally
-from gwtui.resources.activity.breakdown import Uses, grouped, of_account, of_keys, of_users
-from gwtui.resources.activity.resource import OTHERS, Ranked, in_words, ranked, totals
+from gwtui.resources.activity import (
+    OTHERS,
+    Ranked,
+    Uses,
+    grouped,
+    in_words,
+    of_account,
+    of_keys,
+    of_users,
+    ranked,
+    totals,
+)
 from gwtui.watch.feeds import activity as activity_feeds
 from gwtui.watch.feeds.activity import Activity, KeyActivity, UserActivity, read_key_activity
 from gwtui.watch.shared_reads import unshared

@@ -7,11 +7,12 @@ import pytest
 
 from gwtui.contract.models import Pricing
 from gwtui.domain.pricing import Usage
-from gwtui.resources.models.prices import other_prices, other_prices_cell
-from gwtui.resources.models.quotes import (
+from gwtui.resources.models.prices import (
     OFFER_COLUMNS,
     QuotedEndpoint,
     compare,
+    other_prices,
+    other_prices_cell,
     parse_tokens,
     parse_when,
     rules_text,

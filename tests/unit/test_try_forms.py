@@ -24,8 +24,7 @@ from gwtui.domain.known_secrets import Token
 from gwtui.local.sealed_keys import SealedKey, SealLabel
 from gwtui.resources.session import TryMemory
 from gwtui.resources.tries.facts import key_hash
-from gwtui.resources.tries.form import TriedKey, TryForm, try_form
-from gwtui.resources.tries.keys import TYPED, begin_with, key_sources
+from gwtui.resources.tries.form import TYPED, TriedKey, TryForm, begin_with, key_sources, try_form
 from gwtui.ui.actions.tries import _begun_from
 from gwtui.ui.forms.form_state import FormState
 from gwtui.watch.feeds.byok import ByokRow

@@ -10,8 +10,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gwtui.cli import exits
-from gwtui.cli.asking import NoAnswerGivenError, read_secret
-from gwtui.cli.changes.change import ChangeCommand, ChangeContext, NothingToDoError
+from gwtui.cli.changes.change import (
+    ChangeCommand,
+    ChangeContext,
+    NothingToDoError,
+    field_schemas,
+    is_deprecated,
+    is_secret,
+    put,
+    read_values,
+    stdin_value,
+    validated,
+)
 from gwtui.cli.changes.execute import (
     Sent,
     confirm,
@@ -32,15 +42,6 @@ from gwtui.cli.changes.many import (
     plan_chosen,
     refuse_own_fields,
 )
-from gwtui.cli.changes.values import (
-    field_schemas,
-    is_deprecated,
-    is_secret,
-    put,
-    read_values,
-    stdin_value,
-    validated,
-)
 from gwtui.cli.exits import CommandError
 from gwtui.cli.output import (
     add_output_option,
@@ -48,15 +49,19 @@ from gwtui.cli.output import (
     narrate,
     print_json,
 )
+from gwtui.cli.prompts import NoAnswerGivenError, read_secret
 from gwtui.cli.resources import Resource
 from gwtui.cli.running import run_async, serve_recorded
 from gwtui.cli.target import add_demo_option, reach
 from gwtui.contract.dialects import DIALECTS
 from gwtui.contract.keys import CreatedKey
 from gwtui.crud.plan import Applied, Plan, Refused, Unknown
+from gwtui.crud.resource import Scope
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.paths import Paths
+from gwtui.resources.session import open_session
+from gwtui.watch.feeds.current_key import current_key_feed
 
 if TYPE_CHECKING:
     from gwtui.contract.request import RequestModel
@@ -159,7 +164,6 @@ class ChangeVerb:
         connect = reach(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
 
         async def work() -> int:
-            from gwtui.resources.session import open_session  # noqa: PLC0415 - only what is needed
 
             async with (
                 connect() as connection,
@@ -282,9 +286,6 @@ def _refuse_early(model: type[RequestModel], given: Mapping[str, Any]) -> None:
 
 async def _learn_rights(session: Session) -> None:
     """Whose key it is, for the audit log, and whether it may change anything at all."""
-    from gwtui.crud.resource import Scope  # noqa: PLC0415
-    from gwtui.watch.feeds.current_key import current_key_feed  # noqa: PLC0415
-
     await current_key_feed(session.hub, Scope()).refresh()
 
 

@@ -6,8 +6,13 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from gwtui.cli.changes.change import ChangeCommand, ChangeContext, NothingToDoError, Operand
-from gwtui.cli.changes.values import complaint
+from gwtui.cli.changes.change import (
+    ChangeCommand,
+    ChangeContext,
+    NothingToDoError,
+    Operand,
+    complaint,
+)
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.contract.request import Problem
 from gwtui.crud.fields import PlanContext

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gwtui.cli import exits
-from gwtui.cli.asking import await_line
 from gwtui.cli.exits import USAGE, CommandError
-from gwtui.cli.new_keys import print_value
 from gwtui.cli.output import OutputLostError, narrate, narrate_lines, print_json
+from gwtui.cli.prompts import await_line
+from gwtui.cli.recover_key import print_value
 from gwtui.contract.keys import CreatedKey
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.plan import Applied, Confirmation, ConfirmationKind, Outcome, Plan, Refused

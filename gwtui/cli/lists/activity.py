@@ -23,7 +23,7 @@ from gwtui.domain import activity
 from gwtui.domain.activity import DayRange, days_between
 from gwtui.domain.lookup import among
 from gwtui.local.paths import Paths
-from gwtui.resources.activity.breakdown import (
+from gwtui.resources.activity import (
     OTHERS,
     PARTS,
     ActivityGroup,

@@ -13,10 +13,8 @@ from typing import Any
 from gwtui.cli import exits
 from gwtui.cli.exits import CommandError
 from gwtui.cli.lists.lookup import CommandReadings, find_parent, find_row, find_workspace
-from gwtui.cli.lists.portions import FORMS as PORTIONED
-from gwtui.cli.lists.portions import PortionPrinter
 from gwtui.cli.lists.query import ListQuery, list_query, list_view
-from gwtui.cli.lists.show import print_detail, show_list
+from gwtui.cli.lists.show import STREAMED_FORMS, PortionPrinter, print_detail, show_list
 from gwtui.cli.output import FORMS, add_output_option, narrate, print_json, print_ndjson
 from gwtui.cli.resources import Resource
 from gwtui.cli.running import reading_hub, run_async
@@ -101,7 +99,7 @@ class ListVerb:
             async with reading_hub(connect) as hub:
                 readings = CommandReadings(hub)
                 scope = await read_scope(readings, self.resource, arguments)
-                if arguments.output in PORTIONED and not asked.ordered and self.in_portions:
+                if arguments.output in STREAMED_FORMS and not asked.ordered and self.in_portions:
                     rows, code = await self._portions(readings, asked, scope, arguments)
                 else:
                     rows, code = await self._whole(readings, asked, scope, arguments)

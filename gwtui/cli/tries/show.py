@@ -25,8 +25,13 @@ from gwtui.domain.request_cost import RequestCost
 from gwtui.domain.safe_text import safe_text
 from gwtui.domain.serialize import masked
 from gwtui.resources.tries.facts import TryFacts
-from gwtui.resources.tries.plan import PlannedTry, TryPlan, why_excluded
-from gwtui.resources.tries.reckoning import reckoned_chat, reckoned_embedding
+from gwtui.resources.tries.plan import (
+    PlannedTry,
+    TryPlan,
+    expected_chat_cost,
+    expected_embedding_cost,
+    why_excluded,
+)
 
 _MOST = 20_000_000
 """Characters of an answer that are printed: more than the client reads."""
@@ -65,7 +70,7 @@ class AnswerPrinter:
 
 def show_chat(answer: ChatAnswer, facts: TryFacts, *, as_json: bool) -> int:
     """The figures of an answer that was printed, or all of it as JSON; returns the exit code."""
-    reckoned = reckoned_chat(facts, answer, SYSTEM_CLOCK.now())
+    reckoned = expected_chat_cost(facts, answer, SYSTEM_CLOCK.now())
     if as_json:
         print_json(chat_json(answer, reckoned))
     else:
@@ -81,7 +86,7 @@ def show_embedding(answer: EmbeddingAnswer, facts: TryFacts, *, as_json: bool) -
     """The vectors and what they took; returns the exit code."""
     result = answer.result
     usage = result.usage or EmbeddingUsage()
-    reckoned = reckoned_embedding(facts, answer, SYSTEM_CLOCK.now())
+    reckoned = expected_embedding_cost(facts, answer, SYSTEM_CLOCK.now())
     if as_json:
         print_json(_embedding_json(answer, reckoned))
         return exits.OK

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue
@@ -18,6 +17,7 @@ from gwtui.embedded.simulator.chance import between, fraction, hex_text, pick
 from gwtui.embedded.store import generations, keys, served, workspaces
 from gwtui.embedded.store.generations import Feedback, GenerationRecord
 from gwtui.embedded.store.table import from_pico
+from gwtui.records import dataclass
 
 if TYPE_CHECKING:
     from gwtui.embedded.simulator import Catalog, CatalogEndpoint

@@ -6,7 +6,6 @@ Everything here stays as it is. What moves (latency, throughput, uptime) comes f
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache, cached_property, lru_cache, partial
@@ -24,6 +23,7 @@ from gwtui.embedded.simulator.seed_data import (
     entries,
     parameter_groups,
 )
+from gwtui.records import dataclass
 
 _DEFAULTS = (
     "temperature",

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from gwtui.embedded.simulator.chance import hex_text
 from gwtui.embedded.simulator.usage import DayPlan, UsageProfile, UsageStream, day_plans
+from gwtui.records import dataclass
 
 _ID = re.compile(r"gen-([0-9]{10})-[0-9a-f]{20}\Z")
 _DIGITS = 20

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sqlite3
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
 from gwtui.contract.budgets import BUDGET_INTERVALS, BudgetInterval
 from gwtui.embedded.store.table import Table, from_pico
 from gwtui.embedded.store.usage import Spend, UsageWindows, window_days
+from gwtui.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from gwtui.contract.usage import ACTIVITY_DAYS
@@ -13,6 +12,7 @@ from gwtui.embedded.simulator.usage import UsageProfile
 from gwtui.embedded.store import activity
 from gwtui.embedded.store.activity import Actor
 from gwtui.embedded.store.table import Table, to_day
+from gwtui.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

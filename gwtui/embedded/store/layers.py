@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
@@ -12,6 +11,7 @@ from gwtui.embedded.store import budgets, usage, workspaces
 from gwtui.embedded.store.guardrails import Binding, GuardrailRecord
 from gwtui.embedded.store.keys import KeyRecord
 from gwtui.embedded.store.usage import UsageWindows
+from gwtui.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from gwtui.records import dataclass
 
 STEP = 1000
 """Rows between two places."""

@@ -26,8 +26,8 @@ from gwtui.crud.writes import (
 )
 from gwtui.domain.lookup import closest
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.byok.fields import FIELDS, RESTRICTIONS
-from gwtui.resources.byok.form import create_form, edit_form, rotate_form
+from gwtui.resources.byok.form import FIELDS, create_form, edit_form, rotate_form
+from gwtui.resources.byok.resource import RESTRICTIONS
 from gwtui.resources.uses import Uses, credential_uses, items_soon
 from gwtui.watch.feeds.byok import names_feed
 from gwtui.watch.feeds.models import providers_feed

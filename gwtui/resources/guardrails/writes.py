@@ -27,8 +27,7 @@ from gwtui.crud.plan import Plan, Undo, UndoPlanner
 from gwtui.crud.plan_text import NAME_LIMIT, Names, count, identity_of, named, quoted, several
 from gwtui.crud.writes import Create, Delete, Update, Writes
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.guardrails.fields import FIELDS, LISTS, fields_of
-from gwtui.resources.guardrails.form import create_form, edit_form
+from gwtui.resources.guardrails.form import FIELDS, LISTS, create_form, edit_form, fields_of
 from gwtui.resources.guardrails.view import shown_name
 from gwtui.resources.uses import Uses, guardrail_bindings, people_names
 from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow

@@ -22,8 +22,7 @@ from gwtui.domain.money import usd
 from gwtui.domain.safe_text import safe_ends, safe_line
 from gwtui.domain.times import relative
 from gwtui.local.sealed_keys import SealedKeys
-from gwtui.resources.keys.fields import FIELDS
-from gwtui.resources.keys.form import create_form, edit_form
+from gwtui.resources.keys.form import FIELDS, create_form, edit_form
 from gwtui.resources.keys.sealed import with_sealing
 from gwtui.resources.uses import Uses, key_uses
 

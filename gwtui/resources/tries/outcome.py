@@ -28,8 +28,7 @@ from gwtui.domain.request_cost import RequestCost
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.guardrails.effect import endpoint_title
 from gwtui.resources.tries.facts import TryFacts
-from gwtui.resources.tries.plan import TryPlan, why_excluded
-from gwtui.resources.tries.reckoning import reckoned_chat
+from gwtui.resources.tries.plan import TryPlan, expected_chat_cost, why_excluded
 
 _MESSAGE = 400
 _NAME = 60
@@ -112,7 +111,7 @@ class Tried:
 def answered(plan: TryPlan, answer: ChatAnswer, facts: TryFacts, moment: datetime) -> Tried:
     """What came of a request that was answered, in part or as a whole."""
     names = {one.id: one.name for one in facts.key.bound if one.id and one.name}
-    reckoned = reckoned_chat(facts, answer, moment)
+    reckoned = expected_chat_cost(facts, answer, moment)
     return Tried(plan, answer, reckoned, answer.error, names=names)
 
 

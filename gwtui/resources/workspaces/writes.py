@@ -17,8 +17,7 @@ from gwtui.crud.writes import Create, Delete, Update, Writes
 from gwtui.domain.money import usd
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.uses import Uses, WorkspaceContents, workspace_contents, workspace_uses
-from gwtui.resources.workspaces.fields import FIELDS
-from gwtui.resources.workspaces.form import create_form, edit_form
+from gwtui.resources.workspaces.form import FIELDS, create_form, edit_form
 from gwtui.watch.feeds.workspaces import DEFAULT_SLUG, default_workspace_id
 
 T = TypeVar("T")

@@ -73,7 +73,7 @@ async def assign(kind: AssignmentKind, context: ActionContext[GuardrailRow]) -> 
     bindings = (await bindings_feed(context.app.hub).refresh()).value or Bindings()
     if covered(context):
         return
-    assigning = _Assigning(context, kind, fresh, bindings)
+    assigning = _AssignmentFlow(context, kind, fresh, bindings)
     title = f"Assign guardrail {shown_name(row)} to {kind.noun}s"
     form = FormScreen(assigning.form(title), plain_facts(context), assigning.submit)
     match await context.app.push_screen_wait(form):
@@ -85,7 +85,7 @@ async def assign(kind: AssignmentKind, context: ActionContext[GuardrailRow]) -> 
     await refresh(context, FEEDS)
 
 
-class _Assigning:
+class _AssignmentFlow:
     """One form that assigns one guardrail; knows what each key or member holds now."""
 
     def __init__(

@@ -22,7 +22,7 @@ from gwtui.crud.writes import Update, Writes
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT, ThreeWay, ThreeWayField, three_way
 from gwtui.resources.choices import value_soon
-from gwtui.resources.organization.settings import SETTINGS
+from gwtui.resources.organization.resource import SETTINGS
 from gwtui.resources.uses import Uses
 from gwtui.ui.actions import bulk
 from gwtui.ui.actions.context import ActionContext, Handler
@@ -40,7 +40,7 @@ from gwtui.ui.actions.writing import (
     select,
     submitted,
 )
-from gwtui.ui.forms.confirm import ConflictScreen, Dispute
+from gwtui.ui.forms.confirm import ConflictScreen, FieldConflict
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.watch.feed import Feed
 
@@ -62,7 +62,7 @@ def not_read_again(noun: str, error: GatewayError) -> Refused:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Editing(Generic[T]):
+class EditFlow(Generic[T]):
     """One form on one resource: on submit it is read again, so that nobody's change is lost.
 
     ``noun`` is "key", ``called`` names this one ("Key “ci”"); ``known`` gives the editable fields
@@ -141,12 +141,12 @@ class Editing(Generic[T]):
                     changes.pop(name, None)
         return changes
 
-    def _dispute(self, field: ThreeWayField) -> Dispute:
+    def _dispute(self, field: ThreeWayField) -> FieldConflict:
         name, original = field.field, field.original
         was = UNKNOWN if original is ABSENT else self.words(name, original)
         _, theirs = both_sides(name, original, field.theirs, self.words)
         _, mine = both_sides(name, original, field.mine, self.words)
-        return Dispute(name, self.labels[name], was, theirs, mine)
+        return FieldConflict(name, self.labels[name], was, theirs, mine)
 
     def _note(self, field: ThreeWayField) -> str:
         before, after = both_sides(field.field, field.original, field.theirs, self.words)
@@ -207,7 +207,7 @@ async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any 
     if covered(context):
         return None
     at = plan_context(context, names)
-    editing = Editing(
+    editing = EditFlow(
         context=context,
         original=one,
         noun=writes.noun,

@@ -37,12 +37,16 @@ from gwtui.local.paths import Paths
 from gwtui.resources import choices
 from gwtui.resources.choices import value_soon
 from gwtui.resources.guardrails.effect import NamedRestrictions
-from gwtui.resources.guardrails.samples import SampleRunForm, run_form, sample_form
-from gwtui.resources.guardrails.testing import binds_key, run_samples
+from gwtui.resources.guardrails.testing import (
+    SampleRunForm,
+    binds_key,
+    run_form,
+    run_samples,
+    sample_form,
+)
 from gwtui.resources.guardrails.view import display_name
 from gwtui.resources.tries.facts import KeyFacts, TryFacts, key_hash, read_try_facts
-from gwtui.resources.tries.form import IN_FORM
-from gwtui.resources.tries.keys import KeySource, key_sources
+from gwtui.resources.tries.form import IN_FORM, KeySource, key_sources
 from gwtui.resources.tries.plan import CostCap
 from gwtui.ui.actions import bulk, crud
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler

@@ -98,7 +98,7 @@ async def choose_columns(context: ActionContext) -> None:
         ColumnsScreen(f"Columns of {spec.title}", spec.columns, table.choice, table.shape.width)
     )
     if chosen is not None:
-        screen.viewing.chose(chosen)
+        screen.active_view.choose_columns(chosen)
 
 
 async def toggle_detail(context: ActionContext) -> None:
@@ -198,7 +198,7 @@ async def show_view(context: ActionContext) -> None:
         await app.navigation.show_tab(view.list)
         screen = app.navigation.screen or screen
     if isinstance(screen, ResourceScreen) and screen.resource == view.list:
-        await screen.viewing.show(view)
+        await screen.active_view.show(view)
     else:
         opener = in_sentence(TITLES[PARENTS[view.list]])
         named = in_sentence(TITLES[view.list])
@@ -220,13 +220,13 @@ async def save_view(context: ActionContext) -> None:
             f"“{safe_line(name, _NAME)}” cannot be the name of a view: letters, digits, - and _",
             severity="warning",
         )
-    elif may_be_secret((view := screen.viewing.in_force(name)).filter):
+    elif may_be_secret((view := screen.active_view.as_view(name)).filter):
         app.say("The filter may hold a key: it is not written to a file", severity="warning")
     else:
         known = name in app.remembering.preferences.views
         app.remembering.remember({(VIEWS, name): None})
         app.remembering.remember(view.settings)
-        await screen.viewing.show(view)
+        await screen.active_view.show(view)
         app.say(f"View {name} is {'replaced' if known else 'saved'}: {view.summary}")
 
 

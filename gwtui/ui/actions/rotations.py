@@ -13,16 +13,19 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.resources.actions import by_id
 from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.keys.writes import WRITES
-from gwtui.resources.rotations.plans import (
+from gwtui.resources.rotations.writes import (
     RotateRequest,
+    binding_plan,
+    keeping,
     plan_rotation,
+    read_name,
+    read_source,
     rotate_form,
+    rotation_log,
 )
-from gwtui.resources.rotations.source import keeping, read_name, read_source, rotation_log
-from gwtui.resources.rotations.steps import binding_plan
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.crud import plan_context, read_selected
-from gwtui.ui.actions.keys import Making
+from gwtui.ui.actions.keys import KeyCreation
 from gwtui.ui.actions.writing import (
     confirm,
     confirm_and_tell,
@@ -46,7 +49,7 @@ _NAME = 60
 _NO_CONNECTION = Refused(NotSentError("Nothing was sent: there is no connection now."))
 
 
-class _Rotating:
+class _RotationFlow:
     """One form for a rotation, from the choices to what became of each request."""
 
     def __init__(self, context: ActionContext[KeyRow], old: ApiKey, facts: Facts) -> None:
@@ -92,14 +95,14 @@ async def rotate(context: ActionContext[KeyRow]) -> None:
     name = await read_name(app.gateway, old, app.clock.now())
     if covered(context):
         return
-    rotating = _Rotating(context, old, facts)
+    rotating = _RotationFlow(context, old, facts)
     form: FormScreen[CreatedKey] = FormScreen(rotate_form(name), facts, rotating.submit)
     await app.push_screen_wait(form)
     if rotating.made is None:
         return
     plan, made = rotating.made
     # What went wrong after it was made keeps nobody from storing the value: it is given once.
-    await Making(context, facts.workspaces, plan).hand_over(made)
+    await KeyCreation(context, facts.workspaces, plan).hand_over(made)
     if rotating.failure is not None:
         await _tell_failure(context, *rotating.failure)
     else:

@@ -84,13 +84,13 @@ async def wipe(app: DashboardApp, sealed: SealedKeys, identifier: str) -> None:
 
 async def _show(app: DashboardApp, sealed: SealedKeys, keys: Sequence[SealedKey]) -> None:
     """One after the other, up to the first that is left for later."""
-    from gwtui.ui.forms.secret import SecretScreen, Shelter  # noqa: PLC0415 - rarely needed
+    from gwtui.ui.forms.secret import SealStatus, SecretScreen  # noqa: PLC0415 - rarely needed
 
     for key in keys:
         if not await asyncio.to_thread(sealed.claim, key):
             continue
         made = relative(key.made_at, app.clock.now())
-        shelter = Shelter(partial(sealed.until, key.id), made=made)
+        shelter = SealStatus(partial(sealed.until, key.id), made=made)
         screen = SecretScreen(_name(key), key.value, shelter)
         if await app.push_screen_wait(screen):
             await wipe(app, sealed, key.id)

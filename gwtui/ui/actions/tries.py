@@ -33,15 +33,24 @@ from gwtui.resources.tries.comparison import (
     model_contender,
     pinned_contender,
 )
-from gwtui.resources.tries.comparison_form import CompareForm, compare_form
 from gwtui.resources.tries.facts import KeyFacts, TryFacts, key_hash, read_key_facts, read_try_facts
-from gwtui.resources.tries.form import IN_FORM, TriedKey, TryForm, try_form
-from gwtui.resources.tries.keys import KeySource, begin_with, key_sources, made_sources
+from gwtui.resources.tries.form import (
+    IN_FORM,
+    CompareForm,
+    KeySource,
+    TriedKey,
+    TryForm,
+    begin_with,
+    compare_form,
+    key_sources,
+    made_sources,
+    try_form,
+)
 from gwtui.resources.tries.plan import TryPlan, cap_problem, models_of, try_plan
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.actions.writing import covered, form_context, plain_facts, refresh
 from gwtui.ui.screens.compare import CompareRequestScreen, CompareScreen, ReadyComparison
-from gwtui.ui.screens.tries import AnswerScreen, Trial, TryScreen
+from gwtui.ui.screens.tries import AnswerScreen, ReadyTry, TryScreen
 from gwtui.watch.feeds.byok import ByokRow
 from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.feeds.guardrails import GuardrailRow
@@ -54,7 +63,7 @@ _NAME = 40
 _CUT = 40
 
 
-class Trying:
+class TryFlow:
     """From the form's button to what came of the request."""
 
     def __init__(self, context: ActionContext, sources: Sequence[KeySource]) -> None:
@@ -86,7 +95,7 @@ class Trying:
             return trial
         return AnswerScreen(trial, models, self._context.app.clock)
 
-    async def _trial(self, given: TryForm, key: Secret) -> Trial | Problem:
+    async def _trial(self, given: TryForm, key: Secret) -> ReadyTry | Problem:
         """What is ready to be sent, or why it is not sent. Raises GatewayError."""
         app = self._context.app
         request = given.chat_request()
@@ -101,7 +110,7 @@ class Trying:
         problem = cap_problem(plan, given.max_cost, IN_FORM)
         if problem is not None:
             return Problem("max_cost", problem)
-        return Trial(request, given.stream, plan, facts, _called(of_key), self._moved)
+        return ReadyTry(request, given.stream, plan, facts, _called(of_key), self._moved)
 
     async def _moved(self) -> None:
         await refresh(self._context, *MOVED)
@@ -168,7 +177,7 @@ async def _fill_in(
         {**app.tries.draft, "key_from": source.id, **begun},
         wanted,
     )
-    form = TryScreen(spec, plain_facts(context), Trying(context, sources).submit, _keep(context))
+    form = TryScreen(spec, plain_facts(context), TryFlow(context, sources).submit, _keep(context))
     return await app.push_screen_wait(form)
 
 
@@ -212,7 +221,7 @@ def _first(names: Sequence[str] | None) -> str | None:
     return names[0] if names else None
 
 
-class Comparing(Trying):
+class ComparisonFlow(TryFlow):
     """From the form's button to what each of the rows answered."""
 
     def __init__(
@@ -273,7 +282,7 @@ async def compare_answers(context: ActionContext) -> None:
     def keep(typed: Mapping[str, Any]) -> None:
         app.tries.draft = {**app.tries.draft, **typed}
 
-    comparing = Comparing(context, sources, rows)
+    comparing = ComparisonFlow(context, sources, rows)
     await app.push_screen_wait(
         CompareRequestScreen(spec, plain_facts(context), comparing.submit, keep)
     )

@@ -28,7 +28,7 @@ from gwtui.resources.workspaces.view import shown_name
 from gwtui.resources.workspaces.writes import WRITES
 from gwtui.ui.actions import crud
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.crud import Editing, plan_context, read_selected
+from gwtui.ui.actions.crud import EditFlow, plan_context, read_selected
 from gwtui.ui.actions.links import go_to, workspace_of
 from gwtui.ui.actions.writing import (
     confirm,
@@ -103,7 +103,7 @@ async def add_members(context: ActionContext) -> None:
     )
     if space is None or covered(context):
         return
-    adding = _AddingMembers(context, space)
+    adding = _MemberAddition(context, space)
     facts = plain_facts(context)
     form: FormScreen[Any] = FormScreen(add_form(space, adding.choices), facts, adding.submit)
     match await app.push_screen_wait(form):
@@ -116,7 +116,7 @@ async def add_members(context: ActionContext) -> None:
     await refresh(context, *_MEMBER_FEEDS)
 
 
-class _AddingMembers:
+class _MemberAddition:
     """One form that adds people to one workspace."""
 
     def __init__(self, context: ActionContext, space: Workspace) -> None:
@@ -226,7 +226,7 @@ async def edit_budgets(context: ActionContext) -> None:
     spent = await _spent(app.gateway, identity)
     if covered(context):
         return
-    editing: Editing[WorkspaceBudgets] = Editing(
+    editing: EditFlow[WorkspaceBudgets] = EditFlow(
         context=context,
         original=present,
         noun="workspace",

@@ -22,7 +22,7 @@ from gwtui.domain import money, times
 from gwtui.domain.runway import Outlook
 from gwtui.resources.changes import change_words, event_cell, subject_words
 from gwtui.resources.credits.balance import Line as Words
-from gwtui.resources.credits.text import burn_cells, left_cells, runway_cells, short_runway
+from gwtui.resources.credits.balance import burn_cells, left_cells, runway_cells, short_runway
 from gwtui.resources.workspaces.view import share_tone
 from gwtui.ui.text import cell_content, toned
 from gwtui.ui.widgets.lines import LinesView, OneLine

@@ -29,12 +29,14 @@ from gwtui.domain.activity import GROUPINGS, MEASURES, DayRange, Grouping, Measu
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.terminal import ascii_only
 from gwtui.resources.actions import by_id
-from gwtui.resources.activity.breakdown import of_account, of_keys, of_users
-from gwtui.resources.activity.resource import (
+from gwtui.resources.activity import (
     COLUMNS,
     MEASURE_WORDS,
     Ranked,
     in_words,
+    of_account,
+    of_keys,
+    of_users,
     ranked,
     totals,
 )
@@ -44,7 +46,7 @@ from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import cell_content, fit, shared, toned
 from gwtui.ui.widgets.bars import PICKED, REST, SERIES, Bar, BarChart, Chart, Look
 from gwtui.ui.widgets.lines import OneLine
-from gwtui.ui.widgets.prompt import BoardPrompt, DaysPrompt
+from gwtui.ui.widgets.prompt import DaysPrompt, TextPrompt
 from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.activity import (
@@ -280,8 +282,8 @@ class ActivityScreen(GatewayScreen):
         days = [day for day in self._days if chosen is None or day in chosen]
         self._rows = activity.within(self._every, days)
 
-    @on(BoardPrompt.Entered, "#activity-days")
-    def _days_typed(self, event: BoardPrompt.Entered) -> None:
+    @on(TextPrompt.Entered, "#activity-days")
+    def _days_typed(self, event: TextPrompt.Entered) -> None:
         event.stop()
         self.focus_body()
         if not event.text or not self._days:
@@ -366,7 +368,7 @@ class ActivityScreen(GatewayScreen):
     def _draw(self) -> None:
         """Each day's bar: the selected line of the ranking below, then those that lead it."""
         measure = self._measure
-        stack = stacked(self._table.selected, self._ranking)
+        stack = stack_bars(self._table.selected, self._ranking)
         wholes = activity.by_day(self._every, self._days, measure)
         bars = stack.bars(wholes, self._days, measure)
         chosen = self._chosen
@@ -445,7 +447,7 @@ def choice_line(
 
 
 @dataclass(frozen=True, slots=True)
-class Stacked:
+class StackedBars:
     """Lines of the ranking that are told apart, from below, each with its look."""
 
     lines: tuple[tuple[Ranked, Look], ...]
@@ -487,7 +489,7 @@ class Stacked:
         return Content.assemble(line, rest)
 
 
-def stacked(selected: Ranked | None, ranking: Sequence[Ranked]) -> Stacked:
+def stack_bars(selected: Ranked | None, ranking: Sequence[Ranked]) -> StackedBars:
     """The selected line first, then the leading ones in the order of the ranking."""
     one = selected if selected is not None and selected.rows else None
     leading = [
@@ -495,7 +497,7 @@ def stacked(selected: Ranked | None, ranking: Sequence[Ranked]) -> Stacked:
         for other, look in zip(ranking, SERIES, strict=False)
         if other.rows and (one is None or other.identity != one.identity)
     ]
-    return Stacked(tuple(leading if one is None else [(one, PICKED), *leading]))
+    return StackedBars(tuple(leading if one is None else [(one, PICKED), *leading]))
 
 
 def _legend_part(name: str, look: Look, *, ascii: bool) -> Content:

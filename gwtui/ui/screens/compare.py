@@ -22,7 +22,7 @@ from gwtui.domain.clock import Clock
 from gwtui.domain.money import grouped, usd
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.tries.comparison import Comparison, ComparisonUpdate, Contestant
-from gwtui.resources.tries.comparison_form import KEPT_TO_COMPARE
+from gwtui.resources.tries.form import KEPT_TO_COMPARE
 from gwtui.resources.tries.plan import TryPlan
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.screens.tries import TryScreen, let_go

@@ -19,8 +19,7 @@ from gwtui.client.refusals import refusal_kind
 from gwtui.domain.clock import Clock
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.local.guardrail_samples import GuardrailSample
-from gwtui.resources.guardrails.samples import SAMPLE_COLUMNS, SampleRow, run_summary
-from gwtui.resources.guardrails.testing import SampleResult
+from gwtui.resources.guardrails.testing import SAMPLE_COLUMNS, SampleResult, SampleRow, run_summary
 from gwtui.ui.input_queue import OPENING
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.text import cell_content, toned

@@ -34,7 +34,7 @@ class _Sought:
     child: str | None
 
 
-class Seeking:
+class PathResolver:
     """Looks for what a path names in the list of one screen.
 
     Only a list that was read after the path was asked for can tell that something is not there.

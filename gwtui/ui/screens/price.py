@@ -20,14 +20,16 @@ from gwtui.domain import money, times
 from gwtui.domain.clock import Clock
 from gwtui.domain.pricing import QuoteLine, Usage
 from gwtui.domain.safe_text import safe_text
-from gwtui.resources.models.prices import other_prices, unit_of, unit_price
-from gwtui.resources.models.quotes import (
+from gwtui.resources.models.prices import (
     OFFER_COLUMNS,
     QuotedEndpoint,
     compare,
+    other_prices,
     parse_tokens,
     parse_when,
     rules_text,
+    unit_of,
+    unit_price,
 )
 from gwtui.ui.connection_health import next_try, trouble
 from gwtui.ui.screens.modal import FedModal

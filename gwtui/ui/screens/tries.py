@@ -58,7 +58,7 @@ _NARROWEST = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class ReadyTry:
     """A request that is ready to be sent, exactly once.
 
     ``moved`` reads again what the request may have changed. ``key_name`` is fit to be shown.
@@ -85,7 +85,7 @@ class AnswerScreen(Modal[str]):
         Binding("shift+tab", "app.focus_previous", show=False),
     ]
 
-    def __init__(self, trial: Trial, models: Inference, clock: Clock) -> None:
+    def __init__(self, trial: ReadyTry, models: Inference, clock: Clock) -> None:
         super().__init__()
         self._trial = trial
         self._models: Inference | None = models

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
@@ -13,6 +13,7 @@ from textual.content import Content
 
 from gwtui.domain.cells import Tone
 from gwtui.domain.safe_text import safe_text
+from gwtui.records import dataclass
 from gwtui.resources.actions import place_actions
 from gwtui.resources.registry import SHORT_TITLES, TABS, TITLES
 from gwtui.ui.commands import shown, tab_of

@@ -14,8 +14,8 @@ from typing import Any, cast
 import pytest
 from pydantic import ValidationError
 
-from gwtui.cli.check.finding import CheckedFigure, Finding, Range, Severity, one_line, worst_of
-from gwtui.cli.check.sources import CheckContext, look_at_everything
+from gwtui.cli.check import CheckedFigure, Finding, Range, Severity, one_line, worst_of
+from gwtui.cli.check_sources import CheckContext, look_at_everything
 from gwtui.cli.recorded import RecordedHistory
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient

@@ -17,8 +17,8 @@ from gwtui.cli import exits
 from gwtui.cli.exits import CommandError
 from gwtui.cli.lists.command import declaration
 from gwtui.cli.lists.lookup import CommandReadings
-from gwtui.cli.lists.portions import PortionPrinter
 from gwtui.cli.lists.query import list_query
+from gwtui.cli.lists.show import PortionPrinter
 from gwtui.cli.output import OutputLostError
 from gwtui.cli.resources import RESOURCES
 from gwtui.client.connection import Connection
@@ -151,7 +151,7 @@ async def test_a_reader_that_leaves_ends_the_reading(
     def left(*_: Any, **__: Any) -> None:
         raise OutputLostError("broken pipe", left=True)
 
-    monkeypatch.setattr("gwtui.cli.lists.portions.show_list", left)
+    monkeypatch.setattr("gwtui.cli.lists.show.show_list", left)
     with pytest.raises(OutputLostError):
         await print_keys(readings, printer())
     assert len(account.pages) < 10

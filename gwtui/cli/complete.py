@@ -1,26 +1,33 @@
-"""What may follow on a command line that is being typed: asked by a shell at every Tab.
+"""``gwtui complete``: what may follow on a command line that is being typed.
 
-Nothing is read of a gateway and nothing is printed but words: the commands come from a file that is
-made once, names from what earlier commands and dashboards left in the cache directory. A person
-waits: only what is needed is imported, and whatever goes wrong is an empty answer.
+A shell asks at every Tab. No gateway is read and nothing is printed but words: the commands come
+from a file that is made once for a version of the program, names from what earlier commands and
+dashboards left in the cache directory. A person waits: only what is needed is imported, and
+whatever goes wrong is an empty answer.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from gwtui import __version__
 from gwtui.cli.parsing import VALUE_OPTIONS
+from gwtui.local.name_cache import IDENTIFIERS, cache_file, read_names
+from gwtui.local.paths import Paths, PrivateDirectoryError, ensure_private
+from gwtui.local.private_file import replace_file
 
 Node = Mapping[str, Any]
 """A command as ``command_tree`` tells it, as plain values."""
 Word = tuple[str, str]
 """What may be typed, and what it means."""
-
 _BREAKS = ":="
 """Where bash begins another word."""
 _QUOTES = "'\""
@@ -30,6 +37,11 @@ _BEGUN = 3
 _MOST = 500
 """Words that are offered."""
 _ABOUT = 60
+_TREE = "commands.json"
+_PACKAGE = Path(__file__).resolve().parents[1]
+_SOURCES = ("cli", "resources", "contract", "local")
+"""Parts of the program that decide what the command line looks like."""
+_DEMO = "demo"
 
 
 def answer(arguments: Sequence[str]) -> int:
@@ -95,13 +107,8 @@ def quoted(word: str) -> str:
     return "".join(f"\\{sign}" if sign in _SPECIAL else sign for sign in word)
 
 
-# What may follow --------------------------------------------------------------------------------
-
-
 def candidates(words: Sequence[str]) -> list[Word]:
     """What may stand in the place of the last word, behind those before it."""
-    from gwtui.cli.completion.known import known_tree  # noqa: PLC0415 - a file, read once
-
     *before, typed = words or [""]
     offered = _Line(known_tree(), before).offers(typed)
     found: dict[str, str] = {}
@@ -176,8 +183,6 @@ class _Line:
         if what["kind"] == "files":
             yield from _files(typed)
         elif what["kind"]:
-            from gwtui.cli.completion.known import known_names  # noqa: PLC0415
-
             for name in known_names(what["kind"], self.given, identifiers=len(typed) >= _BEGUN):
                 yield name, ""
 
@@ -191,3 +196,82 @@ def _files(typed: str) -> Iterator[Word]:
         for entry in sorted(found, key=lambda one: one.name):
             if entry.name.startswith(begun) and (begun or not entry.name.startswith(".")):
                 yield f"{front}{entry.name}{'/' if entry.is_dir() else ''}", ""
+
+
+@cache
+def _paths() -> Paths:
+
+    return Paths.of_user()
+
+
+def known_tree() -> Mapping[str, Any]:
+    """The command line as plain values; made anew when the program changed: about a second."""
+    path, stamp = _paths().cache / _TREE, program_stamp()
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        found = json.loads(path.read_bytes())
+        if found["stamp"] == stamp:
+            tree: Mapping[str, Any] = found["tree"]
+            return tree
+    return make_tree(path, stamp)
+
+
+def make_tree(path: Path | None = None, stamp: str = "") -> Mapping[str, Any]:
+    """The command line from its parsers, kept for the next time where that is possible."""
+    from gwtui.cli.command_tree import command_tree  # noqa: PLC0415 - loads every declaration
+
+    path = path or _paths().cache / _TREE
+    tree = command_tree().as_json()
+    with contextlib.suppress(OSError, PrivateDirectoryError):
+        ensure_private(path.parent)
+        kept = {"stamp": stamp or program_stamp(), "tree": tree}
+        replace_file(path, json.dumps(kept).encode())
+    return tree
+
+
+def program_stamp() -> str:
+    """What tells this program from a later one: its version, and when its files were written."""
+    newest = 0
+    for part in _SOURCES:
+        for folder, _, names in os.walk(_PACKAGE / part):
+            for name in names:
+                if name.endswith(".py"):
+                    newest = max(newest, Path(folder, name).stat().st_mtime_ns)
+    return f"{__version__} {newest}"
+
+
+def known_names(kind: str, given: Sequence[str], *, identifiers: bool = False) -> Iterable[str]:
+    """The names of one kind at the gateway that the words mean, as they were read last."""
+    if kind == "profiles":
+        return _profiles()[1]
+
+    profile = _profile(given)
+    if not profile:
+        return ()
+    known = read_names(cache_file(_paths().cache, profile))
+    further = known.get(f"{kind}{IDENTIFIERS}", ()) if identifiers else ()
+    return [*known.get(kind, ()), *further]
+
+
+def _profile(given: Sequence[str]) -> str:
+    """What the gateway is called that the words mean; empty where nobody can tell."""
+    for word, following in zip(given, [*given[1:], ""], strict=True):
+        if word == "--demo":
+            return _DEMO
+        if word == "--profile":
+            return following
+        if word.startswith("--profile="):
+            return word.partition("=")[2]
+    return os.environ.get("GWTUI_PROFILE") or _profiles()[0]
+
+
+def _profiles() -> tuple[str, tuple[str, ...]]:
+    """The default profile, and every profile, of the person's file."""
+    path = _paths().config / "profiles.toml"
+    try:
+        # Nobody waits for what is no file.
+        found = tomllib.loads(path.read_text(encoding="utf-8") if path.is_file() else "")
+        default, profiles = found.get("default"), found.get("profiles")
+    except (OSError, ValueError):
+        return "", ()
+    names = tuple(profiles) if isinstance(profiles, dict) else ()
+    return (default if isinstance(default, str) else ""), names

@@ -1,15 +1,22 @@
-"""One generation: extended contract section 8. Every field is shown; unknown ones as such."""
+"""One generation, with every field it has, and the feedback that can be sent about it.
+
+Extended contract section 8. Unknown fields are shown as such.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from gwtui.contract.usage import Generation
-from gwtui.crud import cells
+from gwtui.contract.usage import FeedbackRequest, Generation
+from gwtui.crud import cells, fields
 from gwtui.crud.columns import count_column, flag_column, moment_column, text_column, usd_column
+from gwtui.crud.fields import Field, Fields, PlanContext
+from gwtui.crud.form import FormField, FormSpec, TextAreaField
+from gwtui.crud.plan import Plan
 from gwtui.crud.resource import Cell, Column, DetailRow, DetailTable, ReadBy, ResourceSpec, Section
 from gwtui.crud.schema_drift import own_drift_sections
 from gwtui.domain.safe_text import safe_line
@@ -18,6 +25,16 @@ from gwtui.watch.feeds.activity import generation_feed
 _SECOND = 1000
 _TRY = ("provider", "status", "latency", "BYOK", "model", "tier")
 _NOT_USED = Cell("none", "muted")
+
+CATEGORIES = {
+    "latency": "latency",
+    "incoherence": "incoherence",
+    "incorrect_response": "incorrect response",
+    "formatting": "formatting",
+    "billing": "billing",
+    "api_error": "API error",
+    "other": "other",
+}
 
 
 def shown_name(generation: Generation) -> str:
@@ -190,7 +207,6 @@ SECTIONS: tuple[Section[Generation], ...] = (
     *own_drift_sections(Generation),
 )
 
-
 COLUMNS: tuple[Column[Generation], ...] = (
     text_column("id", "Generation", lambda one: one.id, 36, 0, help="its id"),
     moment_column("began", "Began", lambda one: one.created_at, 11, 1, "when it began"),
@@ -226,3 +242,52 @@ ONE_GENERATION: ResourceSpec[Generation] = ResourceSpec(
     empty="The gateway said nothing about it.",
     default_sort=("id", False),
 )
+
+
+def _category(value: str, context: PlanContext) -> str:
+    return CATEGORIES.get(value) or fields.text(value, context)
+
+
+FIELDS = Fields(
+    Field("generation_id", "Generation"),
+    Field("category", "What was wrong", _category),
+    Field("comment", "Comment"),
+)
+
+
+def feedback_form(identity: str) -> FormSpec:
+    """The form about one generation."""
+    return FormSpec(
+        title="Feedback on a generation",
+        model=FeedbackRequest,
+        fields=(
+            FormField(
+                "generation_id",
+                FIELDS.labels["generation_id"],
+                "text",
+                fixed=(safe_line(identity), "the one that was looked up"),
+            ),
+            FormField("category", FIELDS.labels["category"], "choice", words=CATEGORIES),
+            TextAreaField("comment", FIELDS.labels["comment"]),
+        ),
+        submit="Send feedback",
+        initial={"generation_id": identity, "category": "other"},
+        unknown_help="The feedback may have arrived or not; the gateway lists none.",
+    )
+
+
+def plan_feedback(request: FeedbackRequest, context: PlanContext) -> Plan[None]:
+    """One POST /generation/feedback. The comment stays off the disk: it may quote what was said."""
+    return Plan(
+        action="generation.feedback",
+        title=f"Send feedback on generation {safe_line(request.generation_id, 60)}",
+        resource="generation",
+        identity=request.generation_id,
+        send=lambda client: client.generations.give_feedback(request),
+        changes=tuple(
+            replace(change, private=change.field == FIELDS.labels["comment"])
+            for change in FIELDS.first_values(request, context)
+        ),
+        effects=("It is sent as it is: this cannot be undone.",),
+        summary={"category": request.category, "commented": request.comment is not None},
+    )

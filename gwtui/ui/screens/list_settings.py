@@ -36,7 +36,7 @@ def chosen_columns(
     return ColumnChoice(shown or None, known)
 
 
-class ListMemory:
+class ListSettings:
     """The preferences of one list, in the terms of its screen."""
 
     def __init__(self, spec: ResourceSpec[Any], remembering: Remembering) -> None:
@@ -108,7 +108,7 @@ class ListMemory:
         return ("lists", self._spec.id, *parts)
 
 
-class Viewing:
+class ActiveView:
     """The view that a screen shows, None for none.
 
     While there is one, nothing is remembered of order and columns: they are the view's.
@@ -119,14 +119,14 @@ class Viewing:
         screen: GatewayScreen,
         table: ResourceTable[Any],
         spec: ResourceSpec[Any],
-        memory: ListMemory,
+        memory: ListSettings,
         filtering: Filtering,
     ) -> None:
         self._filtering = filtering
         self._screen = screen
         self._table = table
         self._spec = spec
-        self._memory = memory
+        self._settings = memory
         self.view: View | None = None
 
     async def show(self, view: View) -> None:
@@ -135,14 +135,14 @@ class Viewing:
         self.view = view
         await self._filtering.hold(view.filter)
         self._table.filter_by(view.filter)
-        column, descending = view.sort or self._memory.sorting
+        column, descending = view.sort or self._settings.sorting
         if any(one.id == column for one in self._spec.columns):
             self._table.sort_by(column, descending=descending)
-        self.lay_columns()
+        self.apply_columns()
         screen.refresh_frame()
 
     @property
-    def standing(self) -> str:
+    def label(self) -> str:
         """The view in force, and whether its filter was changed since; "" for none."""
         if self.view is None:
             return ""
@@ -155,30 +155,30 @@ class Viewing:
         if view is None:
             return False
         screen = self._screen
-        column, descending = self._memory.sorting
+        column, descending = self._settings.sorting
         self._table.sort_by(column, descending=descending)
-        self.lay_columns()
+        self.apply_columns()
         screen.refresh_frame()
         return True
 
-    def lay_columns(self) -> None:
+    def apply_columns(self) -> None:
         """Show the columns of the view, else those that were chosen for the list."""
-        choice = self._memory.columns
+        choice = self._settings.columns
         if self.view is not None and self.view.columns is not None:
-            widths = self._memory.preferences.widths
+            widths = self._settings.preferences.widths
             choice = chosen_columns(self._spec, self.view.columns, widths)
         self._table.choose_columns(choice)
 
-    def chose(self, chosen: ChosenColumns) -> None:
+    def choose_columns(self, chosen: ChosenColumns) -> None:
         """A person chose columns: for the list, or for the view while there is one."""
         if self.view is None:
-            self._memory.chose_columns(chosen.columns, chosen.widths)
-            self.lay_columns()
+            self._settings.chose_columns(chosen.columns, chosen.widths)
+            self.apply_columns()
         else:
             choice = chosen_columns(self._spec, chosen.columns, chosen.widths)
             self._table.choose_columns(choice)
 
-    def in_force(self, name: str) -> View:
+    def as_view(self, name: str) -> View:
         """What is shown now, as a view; what is as the list has it by itself is not part of it."""
         table, spec = self._table, self._spec
         shown = table.choice.shown

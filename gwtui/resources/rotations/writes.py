@@ -1,7 +1,8 @@
-"""The plan that begins a rotation: a successor like the old key, and its guardrail.
+"""Plans of a rotation: the one that begins it, and each next step up to deleting the old key.
 
-Extended contract sections 1 and 5. The value of the old key is known to nobody but its users; what
-it spent, and the outside user's own key, cannot be copied either: the plan says so.
+Beginning makes a successor with the same limits and guardrail (extended contract sections 1 and 5).
+What cannot be copied (the value, what was spent, the outside user's own key) the plan says. What
+the plan has to know is read here, too, from the gateway and from this machine.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, JsonValue, ValidationError
 
-from gwtui.client.errors import NotSentError
+from gwtui.client.errors import GatewayError, NotSentError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.guardrails import AssignKeysRequest, Guardrail
 from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, KeyName
@@ -28,11 +29,22 @@ from gwtui.crud.plan_text import quoted
 from gwtui.domain.key_rotation import KEPT_FOR, SILENT_FOR, KeyFigures, KeyRotation
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import age
-from gwtui.local.rotations import RotationLog
+from gwtui.local.rotations import FILE_NAME, RotationLog
 from gwtui.local.sealed_keys import SealedKeys
+from gwtui.resources.assignments import writes as assignments
+from gwtui.resources.assignments.writes import plan_assign
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
 from gwtui.resources.keys.writes import WRITES as KEYS
 from gwtui.resources.keys.writes import plan_sealed_create
+from gwtui.resources.uses import items_soon
+from gwtui.watch.feeds.keys import fetch_keys
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from gwtui.client.gateway import GatewayClient
+    from gwtui.resources.session import Session
+    from gwtui.watch.feeds.rotations import RotationRow
 
 _DATED = re.compile(r"\s+\d{4}-\d{2}-\d{2}(?: \d+)?\Z")
 """What an earlier rotation put behind the name."""
@@ -308,3 +320,66 @@ def _assign(guardrail: Guardrail, name: str, made: _MadeSuccessor) -> Plan[int]:
         summary=made.body,
         before=made.before,
     )
+
+
+async def binding_plan(client: GatewayClient, row: RotationRow) -> Plan[Any]:
+    """Assign the old key's guardrail to the successor. Raises GatewayError."""
+    one = row.rotation
+    guardrail = await client.guardrails.get(one.guardrail or "")
+    current = await items_soon(client.guardrails.key_assignments(None))
+    names = {guardrail.id or "": guardrail.name or ""}
+    called = {one.new_hash or "": quoted(one.new_name, one.new_hash)}
+    return plan_assign(assignments.KEYS, guardrail, called, current, names)
+
+
+async def retiring_plan(
+    client: GatewayClient, row: RotationRow, at: PlanContext, *, delete: bool
+) -> Plan[Any]:
+    """Disable the old key, or delete it, in view of a fresh reading. Raises GatewayError."""
+    fresh: ApiKey = await KEYS.read(client, row.rotation.old_hash)
+    around = await KEYS.around(client, fresh, at)
+    if delete:
+        return KEYS.plan_delete(fresh, at, around)
+    return KEYS.plan_switch(fresh, True, at, around)
+
+
+async def read_source(
+    session: Session, fresh: ApiKey, workspace_id: str | None = None
+) -> RotationSource:
+    """What the plan must know of the key. Raises GatewayError where its guardrail is gone."""
+    gateway = session.gateway
+    held = await items_soon(gateway.guardrails.key_assignments(None))
+    identity = next((one.guardrail_id for one in held or () if one.key_hash == fresh.hash), None)
+    people = await items_soon(gateway.organization.members())
+    log, place = rotation_log(session), session.connection.base_url
+    begun = await asyncio.to_thread(log.rotations, place)
+    return RotationSource(
+        fresh,
+        workspace_id,
+        None if identity is None else await gateway.guardrails.get(identity),
+        held is not None,
+        None if people is None else frozenset(one.id for one in people if one.id),
+        frozenset(one.old_hash for one in begun if one.ended is None),
+    )
+
+
+async def read_name(gateway: GatewayClient, old: ApiKey, now: datetime) -> str:
+    """A name for the successor that no other key has, as far as the keys can be read."""
+    try:
+        rows = await fetch_keys(gateway, None)
+    except GatewayError:
+        rows = ()
+    taken = frozenset(row.key.name for row in rows if row.key.name)
+    return successor_name(old.name or "", taken, now)
+
+
+def rotation_log(session: Session) -> RotationLog:
+    """The file of rotations beside the session's journal."""
+    return RotationLog(session.executor.journal.path.with_name(FILE_NAME))
+
+
+async def keeping(session: Session) -> RotationKeeping:
+    """Where a rotation is remembered, and whether its value can be sealed here."""
+    trouble = await asyncio.to_thread(session.sealed.trouble)
+    place = session.connection.base_url
+    return RotationKeeping(rotation_log(session), place, session.sealed, trouble)

@@ -1,8 +1,14 @@
-"""The findings of the account in one list: what is so, how grave, why it matters, what mends it."""
+"""Findings of the account in one list: what is so, how grave, why it matters, what mends it.
+
+What mends a finding is an action of the dashboard and a command, the same that work without a
+finding: they read afresh, plan and ask.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -10,9 +16,47 @@ from gwtui.crud import cells
 from gwtui.crud.columns import text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, Tone
 from gwtui.domain.finding_rules import RULES
-from gwtui.domain.findings import SEVERITIES, AccountFinding, FindingSeverity
-from gwtui.resources.findings.remedies import command_of, remedy_of
+from gwtui.domain.findings import SEVERITIES, AccountFinding, FindingSeverity, Remedy
 from gwtui.watch.feeds.findings import findings_feed
+
+_PLAIN = re.compile(r"[0-9A-Za-z][0-9A-Za-z._:-]{0,127}")
+"""An identity that a shell takes as it is; any other is not put into a command."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemedyWay:
+    """``title`` for people, the ``action`` on the row, the ``command`` with ID for the identity."""
+
+    title: str
+    action: str
+    command: str
+
+
+REMEDIES: Mapping[Remedy, RemedyWay] = {
+    "limit": RemedyWay("set its limit", "keys.edit", "keys update ID --set limit=USD"),
+    "rename": RemedyWay("rename it", "keys.edit", "keys update ID --set name=NAME"),
+    "guardrail": RemedyWay(
+        "assign a guardrail", "keys.assign", "guardrails assign GUARDRAIL --key ID"
+    ),
+    "disable": RemedyWay("disable it", "keys.toggle", "keys disable ID"),
+    "rotate": RemedyWay("rotate it", "keys.rotate", "keys rotate ID"),
+    "delete": RemedyWay("delete it", "guardrails.delete", "guardrails delete ID"),
+    "budget": RemedyWay("set a budget", "budgets.edit", "budgets set ID --set monthly=USD"),
+}
+
+
+def remedy_of(finding: AccountFinding) -> RemedyWay | None:
+    """What mends it; None where nothing does, or where what it is about has no identifier."""
+    return REMEDIES.get(finding.remedy) if finding.subject.identity else None
+
+
+def command_of(finding: AccountFinding) -> str | None:
+    """The command that plans the mending; capitals stand for what a person has to choose."""
+    way, identity = remedy_of(finding), finding.subject.identity
+    if way is None or _PLAIN.fullmatch(identity) is None:
+        return None
+    return f"gwtui {way.command.replace('ID', identity, 1)} --plan"
+
 
 _TONES: Mapping[FindingSeverity, Tone] = {
     "critical": "bad",
@@ -20,6 +64,7 @@ _TONES: Mapping[FindingSeverity, Tone] = {
     "unknown": "accent",
     "notice": "plain",
 }
+
 _WHY = {rule.id: rule.about for rule in RULES}
 
 

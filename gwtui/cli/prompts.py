@@ -1,4 +1,4 @@
-"""Asking a person on the terminal, or reading what a program sends instead."""
+"""Prompts on the terminal for a line, a token or a secret; without one they are read from stdin."""
 
 from __future__ import annotations
 

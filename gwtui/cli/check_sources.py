@@ -9,9 +9,12 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TypeVar
 
-from gwtui.cli.check.finding import CheckedFigure, Finding, Range, Severity
+from gwtui.cli.check import CheckedFigure, Finding, Range, Severity
 from gwtui.cli.recorded import RecordedHistory
+from gwtui.cli.running import serve_recorded
+from gwtui.cli.target import Connect
 from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import is_expired
 from gwtui.domain import money
 from gwtui.domain.runway import credit_outlook
@@ -48,6 +51,22 @@ class CheckContext:
 
 Source = Callable[[CheckContext], Awaitable[Sequence[Finding]]]
 """Looks at something; gives nothing where that was not asked for. Raises GatewayError."""
+
+
+async def look_over(connect: Connect, thresholds: CheckThresholds) -> list[Finding]:
+    """What every source found at the gateway. Raises TimeoutError after its ``timeout``."""
+    async with (
+        asyncio.timeout(thresholds.timeout),
+        connect() as connection,
+        GatewayClient(connection) as gateway,
+    ):
+        hub = FeedHub(gateway)
+        past = RecordedHistory(serve_recorded(hub))
+        try:
+            await hub.fill_past()
+            return await look_at_everything(CheckContext(hub, thresholds, past))
+        finally:
+            await hub.close()
 
 
 async def look_at_everything(look: CheckContext) -> list[Finding]:
