@@ -30,7 +30,7 @@ from gwtui.watch.metrics.readings import Readings, with_probes
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
-    from gwtui.local.probe_key import Probing
+    from gwtui.local.probe_key import ProbeAccess
 
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _FIRST = 30.0
@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _export(
-    arguments: argparse.Namespace, connect: Connect, paths: Paths, probing: Probing | None
+    arguments: argparse.Namespace, connect: Connect, paths: Paths, probing: ProbeAccess | None
 ) -> int:
     async with _registry(arguments, connect, paths, probing) as registry:
         if arguments.listen:
@@ -104,7 +104,7 @@ async def _export(
 
 @asynccontextmanager
 async def _registry(
-    arguments: argparse.Namespace, connect: Connect, paths: Paths, probing: Probing | None
+    arguments: argparse.Namespace, connect: Connect, paths: Paths, probing: ProbeAccess | None
 ) -> AsyncIterator[CollectorRegistry]:
     """The readings, the first ones made, as something to collect from."""
     async with connect() as connection, GatewayClient(connection) as gateway:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gwtui.embedded.faults import Switchboard
     from gwtui.embedded.running_demo import DemoSite
     from gwtui.local.paths import Paths
-    from gwtui.local.probe_key import Probing
+    from gwtui.local.probe_key import ProbeAccess
 
 
 _STARTING = 3.0
@@ -278,7 +278,7 @@ def find_profile(arguments: argparse.Namespace, paths: Paths) -> Profile:
         raise NoTargetError(str(error), exits.USAGE) from None
 
 
-def find_probing(arguments: argparse.Namespace, paths: Paths) -> Probing | None:
+def find_probing(arguments: argparse.Namespace, paths: Paths) -> ProbeAccess | None:
     """What the profile wants of probes; None where it wants none. Raises NoTargetError.
 
     Their key is taken out of the environment in any case.
@@ -287,12 +287,12 @@ def find_probing(arguments: argparse.Namespace, paths: Paths) -> Probing | None:
     if profile is None or profile.probe is None:
         take_token(os.environ, PROBE_KEY_VARIABLE)
         return None
-    from gwtui.local.probe_key import Probing  # noqa: PLC0415 - only where it is wanted
+    from gwtui.local.probe_key import ProbeAccess  # noqa: PLC0415 - only where it is wanted
 
-    return Probing.of(profile, allow_tries=getattr(arguments, "allow_tries", False))
+    return ProbeAccess.of(profile, allow_tries=getattr(arguments, "allow_tries", False))
 
 
-def wanted_probing(arguments: argparse.Namespace, paths: Paths) -> Probing | None:
+def wanted_probing(arguments: argparse.Namespace, paths: Paths) -> ProbeAccess | None:
     """What ``--probe`` means; None without it.
 
     Raises NoTargetError where the profile says nothing of probes.

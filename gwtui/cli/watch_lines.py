@@ -24,7 +24,7 @@ from gwtui.contract.keys import limit_used_share
 from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.probes import ProbeTarget
 from gwtui.local.paths import Paths
-from gwtui.local.probe_key import Probing
+from gwtui.local.probe_key import ProbeAccess
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed
 from gwtui.watch.feeds.endpoints import endpoints_feed
@@ -49,7 +49,7 @@ async def watch_readings(
     connect: Connect,
     paths: Paths,
     arguments: argparse.Namespace,
-    probing: Probing | None = None,
+    probing: ProbeAccess | None = None,
 ) -> int:
     """Print readings until a signal, the last of the count, or a reader that leaves.
 
@@ -78,7 +78,7 @@ async def watch_readings(
 
 @asynccontextmanager
 async def recorded_probes(
-    hub: FeedHub, connection: Connection, paths: Paths, probing: Probing | None
+    hub: FeedHub, connection: Connection, paths: Paths, probing: ProbeAccess | None
 ) -> AsyncIterator[Probes | None]:
     """Record, and probe beside it; without ``probing`` neither happens."""
     if probing is None:

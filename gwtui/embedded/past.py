@@ -16,7 +16,7 @@ from itertools import accumulate
 from typing import Any
 
 from gwtui.contract.usage import ACTIVITY_DAYS
-from gwtui.domain.past import AccountThen, Spent
+from gwtui.domain.history_source import AccountTotals, KeyUsage
 from gwtui.embedded.simulator import Catalog, UsageProfile, World, accrued, live_figures
 from gwtui.embedded.simulator.usage import DayPlan, day_plans
 from gwtui.embedded.store import account
@@ -35,7 +35,7 @@ Booked = Mapping[int, tuple[int, int]]
 
 @dataclass(frozen=True)
 class SimulatedPast:
-    """See ``gwtui.domain.past.Past``. Computes only: safe to use in another thread."""
+    """A ``HistorySource`` (``gwtui/domain``). Computes only: safe to use in another thread."""
 
     origin: Origin
     catalog: Catalog
@@ -72,17 +72,17 @@ class SimulatedPast:
         """What is booked reaches so far."""
         return self.present.accrued_until
 
-    def spent(self, key_hash: str, moments: Sequence[datetime]) -> Sequence[Spent] | None:
+    def spent(self, key_hash: str, moments: Sequence[datetime]) -> Sequence[KeyUsage] | None:
         """What a key had used at each moment; None for a key that did not begin with the world."""
         total = self.totals.get(key_hash)
         if total is None or key_hash not in self._profiles or not moments:
             return None
         return [
-            Spent(from_pico(total[0] - usage), from_pico(total[1] - byok))
+            KeyUsage(from_pico(total[0] - usage), from_pico(total[1] - byok))
             for usage, byok in self._since(key_hash, moments)
         ]
 
-    def account(self, moments: Sequence[datetime]) -> Sequence[AccountThen]:
+    def account(self, moments: Sequence[datetime]) -> Sequence[AccountTotals]:
         """The credits at each moment: keys that were deleted meanwhile count, too."""
         used = [0] * len(moments)
         for key_hash in self._profiles if moments else ():
@@ -90,7 +90,7 @@ class SimulatedPast:
                 used[place] += usage
         usages = [self.present.total_usage - from_pico(since) for since in used]
         return [
-            AccountThen(self._credits(moment, usage), usage)
+            AccountTotals(self._credits(moment, usage), usage)
             for moment, usage in zip(moments, usages, strict=True)
         ]
 

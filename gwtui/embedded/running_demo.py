@@ -32,7 +32,7 @@ from gwtui.embedded.errors import DatabaseUnusableError
 from gwtui.records import dataclass
 
 if TYPE_CHECKING:
-    from gwtui.domain.past import Past
+    from gwtui.domain.history_source import HistorySource
 
 SEALING_NAME = "demo.sealing"
 _SECRET_LENGTH = 64
@@ -58,7 +58,7 @@ class DemoSite:
     lasting_secret: SecretStr
     """The same in every run on this database, unlike the token."""
     dialect: str = "generic"
-    past: Callable[[], Past | None] | None = field(default=None, compare=False)
+    past: Callable[[], HistorySource | None] | None = field(default=None, compare=False)
     """Asks for what was before now; only in the process that runs the demo."""
 
 

@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Probing:
-    """What a profile wants of probes, and where their key is. ``allowed`` while read-only."""
+class ProbeAccess:
+    """The probe settings of a profile, and the source of the probes' key.
+
+    ``allowed``: also while the connection is read-only.
+    """
 
     settings: ProbeSettings
     profile: str

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gwtui.crud.executor import WriteExecutor
     from gwtui.domain.known_secrets import Secret
     from gwtui.local.journal import Journal
-    from gwtui.local.probe_key import Probing
+    from gwtui.local.probe_key import ProbeAccess
     from gwtui.local.sealed_keys import SealedKeys
     from gwtui.watch.alerts.session import Alerts
     from gwtui.watch.feed import Feed
@@ -50,7 +50,7 @@ class Session:
         hub: FeedHub,
         clock: Clock,
         files: SessionFiles,
-        probing: Probing | None,
+        probing: ProbeAccess | None,
     ) -> None:
         self.connection = gateway.connection
         self.gateway = gateway
@@ -145,7 +145,7 @@ class Session:
             serve_alerts(self.hub, alerts)
             yield alerts
 
-    def _probed(self, probing: Probing) -> AbstractAsyncContextManager[Probes | None]:
+    def _probed(self, probing: ProbeAccess) -> AbstractAsyncContextManager[Probes | None]:
         """Endpoints measured beside the recording, which keeps what that cost."""
         from gwtui.watch.probes.session import open_probes  # noqa: PLC0415
 
@@ -226,7 +226,7 @@ async def open_session(
     connection: Connection,
     clock: Clock,
     files: SessionFiles = SessionFiles(),
-    probing: Probing | None = None,
+    probing: ProbeAccess | None = None,
 ) -> AsyncIterator[Session]:
     """A session that can read, closed at the end.
 

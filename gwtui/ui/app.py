@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from gwtui.local.first_steps import FirstSteps
     from gwtui.local.journal import Journal
     from gwtui.local.path_history import PathHistory
-    from gwtui.local.probe_key import Probing
+    from gwtui.local.probe_key import ProbeAccess
     from gwtui.local.targets import Targets
 
 _BACKGROUND = "background"
@@ -89,7 +89,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         data: Path | None = None,
         config: Path | None = None,
         tries: TryMemory | None = None,
-        probing: Probing | None = None,
+        probing: ProbeAccess | None = None,
         targets: Targets | None = None,
         state: Path | None = None,
     ) -> None:

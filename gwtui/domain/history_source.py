@@ -1,4 +1,4 @@
-"""What a gateway can tell of the time before anybody asked it: the demo's can, no real one."""
+"""Figures from before the first reading, to fill a history with: only the demo has them."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from decimal import Decimal
 from typing import Any, NamedTuple, Protocol
 
 
-class Spent(NamedTuple):
+class KeyUsage(NamedTuple):
     """USD used in all up to a moment: credits, and what ran on own provider keys."""
 
     usd: Decimal
     byok_usd: Decimal
 
 
-class AccountThen(NamedTuple):
+class AccountTotals(NamedTuple):
     """The account at a moment, in USD."""
 
     total_credits: Decimal
     total_usage: Decimal
 
 
-class Past(Protocol):
+class HistorySource(Protocol):
     """Figures as the gateway would have answered them. Moments are aware, UTC, and ascend.
 
-    Nothing is said of moments after ``until``, when the past was asked for.
+    There are none after ``until``.
     """
 
     @property
     def until(self) -> datetime:
-        """The end of the past."""
+        """The last moment that there are figures of."""
 
-    def spent(self, key_hash: str, moments: Sequence[datetime]) -> Sequence[Spent] | None:
+    def spent(self, key_hash: str, moments: Sequence[datetime]) -> Sequence[KeyUsage] | None:
         """What a key had used at each moment; None for a key whose use is not simulated."""
 
-    def account(self, moments: Sequence[datetime]) -> Sequence[AccountThen]:
+    def account(self, moments: Sequence[datetime]) -> Sequence[AccountTotals]:
         """The credits at each moment."""
 
     def purchases(self, since: datetime) -> Sequence[datetime]:
