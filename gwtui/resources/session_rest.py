@@ -18,7 +18,6 @@ from gwtui.watch.alerts.session import FILE_NAME, Alerts, AlertScope, open_alert
 from gwtui.watch.feeds.alerts import serve_alerts
 from gwtui.watch.history.file import history_path
 from gwtui.watch.history.recording import open_recording
-from gwtui.watch.probes.session import open_probes
 
 if TYPE_CHECKING:
     from gwtui.local.probe_key import ProbeAccess
@@ -49,6 +48,8 @@ async def open_rest(
     if files.config is not None:
         session.alerts = await stack.enter_async_context(_alerts(session, files.config, clock))
     if probing is not None:
+        from gwtui.watch.probes.session import open_probes  # noqa: PLC0415 - few profiles probe
+
         opened = open_probes(history, hub, to, probing, clock)
         session.probes = await stack.enter_async_context(opened)
 
