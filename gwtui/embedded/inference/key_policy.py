@@ -38,7 +38,7 @@ _REGION = "global"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class KeyPolicy:
     """A key with everything that its requests depend on. Amounts are USD."""
 
     key: KeyRecord
@@ -124,8 +124,8 @@ class Standing:
 _ENDLESS = 10**9
 
 
-def standing_of(call: OperationRequest) -> Standing:
-    """The standing of the caller. Raises 402 and 403 when it may not spend at all."""
+def policy_of(call: OperationRequest) -> KeyPolicy:
+    """The policy of the caller. Raises 402 and 403 when it may not spend at all."""
     key = keys.find(call.db, call.known_caller.key_hash, call.now)
     workspace = workspaces.get(call.db, key.workspace_id) if key and key.workspace_id else None
     if key is None or workspace is None:
@@ -136,7 +136,7 @@ def standing_of(call: OperationRequest) -> Standing:
         raise _no_credits()
     _check_region(binding)
     _check_layers(layers(call.db, key, binding, call.now))
-    return Standing(
+    return KeyPolicy(
         key=key,
         workspace=workspace,
         restrictions=tuple(restrictions_of(asdict(each.policy)) for each in binding.all),
