@@ -11,7 +11,7 @@ import sqlite3
 from datetime import datetime, timedelta
 from typing import Any
 
-from gwtui.contract.usage import ACTIVITY_DAYS
+from gwtui.contract.values import ACTIVITY_DAYS
 from gwtui.embedded.simulator.usage import UsageSlice
 from gwtui.embedded.store import account, activity
 from gwtui.embedded.store.activity import Actor
