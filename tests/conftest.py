@@ -37,6 +37,7 @@ import gwtui.ui.screens.master_detail
 import leak_watch
 from gwtui.local.first_steps import FILE_NAME as FIRST_STEPS
 from idle import wait_after_key, wait_for_idle, wait_for_screen
+from short_way import short_ways
 
 settings.register_profile(
     "gwtui",
@@ -67,6 +68,10 @@ def pytest_configure(config: pytest.Config) -> None:
     # one whose whole task is put into words whenever somebody asks for the handler.
     signal.signal(signal.SIGINT, _interrupt)
     leak_watch.begin(config)
+    if hasattr(config, "workerinput"):
+        from packing import say_less  # noqa: PLC0415 - only workers have it
+
+        say_less(config)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -78,6 +83,16 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_xdist_setupnodes(config: pytest.Config) -> None:
     """Compile everything before the workers of pytest-xdist begin."""
     compiled.compile_all(config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Hand the tests out by their groups."""
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    from packing import Packing  # noqa: PLC0415 - only the process that hands them out has it
+
+    return Packing(config, log)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -250,6 +265,13 @@ def trust_roots_loaded_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ssl, "create_default_context", make_once)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def gateways_of_this_process() -> Iterator[None]:
+    """Requests to them take no socket."""
+    with short_ways():
         yield
 
 

@@ -25,6 +25,7 @@ from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import _QuietServer
 from gwtui.embedded.store import generations
 from gwtui.embedded.store.seed import Content
+from short_way import short_way
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,9 @@ def served_gateway(
         config = uvicorn.Config(before(gateway.asgi), log_config=None, lifespan="off", ws="none")
         server = _QuietServer(config)
         end = partial(asyncio.get_running_loop().call_soon_threadsafe, server.end)
-        ready.put((ServedGateway(base_url, *keys, newest), end))
-        await server.serve(sockets=[listener])
+        with short_way(*listener.getsockname(), config.app, faults):
+            ready.put((ServedGateway(base_url, *keys, newest), end))
+            await server.serve(sockets=[listener])
         gateway.close()
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)

@@ -26,7 +26,7 @@ from gwtui.local.journal import Journal
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.resource import ResourceScreen
-from gwtui.ui.textual_compat import release_closed
+from gwtui.ui.textual_compat.screens import release_closed
 from gwtui.ui.widgets.lines import OneLine
 
 START = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)

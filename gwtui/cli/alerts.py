@@ -16,6 +16,7 @@ from gwtui.cli.rows import add_row_options, print_rows
 from gwtui.cli.running import reading_hub, run_async
 from gwtui.cli.target import add_demo_option, find_profile, reach
 from gwtui.domain.times import relative
+from gwtui.embedded.running_demo import BASE_URL
 from gwtui.local.alert_command import AlertCommandError, run_alert_command
 from gwtui.local.alert_file import AlertFileError, load_alerts
 from gwtui.local.paths import Paths
@@ -195,8 +196,6 @@ def _file(paths: Paths) -> Path:
 def _history(arguments: argparse.Namespace, paths: Paths) -> Path:
     """The recorded file of the gateway that is meant; no key is read."""
     if arguments.demo:
-        from gwtui.embedded.demo import BASE_URL  # noqa: PLC0415 - loads the server
-
         path = history_path(paths.data, "demo", BASE_URL)
         if not path.exists():
             _tell_past(arguments, paths)

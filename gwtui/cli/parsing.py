@@ -15,6 +15,7 @@ from gwtui.cli import exits
 from gwtui.cli.process import DEFAULT_LOG_LEVEL, LOG_LEVELS, LOG_OPTION
 from gwtui.contract.dialects import DIALECTS
 from gwtui.domain.lookup import did_you_mean
+from gwtui.domain.times import parse_duration, parse_moment
 
 
 def add_connection_options(parser: argparse.ArgumentParser) -> None:
@@ -163,8 +164,6 @@ def positionals(words: Sequence[str]) -> list[int]:
 
 def past_moment(text: str | None, now: datetime) -> datetime | None:
     """A moment, or so long ago: "7d", "2026-11-01". Raises ValueError with a message."""
-    from gwtui.domain.times import parse_duration, parse_moment  # noqa: PLC0415
-
     if text is None:
         return None
     try:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from gwtui.cli.output import narrate
+from gwtui.local.paths import Paths
+
 if TYPE_CHECKING:
-    import threading
     from typing import Protocol
 
     class Unraisable(Protocol):
@@ -83,7 +86,6 @@ def report_failure(error: BaseException) -> None:
 
 def keep_report(report: str) -> None:
     """Write a report of a failure down and say where it is."""
-    from gwtui.cli.output import narrate  # noqa: PLC0415 - seldom needed
     from gwtui.local.crash_report import write_crash_report  # noqa: PLC0415
 
     path = write_crash_report(_state(), report)
@@ -91,7 +93,6 @@ def keep_report(report: str) -> None:
 
 
 def _open_log(words: Sequence[str]) -> None:
-    import threading  # noqa: PLC0415 - not needed to say the version
 
     from gwtui.local.log import open_log  # noqa: PLC0415
 
@@ -110,7 +111,6 @@ def _level(words: Sequence[str]) -> str:
 
 
 def _state() -> Path:
-    from gwtui.local.paths import Paths  # noqa: PLC0415 - not needed to say the version
 
     return Paths.of_user().state
 

@@ -21,6 +21,7 @@ from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.known_secrets import Secret
 from gwtui.domain.safe_text import safe_text
 from gwtui.domain.times import utc
+from gwtui.embedded.running_demo import BASE_URL, lasting_secret
 from gwtui.local.paths import Paths, ensure_private
 from gwtui.local.profiles import Profile
 from gwtui.local.sealed_keys import DIRECTORY, SealedKey, SealedKeys, sealed_keys
@@ -73,8 +74,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _demo(paths: Paths) -> Connection:
-    from gwtui.embedded.demo import BASE_URL  # noqa: PLC0415 - loads the server
-    from gwtui.embedded.running_demo import lasting_secret  # noqa: PLC0415
 
     secret = lasting_secret(ensure_private(paths.data / "demo"))
     return Connection(BASE_URL, lasting_secret=secret, label="demo")

@@ -8,14 +8,21 @@ import os
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
+from gwtui.cli.faults import switchboard
 from gwtui.cli.output import narrate
 from gwtui.cli.prompts import NoAnswerGivenError, read_token
 from gwtui.client.connection import Connection
 from gwtui.contract.dialects import DIALECTS, Dialect
-from gwtui.local.paths import Paths
+from gwtui.embedded.errors import (
+    DatabaseInUseError,
+    FaultSyntaxError,
+    GatewayStartError,
+)
+from gwtui.local.paths import Paths, PrivateDirectoryError, ensure_private
 from gwtui.local.profiles import (
     FILE_NAME,
     NoProfileError,
@@ -29,7 +36,6 @@ from gwtui.local.tokens import PROBE_KEY_VARIABLE, TokenError, find_token, take_
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gwtui.client.connection import Connection
     from gwtui.embedded.faults import Switchboard
     from gwtui.embedded.running_demo import DemoSite
     from gwtui.local.paths import Paths
@@ -87,8 +93,6 @@ def reach(arguments: argparse.Namespace, paths: Paths, *, may_ask: bool) -> Conn
 
 def can_serve_demo() -> bool:
     """Whether the libraries of the embedded gateway are there."""
-    from importlib.util import find_spec  # noqa: PLC0415 - the dashboard only
-
     return find_spec("starlette") is not None and find_spec("uvicorn") is not None
 
 
@@ -109,9 +113,6 @@ def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
 
     @asynccontextmanager
     async def connect() -> AsyncIterator[Connection]:
-        from gwtui.client.connection import Connection  # noqa: PLC0415 - after the first paint
-        from gwtui.watch.history.file import erase_history, history_path  # noqa: PLC0415
-
         # A later attempt to connect must not wipe what the first one made.
         fresh, start_over[0] = start_over[0], False
         async with AsyncExitStack() as stack:
@@ -136,6 +137,11 @@ def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
                 past=site.past,
             )
             if fresh:
+                from gwtui.watch.history.file import (  # noqa: PLC0415 - loads models
+                    erase_history,
+                    history_path,
+                )
+
                 erase_history(history_path(paths.data, connection.label, connection.base_url))
             yield connection
 
@@ -153,12 +159,7 @@ async def _start(
 
     One that is to begin anew, or to fail on purpose, must be alone. Raises NoTargetError.
     """
-    from gwtui.embedded.errors import (  # noqa: PLC0415 - the demo only
-        DatabaseInUseError,
-        GatewayStartError,
-    )
     from gwtui.embedded.running_demo import running_demo  # noqa: PLC0415
-    from gwtui.local.paths import PrivateDirectoryError, ensure_private  # noqa: PLC0415
 
     alone = fresh or faults is not None
     until = time.monotonic() + _STARTING
@@ -203,8 +204,6 @@ def missing_extra(error: ModuleNotFoundError) -> str:
 def _faults(arguments: argparse.Namespace) -> Switchboard | None:
     if not getattr(arguments, "fault", None):
         return None
-    from gwtui.cli.faults import switchboard  # noqa: PLC0415 - loads the server
-    from gwtui.embedded.errors import FaultSyntaxError  # noqa: PLC0415
 
     try:
         return switchboard(arguments.fault)

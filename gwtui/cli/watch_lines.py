@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import signal
+import sys
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -16,8 +17,8 @@ from pydantic import JsonValue
 from gwtui.cli import exits
 from gwtui.cli.output import narrate, print_ndjson
 from gwtui.cli.recorded import RecordedHistory
-from gwtui.cli.running import hub_over
-from gwtui.cli.target import Connect
+from gwtui.cli.running import hub_over, run_async
+from gwtui.cli.target import Connect, reach, wanted_probing
 from gwtui.client.connection import Connection
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.keys import limit_used_share
@@ -43,6 +44,14 @@ _SLOWER = 5
 """A reading of the workspaces costs several requests for each of them."""
 _ENDINGS = {signal.SIGINT: exits.INTERRUPTED, signal.SIGTERM: exits.TERMINATED}
 Values = Mapping[str, Decimal | None]
+
+
+def print_readings(arguments: argparse.Namespace) -> int:
+    """Print a line of JSON for each reading as it comes; returns an exit code."""
+    paths = Paths.of_user()
+    probing = wanted_probing(arguments, paths)
+    connect = reach(arguments, paths, may_ask=sys.stdin.isatty())
+    return run_async(lambda: watch_readings(connect, paths, arguments, probing))
 
 
 async def watch_readings(

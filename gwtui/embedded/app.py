@@ -24,10 +24,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from gwtui.contract import errors
 from gwtui.contract.request import RequestModel
 from gwtui.domain.clock import Clock
-from gwtui.embedded import bodies
+from gwtui.embedded import request_body
 from gwtui.embedded.auth import admit
 from gwtui.embedded.errors import DatabaseBusyError
-from gwtui.embedded.operations import Continued, Operation, OperationRequest, Principal, Site
+from gwtui.embedded.operations import DeferredResponse, Operation, OperationRequest, Principal, Site
 from gwtui.embedded.queries import read_query
 from gwtui.embedded.responses import Refusal, error_body
 from gwtui.embedded.routes import SEGMENTS, operations_below
@@ -130,7 +130,7 @@ class _Endpoints:
             content = await self._when_free(
                 lambda: self._execute(operation, request, caller, query, body)
             )
-            if isinstance(content, Continued):
+            if isinstance(content, DeferredResponse):
                 return await content.answer(self)
             if operation.erases:
                 await self._until(lambda: self._database.is_erased, _ERASE_SECONDS)
@@ -159,12 +159,12 @@ class _Endpoints:
     async def _body(self, operation: Operation, request: Request) -> RequestModel | None:
         if operation.body is None:
             return None
-        raw = await bodies.collect(request.stream())
+        raw = await request_body.collect(request.stream())
         content_type = request.headers.get("content-type")
-        return bodies.parse(raw, content_type, operation.body, self._site.dialect)
+        return request_body.parse(raw, content_type, operation.body, self._site.dialect)
 
     async def carry_out(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Do something in a transaction that writes; see ``Desk``."""
+        """Do something in a transaction that writes; see ``Responder``."""
 
         def run() -> T:
             with self._database.write(patience=0) as db:
@@ -207,7 +207,7 @@ class _Endpoints:
         caller: Principal | None,
         query: Mapping[str, Any],
         body: RequestModel | None,
-    ) -> JsonValue | Continued:
+    ) -> JsonValue | DeferredResponse:
         """Run the handler. There is no await in here, so a client that leaves cannot halve it."""
         now = self._site.clock.now()
         self._ledger.catch_up(now, exactly=operation.writes_at_once)

@@ -113,7 +113,7 @@ class OperationRequest:
         return self.caller
 
 
-class Desk(Protocol):
+class Responder(Protocol):
     """What goes on after its transaction with a request that takes a while."""
 
     async def carry_out(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -131,15 +131,15 @@ class Desk(Protocol):
         ...
 
 
-class Continued(ABC):
+class DeferredResponse(ABC):
     """What a handler gives whose answer takes a while: it goes on outside of the transaction."""
 
     @abstractmethod
-    async def answer(self, desk: Desk) -> Response:
+    async def answer(self, responder: Responder) -> Response:
         """The answer. Raises Refusal."""
 
 
-Handler = Callable[[OperationRequest], JsonValue | Continued]
+Handler = Callable[[OperationRequest], JsonValue | DeferredResponse]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.local.name_cache import IDENTIFIERS, MOST, cache_file, keep_names
 from gwtui.local.paths import Paths
 from gwtui.resources.registry import ENTRIES, RESOURCES
+from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
@@ -36,8 +37,6 @@ def keep_of(connection: Connection, spec: ResourceSpec[Any], rows: Sequence[Any]
 
 def keep_read(hub: FeedHub) -> None:
     """Keep the names of the lists that were read in full. Blocks for a moment, never raises."""
-    from gwtui.watch.hub import Scope  # noqa: PLC0415 - loaded by then
-
     for entry in ENTRIES:
         # A declaration that nobody loaded has listed nothing.
         if entry.id in NAMED_LISTS and entry.declaration.partition(":")[0] in sys.modules:

@@ -34,6 +34,7 @@ from gwtui.crud.resource import Scope
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.key_rotation import KeyRotation
 from gwtui.domain.times import parse_duration
+from gwtui.embedded.running_demo import BASE_URL
 from gwtui.local.paths import Paths
 from gwtui.local.rotations import FILE_NAME, RotationLog
 from gwtui.resources.keys.resource import KEYS
@@ -194,8 +195,6 @@ class ForgetVerb:
 
 def _gateway(arguments: argparse.Namespace, paths: Paths) -> str:
     if arguments.demo:
-        from gwtui.embedded.demo import BASE_URL  # noqa: PLC0415 - loads the server
-
         return BASE_URL
     return find_profile(arguments, paths).base_url
 

@@ -18,6 +18,7 @@ from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.lookup import Names, lookup, nearest
 from gwtui.domain.safe_text import safe_line
+from gwtui.resources.registry import RESOURCES
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.workspaces import workspaces_feed
 from gwtui.watch.hub import FeedHub
@@ -168,15 +169,6 @@ async def find_parent(readings: CommandReadings, kind: Parent, text: str) -> str
         return text
     if kind == "workspace":
         return (await find_workspace(readings, text)).id or ""
-    if kind == "key":
-        from gwtui.resources.keys.resource import KEYS  # noqa: PLC0415 - only where it is asked for
-
-        return await _found(readings, KEYS, text)
-    from gwtui.resources.guardrails.resource import GUARDRAILS  # noqa: PLC0415
-
-    return await _found(readings, GUARDRAILS, text)
-
-
-async def _found(readings: CommandReadings, spec: ResourceSpec[T], text: str) -> str:
+    spec = RESOURCES["keys" if kind == "key" else "guardrails"]
     rows = await readings.value(spec.feed(readings.hub, Scope()))
     return spec.identity(find_row(spec, rows, text))

@@ -56,8 +56,9 @@ class Account:
         if (space, offset) == self.fails_at:
             return httpx.Response(400, json={"error": {"code": 400, "message": "no more"}})
         spaces = SPACES if self.one_list else (space,)
-        keys = [key(one, number) for one in spaces for number in range(COUNT)]
-        return httpx.Response(200, json={"data": keys[offset : offset + 100]})
+        numbers = [(one, number) for one in spaces for number in range(COUNT)]
+        keys = [key(*which) for which in numbers[offset : offset + 100]]
+        return httpx.Response(200, json={"data": keys})
 
 
 def key(space: str, number: int) -> dict[str, Any]:
@@ -95,6 +96,7 @@ def alive() -> int:
     return sum(type(one) is ApiKey for one in gc.get_objects())
 
 
+@pytest.mark.usefixtures("own_objects_only")
 async def test_rows_come_in_order_while_few_of_them_are_held(
     readings: CommandReadings, account: Account
 ) -> None:

@@ -25,8 +25,8 @@ from gwtui.domain.routing import (
     model_asked,
 )
 from gwtui.embedded.catalog_query import catalog_view
-from gwtui.embedded.inference.asked import Asked
-from gwtui.embedded.inference.standing import Standing
+from gwtui.embedded.inference.key_policy import KeyPolicy
+from gwtui.embedded.inference.parsed_request import ParsedRequest
 from gwtui.embedded.operations import Site
 from gwtui.embedded.responses import Refusal, named
 from gwtui.embedded.simulator import build_catalog, live_figures
@@ -46,58 +46,58 @@ _WORDS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class EndpointSelection:
     """The models that a request names, with their endpoints, and where it goes."""
 
     offers: tuple[Offers, ...]
     route: Route
 
 
-def choose(
+def select_endpoints(
     site: Site,
-    standing: Standing,
-    asked: Asked,
+    policy: KeyPolicy,
+    parsed: ParsedRequest,
     now: datetime,
     chance: Callable[[], float],
-) -> Chosen:
+) -> EndpointSelection:
     """The endpoints to try. Raises 400 for a model that is none, and 404 when nothing is left."""
-    names = [model_asked(name) for name in asked.models]
-    offers = tuple(_offers(site, name.id, asked, now) for name in names)
-    _check_inputs(offers, asked)
+    names = [model_asked(name) for name in parsed.models]
+    offers = tuple(_offers(site, name.id, parsed, now) for name in names)
+    _check_inputs(offers, parsed)
     shortcut = names[0]
     router = Router(
-        catalog_view(site.catalog.seed), site.dialect, standing.restrictions, standing.credentials
+        catalog_view(site.catalog.seed), site.dialect, policy.restrictions, policy.credentials
     )
     route = router.route(
         offers,
         RouteRequest(
             moment=now,
-            preferences=asked.preferences,
-            service_tier=asked.service_tier or shortcut.tier,
-            parameters=asked.parameters,
-            prompt_tokens=asked.prompt_tokens,
-            max_tokens=asked.max_tokens,
-            default_sort=shortcut.sort or standing.workspace.default_provider_sort,
+            preferences=parsed.preferences,
+            service_tier=parsed.service_tier or shortcut.tier,
+            parameters=parsed.parameters,
+            prompt_tokens=parsed.prompt_tokens,
+            max_tokens=parsed.max_tokens,
+            default_sort=shortcut.sort or policy.workspace.default_provider_sort,
         ),
         chance,
     )
     if not route.attempts:
-        raise _nothing_left(route, offers, asked)
-    return Chosen(offers, route)
+        raise _nothing_left(route, offers, parsed)
+    return EndpointSelection(offers, route)
 
 
-def _offers(site: Site, model_id: str, asked: Asked, now: datetime) -> Offers:
+def _offers(site: Site, model_id: str, parsed: ParsedRequest, now: datetime) -> Offers:
     model = site.catalog.model(model_id)
     if model is None:
-        status = 400 if asked.api == "completions" else 404
-        kind = "invalid_request" if asked.api == "completions" else "not_found"
+        status = 400 if parsed.api == "completions" else 404
+        kind = "invalid_request" if parsed.api == "completions" else "not_found"
         raise Refusal(
             status,
             f"{named([model_id])} is not a valid model ID",
             metadata={"error_type": kind},
         )
     outputs: Sequence[str] = model.wire["architecture"]["output_modalities"]
-    if _OUTPUTS[asked.api] not in outputs:
+    if _OUTPUTS[parsed.api] not in outputs:
         raise Refusal(
             400,
             f"{model_id} does not serve this operation: it gives {', '.join(outputs)}",
@@ -126,11 +126,11 @@ def _live_offers(seed: int, model_id: str, step: int) -> Offers:
     )
 
 
-def _check_inputs(offers: Iterable[Offers], asked: Asked) -> None:
+def _check_inputs(offers: Iterable[Offers], parsed: ParsedRequest) -> None:
     for each in offers:
         architecture = each.model.architecture
         taken = frozenset((architecture and architecture.input_modalities) or ())
-        lacking = sorted(asked.modalities - taken)
+        lacking = sorted(parsed.modalities - taken)
         if lacking:
             raise Refusal(
                 404,
@@ -148,11 +148,11 @@ def _step_of(exclusion: Exclusion) -> str:
     return FILTER_BY_PARAMETERS
 
 
-def _nothing_left(route: Route, offers: Sequence[Offers], asked: Asked) -> Refusal:
+def _nothing_left(route: Route, offers: Sequence[Offers], parsed: ParsedRequest) -> Refusal:
     if not route.excluded:
         return Refusal(
             404,
-            f"No endpoints found for {named(asked.models)}",
+            f"No endpoints found for {named(parsed.models)}",
             metadata={"error_type": "not_found"},
         )
     dropped_at = [_first_step(each) for each in route.excluded]
@@ -176,13 +176,13 @@ def _nothing_left(route: Route, offers: Sequence[Offers], asked: Asked) -> Refus
         )
         return Refusal(404, message, metadata=metadata)
     if failed == FILTER_BY_PROVIDERS:
-        wanted = asked.preferences
+        wanted = parsed.preferences
         metadata["requested_providers"] = list(wanted.only or wanted.order or ())
         metadata["available_providers"] = _providers(offers)
         return Refusal(
             404, "No allowed providers are available for the selected model.", metadata=metadata
         )
-    return _too_long(route.excluded, asked) or Refusal(
+    return _too_long(route.excluded, parsed) or Refusal(
         404,
         "No endpoints found that can handle the requested parameters: "
         f"{'; '.join(_reasons(route.excluded))}.",
@@ -198,7 +198,7 @@ def _reasons(excluded: Iterable[ExcludedEndpoint]) -> list[str]:
     return list(dict.fromkeys(why.reason for each in excluded for why in each.exclusions))
 
 
-def _too_long(excluded: Sequence[ExcludedEndpoint], asked: Asked) -> Refusal | None:
+def _too_long(excluded: Sequence[ExcludedEndpoint], parsed: ParsedRequest) -> Refusal | None:
     """400 when the prompt fits none of the endpoints that nothing else excludes."""
     only_long = [each for each in excluded if {why.reason for why in each.exclusions} <= _LENGTHS]
     if not any(why.reason == "prompt too long" for each in only_long for why in each.exclusions):
@@ -207,7 +207,7 @@ def _too_long(excluded: Sequence[ExcludedEndpoint], asked: Asked) -> Refusal | N
     return Refusal(
         400,
         f"This endpoint's maximum context length is {longest} tokens. However, you requested about "
-        f"{asked.prompt_tokens} tokens of input.",
+        f"{parsed.prompt_tokens} tokens of input.",
         metadata={"error_type": "context_length_exceeded"},
     )
 

@@ -41,7 +41,7 @@ a word of one token, in which no filter finds anything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ParsedRequest:
     """One request. ``texts`` are those that filters read and that the model gets."""
 
     api: Api
@@ -73,7 +73,7 @@ def _tokens(texts: Iterable[InputText]) -> int:
     return sum(text_model.count(each.text) for each in texts)
 
 
-def chat_asked(request: ChatRequest, default_model: str | None) -> Asked:
+def parse_chat(request: ChatRequest, default_model: str | None) -> ParsedRequest:
     """What a chat request asks for. Raises a 400 when it names no model and there is no default."""
     first = request.model or default_model
     names = dict.fromkeys([*([first] if first else []), *(request.models or ())])
@@ -85,7 +85,7 @@ def chat_asked(request: ChatRequest, default_model: str | None) -> Asked:
         for message in request.messages
         for text in message.texts
     )
-    return Asked(
+    return ParsedRequest(
         api="completions",
         models=tuple(names),
         preferences=request.provider or ProviderPreferences(),
@@ -107,7 +107,7 @@ def chat_asked(request: ChatRequest, default_model: str | None) -> Asked:
     )
 
 
-def embedding_asked(request: EmbeddingRequest) -> Asked:
+def parse_embedding(request: EmbeddingRequest) -> ParsedRequest:
     """What an embedding request asks for."""
     given: Sequence[Any] = [request.input] if isinstance(request.input, str) else request.input
     if given and isinstance(given[0], int):
@@ -120,7 +120,7 @@ def embedding_asked(request: EmbeddingRequest) -> Asked:
         if part.type != "text"
     ]
     texts = tuple(InputText(_input_text(item)) for item in given)
-    return Asked(
+    return ParsedRequest(
         api="embeddings",
         models=(request.model,),
         preferences=request.provider or ProviderPreferences(),
@@ -135,18 +135,18 @@ def embedding_asked(request: EmbeddingRequest) -> Asked:
     )
 
 
-def with_texts(asked: Asked, texts: Sequence[str]) -> Asked:
+def with_texts(parsed: ParsedRequest, texts: Sequence[str]) -> ParsedRequest:
     """The request with other texts in the place of its own, also in what is logged."""
-    if list(texts) == [each.text for each in asked.texts]:
-        return asked
-    new = tuple(replace(each, text=text) for each, text in zip(asked.texts, texts, strict=True))
-    if asked.api == "embeddings":
-        whole = isinstance(asked.logged["prompt"], str)
+    if list(texts) == [each.text for each in parsed.texts]:
+        return parsed
+    new = tuple(replace(each, text=text) for each, text in zip(parsed.texts, texts, strict=True))
+    if parsed.api == "embeddings":
+        whole = isinstance(parsed.logged["prompt"], str)
         logged: dict[str, Any] = {"prompt": texts[0] if whole else list(texts)}
     else:
         left = iter(texts)
-        logged = {name: _refilled(value, left) for name, value in asked.logged.items()}
-    return replace(asked, texts=new, text_tokens=_tokens(new), logged=logged)
+        logged = {name: _refilled(value, left) for name, value in parsed.logged.items()}
+    return replace(parsed, texts=new, text_tokens=_tokens(new), logged=logged)
 
 
 def _refilled(value: JsonValue, texts: Iterator[str]) -> JsonValue:

@@ -17,12 +17,12 @@ from gwtui.domain.pricing import Usage
 from gwtui.domain.request_cost import RequestCost, is_charged, request_cost
 from gwtui.domain.routing import RouteAttempt
 from gwtui.embedded import wire
-from gwtui.embedded.inference.asked import Asked
-from gwtui.embedded.inference.standing import Standing
+from gwtui.embedded.inference.key_policy import KeyPolicy
+from gwtui.embedded.inference.parsed_request import ParsedRequest
 from gwtui.embedded.simulator import CatalogEndpoint, UsageSlice
-from gwtui.embedded.simulator.chance import fraction
+from gwtui.embedded.simulator.seeded_random import fraction
 from gwtui.embedded.simulator.traits import cached_tokens
-from gwtui.embedded.store.served import ServedRequest
+from gwtui.embedded.store.served_requests import ServedRequest
 from gwtui.embedded.store.table import from_pico, to_pico
 
 WRITTEN_AFTER = timedelta(seconds=1)
@@ -30,7 +30,7 @@ WRITTEN_AFTER = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Course:
+class RequestOutcome:
     """How a request went. Times are milliseconds."""
 
     id: str
@@ -50,30 +50,30 @@ class Course:
 
 
 def cost_of(
-    standing: Standing,
-    asked: Asked,
+    policy: KeyPolicy,
+    parsed: ParsedRequest,
     attempt: RouteAttempt,
     item: CatalogEndpoint,
-    course: Course,
+    outcome: RequestOutcome,
 ) -> RequestCost:
     """What a request cost, cut to whole pico-USD, as it is booked."""
-    prompt = asked.prompt_tokens
-    charged = asked.api == "embeddings" or is_charged(
-        course.finish_reason, course.completion_tokens
+    prompt = parsed.prompt_tokens
+    charged = parsed.api == "embeddings" or is_charged(
+        outcome.finish_reason, outcome.completion_tokens
     )
     found = request_cost(
         attempt.endpoint.pricing or Pricing.model_validate({"prompt": "0", "completion": "0"}),
         Usage(
             prompt_tokens=prompt,
-            completion_tokens=course.completion_tokens,
-            moment=course.began,
-            images=asked.images,
-            audio_tokens=asked.audio_tokens,
-            cached_tokens=cached_of(asked, item),
-            reasoning_tokens=course.reasoning_tokens,
+            completion_tokens=outcome.completion_tokens,
+            moment=outcome.began,
+            images=parsed.images,
+            audio_tokens=parsed.audio_tokens,
+            cached_tokens=cached_of(parsed, item),
+            reasoning_tokens=outcome.reasoning_tokens,
         ),
-        byok=standing.byok_use(attempt),
-        data_discount=standing.workspace.is_data_discount_logging_enabled,
+        byok=policy.byok_use(attempt),
+        data_discount=policy.workspace.is_data_discount_logging_enabled,
         charged=charged,
     )
     own = attempt.credential is not None
@@ -85,10 +85,10 @@ def cost_of(
     )
 
 
-def cached_of(asked: Asked, item: CatalogEndpoint) -> int:
+def cached_of(parsed: ParsedRequest, item: CatalogEndpoint) -> int:
     """Prompt tokens that come from a cache, as many as activity says of the endpoint."""
-    text = asked.prompt_tokens - asked.audio_tokens
-    return min(cached_tokens(item, asked.prompt_tokens), text)
+    text = parsed.prompt_tokens - parsed.audio_tokens
+    return min(cached_tokens(item, parsed.prompt_tokens), text)
 
 
 def _whole_pico(usd: Decimal) -> Decimal:
@@ -96,58 +96,58 @@ def _whole_pico(usd: Decimal) -> Decimal:
 
 
 def entries(
-    standing: Standing,
-    asked: Asked,
+    policy: KeyPolicy,
+    parsed: ParsedRequest,
     attempt: RouteAttempt,
     item: CatalogEndpoint,
-    course: Course,
+    outcome: RequestOutcome,
     cost: RequestCost,
 ) -> tuple[ServedRequest, UsageSlice]:
     """What is booked of a request."""
-    key = standing.key
+    key = policy.key
     served = ServedRequest(
-        id=course.id,
+        id=outcome.id,
         key_hash=key.hash,
-        workspace_id=standing.workspace.id,
+        workspace_id=policy.workspace.id,
         user_id=key.creator_user_id,
         endpoint_key=item.key,
         is_byok=attempt.credential is not None,
-        created_at=course.began,
-        shown_from=course.ended + WRITTEN_AFTER,
-        details=json.dumps(_details(standing, asked, attempt, item, course, cost)),
-        content=json.dumps(_content(asked, course)) if _is_logged(standing, course.id) else None,
+        created_at=outcome.began,
+        shown_from=outcome.ended + WRITTEN_AFTER,
+        details=json.dumps(_details(policy, parsed, attempt, item, outcome, cost)),
+        content=json.dumps(_content(parsed, outcome)) if _is_logged(policy, outcome.id) else None,
     )
     used = UsageSlice(
-        moment=course.began,
+        moment=outcome.began,
         model=item.model_id,
         model_permaslug=str(item.wire["model_id"]),
         provider=str(item.wire["provider_name"]),
         endpoint_key=item.key,
         requests=1,
-        prompt_tokens=asked.prompt_tokens,
-        completion_tokens=course.completion_tokens,
+        prompt_tokens=parsed.prompt_tokens,
+        completion_tokens=outcome.completion_tokens,
         usd=cost.cost or Decimal(0),
         byok_usd=cost.upstream_cost or Decimal(0),
     )
     return served, used
 
 
-def _is_logged(standing: Standing, generation_id: str) -> bool:
+def _is_logged(policy: KeyPolicy, generation_id: str) -> bool:
     """Whether the workspace logs this request: for all keys or some, and for a sample of them."""
-    workspace = standing.workspace
+    workspace = policy.workspace
     if not workspace.is_observability_io_logging_enabled:
         return False
     keys = workspace.io_logging_api_key_ids
-    if keys is not None and standing.key.id not in keys:
+    if keys is not None and policy.key.id not in keys:
         return False
     return fraction(0, "sample", generation_id) < float(workspace.io_logging_sampling_rate)
 
 
-def _content(asked: Asked, course: Course) -> dict[str, Any]:
-    error = course.error
+def _content(parsed: ParsedRequest, outcome: RequestOutcome) -> dict[str, Any]:
+    error = outcome.error
     return {
-        "input": asked.logged,
-        "output": dict(course.output),
+        "input": parsed.logged,
+        "output": dict(outcome.output),
         "error": None
         if error is None
         else {
@@ -161,18 +161,18 @@ def _content(asked: Asked, course: Course) -> dict[str, Any]:
 
 
 def _details(
-    standing: Standing,
-    asked: Asked,
+    policy: KeyPolicy,
+    parsed: ParsedRequest,
     attempt: RouteAttempt,
     item: CatalogEndpoint,
-    course: Course,
+    outcome: RequestOutcome,
     cost: RequestCost,
 ) -> dict[str, JsonValue]:
     """The answer of GET /generation: extended contract section 8."""
     amount = wire.value(cost.cost)
     return {
-        "id": course.id,
-        "created_at": timestamp_text(course.began),
+        "id": outcome.id,
+        "created_at": timestamp_text(outcome.began),
         "model": item.model_id,
         "provider_name": str(item.wire["provider_name"]),
         "usage": amount,
@@ -180,46 +180,48 @@ def _details(
         "upstream_inference_cost": wire.value(cost.upstream_cost),
         "cache_discount": None,
         "is_byok": attempt.credential is not None,
-        "origin": course.headers.get("origin") or course.headers.get("http-referer") or "",
+        "origin": outcome.headers.get("origin") or outcome.headers.get("http-referer") or "",
         "data_region": "global",
-        "workspace_id": standing.workspace.id,
-        "external_user": asked.user or standing.key.external_user,
-        "session_id": asked.session_id or course.headers.get("x-session-id"),
-        **_tokens(asked, item, course),
-        "api_type": asked.api,
-        "streamed": course.streamed,
-        "cancelled": course.cancelled,
-        "finish_reason": course.finish_reason,
-        "native_finish_reason": course.finish_reason,
-        "latency": round(course.latency),
+        "workspace_id": policy.workspace.id,
+        "external_user": parsed.user or policy.key.external_user,
+        "session_id": parsed.session_id or outcome.headers.get("x-session-id"),
+        **_tokens(parsed, item, outcome),
+        "api_type": parsed.api,
+        "streamed": outcome.streamed,
+        "cancelled": outcome.cancelled,
+        "finish_reason": outcome.finish_reason,
+        "native_finish_reason": outcome.finish_reason,
+        "latency": round(outcome.latency),
         "generation_time": None
-        if course.generation_time is None
-        else round(course.generation_time),
+        if outcome.generation_time is None
+        else round(outcome.generation_time),
         "moderation_latency": None,
         "router": None,
         "service_tier": item.wire["service_tier"],
         "app_id": None,
-        "user_agent": course.headers.get("user-agent"),
-        "http_referer": course.headers.get("http-referer"),
+        "user_agent": outcome.headers.get("user-agent"),
+        "http_referer": outcome.headers.get("http-referer"),
         "preset_id": None,
-        "upstream_id": str(course.tries[-1].get("id")),
-        "provider_responses": [dict(each) for each in course.tries],
+        "upstream_id": str(outcome.tries[-1].get("id")),
+        "provider_responses": [dict(each) for each in outcome.tries],
     }
 
 
-def _tokens(asked: Asked, item: CatalogEndpoint, course: Course) -> dict[str, JsonValue]:
-    media = asked.images + len(asked.modalities - {"image", "audio"})
+def _tokens(
+    parsed: ParsedRequest, item: CatalogEndpoint, outcome: RequestOutcome
+) -> dict[str, JsonValue]:
+    media = parsed.images + len(parsed.modalities - {"image", "audio"})
     return {
-        "tokens_prompt": asked.prompt_tokens,
-        "tokens_completion": course.completion_tokens,
-        "native_tokens_prompt": asked.prompt_tokens,
-        "native_tokens_completion": course.completion_tokens,
-        "native_tokens_reasoning": course.reasoning_tokens,
-        "native_tokens_cached": cached_of(asked, item),
+        "tokens_prompt": parsed.prompt_tokens,
+        "tokens_completion": outcome.completion_tokens,
+        "native_tokens_prompt": parsed.prompt_tokens,
+        "native_tokens_completion": outcome.completion_tokens,
+        "native_tokens_reasoning": outcome.reasoning_tokens,
+        "native_tokens_cached": cached_of(parsed, item),
         "native_tokens_completion_images": None,
         "num_media_prompt": media or None,
         "num_media_completion": None,
-        "num_input_audio_prompt": 1 if asked.audio_tokens else None,
+        "num_input_audio_prompt": 1 if parsed.audio_tokens else None,
         "num_search_results": None,
         "num_fetches": None,
         "web_search_engine": None,
