@@ -123,8 +123,8 @@ def _open(
 
 
 def _issue(arguments: argparse.Namespace) -> int:
+    from gwtui.embedded.auth import ISSUED_KEY_NAME, issue_key  # noqa: PLC0415 - the store
     from gwtui.embedded.errors import DatabaseMissingError  # noqa: PLC0415
-    from gwtui.embedded.issuing import ISSUED_KEY_NAME, issue_key  # noqa: PLC0415 - the store
 
     database = _database(arguments)
     name = arguments.name or ISSUED_KEY_NAME
@@ -150,7 +150,7 @@ _RECENT = ("id", "made_at", "model", "key")
 
 def _generations(arguments: argparse.Namespace) -> int:
     from gwtui.embedded.demo import DATABASE_NAME  # noqa: PLC0415
-    from gwtui.embedded.recent import recent_generations  # noqa: PLC0415 - the store
+    from gwtui.embedded.recent_generations import recent_generations  # noqa: PLC0415 - the store
 
     database = _database(arguments)
     if arguments.demo and arguments.database is None:

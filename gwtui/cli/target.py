@@ -113,8 +113,6 @@ def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
 
     @asynccontextmanager
     async def connect() -> AsyncIterator[Connection]:
-        from gwtui.watch.history.file import erase_history, history_path  # noqa: PLC0415
-
         # A later attempt to connect must not wipe what the first one made.
         fresh, start_over[0] = start_over[0], False
         async with AsyncExitStack() as stack:
@@ -139,6 +137,11 @@ def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
                 past=site.past,
             )
             if fresh:
+                from gwtui.watch.history.file import (  # noqa: PLC0415 - loads models
+                    erase_history,
+                    history_path,
+                )
+
                 erase_history(history_path(paths.data, connection.label, connection.base_url))
             yield connection
 

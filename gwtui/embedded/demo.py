@@ -27,7 +27,7 @@ from gwtui.embedded.running_demo import (
     new_number,
 )
 from gwtui.embedded.store.database import erase
-from gwtui.embedded.store.serving_lock import database_path
+from gwtui.embedded.store.database_lock import database_path
 
 if TYPE_CHECKING:
     from gwtui.embedded.faults import Switchboard

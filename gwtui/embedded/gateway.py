@@ -12,7 +12,7 @@ from starlette.types import ASGIApp
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.embedded.app import build_app
-from gwtui.embedded.issuing import ISSUED_KEY_NAME, issue
+from gwtui.embedded.auth import ISSUED_KEY_NAME, issue
 from gwtui.embedded.operations import Site
 from gwtui.embedded.routes import all_operations
 from gwtui.embedded.simulator.usage import UsageProfile
@@ -24,7 +24,7 @@ from gwtui.embedded.store.vault import Vault
 
 if TYPE_CHECKING:
     from gwtui.embedded.faults import Switchboard
-    from gwtui.embedded.past import SimulatedPast
+    from gwtui.embedded.simulated_history import SimulatedPast
 
 
 class EmbeddedGateway:
@@ -103,7 +103,7 @@ class EmbeddedGateway:
 
     def past(self) -> SimulatedPast | None:
         """What it would have answered before now; None for an account that began empty."""
-        from gwtui.embedded.past import SimulatedPast  # noqa: PLC0415 - the demo only
+        from gwtui.embedded.simulated_history import SimulatedPast  # noqa: PLC0415 - the demo only
 
         if self.origin.content == "empty":
             return None
@@ -148,6 +148,6 @@ class EmbeddedGateway:
 @cache
 def _description(dialect: Dialect) -> Mapping[str, Any]:
     """The OpenAPI document; every gateway of a dialect has the same one."""
-    from gwtui.embedded.openapi import describe  # noqa: PLC0415 - seldom wanted
+    from gwtui.embedded.routes.openapi import describe  # noqa: PLC0415 - seldom wanted
 
     return describe(all_operations(), dialect)

@@ -21,7 +21,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.embedded.faults import Switchboard
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.past import SimulatedPast
+from gwtui.embedded.simulated_history import SimulatedPast
 from gwtui.embedded.store.table import to_day
 from gwtui.watch.alerts.session import RuleFile
 from gwtui.watch.alerts.store import present_alerts

@@ -6,7 +6,7 @@ of this is loaded.
 """
 
 from gwtui.embedded.faults.grammar import catalogue, parse
+from gwtui.embedded.faults.injector import Switchboard
 from gwtui.embedded.faults.kinds import Fault
-from gwtui.embedded.faults.switchboard import Switchboard
 
 __all__ = ["Fault", "Switchboard", "catalogue", "parse"]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 
-from gwtui.embedded.simulator.chance import hex_text
+from gwtui.embedded.simulator.seeded_random import hex_text
 from gwtui.embedded.simulator.usage import DayPlan, UsageProfile, UsageStream, day_plans
 from gwtui.records import dataclass
 

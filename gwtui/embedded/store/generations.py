@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from gwtui.contract.usage import ACTIVITY_DAYS
+from gwtui.contract.values import ACTIVITY_DAYS
 from gwtui.embedded.simulator.generations import SimulatedRequest, find_request, latest_requests
 from gwtui.embedded.simulator.usage import UsageProfile
 from gwtui.embedded.store import activity

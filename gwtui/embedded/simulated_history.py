@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-from gwtui.contract.usage import ACTIVITY_DAYS
+from gwtui.contract.values import ACTIVITY_DAYS
 from gwtui.domain.history_source import AccountTotals, KeyUsage
 from gwtui.embedded.simulator import Catalog, UsageProfile, World, accrued, live_figures
 from gwtui.embedded.simulator.usage import DayPlan, day_plans
