@@ -14,7 +14,7 @@ from gwtui.cli.output import narrate
 from gwtui.cli.parsing import past_moment
 from gwtui.cli.rows import add_row_options, print_rows
 from gwtui.cli.running import reading_hub, run_async
-from gwtui.cli.target import add_demo_option, find_profile, reach
+from gwtui.cli.target import add_demo_option, find_profile, resolve_connection
 from gwtui.domain.times import relative
 from gwtui.embedded.running_demo import BASE_URL
 from gwtui.local.alert_command import AlertCommandError, run_alert_command
@@ -207,7 +207,7 @@ def _history(arguments: argparse.Namespace, paths: Paths) -> Path:
 
 def _tell_past(arguments: argparse.Namespace, paths: Paths) -> None:
     """Where no demo ever recorded, have it tell its past."""
-    connect = reach(arguments, paths, may_ask=False)
+    connect = resolve_connection(arguments, paths, may_ask=False)
 
     async def work() -> int:
         async with reading_hub(connect) as hub:

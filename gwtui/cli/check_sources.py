@@ -53,7 +53,7 @@ Source = Callable[[CheckContext], Awaitable[Sequence[Finding]]]
 """Looks at something; gives nothing where that was not asked for. Raises GatewayError."""
 
 
-async def look_over(connect: Connect, thresholds: CheckThresholds) -> list[Finding]:
+async def check_gateway(connect: Connect, thresholds: CheckThresholds) -> list[Finding]:
     """What every source found at the gateway. Raises TimeoutError after its ``timeout``."""
     async with (
         asyncio.timeout(thresholds.timeout),
@@ -64,12 +64,12 @@ async def look_over(connect: Connect, thresholds: CheckThresholds) -> list[Findi
         past = RecordedHistory(serve_recorded(hub))
         try:
             await hub.fill_past()
-            return await look_at_everything(CheckContext(hub, thresholds, past))
+            return await check_all(CheckContext(hub, thresholds, past))
         finally:
             await hub.close()
 
 
-async def look_at_everything(look: CheckContext) -> list[Finding]:
+async def check_all(look: CheckContext) -> list[Finding]:
     """What every source found. Never raises GatewayError: what cannot be read is UNKNOWN."""
     found = await asyncio.gather(*(_asked(name, source, look) for name, source in SOURCES.items()))
     return [finding for findings in found for finding in findings]

@@ -44,7 +44,7 @@ _SOURCES = ("cli", "resources", "contract", "local")
 _DEMO = "demo"
 
 
-def answer(arguments: Sequence[str]) -> int:
+def answer_shell(arguments: Sequence[str]) -> int:
     """Print the words for one shell: "bash LINE POINT", or "zsh|fish WORD..." up to the cursor."""
     with contextlib.suppress(Exception):
         shell, *rest = arguments

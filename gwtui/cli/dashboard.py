@@ -19,8 +19,8 @@ from gwtui.cli.target import (
     NoGatewayError,
     NoTargetError,
     demo_beside,
-    find_probing,
-    reach,
+    find_probe_access,
+    resolve_connection,
 )
 from gwtui.domain.known_secrets import Token
 from gwtui.domain.lookup import among
@@ -82,9 +82,9 @@ def _app(arguments: argparse.Namespace, route: str, paths: Paths) -> GwtuiApp:
 
     Only the app holds what connects to it: with another profile, that and its key are gone.
     """
-    probing = find_probing(arguments, paths)
+    probing = find_probe_access(arguments, paths)
     tries = _tries(arguments)  # before any program is started that would inherit its key
-    connect = reach(arguments, paths, may_ask=True)
+    connect = resolve_connection(arguments, paths, may_ask=True)
     from gwtui.ui.app import GwtuiApp  # noqa: PLC0415 - loads Textual
 
     return GwtuiApp(

@@ -17,7 +17,7 @@ from gwtui.cli.logout import Place, StillThereError, forget, stored_token
 from gwtui.cli.output import narrate
 from gwtui.cli.prompts import NoAnswerGivenError, read_line, read_token
 from gwtui.cli.recover_key import NewKeysWaitError, add_discard_option, refuse_to_lock_out
-from gwtui.cli.whoami import ask_gateway, in_short
+from gwtui.cli.whoami import key_summary, read_current_key
 from gwtui.client.errors import GatewayError
 from gwtui.contract.current_key import CurrentKey
 from gwtui.domain.known_secrets import Secret
@@ -261,7 +261,7 @@ def _log_in(plan: LoginPlan, paths: Paths) -> None:
     if plan.before and plan.before.host != profile.host:
         narrate(f"profile {profile.name} led to {plan.before.host} so far, now to {profile.host}")
     token = _token(plan)
-    key = asyncio.run(ask_gateway(profile.connection(token, "")))
+    key = asyncio.run(read_current_key(profile.connection(token, "")))
     _tell(profile.host, key)
     reachable = _check_former(plan, paths, token)
     _store(plan, paths, token)
@@ -304,7 +304,7 @@ def _require_keyring(name: str) -> None:
 
 
 def _tell(host: str, key: CurrentKey) -> None:
-    narrate(f"{host} knows this key: {in_short(key)}")
+    narrate(f"{host} knows this key: {key_summary(key)}")
     if key.is_management_key is False:
         narrate("it is not a management key: nothing can be changed with it, and little be seen")
 

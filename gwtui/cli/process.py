@@ -33,7 +33,7 @@ _NO_CORE = 1
 """Bytes. The kernel takes this limit, other than 0, as a word to handlers of dumps as well."""
 
 
-def take_over(words: Sequence[str]) -> None:
+def prepare_process(words: Sequence[str]) -> None:
     """At the start of a process with this command line: before anything can know a secret."""
     no_core_dump()
     no_plugins()

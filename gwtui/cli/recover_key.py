@@ -25,7 +25,7 @@ from gwtui.embedded.running_demo import BASE_URL, lasting_secret
 from gwtui.local.paths import Paths, ensure_private
 from gwtui.local.profiles import Profile
 from gwtui.local.sealed_keys import DIRECTORY, SealedKey, SealedKeys, sealed_keys
-from gwtui.resources.keys.sealed import what_else
+from gwtui.resources.keys.sealed import unopened_keys_text
 
 _DISCARD = "--discard-new-keys"
 _LONGEST = 4096
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     narrate(
         "no such key waits to be acknowledged" if found.keys else "no key waits to be acknowledged"
     )
-    for line in what_else(found):
+    for line in unopened_keys_text(found):
         narrate(line)
     return exits.FAILED
 

@@ -40,7 +40,7 @@ async def reading_hub(connect: Connect) -> AsyncIterator[FeedHub]:
 @asynccontextmanager
 async def hub_over(connection: Connection) -> AsyncIterator[FeedHub]:
     """The same over a connection that is open."""
-    async with GatewayClient(connection, on_retry=tell_retry) as gateway:
+    async with GatewayClient(connection, on_retry=report_retry) as gateway:
         hub = FeedHub(gateway)
         serve_recorded(hub)
         try:
@@ -94,6 +94,6 @@ class _Filling:
                 await hub.close()
 
 
-def tell_retry(notice: RetryNotice) -> None:
+def report_retry(notice: RetryNotice) -> None:
     """Why it takes longer."""
     narrate(f"{notice.reason}; trying again")

@@ -78,7 +78,7 @@ def add_probe_options(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def reach(arguments: argparse.Namespace, paths: Paths, *, may_ask: bool) -> Connect:
+def resolve_connection(arguments: argparse.Namespace, paths: Paths, *, may_ask: bool) -> Connect:
     """The way to the gateway that the arguments mean. Raises NoTargetError.
 
     With ``may_ask``, a person is asked for the key where no source has one. Finding it may take
@@ -211,14 +211,16 @@ def _faults(arguments: argparse.Namespace) -> FaultInjector | None:
         raise NoTargetError(error.message, exits.USAGE) from None
 
 
-def reach_without_key(arguments: argparse.Namespace, paths: Paths, *, management: bool) -> Connect:
+def resolve_connection_without_key(
+    arguments: argparse.Namespace, paths: Paths, *, management: bool
+) -> Connect:
     """The way to the gateway for a command that brings a key of its own. Raises NoTargetError.
 
     With ``management``, the connection has the profile's key where some source has one; nobody is
     asked. Not to be called in an event loop.
     """
     if arguments.demo:
-        return reach(arguments, paths, may_ask=False)
+        return resolve_connection(arguments, paths, may_ask=False)
     profile = find_profile(arguments, paths)
     token, source = None, "none"
     try:
@@ -277,7 +279,7 @@ def find_profile(arguments: argparse.Namespace, paths: Paths) -> Profile:
         raise NoTargetError(str(error), exits.USAGE) from None
 
 
-def find_probing(arguments: argparse.Namespace, paths: Paths) -> ProbeAccess | None:
+def find_probe_access(arguments: argparse.Namespace, paths: Paths) -> ProbeAccess | None:
     """What the profile wants of probes; None where it wants none. Raises NoTargetError.
 
     Their key is taken out of the environment in any case.
@@ -291,12 +293,12 @@ def find_probing(arguments: argparse.Namespace, paths: Paths) -> ProbeAccess | N
     return ProbeAccess.of(profile, allow_tries=getattr(arguments, "allow_tries", False))
 
 
-def wanted_probing(arguments: argparse.Namespace, paths: Paths) -> ProbeAccess | None:
+def require_probe_access(arguments: argparse.Namespace, paths: Paths) -> ProbeAccess | None:
     """What ``--probe`` means; None without it.
 
     Raises NoTargetError where the profile says nothing of probes.
     """
-    probing = find_probing(arguments, paths)
+    probing = find_probe_access(arguments, paths)
     if not arguments.probe:
         return None
     if probing is None:

@@ -18,7 +18,7 @@ from gwtui.cli import exits
 from gwtui.cli.output import narrate, print_ndjson
 from gwtui.cli.recorded import RecordedHistory
 from gwtui.cli.running import hub_over, run_async
-from gwtui.cli.target import Connect, reach, wanted_probing
+from gwtui.cli.target import Connect, require_probe_access, resolve_connection
 from gwtui.client.connection import Connection
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.keys import limit_used_share
@@ -49,8 +49,8 @@ Values = Mapping[str, Decimal | None]
 def print_readings(arguments: argparse.Namespace) -> int:
     """Print a line of JSON for each reading as it comes; returns an exit code."""
     paths = Paths.of_user()
-    probing = wanted_probing(arguments, paths)
-    connect = reach(arguments, paths, may_ask=sys.stdin.isatty())
+    probing = require_probe_access(arguments, paths)
+    connect = resolve_connection(arguments, paths, may_ask=sys.stdin.isatty())
     return run_async(lambda: watch_readings(connect, paths, arguments, probing))
 
 
@@ -180,7 +180,7 @@ class _Watching:
             await self._news.wait()
             self._news.clear()
             while self._arrivals:
-                print_ndjson(lines(self._arrivals.popleft()(), self._nearest))
+                print_ndjson(reading_lines(self._arrivals.popleft()(), self._nearest))
             while self._probes:
                 print_ndjson([self._probes.popleft()])
 
@@ -242,7 +242,7 @@ class _WatchedFeed:
         self._tell()
 
 
-def lines(observation: Observation, nearest: int) -> Iterator[dict[str, Any]]:
+def reading_lines(observation: Observation, nearest: int) -> Iterator[dict[str, Any]]:
     """One object for each subject; of keys and workspaces those nearest to their limits."""
     values: dict[Subject, dict[str, Decimal | None]] = {one: {} for one in observation.facts}
     for sample in observation.samples:

@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Ask the gateway; returns an exit code."""
     try:
         profile, connection = open_target(arguments, Paths.of_user(), may_ask=False)
-        key = asyncio.run(ask_gateway(connection))
+        key = asyncio.run(read_current_key(connection))
     except NoTargetError as error:
         narrate(str(error))
         return error.code
@@ -104,7 +104,7 @@ def _held_back(connection: Connection, key: CurrentKey) -> str | None:
     return "not a management key" if key.is_management_key is False else None
 
 
-async def ask_gateway(connection: Connection) -> CurrentKey:
+async def read_current_key(connection: Connection) -> CurrentKey:
     """What the key of a connection may do. Raises GatewayError."""
     async with GatewayClient(
         connection, on_retry=lambda notice: narrate(f"{notice.reason}; trying again")
@@ -129,7 +129,7 @@ def key_json(key: CurrentKey) -> dict[str, JsonValue]:
     return {name: _json(getattr(key, name)) for name in _SAID if name in key.raw}
 
 
-def in_short(key: CurrentKey) -> str:
+def key_summary(key: CurrentKey) -> str:
     """One line: which key this is and how far it goes."""
     manages = key.is_management_key
     kind = "key" if manages is None else "management key" if manages else "ordinary key"

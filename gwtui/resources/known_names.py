@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NAMED_LISTS = ("keys", "workspaces", "guardrails", "byok", "organization", "models", "rotations")
 
 
-def keep_of(connection: Connection, spec: ResourceSpec[Any], rows: Sequence[Any]) -> None:
+def store_names(connection: Connection, spec: ResourceSpec[Any], rows: Sequence[Any]) -> None:
     """Keep what the rows of a whole list are called. Blocks for a moment, never raises.
 
     Nothing is kept of a list that is not named on a command line.
@@ -35,7 +35,7 @@ def keep_of(connection: Connection, spec: ResourceSpec[Any], rows: Sequence[Any]
     keep_names(path, {spec.id: names, f"{spec.id}{IDENTIFIERS}": identifiers})
 
 
-def keep_read(hub: FeedHub) -> None:
+def store_read_names(hub: FeedHub) -> None:
     """Keep the names of the lists that were read in full. Blocks for a moment, never raises."""
     for entry in ENTRIES:
         # A declaration that nobody loaded has listed nothing.
@@ -43,4 +43,4 @@ def keep_read(hub: FeedHub) -> None:
             spec = RESOURCES[entry.id]
             rows = spec.feed(hub, Scope()).state.value
             if rows is not None:
-                keep_of(hub.connection, spec, rows)
+                store_names(hub.connection, spec, rows)

@@ -117,9 +117,9 @@ class Session:
                 await asyncio.wait({self._completing})
             await self._rest.aclose()
             if self._files.data is not None:
-                from gwtui.resources.known_names import keep_read  # noqa: PLC0415 - at the end
+                from gwtui.resources.known_names import store_read_names  # noqa: PLC0415 - at the end
 
-                await asyncio.to_thread(keep_read, self.hub)
+                await asyncio.to_thread(store_read_names, self.hub)
         finally:
             await self.hub.close()
             if "executor" in vars(self):
@@ -211,7 +211,7 @@ def _default_journal() -> Path:
     return Paths.of_user().state / "journal.jsonl"
 
 
-def reason(error: BaseException) -> str:
+def connection_error_text(error: BaseException) -> str:
     """One line on a failure to connect, for a person.
 
     Only errors of this program and of the system are quoted: the text of any other may repeat a

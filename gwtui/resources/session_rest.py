@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from gwtui.domain.clock import Clock
 from gwtui.local.audit import Operator
-from gwtui.resources.keys.sealed import resolve_made
+from gwtui.resources.keys.sealed import settle_sealed_creations
 from gwtui.watch.alerts.session import FILE_NAME, Alerts, AlertScope, open_alerts
 from gwtui.watch.feeds.alerts import serve_alerts
 from gwtui.watch.history.file import history_path
@@ -39,7 +39,7 @@ async def open_rest(
     hub, to, write_log = session.hub, session.connection, session.executor.write_log
     hub.journal, hub.audit_log = write_log.journal, write_log.audit
     await asyncio.to_thread(write_log.tidy)
-    await asyncio.to_thread(resolve_made, write_log, session.sealed)
+    await asyncio.to_thread(settle_sealed_creations, write_log, session.sealed)
     if files.data is None:
         return
     path = history_path(files.data, to.label, to.base_url)

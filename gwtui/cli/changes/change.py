@@ -188,11 +188,11 @@ class ChangeContext:
         }
         if not changed:
             raise NothingToDoError("it is like this already")
-        tell_left_alone(request.model_fields_set - changed.keys())
+        report_unchanged(request.model_fields_set - changed.keys())
         return validated(model, changed)
 
 
-def tell_left_alone(names: Set[str]) -> None:
+def report_unchanged(names: Set[str]) -> None:
     """Say which of the given fields have the wanted value already: no plan shows them."""
     if names:
         narrate(f"like this already, left alone: {', '.join(sorted(names))}")
@@ -248,16 +248,16 @@ def read_values(
         if is_secret(schema):
             raise CommandError(f"{name}: is a secret, give it with --stdin {name}", USAGE)
         try:
-            put(values, name, _value(schema, text, now))
+            assign_value(values, name, _value(schema, text, now))
         except ValueError as error:
             raise CommandError(f"{name}: {error}", USAGE) from None
     for name in unsets:
         _schema(name, schemas, fields)
-        put(values, name, None)
+        assign_value(values, name, None)
     return values
 
 
-def put(values: dict[str, Any], name: str, value: Any) -> None:
+def assign_value(values: dict[str, Any], name: str, value: Any) -> None:
     """Take a value in. Raises CommandError for a field that is given twice."""
     top, _, part = name.partition(".")
     inside = values.setdefault(top, {}) if part else values
@@ -277,10 +277,10 @@ def validated(model: type[R], values: Mapping[str, Any]) -> R:
     try:
         return model.model_validate(dict(values))
     except ValidationError as error:
-        raise complaint(problems(error)) from None
+        raise invalid_values(problems(error)) from None
 
 
-def complaint(found: Iterable[Problem]) -> CommandError:
+def invalid_values(found: Iterable[Problem]) -> CommandError:
     """What is wrong with a request, field by field."""
     return CommandError("; ".join(str(one) for one in found), USAGE)
 

@@ -20,7 +20,7 @@ from gwtui.cli.changes.change import (
     ChangeContext,
     NothingToDoError,
     Operand,
-    complaint,
+    invalid_values,
 )
 from gwtui.cli.changes.crud import changes_of, plan_context
 from gwtui.cli.exits import USAGE, CommandError
@@ -43,11 +43,11 @@ from gwtui.resources.rotations.resource import ROTATIONS
 from gwtui.resources.rotations.writes import (
     RotateRequest,
     binding_plan,
-    keeping,
     plan_rotation,
     read_name,
     read_source,
     retiring_plan,
+    rotation_storage,
 )
 
 _CALLED = "name or hash of the old key, or the rotation's id"
@@ -71,7 +71,7 @@ async def rotate(context: ChangeContext) -> Plan[Any]:
     workspace = None if row.workspace is None else row.workspace.id
     source = await read_source(session, fresh, workspace)
     at = plan_context(context, await context.workspace_names(default=True))
-    return plan_rotation(source, asked, at, await keeping(session))
+    return plan_rotation(source, asked, at, await rotation_storage(session))
 
 
 def _asked(context: ChangeContext, name: str) -> RotateRequest:
@@ -83,7 +83,7 @@ def _asked(context: ChangeContext, name: str) -> RotateRequest:
     try:
         return RotateRequest.model_validate(given)
     except ValidationError as error:
-        raise complaint(problems(error)) from None
+        raise invalid_values(problems(error)) from None
 
 
 def _span(option: str, text: str) -> timedelta:

@@ -13,8 +13,8 @@ from typing import Any
 from gwtui.cli import exits
 from gwtui.cli.changes.change import ChangeCommand, ChangeContext, NothingToDoError
 from gwtui.cli.changes.execute import (
-    carry_out,
     confirm,
+    execute_one,
     plan_json,
     plan_lines,
     result_json,
@@ -40,7 +40,7 @@ _STDIN = "-"
 
 
 @dataclass(frozen=True, slots=True)
-class ChosenRows:
+class RowSelection:
     """Which rows are meant: those that are named, or those that a filter lets through."""
 
     spec: ResourceSpec[Any]
@@ -48,7 +48,7 @@ class ChosenRows:
     query: ListQuery | None = None
 
 
-def add_choice(parser: argparse.ArgumentParser) -> None:
+def add_selection_options(parser: argparse.ArgumentParser) -> None:
     """How several rows are chosen, besides by name."""
     parser.add_argument(
         "--filter", metavar="QUERY", help="all that match, as in the dashboard's filter"
@@ -58,7 +58,7 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def choice(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> ChosenRows | None:
+def row_selection(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> RowSelection | None:
     """What was chosen; None where it is one, which is ``arguments.id`` then. Raises CommandError.
 
     Names that come from a file, and what a filter lets through, are several even if it is one.
@@ -69,14 +69,14 @@ def choice(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> ChosenRows
         either = "name at least one, or choose with --filter or --from-file"
         raise CommandError(either if not any(ways) else f"{either}, not both", USAGE)
     if arguments.filter is not None:
-        return ChosenRows(spec, (), _query(spec, arguments.filter))
+        return RowSelection(spec, (), _query(spec, arguments.filter))
     if arguments.from_file is not None:
         names = _names_in(arguments.from_file)
         if not names:
             raise CommandError(f"--from-file: {arguments.from_file} names nothing", USAGE)
-        return ChosenRows(spec, tuple(dict.fromkeys(names)))
+        return RowSelection(spec, tuple(dict.fromkeys(names)))
     if len(names) > 1:
-        return ChosenRows(spec, tuple(dict.fromkeys(names)))
+        return RowSelection(spec, tuple(dict.fromkeys(names)))
     arguments.id = names[0]
     return None
 
@@ -101,7 +101,7 @@ def _names_in(file: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def refuse_own_fields(change: ChangeCommand, given: Mapping[str, Any]) -> None:
+def reject_own_fields(change: ChangeCommand, given: Mapping[str, Any]) -> None:
     """What names a row is its own: several cannot share it. Raises CommandError."""
     if change.many is not None:
         own = sorted(given.keys() & {*change.many.written.called, "slug"})
@@ -112,8 +112,8 @@ def refuse_own_fields(change: ChangeCommand, given: Mapping[str, Any]) -> None:
 # The plan ---------------------------------------------------------------------------------------
 
 
-async def plan_chosen(
-    change: ChangeCommand, context: ChangeContext, chosen: ChosenRows
+async def plan_selection(
+    change: ChangeCommand, context: ChangeContext, chosen: RowSelection
 ) -> BulkPlan:
     """A plan for all that are meant. Raises CommandError where one is not known, GatewayError."""
     rows = await _rows(context, chosen)
@@ -139,7 +139,7 @@ async def plan_chosen(
     return await plan_many(operation, names)
 
 
-async def _rows(context: ChangeContext, chosen: ChosenRows) -> Sequence[Any]:
+async def _rows(context: ChangeContext, chosen: RowSelection) -> Sequence[Any]:
     """The rows that are meant, as the list has them now."""
     spec, hub = chosen.spec, context.session.hub
     rows = await context.readings.value(spec.feed(hub, Scope()))
@@ -257,7 +257,7 @@ class ManyChanges:
         return self._finish(run)
 
     async def _send_one(self, confirmation: Confirmation[Any]) -> Outcome[Any]:
-        outcome, interrupted = await carry_out(self._context.session.executor, confirmation)
+        outcome, interrupted = await execute_one(self._context.session.executor, confirmation)
         if interrupted:
             self._interrupted = True
             self._run.stop()

@@ -34,7 +34,7 @@ from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.money import usd
 from gwtui.domain.resets import describe_reset
-from gwtui.resources.uses import Uses, budget_uses, items_soon
+from gwtui.resources.uses import Uses, budget_uses, items_or_none
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 
 BYOK = "include_byok_in_budgets"
@@ -75,7 +75,7 @@ async def read_budgets(client: GatewayClient, workspace_id: str) -> WorkspaceBud
 
 async def read_uses(client: GatewayClient, workspace_id: str, now: datetime) -> Uses:
     """How many keys draw on the budgets, as sentences."""
-    return budget_uses(await items_soon(client.keys.list(workspace_id=workspace_id)), now)
+    return budget_uses(await items_or_none(client.keys.list(workspace_id=workspace_id)), now)
 
 
 def known_limits(budgets: Iterable[Budget], space: Workspace) -> dict[str, Any]:
@@ -300,7 +300,7 @@ def _after(budgets: Sequence[Budget], interval: str, limit: Decimal | None) -> l
 # After a lost answer ------------------------------------------------------------------------------
 
 
-async def look_at_budget(look: InspectionContext) -> Evidence:
+async def inspect_budget(look: InspectionContext) -> Evidence:
     """The limit that stands now. Raises GatewayError."""
     intent = look.intent
     space, _, interval = (intent.identity or "").partition("/")

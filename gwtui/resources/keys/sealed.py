@@ -37,7 +37,7 @@ def with_sealing(plan: Plan[CreatedKey], sealed: SealedKeys) -> Plan[CreatedKey]
     return replace(plan, keep=keep)
 
 
-def resolve_made(write_log: WriteLog, sealed: SealedKeys) -> None:
+def settle_sealed_creations(write_log: WriteLog, sealed: SealedKeys) -> None:
     """Close the creations in doubt whose keys are found sealed. Blocks, never raises.
 
     Those that cannot be closed stay in doubt.
@@ -49,20 +49,20 @@ def resolve_made(write_log: WriteLog, sealed: SealedKeys) -> None:
                 write_log.resolve(intent, FOUND)
 
 
-def foreign(count: int) -> str:
+def foreign_keys_text(count: int) -> str:
     """That keys of this gateway wait which its token does not open."""
     if count == 1:
         return "A new key of this gateway was sealed under another token."
     return f"{count} new keys of this gateway were sealed under other tokens."
 
 
-def what_else(found: SealedKeysFound) -> list[str]:
+def unopened_keys_text(found: SealedKeysFound) -> list[str]:
     """In sentences, what lies there beside the keys that can be shown."""
     lines = []
     if found.elsewhere:
         lines.append(f"Shown by another gwtui at this moment: {found.elsewhere}.")
     if found.foreign:
-        lines.append(foreign(found.foreign))
+        lines.append(foreign_keys_text(found.foreign))
     if found.damaged:
         lines.append(f"Damaged: {found.damaged}.")
     if found.other_gateways:

@@ -18,7 +18,7 @@ from gwtui.domain.lookup import among
 from gwtui.domain.money import usd
 from gwtui.domain.route_order import names, pinned_to
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.tries.plan import ON_COMMAND_LINE, CapWays, TryPlan, cap_problem
+from gwtui.resources.tries.plan import ON_COMMAND_LINE, CapAdvice, TryPlan, cap_problem
 
 LEAST, MOST = 2, 4
 """How many answers are compared."""
@@ -102,7 +102,7 @@ def model_contender(request: ChatRequest, model: str) -> Contender:
 
 
 def comparison_problem(
-    plans: Sequence[TryPlan], max_cost: Decimal | None, ways: CapWays = ON_COMMAND_LINE
+    plans: Sequence[TryPlan], max_cost: Decimal | None, ways: CapAdvice = ON_COMMAND_LINE
 ) -> str | None:
     """Why nothing is to be sent at this maximum of all together, in USD; None when it may be."""
     if max_cost is None:

@@ -110,7 +110,7 @@ def or_not_set(space: Workspace, name: str) -> Cell:
     return _NOT_SET if cells.is_null(space, name) else cells.text(getattr(space, name))
 
 
-def logging_word(space: Workspace) -> str:
+def logging_label(space: Workspace) -> str:
     """Whether requests are logged privately, and which share of them."""
     if space.is_observability_io_logging_enabled is None:
         return cells.DASH
