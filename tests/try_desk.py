@@ -24,8 +24,7 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.tries import AnswerScreen, TryScreen
 from gwtui.ui.widgets.growing_text import GrowingText
-from gwtui.ui.widgets.lines import LinesView
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.lines import LinesView, OneLine
 from screen_text import shown
 from scripted_models import ScriptedModels
 from shell_kit import Site, dashboard, listing, notices, site, until

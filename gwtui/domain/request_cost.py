@@ -16,8 +16,7 @@ from pydantic import JsonValue
 
 from gwtui.contract.chat import ChatRequest, MediaPart
 from gwtui.contract.embeddings import EmbeddingContent, EmbeddingRequest
-from gwtui.contract.models import Endpoint
-from gwtui.contract.pricing import Pricing
+from gwtui.contract.models import Endpoint, Pricing
 from gwtui.domain.money import percent, usd
 from gwtui.domain.pricing import BASE_PRICE, Quote, Usage, override_rules, quote
 

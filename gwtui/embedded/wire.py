@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from datetime import date, datetime
 from decimal import Decimal
-from functools import lru_cache
+from functools import cache, lru_cache
 from json.encoder import encode_basestring
 from typing import Any
 
@@ -36,13 +36,18 @@ _CONVERT: Mapping[type, Callable[[Any], JsonValue]] = {
 
 def data(record: Any, *names: str) -> dict[str, JsonValue]:
     """Fields and properties of a record by name, all of its fields when none are named."""
-    shown = names or tuple(field.name for field in fields(record))
+    shown = names or _fields_of(record.__class__)
     found: dict[str, JsonValue] = {}
     for name in shown:
         stored = getattr(record, name)
         convert = _CONVERT.get(type(stored))
         found[name] = stored if convert is None else convert(stored)
     return found
+
+
+@cache
+def _fields_of(record: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(record))
 
 
 _WINDOWS = ("usage", "usage_daily", "usage_weekly", "usage_monthly")

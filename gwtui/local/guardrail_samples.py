@@ -23,7 +23,7 @@ from urllib.parse import quote
 from pydantic import Field, ValidationError
 
 from gwtui.contract.request import RequestModel, problems
-from gwtui.domain.guardrail_verdict import Outcome
+from gwtui.domain.guardrail_verdict import GuardrailOutcome
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
 from gwtui.local.private_file import replace_file
@@ -46,7 +46,7 @@ class GuardrailSample(RequestModel):
     prompt: Annotated[str, Field(min_length=1, max_length=100_000)] = Field(
         description="what is sent", repr=False
     )
-    expect: Outcome = Field(description="what should happen")
+    expect: GuardrailOutcome = Field(description="what should happen")
     model: Annotated[str, Field(min_length=1)] | None = Field(None, description="author/slug")
 
 

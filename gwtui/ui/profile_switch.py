@@ -17,9 +17,8 @@ from gwtui.local.profiles import ProfileError
 from gwtui.local.targets import TargetFacts
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
-from gwtui.ui.text import fit
-from gwtui.ui.tones import toned
-from gwtui.ui.widgets.badges import CRITICAL, READ_ONLY, badge
+from gwtui.ui.text import fit, toned
+from gwtui.ui.widgets.frame import CRITICAL, READ_ONLY, badge
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
@@ -47,7 +46,7 @@ class CannotSwitchError(Exception):
     """The other profile cannot be opened; the message says why, fit to be shown."""
 
 
-class Switching:
+class ProfileSwitch:
     """Switches the dashboard between the gateways of ``targets``."""
 
     def __init__(self, app: DashboardApp, targets: Targets) -> None:
@@ -69,7 +68,6 @@ class Switching:
             await self._choose()
 
     async def _choose(self) -> None:
-        from gwtui.ui.profile_switch import ProfileScreen  # noqa: PLC0415 - at the first use
 
         app, problem = self._app, ""
         while True:
@@ -201,7 +199,7 @@ class Switching:
         )
 
     async def _in_doubt(self) -> str:
-        from gwtui.ui.in_doubt import counted  # noqa: PLC0415 - at the first use
+        from gwtui.ui.in_doubt_writes import counted  # noqa: PLC0415 - at the first use
         from gwtui.watch.feeds.journal import in_doubt_feed  # noqa: PLC0415 - loaded by then
 
         found = (await in_doubt_feed(self._app.hub).refresh()).value

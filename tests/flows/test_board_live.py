@@ -19,7 +19,7 @@ from dashboard_kit import MOMENT, Demo, settled
 from gwtui.contract.usage import Credits
 from gwtui.domain.clock import Clock
 from gwtui.ui.board import sources
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.plot import PlotView
 from gwtui.watch.board import BoardSnapshot
 from gwtui.watch.history.file import open_writable

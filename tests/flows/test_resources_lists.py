@@ -8,7 +8,7 @@ from typing import Any
 
 from gwtui.crud.resource import Scope
 from gwtui.crud.schema_drift import all_gaps, all_unknown_fields
-from gwtui.domain.key_state import key_state
+from gwtui.domain.keys import key_state
 from gwtui.domain.uptime import verdict
 from gwtui.resources.registry import RESOURCES, SCREENS, TABS
 from gwtui.ui.widgets.detail import DetailPane

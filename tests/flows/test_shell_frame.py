@@ -21,13 +21,20 @@ from gwtui.local.crash_report import crash_report
 from gwtui.resources.registry import RESOURCES, SHORT_TITLES, TITLES
 from gwtui.resources.registry import TABS as TABS_OF_THE_DASHBOARD
 from gwtui.ui.commands import offered
-from gwtui.ui.line_filter import ControlCharacterFilter
 from gwtui.ui.screens.dialogs import TooSmallScreen
+from gwtui.ui.terminal_app import ControlCharacterFilter
 from gwtui.ui.themes import THEMES
-from gwtui.ui.widgets.badges import CRITICAL, FAULTS, READ_ONLY
-from gwtui.ui.widgets.footer import footer_parts
-from gwtui.ui.widgets.header import HeaderFacts, HeaderTab, header_parts, left_out
-from gwtui.ui.widgets.status import status_content
+from gwtui.ui.widgets.frame import (
+    CRITICAL,
+    FAULTS,
+    READ_ONLY,
+    HeaderFacts,
+    HeaderTab,
+    footer_parts,
+    header_parts,
+    left_out,
+    status_content,
+)
 from screen_text import shown
 from shell_kit import dashboard, line, listing, notices, site
 

@@ -219,7 +219,7 @@ async def the_detail_pane_follows_the_row_where_there_is_room(desk: Any) -> None
 async def test_a_held_key_moves_the_rows_and_the_detail_follows_once_it_rests(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rest = "gwtui.ui.screens.detailing._REST"
+    rest = "gwtui.ui.screens.master_detail._REST"
     monkeypatch.setattr(rest, 600.0)
     async with site() as place, dashboard(place, tmp_path) as (app, pilot):
         pane = listing(app).query_one(DetailPane)

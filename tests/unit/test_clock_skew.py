@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwtui.client.clock_skew import TOLERATED, ClockSkew
-from gwtui.ui.health import skewed
+from gwtui.ui.connection_health import skewed
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 

@@ -15,7 +15,7 @@ from textual.screen import Screen
 from textual.widgets._toast import Toast
 
 from gwtui.ui.alert_notices import AlertNotices
-from gwtui.ui.guarded import GuardedApp, Notice
+from gwtui.ui.terminal_app import GuardedApp, Notice
 from gwtui.watch.alerts.model import AlertEvent, AlertKey
 from gwtui.watch.feed import FeedState
 from gwtui.watch.history.model import Subject

@@ -7,10 +7,14 @@ from collections.abc import Iterator
 from guardrail_rows import DEFAULT_ID, GUARDRAIL_ID, SPACE, bindings, catalog, on_key, row
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrails import KeyAssignment
-from gwtui.domain.catalog_view import CatalogView
+from gwtui.domain.catalog import CatalogView
 from gwtui.domain.guardrail_effect import Restrictions, effect_on_catalog
-from gwtui.resources.guardrails.effect import EFFECT_COLUMNS, LiveEffect, model_identity
-from gwtui.resources.guardrails.on_model import _remaining_rows
+from gwtui.resources.guardrails.effect import (
+    EFFECT_COLUMNS,
+    LiveEffect,
+    _remaining_rows,
+    model_identity,
+)
 from gwtui.resources.keys.resource import KEYS, binding_of, own_cell
 from gwtui.ui.screens.remaining import model_lines
 from gwtui.watch.alerts.derived_figures import _healthy

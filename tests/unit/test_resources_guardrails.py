@@ -23,7 +23,7 @@ from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
 from gwtui.contract.organization import OrganizationMember
 from gwtui.domain.guardrail_effect import Restrictions, effect_on_catalog
 from gwtui.resources.assignments.resource import ASSIGNMENTS
-from gwtui.resources.guardrails.on_model import MODEL_GUARDRAILS
+from gwtui.resources.guardrails.effect import MODEL_GUARDRAILS
 from gwtui.resources.guardrails.resource import COLUMNS, GUARDRAILS
 from gwtui.resources.keys.resource import KEYS, binding_of
 from gwtui.watch.feeds.guardrails import AssignmentRow, Bound, GuardrailRow

@@ -20,7 +20,7 @@ from textual.widgets import Static
 from form_kit import HostApp, ScriptedSubmit, form
 from gwtui.ui.forms.field_editors import ChoiceEditor, LinesEditor
 from gwtui.ui.screens.dialogs import AskScreen, TooSmallScreen
-from gwtui.ui.widgets.folding import FoldingScroll
+from gwtui.ui.widgets.containers import FoldingScroll
 from resizing_kit import counted_layouts, resize, rest
 from screen_text import shown
 from shell_kit import dashboard, listing, site

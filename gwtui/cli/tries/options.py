@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from gwtui.cli.asking import NoAnswerGivenError, read_token
 from gwtui.cli.exits import USAGE, CommandError
+from gwtui.cli.prompts import NoAnswerGivenError, read_token
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.embeddings import EmbeddingRequest
 from gwtui.contract.request import RequestModel, problems

@@ -15,9 +15,9 @@ from gwtui.embedded.errors import (
     DatabaseMissingError,
     DatabaseUnusableError,
 )
-from gwtui.embedded.store.offsets import OffsetIndexes
+from gwtui.embedded.store.database_lock import ServingLock, database_path, refuse_other_names
+from gwtui.embedded.store.list_index import ListIndexes
 from gwtui.embedded.store.schema import APPLICATION_ID, ERASABLE, MIGRATIONS, SCHEMA_VERSION
-from gwtui.embedded.store.serving_lock import ServingLock, database_path, refuse_other_names
 from gwtui.embedded.store.vault import key_file
 
 BUSY_SECONDS = 5.0
@@ -129,7 +129,7 @@ class DatabaseConnection(sqlite3.Connection):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self.offsets = OffsetIndexes(self)
+        self.lists = ListIndexes(self)
 
 
 class Database:
@@ -256,7 +256,7 @@ class Database:
         except BaseException:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-            self._connection.offsets.clear()
+            self._connection.lists.clear()
             raise
 
     def close(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 from gwtui.contract.values import KEYS_PAGE
 from gwtui.embedded.store import usage
 from gwtui.embedded.store.database import DatabaseConnection
-from gwtui.embedded.store.offsets import STEP, Place, Validity
+from gwtui.embedded.store.list_index import STEP, Place, Validity
 from gwtui.embedded.store.table import Table, to_micros
 from gwtui.embedded.store.usage import PeriodSums, UsageWindows, windows_of
+from gwtui.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,15 +169,12 @@ def listed(
         found = db.execute(after(place, "created_at, id", 1, STEP - 1), values).fetchone()
         return None if found is None else (found["created_at"], found["id"])
 
-    start = db.offsets.seek(
+    index = db.lists.at(
         ("keys", workspace_id, include_disabled, include_expired),
-        offset,
         values["now"],
-        validity=lambda: Validity(
-            values["now"], None if include_expired else _next_expiry(db, now)
-        ),
-        step=step,
+        lambda: Validity(values["now"], None if include_expired else _next_expiry(db, now)),
     )
+    start = index.seek(offset, step)
     if start is None:
         return []
     place, skipped = start

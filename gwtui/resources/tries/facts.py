@@ -18,7 +18,7 @@ from gwtui.contract.dialects import Dialect
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.workspaces import Workspace
-from gwtui.domain.catalog_view import CatalogView, EndpointKey, Offers, endpoint_key
+from gwtui.domain.catalog import CatalogView, EndpointKey, Offers, endpoint_key
 from gwtui.domain.guardrail_effect import Restrictions, restrictions_of
 from gwtui.domain.known_secrets import Secret
 from gwtui.domain.routing import Router, model_asked, usable_credentials
@@ -124,7 +124,7 @@ async def _offers(gateway: GatewayClient, model_id: str) -> Offers | None:
 
 
 async def _zdr(gateway: GatewayClient) -> frozenset[EndpointKey] | None:
-    """The endpoints that keep no data; None when the gateway does not tell."""
+    """The endpoints that keep no data; None when that is unknown."""
     try:
         found = await gateway.catalog.zdr_endpoints()
     except GatewayError as error:

@@ -16,7 +16,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.commands import key_of
 from gwtui.ui.screens.modal import Modal
-from gwtui.ui.tones import toned
+from gwtui.ui.text import toned
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection

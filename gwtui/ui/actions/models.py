@@ -20,8 +20,7 @@ from gwtui.resources.models.side_by_side import (
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.screens.resource import ResourceScreen
-from gwtui.ui.text import fit
-from gwtui.ui.tones import toned
+from gwtui.ui.text import fit, toned
 from gwtui.ui.widgets.detail import section_lines
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from gwtui.ui.board.sources import Answers, HistoryQueries, HistoryQuery, LiveRe
 from gwtui.ui.board.status_lines import recording_line, requests_part
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.ui.tones import toned
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.text import toned
+from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.plot import SPANS
 from gwtui.ui.widgets.prompt import JumpPrompt, WatchPrompt
 from gwtui.watch.board import BoardSnapshot, newest
@@ -100,7 +100,7 @@ class MachineZone(tzinfo):
 
 
 class BoardBody(GatewayScreen):
-    """Shows every panel what is known, as of now or of a recorded moment; keys come on top."""
+    """Gives every panel what is known, now or at a recorded moment; a subclass adds the keys."""
 
     ticks_unfocused = True
 
@@ -216,7 +216,7 @@ class BoardBody(GatewayScreen):
     # Showing ----------------------------------------------------------------------------------
 
     def fold(self) -> None:
-        """Fold what has no room."""
+        """Show as many panels as the screen has room for."""
         if not self.is_mounted:
             return
         wall = self.is_wall

@@ -26,8 +26,8 @@ from gwtui.resources.models.prices import (
 )
 from gwtui.ui.board.panels import BoardView, Panel, Question
 from gwtui.ui.commands import with_keys
-from gwtui.ui.tones import toned
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.text import toned
+from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.table import ResourceTable
 from gwtui.watch.board import BoardReadings, BoardSnapshot
 from gwtui.watch.feeds.endpoints import EndpointRow
@@ -51,7 +51,7 @@ _ORDERS = (("model", False), ("status", False))
 
 @dataclass(frozen=True, slots=True)
 class EndpointLine:
-    """``row`` None stands for a model without endpoints; ``seen`` is the reading it came with."""
+    """``row`` None stands for a model without endpoints; ``readings`` are those of its model."""
 
     model: str
     row: EndpointRow | None

@@ -16,8 +16,8 @@ from gwtui.domain import money, times
 from gwtui.domain.uptime import DEGRADED_BELOW, DOWN_BELOW
 from gwtui.ui.board.endpoints import EndpointLine
 from gwtui.ui.board.panels import BoardView, Panel, Question
-from gwtui.ui.tones import cell_content, toned
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.text import cell_content, toned
+from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.plot import (
     Block,
     PlotFigure,

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from gwtui.client.request_log import Recent
+from gwtui.client.request_log import RecentRequests
 from gwtui.crud.resource import Tone
 from gwtui.domain import times
 from gwtui.domain.safe_text import safe_text
-from gwtui.ui.tones import toned
+from gwtui.ui.text import toned
 from gwtui.watch.history.queries import RecordingState as Known
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def _feed_line(feed: Feed[object]) -> Content | None:
     )
 
 
-def _rate(recent: Recent) -> str:
+def _rate(recent: RecentRequests) -> str:
     return f"{recent.requests} requests/min"
 
 

@@ -34,19 +34,18 @@ from gwtui.ui.forms.field_editors import (
     ChoiceEditor,
     Edited,
     Entered,
-    Kept,
     OpeningEditor,
     TextEditor,
+    ValueResult,
     ValueScreen,
 )
 from gwtui.ui.forms.option_search import RowList
 from gwtui.ui.forms.pattern_tester import PatternTester
 from gwtui.ui.forms.values import UNSAID, Typed
 from gwtui.ui.screens.modal import FittedDialog
-from gwtui.ui.text import fit
-from gwtui.ui.tones import toned
-from gwtui.ui.widgets.folding import FoldingScroll
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.text import fit, toned
+from gwtui.ui.widgets.containers import FoldingScroll
+from gwtui.ui.widgets.lines import OneLine
 
 Problems = Mapping[int, Mapping[str, str]]
 """What is wrong with entries: place -> part -> why."""
@@ -74,7 +73,7 @@ class _Line:
     place: int | None = None
 
 
-class BuiltinsScreen(ValueScreen, FittedDialog[Kept | None]):
+class BuiltinsScreen(ValueScreen, FittedDialog[ValueResult | None]):
     """Every builtin filter in sight, with a choice each."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -22,10 +22,8 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.ui.forms.field_editors import ValueScreen
 from gwtui.ui.forms.values import Typed
 from gwtui.ui.screens.choosers import letters, nothing_taken
-from gwtui.ui.text import fit
-from gwtui.ui.tones import toned
-from gwtui.ui.widgets.lines import LinesView
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.text import fit, toned
+from gwtui.ui.widgets.lines import LinesView, OneLine
 from gwtui.ui.widgets.prompt import QuietInput
 
 _CURSOR = "$foreground on $choice-background"
@@ -220,7 +218,7 @@ class SearchOption:
         return text
 
 
-class SeekInput(QuietInput):
+class SearchInput(QuietInput):
     """The search line; it leaves space to the list, which ticks with it."""
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
@@ -260,7 +258,7 @@ class SearchScreen(ValueScreen):
                 yield OneLine(id="picked")
             with Horizontal(classes="seek"):
                 yield Static(toned("/ ", "accent", bold=True), classes="sign")
-                yield SeekInput(placeholder="type to search")
+                yield SearchInput(placeholder="type to search")
             rows = RowList(id="rows")
             rows.can_focus = False
             yield rows

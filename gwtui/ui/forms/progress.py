@@ -14,10 +14,10 @@ from textual.widgets import Button, Static
 from gwtui.crud.bulk import BulkRun, BulkStatus, RowResult
 from gwtui.crud.resource import Tone
 from gwtui.domain.safe_text import safe_line
+from gwtui.ui.input_queue import FINISHING
 from gwtui.ui.screens.modal import KeysLine, LongDialog
-from gwtui.ui.tones import toned
-from gwtui.ui.typed_ahead import FINISHING
-from gwtui.ui.widgets.folding import FoldingScroll
+from gwtui.ui.text import toned
+from gwtui.ui.widgets.containers import FoldingScroll
 
 Next = Literal["close", "resume", "retry", "look"]
 

@@ -43,7 +43,7 @@ from gwtui.ui.forms.form_state import COUNTED, FormState
 from gwtui.ui.forms.option_pickers import ModelEditor, PickEditor, PicksEditor
 from gwtui.ui.forms.secret import SecretEditor
 from gwtui.ui.forms.values import UNSAID, Typed
-from gwtui.ui.tones import cell_content, toned
+from gwtui.ui.text import cell_content, toned
 
 _UNSAID = "unknown"
 _LABEL = 22

@@ -28,10 +28,10 @@ from gwtui.domain.times import utc
 from gwtui.ui.clipboard import Copied, copy_text, save_private
 from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.field_editors import Edited, Entered, TickEditor
+from gwtui.ui.input_queue import FINISHING, OPENING
 from gwtui.ui.screens.modal import KeysLine, LongDialog
 from gwtui.ui.screenshot import HoldsSecret
-from gwtui.ui.tones import toned
-from gwtui.ui.typed_ahead import FINISHING, OPENING
+from gwtui.ui.text import toned
 
 MASK = "•" * 24
 _NOT_YET = "Say first that you have stored the key: the gateway cannot show it again."
@@ -43,7 +43,7 @@ _LONGEST_TYPED = 65_536
 
 
 @dataclass(frozen=True, slots=True)
-class Shelter:
+class SealStatus:
     """Whether the value outlives its screen.
 
     ``until`` gives the moment up to which it stays sealed on this machine, None when it is not;
@@ -85,13 +85,13 @@ class SecretScreen(LongDialog[bool]):
         self,
         name: str,
         value: SecretStr,
-        shelter: Shelter | None = None,
+        shelter: SealStatus | None = None,
         attempt: Callable[[SecretStr], Awaitable[None]] | None = None,
     ) -> None:
         super().__init__()
         self._attempt = attempt
         self._name_shown = safe_text(name, 60)
-        self._shelter = shelter or Shelter()
+        self._shelter = shelter or SealStatus()
         self._value: SecretStr | None = value
         self._revealed = False
 

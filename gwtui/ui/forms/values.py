@@ -13,9 +13,8 @@ from pydantic import SecretStr
 from gwtui.contract.request import FieldRules
 from gwtui.crud.form import BuiltinRow, CustomRow, FormField, Kind, builtin_rows, custom_rows
 from gwtui.domain.diffs import ABSENT
-from gwtui.domain.money import parse_share, parse_usd
-from gwtui.domain.quantities import parse_quantity, parse_span, span
-from gwtui.domain.times import parse_moment, utc
+from gwtui.domain.money import parse_quantity, parse_share, parse_usd
+from gwtui.domain.times import duration, parse_duration_or_zero, parse_moment, utc
 
 Typed = (
     str | bool | None | SecretStr | tuple[str, ...] | tuple[BuiltinRow, ...] | tuple[CustomRow, ...]
@@ -82,7 +81,7 @@ _PARSERS: Mapping[Kind, Callable[[str], Any]] = {
     "usd": parse_usd,
     "percent": parse_share,
     "integers": parse_integers,
-    "duration": parse_span,
+    "duration": parse_duration_or_zero,
 }
 
 
@@ -117,7 +116,7 @@ def _typed_text(kind: Kind, value: Any) -> str:
         case Decimal():
             return f"{value.normalize():f}"
         case timedelta():
-            return span(value)
+            return duration(value)
         case datetime():
             return utc(value, seconds=bool(value.second)).removesuffix(" UTC")
     return str(value)

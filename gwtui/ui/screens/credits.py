@@ -26,10 +26,12 @@ from gwtui.resources.credits.balance import (
     balance_lines,
     balance_text,
     balance_tone,
+    burn_cells,
     burn_lines,
     recorded_lines,
+    runway_cells,
 )
-from gwtui.resources.credits.spending import (
+from gwtui.resources.credits.resource import (
     KEY_COLUMNS,
     WINDOW_WORDS,
     WINDOWS,
@@ -39,11 +41,10 @@ from gwtui.resources.credits.spending import (
     Window,
     spending,
 )
-from gwtui.resources.credits.text import burn_cells, runway_cells
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.ui.tones import cell_content, toned
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.text import cell_content, toned
+from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.plot import SPANS, PlotFigure, PlotLine, PlotView, fitted, window_at
 from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.feed import Feed, FeedState

@@ -15,10 +15,10 @@ from textual.widgets import Button, Input, Static
 
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.exported_file import ExportError, path_meant
-from gwtui.ui.guarded import clear_notices
 from gwtui.ui.screens.modal import Answered, Modal
 from gwtui.ui.terminal import SMALLEST
-from gwtui.ui.tones import toned
+from gwtui.ui.terminal_app import clear_notices
+from gwtui.ui.text import toned
 from gwtui.ui.widgets.prompt import QuietInput
 
 _SAVE_KEYS = "Enter writes it · ~ is your home directory · Esc leaves"

@@ -18,13 +18,12 @@ from gwtui.crud.resource import Tone
 from gwtui.crud.schema_drift import all_gaps
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.safe_text import safe_line, safe_text
-from gwtui.resources.generations.resource import ONE_GENERATION, SECTIONS, shown_name
+from gwtui.resources.generations import ONE_GENERATION, SECTIONS, shown_name
+from gwtui.ui.input_queue import FINISHING
 from gwtui.ui.screens.pages import ObjectScreen
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.ui.tones import toned
-from gwtui.ui.typed_ahead import FINISHING
-from gwtui.ui.widgets.lines import LinesView
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.text import toned
+from gwtui.ui.widgets.lines import LinesView, OneLine
 from gwtui.ui.widgets.prompt import QuietInput
 
 if TYPE_CHECKING:

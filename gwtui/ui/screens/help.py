@@ -18,7 +18,7 @@ from gwtui.domain.safe_text import safe_text
 from gwtui.resources.actions import GO_TO
 from gwtui.ui.commands import asked_by, tab_of
 from gwtui.ui.screens.pages import ReadingScreen
-from gwtui.ui.tones import toned
+from gwtui.ui.text import toned
 from gwtui.ui.widgets.lines import LinesView
 from gwtui.ui.widgets.prompt import QuietInput
 

@@ -20,8 +20,7 @@ from gwtui.resources.actions import GO, for_scope, place_actions
 from gwtui.ui.commands import asked_by, shown
 from gwtui.ui.screens.choosers import nothing_matches
 from gwtui.ui.screens.modal import Modal
-from gwtui.ui.text import fit
-from gwtui.ui.tones import toned
+from gwtui.ui.text import fit, toned
 from gwtui.ui.widgets.prompt import QuietInput
 
 _WIDEST = 30

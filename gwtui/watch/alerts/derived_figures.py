@@ -13,7 +13,7 @@ from typing import Any
 from gwtui.client.errors import ForbiddenError, NotFoundError
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.models import Endpoint
-from gwtui.domain.catalog_view import CatalogView, Offers
+from gwtui.domain.catalog import CatalogView, Offers
 from gwtui.domain.guardrail_effect import (
     ModelEffect,
     Restrictions,

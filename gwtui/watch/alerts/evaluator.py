@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Context, Decimal
 from itertools import groupby
 
-from gwtui.contract.pricing import PER_TOKEN_KEYS
+from gwtui.contract.models import PER_TOKEN_KEYS
 from gwtui.domain.alert_rules import (
     AlertRule,
     ConditionRule,
@@ -17,10 +17,11 @@ from gwtui.domain.alert_rules import (
     PriceRule,
     names_apart,
 )
-from gwtui.domain.alerting import QUIET, Bounds, Step, Timing, lapse, occur, step
+from gwtui.domain.alert_state import QUIET, AlertStep, Bounds, Timing, lapse, occur, step
 from gwtui.domain.money import per_million, percent_points, usd
 from gwtui.domain.runway import UsedCurve, UsedTotal
 from gwtui.domain.safe_text import safe_line
+from gwtui.records import dataclass
 from gwtui.watch.alerts.model import GUARDED, Alert, AlertEvent, AlertKey, EventKind, Findings
 from gwtui.watch.alerts.rule_kinds import (
     RUNWAY,
@@ -324,7 +325,7 @@ class Evaluator:
         alert = Alert(key, QUIET, rule.severity, self._names[key.rule], called, said)
         self._stepped(alert, occur(at), at)
 
-    def _stepped(self, alert: Alert, found: Step, at: datetime) -> None:
+    def _stepped(self, alert: Alert, found: AlertStep, at: datetime) -> None:
         """Keep an alert in its new state, and tell what happened."""
         if found.transition == "cleared":
             self._end(alert, at, "")

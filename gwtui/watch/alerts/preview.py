@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from gwtui.domain.alert_rules import AlertRule, ConditionRule, RunwayRule
-from gwtui.domain.alerting import Direction
+from gwtui.domain.alert_state import Direction
 from gwtui.domain.runway import WINDOWS, UsedCurve
 from gwtui.watch.alerts.evaluator import Evaluator
 from gwtui.watch.alerts.model import GUARDED, AlertEvent

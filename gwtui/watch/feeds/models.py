@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from weakref import WeakKeyDictionary
 
 from gwtui.client.errors import NotFoundError, StatusError
 from gwtui.contract.models import Endpoint, Model, Provider
-from gwtui.domain.catalog_view import CatalogView, EndpointKey, Offers, endpoint_key, is_healthy
+from gwtui.domain.catalog import CatalogView, EndpointKey, Offers, endpoint_key, is_healthy
 from gwtui.domain.guardrail_effect import ModelEffect, effect_on_model, restrictions_of
+from gwtui.records import dataclass
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.concurrent_reads import Growing, fetch_each

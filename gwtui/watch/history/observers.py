@@ -8,7 +8,6 @@ leaves it as it was. Amounts in facts are decimal text.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -18,13 +17,13 @@ from pydantic import JsonValue
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
-from gwtui.contract.models import Endpoint, Percentiles
-from gwtui.contract.pricing import PRICE_KEYS, Pricing
+from gwtui.contract.models import PRICE_KEYS, Endpoint, Percentiles, Pricing
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.usage import Credits
 from gwtui.domain.pricing import discount_of
 from gwtui.domain.safe_text import safe_text
+from gwtui.records import dataclass
 from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.feeds.guardrails import GuardrailRow
 from gwtui.watch.feeds.keys import KeyRow

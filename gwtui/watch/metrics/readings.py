@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.domain.probing import ProbeSpending
+from gwtui.domain.probes import ProbeSpending
 from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.model import (
     PROBE_FIGURES,

@@ -17,10 +17,10 @@ from typing import Any, Protocol
 from gwtui.client.connection import Connection, InvalidConnectionError
 from gwtui.client.inference import Inference
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.domain.probing import ProbeTarget, most_a_day, wait_after
+from gwtui.domain.probes import ProbeTarget, most_a_day, wait_after
 from gwtui.domain.route_order import pinned_to
 from gwtui.domain.safe_text import safe_line, safe_text
-from gwtui.local.probe_key import Probing
+from gwtui.local.probe_key import ProbeAccess
 from gwtui.local.tokens import TokenError
 from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed
 from gwtui.watch.history.model import (
@@ -125,7 +125,7 @@ class Prober:
         hub: FeedHub,
         recorder: Recorder,
         connection: Connection,
-        probing: Probing,
+        probing: ProbeAccess,
         listener: ProbeListener,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.domain.money import usd
-from gwtui.domain.probing import NOTHING_SPENT, ProbeSpending
-from gwtui.domain.quantities import span
+from gwtui.domain.probes import NOTHING_SPENT, ProbeSpending
+from gwtui.domain.times import duration
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
-    from gwtui.domain.probing import ProbeTarget
-    from gwtui.local.probe_key import Probing
+    from gwtui.domain.probes import ProbeTarget
+    from gwtui.local.probe_key import ProbeAccess
     from gwtui.watch.history.model import Observation
     from gwtui.watch.history.recording import Recording
     from gwtui.watch.hub import FeedHub
@@ -56,9 +56,8 @@ class ProbeStatus:
             return f"Nothing is probed: {self._why_none}"
         count = f"{self.endpoints} endpoint{'' if self.endpoints == 1 else 's'}"
         out = f"; {len(self.left_out)} cannot be probed" if self.left_out else ""
-        return (
-            f"Probes {count} every {span(self.every)}, for {self.cost_a_day} a day at the most{out}"
-        )
+        cost = f"for {self.cost_a_day} a day at the most"
+        return f"Probes {count} every {duration(self.every)}, {cost}{out}"
 
     @property
     def line(self) -> str:
@@ -66,7 +65,7 @@ class ProbeStatus:
         if not self.endpoints:
             return f"no probes: {self._why_none}"
         parts = [
-            f"probes every {span(self.every)}",
+            f"probes every {duration(self.every)}",
             f"today {usd(self.spent.at_most)} of {self.cost_a_day} at most",
         ]
         if self.mute:
@@ -136,7 +135,7 @@ async def open_probes(
     history: Recording,
     hub: FeedHub,
     connection: Connection,
-    probing: Probing | None,
+    probing: ProbeAccess | None,
     clock: Clock = SYSTEM_CLOCK,
 ) -> AsyncIterator[Probes | None]:
     """Probe as the profile says; None where it says nothing of probes, and none are sent."""
@@ -160,7 +159,7 @@ async def _probe(
     history: Recording,
     hub: FeedHub,
     connection: Connection,
-    probing: Probing,
+    probing: ProbeAccess,
     clock: Clock,
 ) -> None:
     """Until it is cancelled."""
