@@ -194,7 +194,7 @@ def _file(paths: Paths) -> Path:
 
 
 def _history(arguments: argparse.Namespace, paths: Paths) -> Path:
-    """The recorded file of the gateway that is meant; no key is read."""
+    """The path of the recorded history of the chosen gateway; no key is read."""
     if arguments.demo:
         path = history_path(paths.data, "demo", BASE_URL)
         if not path.exists():
@@ -206,7 +206,7 @@ def _history(arguments: argparse.Namespace, paths: Paths) -> Path:
 
 
 def _tell_past(arguments: argparse.Namespace, paths: Paths) -> None:
-    """Where no demo ever recorded, have it tell its past."""
+    """Write the demo's past into its history file, where no demo has recorded yet."""
     connect = resolve_connection(arguments, paths, may_ask=False)
 
     async def work() -> int:

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
-from gwtui.cli.faults import switchboard
+from gwtui.cli.faults import fault_injector
 from gwtui.cli.output import narrate
 from gwtui.cli.prompts import NoAnswerGivenError, read_token
 from gwtui.client.connection import Connection
@@ -36,7 +36,7 @@ from gwtui.local.tokens import PROBE_KEY_VARIABLE, TokenError, find_token, take_
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gwtui.embedded.faults import Switchboard
+    from gwtui.embedded.faults import FaultInjector
     from gwtui.embedded.running_demo import DemoSite
     from gwtui.local.paths import Paths
     from gwtui.local.probe_key import ProbeAccess
@@ -153,7 +153,7 @@ async def _start(
     paths: Paths,
     fresh: bool,
     dialect: Dialect,
-    faults: Switchboard | None,
+    faults: FaultInjector | None,
 ) -> DemoSite:
     """The demo that runs already, else its gateway for as long as the stack is open.
 
@@ -185,7 +185,7 @@ async def _host(
     data_dir: Path,
     fresh: bool,
     dialect: Dialect,
-    faults: Switchboard | None,
+    faults: FaultInjector | None,
 ) -> DemoSite:
     """Start the demo's gateway in this process. Raises NoTargetError and GatewayStartError."""
     try:
@@ -201,12 +201,12 @@ def missing_extra(error: ModuleNotFoundError) -> str:
     return f"the embedded gateway needs {error.name}: install gwtui with its extra 'demo'"
 
 
-def _faults(arguments: argparse.Namespace) -> Switchboard | None:
+def _faults(arguments: argparse.Namespace) -> FaultInjector | None:
     if not getattr(arguments, "fault", None):
         return None
 
     try:
-        return switchboard(arguments.fault)
+        return fault_injector(arguments.fault)
     except FaultSyntaxError as error:
         raise NoTargetError(error.message, exits.USAGE) from None
 
@@ -280,7 +280,7 @@ def find_profile(arguments: argparse.Namespace, paths: Paths) -> Profile:
 
 
 def find_probe_access(arguments: argparse.Namespace, paths: Paths) -> ProbeAccess | None:
-    """What the profile wants of probes; None where it wants none. Raises NoTargetError.
+    """The probe settings of the profile and their key; None without any. Raises NoTargetError.
 
     Their key is taken out of the environment in any case.
     """
@@ -294,9 +294,9 @@ def find_probe_access(arguments: argparse.Namespace, paths: Paths) -> ProbeAcces
 
 
 def require_probe_access(arguments: argparse.Namespace, paths: Paths) -> ProbeAccess | None:
-    """What ``--probe`` means; None without it.
+    """The probe settings for ``--probe``; None without that option.
 
-    Raises NoTargetError where the profile says nothing of probes.
+    Raises NoTargetError where the profile has no probe settings.
     """
     probing = find_probe_access(arguments, paths)
     if not arguments.probe:

@@ -30,7 +30,7 @@ from gwtui.embedded.store.database import erase
 from gwtui.embedded.store.database_lock import database_path
 
 if TYPE_CHECKING:
-    from gwtui.embedded.faults import Switchboard
+    from gwtui.embedded.faults import FaultInjector
 
 DATABASE_NAME = "demo.sqlite3"
 KEY_NAME = "gwtui --demo"
@@ -48,7 +48,7 @@ async def demo_gateway(  # noqa: PLR0913 - all by name
     clock: Clock = SYSTEM_CLOCK,
     seed: int = 1,
     dialect: Dialect = GENERIC,
-    faults: Switchboard | None = None,
+    faults: FaultInjector | None = None,
 ) -> AsyncIterator[DemoSite]:
     """Run the demo's gateway while the context lasts.
 

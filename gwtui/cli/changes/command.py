@@ -1,4 +1,4 @@
-"""The verbs that change something: plan, confirmation, one executor, and what became of it."""
+"""The verbs that change something: plan, confirm, execute, report the outcome."""
 
 from __future__ import annotations
 
@@ -275,7 +275,7 @@ def _code(plan: Plan[Any], sent: list[Sent]) -> int:
 
 
 def _refuse_early(model: type[RequestModel], given: Mapping[str, Any]) -> None:
-    """What is wrong is told before the gateway is asked anything. Raises CommandError.
+    """Check the given fields before any request. Raises CommandError.
 
     A workspace may be given by its name: only the gateway can tell whether there is one.
     """
