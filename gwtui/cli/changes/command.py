@@ -164,7 +164,6 @@ class ChangeVerb:
         connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
 
         async def work() -> int:
-
             async with (
                 connect() as connection,
                 open_session(connection, SYSTEM_CLOCK) as session,
