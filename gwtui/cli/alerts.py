@@ -75,7 +75,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
-
     now = datetime.now(UTC)
     present = present_alerts(_history(arguments, paths), now)
     as_of = "never" if present.as_of is None else relative(present.as_of, now)
@@ -102,7 +101,6 @@ def _list(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
 
 
 def _rules(_arguments: argparse.Namespace, paths: Paths) -> list[Row]:
-
     book = load_alerts(_file(paths))
     narrate(f"{len(book.rules)} rules by {_file(paths)}")
     return [
@@ -122,7 +120,6 @@ def _rules(_arguments: argparse.Namespace, paths: Paths) -> list[Row]:
 
 
 def _events(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
-
     now = datetime.now(UTC)
     try:
         since, until = past_moment(arguments.since, now), past_moment(arguments.until, now)
@@ -189,12 +186,11 @@ def _try_command(paths: Paths) -> int:
 
 
 def _file(paths: Paths) -> Path:
-
     return paths.config / FILE_NAME
 
 
 def _history(arguments: argparse.Namespace, paths: Paths) -> Path:
-    """The recorded file of the gateway that is meant; no key is read."""
+    """The path of the recorded history of the chosen gateway; no key is read."""
     if arguments.demo:
         path = history_path(paths.data, "demo", BASE_URL)
         if not path.exists():
@@ -206,7 +202,7 @@ def _history(arguments: argparse.Namespace, paths: Paths) -> Path:
 
 
 def _tell_past(arguments: argparse.Namespace, paths: Paths) -> None:
-    """Where no demo ever recorded, have it tell its past."""
+    """Write the demo's past into its history file, where no demo has recorded yet."""
     connect = resolve_connection(arguments, paths, may_ask=False)
 
     async def work() -> int:

@@ -188,7 +188,7 @@ def _refuse(message: str) -> int:
 
 
 def _thresholds(arguments: argparse.Namespace, paths: Any) -> CheckThresholds:
-    """What is to be looked at: the profile's wishes, the options before them.
+    """The thresholds: options go before those of the profile.
 
     Raises CommandError.
     """

@@ -1,4 +1,4 @@
-"""What is looked at: each source is asked by itself, and one that cannot be read says so."""
+"""The sources of a check, each read by itself; one that cannot be read is UNKNOWN."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ async def _of_model(look: CheckContext, model: str) -> Sequence[Finding]:
 
 
 def _best(_model: str, found: Sequence[Finding]) -> Sequence[Finding]:
-    """The model as its best endpoint is; one that nobody uses says nothing of that."""
+    """The finding of the best endpoint; those without figures count only where none has any."""
     known = [one for one in found if one.figures[0].value is not None] or found
     best = min(known, key=lambda one: (one.severity, -(one.figures[0].value or Decimal(0))))
     return [Finding(best.severity, best.text, _figures(found))]

@@ -1,4 +1,4 @@
-"""``gwtui doctor``: what the program stands on, what was found, and what to do about it."""
+"""``gwtui doctor``: check terminal, files, keyring, clock and gateway, and say what to do."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ async def _look(
 
 
 async def _tls_alone(profile: Profile) -> DoctorLine:
-    """What can be told of a gateway without a token."""
+    """The TLS check, which needs no token."""
     try:
         connection = profile.connection(None, "none")
     except ProfileError as error:
@@ -109,7 +109,6 @@ async def _tls_alone(profile: Profile) -> DoctorLine:
 
 
 async def _of_gateway(connection: Connection) -> list[DoctorLine]:
-
     source = safe_line(connection.token_source or "nowhere", _TEXT)
     token = DoctorLine("token", "Token", "well", f"From: {source}")
     async with GatewayClient(connection) as client:

@@ -75,7 +75,7 @@ class LoginPlan:
 def plan_login(
     arguments: argparse.Namespace, book: ProfileBook, environ: Mapping[str, str], data: Path
 ) -> LoginPlan:
-    """What was asked for; the address is asked for when nothing tells it. Raises ProfileError."""
+    """The plan of the arguments; asks for an address that nothing gives. Raises ProfileError."""
     address = arguments.base_url or (
         None if arguments.profile else environ.get("GWTUI_BASE_URL") or None
     )
@@ -127,7 +127,7 @@ def _name_for(address: str, book: ProfileBook) -> str:
 def _place(
     arguments: argparse.Namespace, present: Profile | None, data: Path, name: str
 ) -> tuple[Storage, dict[str, Any]]:
-    """Where the key goes, and what the profile says about that; nothing said means as before."""
+    """Where the key is stored, and the fields of the profile for it; unchanged without options."""
     saved = saved_token_path(data, name)
     if arguments.token_command is not None:
         if not arguments.token_command:
@@ -198,7 +198,7 @@ def _changes(
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add what the profile says, and where the key is kept."""
+    """Add the fields of the profile, and where its key is stored."""
     rules = parser.add_argument_group("profile")
     rules.add_argument(
         "--critical", action="store_true", help="look different, and ask for the name to confirm"

@@ -80,7 +80,7 @@ VALUE_OPTIONS = frozenset(
 
 
 class SuggestingParser(argparse.ArgumentParser):
-    """A parser whose refusals of unknown words name the known one that may have been meant."""
+    """A parser that suggests the closest known word when it refuses an unknown one."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, **options)
@@ -134,7 +134,7 @@ class _SubParser(SuggestingParser):
         add_log_option(self, argparse.SUPPRESS)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Read what stands behind the command; the parser above knows none of these options."""
+        """Read the words behind the command; the parser above knows none of these options."""
         found, rest = super().parse_known_args(args, namespace)
         if rest:
             self.refuse_unrecognized(rest)

@@ -1,4 +1,4 @@
-"""What holds for the whole process, whichever command runs: log, crash reports, closed memory."""
+"""The process as a whole: its log, crash reports, and memory that others cannot read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class Unraisable(Protocol):
-        """What the interpreter tells of an error that nobody can catch."""
+        """What the interpreter gives for an error that cannot be raised."""
 
         exc_value: BaseException | None
 
@@ -76,7 +76,7 @@ def no_debugger() -> None:
 
 
 def report_failure(error: BaseException) -> None:
-    """Tell a failure of the program on stderr, and keep the report."""
+    """Print a crash report on stderr, and keep it in a file."""
     from gwtui.local.crash_report import crash_report  # noqa: PLC0415 - seldom needed
 
     report = crash_report(error)
@@ -85,7 +85,7 @@ def report_failure(error: BaseException) -> None:
 
 
 def keep_report(report: str) -> None:
-    """Write a report of a failure down and say where it is."""
+    """Write a crash report and print its path."""
     from gwtui.local.crash_report import write_crash_report  # noqa: PLC0415
 
     path = write_crash_report(_state(), report)
@@ -93,7 +93,6 @@ def keep_report(report: str) -> None:
 
 
 def _open_log(words: Sequence[str]) -> None:
-
     from gwtui.local.log import open_log  # noqa: PLC0415
 
     open_log(_state(), _level(words))
@@ -111,7 +110,6 @@ def _level(words: Sequence[str]) -> str:
 
 
 def _state() -> Path:
-
     return Paths.of_user().state
 
 

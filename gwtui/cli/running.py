@@ -1,4 +1,4 @@
-"""Running the asynchronous part of a command, with every foreseen fault told in one way."""
+"""Run the asynchronous part of a command, and open feeds for it."""
 
 from __future__ import annotations
 
@@ -95,5 +95,5 @@ class _Filling:
 
 
 def report_retry(notice: RetryNotice) -> None:
-    """Why it takes longer."""
+    """Report that a read is retried, and why."""
     narrate(f"{notice.reason}; trying again")

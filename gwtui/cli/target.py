@@ -280,7 +280,7 @@ def find_profile(arguments: argparse.Namespace, paths: Paths) -> Profile:
 
 
 def find_probe_access(arguments: argparse.Namespace, paths: Paths) -> ProbeAccess | None:
-    """What the profile wants of probes; None where it wants none. Raises NoTargetError.
+    """The probe settings of the profile and their key; None without any. Raises NoTargetError.
 
     Their key is taken out of the environment in any case.
     """
@@ -294,9 +294,9 @@ def find_probe_access(arguments: argparse.Namespace, paths: Paths) -> ProbeAcces
 
 
 def require_probe_access(arguments: argparse.Namespace, paths: Paths) -> ProbeAccess | None:
-    """What ``--probe`` means; None without it.
+    """The probe settings for ``--probe``; None without that option.
 
-    Raises NoTargetError where the profile says nothing of probes.
+    Raises NoTargetError where the profile has no probe settings.
     """
     probing = find_probe_access(arguments, paths)
     if not arguments.probe:

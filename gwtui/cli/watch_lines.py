@@ -105,7 +105,7 @@ async def recorded_probes(
 
 @contextmanager
 def _until_signalled(end: Callable[[], None]) -> Iterator[list[int]]:
-    """Let SIGINT and SIGTERM end it; gives the exit codes that they stand for."""
+    """Call ``end`` on SIGINT and SIGTERM; gives the exit codes of those that came."""
     loop, codes = asyncio.get_running_loop(), list[int]()
 
     def signalled(code: int) -> None:

@@ -56,7 +56,7 @@ class UsageRow:
     user: str | None = None
 
     def part(self, part: Part) -> str:
-        """What it belongs to; "" when that is not said."""
+        """The identity of the group that it belongs to; "" when it is unknown."""
         row = self.row
         match part:
             case "day":
@@ -137,7 +137,7 @@ def grouped(
 ) -> tuple[ActivityGroup, ...]:
     """The groups on the days of ``whole``, which is all that was done, and the rest of it.
 
-    The rest is what no listed key or person did, told apart by the other parts.
+    The rest is what no listed key or person did, grouped by the other parts.
     """
     days = {activity.day_of(row) for row in whole}
     found = _by_parts((use for use in uses.uses if activity.day_of(use.row) in days), by)
@@ -235,7 +235,7 @@ def _by_size(found: Sequence[Ranked], measure: Measure) -> tuple[Ranked, ...]:
 
 
 def measure_text(measure: Measure, amount: Decimal | None) -> str:
-    """A figure of the measure with its unit, short."""
+    """A figure of the measure with its unit, in short."""
     if amount is None:
         return cells.DASH
     if measure in {"spend", "byok"}:

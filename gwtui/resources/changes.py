@@ -82,7 +82,7 @@ def change_text(change: RecordedChange) -> str:
 
 
 def figure_text(series: Series, reading: Reading) -> str:
-    """A figure with its unit; null and gap are no figures, and say so."""
+    """A figure with its unit; null and a gap are shown as such."""
     if reading.state == "gap":
         return "not recorded"
     if reading.state == "null" or reading.value is None:
@@ -140,7 +140,7 @@ def _cell(row: ChangeRow, side: int) -> Cell:
 
 
 def difference(row: ChangeRow) -> Decimal | None:
-    """How much more it is, in the unit of the figure; None where that cannot be said."""
+    """The difference, in the unit of the figure; None where it is unknown."""
     before, after = _amounts(row)
     return None if before is None or after is None else after - before
 

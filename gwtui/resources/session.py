@@ -131,7 +131,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class SessionFiles:
-    """Where a session keeps what it keeps on this machine.
+    """Where a session writes its files on this machine.
 
     ``journal`` None is this person's own. What is watched is recorded below the directory ``data``;
     None records nothing. The rules of alerts stand in the directory ``config``; None watches by
@@ -171,7 +171,7 @@ class TryMemory:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """How the attempt to open a session stands; ``error`` is fit to show to a person."""
+    """The state of opening a session; ``error`` may be shown as it is."""
 
     error: str | None = None
     retry_at: datetime | None = None

@@ -53,9 +53,9 @@ _NAME = 60
 
 
 class NothingToDoError(Exception):
-    """What is wanted is so already; the message says what. Nothing is sent, and that is fine.
+    """The requested state is already there: nothing is sent, and it is no failure.
 
-    ``brief`` says it of one of several, beside its name.
+    The message says what; ``brief`` is the shorter text for one row of several.
     """
 
     def __init__(self, message: str, brief: str = "like this already") -> None:
@@ -135,13 +135,13 @@ class ChangeContext:
     # What is named ------------------------------------------------------------------------------
 
     async def identity(self, spec: ResourceSpec[Any], text: str) -> str:
-        """The identifier of what is called so. Raises CommandError and GatewayError."""
+        """The identifier for a name or the start of one. Raises CommandError and GatewayError."""
         if _WHOLE.fullmatch(text):
             return text
         return spec.identity(await self.row(spec, text))
 
     async def row(self, spec: ResourceSpec[T], text: str) -> T:
-        """The row of a list that is called so. Raises CommandError and GatewayError."""
+        """The row of a list with that name. Raises CommandError and GatewayError."""
         rows = await self.readings.value(spec.feed(self.session.hub, Scope()))
         return find_row(spec, rows, text)
 
@@ -226,7 +226,7 @@ def is_deprecated(schema: Schema) -> bool:
 
 
 def is_secret(schema: Schema) -> bool:
-    """Whether a value must not stand on a command line, where other users can read it."""
+    """Whether a value must not be given as an argument, which other users can read."""
     return bool(schema.get("writeOnly"))
 
 

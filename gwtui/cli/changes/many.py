@@ -1,4 +1,4 @@
-"""One change of several rows: which are meant, one plan, one question, a result for each."""
+"""One change of several rows: selecting them, one plan, one confirmation, a result for each."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _STDIN = "-"
 
 @dataclass(frozen=True, slots=True)
 class RowSelection:
-    """Which rows are meant: those that are named, or those that a filter lets through."""
+    """The selected rows: those that are named, or those that match a filter."""
 
     spec: ResourceSpec[Any]
     names: tuple[str, ...]
@@ -82,7 +82,7 @@ def row_selection(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> Row
 
 
 def _query(spec: ResourceSpec[Any], text: str) -> ListQuery:
-    """A filter that says something, of columns that there are. Raises CommandError."""
+    """The parsed filter. Raises CommandError for an empty one and for unknown columns."""
     asked = list_query(spec, text, None, None)
     if parse(text).empty:
         raise CommandError("--filter: it would let every row through", USAGE)
@@ -115,7 +115,7 @@ def reject_own_fields(change: ChangeCommand, given: Mapping[str, Any]) -> None:
 async def plan_selection(
     change: ChangeCommand, context: ChangeContext, chosen: RowSelection
 ) -> BulkPlan:
-    """A plan for all that are meant. Raises CommandError where one is not known, GatewayError."""
+    """A plan for all selected rows. Raises CommandError for an unknown one, GatewayError."""
     rows = await _rows(context, chosen)
     writes = chosen.spec.written
 
@@ -140,7 +140,7 @@ async def plan_selection(
 
 
 async def _rows(context: ChangeContext, chosen: RowSelection) -> Sequence[Any]:
-    """The rows that are meant, as the list has them now."""
+    """The selected rows, as the list has them now."""
     spec, hub = chosen.spec, context.session.hub
     rows = await context.readings.value(spec.feed(hub, Scope()))
     if chosen.query is not None:

@@ -48,7 +48,7 @@ _ROWS_ONLY = ("filter", "sort", "columns")
 
 @dataclass(frozen=True, slots=True)
 class ActivityListVerb(ListVerb):
-    """Rows of some days, as the gateway tells them, or their sums."""
+    """Rows of some days as the gateway gives them, or their sums."""
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The options of every list; the days; what is summed up."""
@@ -165,7 +165,7 @@ def _on(uses: UsageRows, days: DayRange) -> UsageRows:
 
 
 def _in_order(groups: Sequence[ActivityGroup], by: Sequence[Part]) -> list[ActivityGroup]:
-    """By day where days are told apart, then the dearest first."""
+    """By day where that is one of the parts, then the highest spend first."""
     place = by.index("day") if "day" in by else None
 
     def order(group: ActivityGroup) -> tuple[Any, ...]:
@@ -204,7 +204,7 @@ def _titles(by: Sequence[Part]) -> list[str]:
 
 
 def _object(group: ActivityGroup, uses: UsageRows, by: Sequence[Part]) -> dict[str, Any]:
-    """A sum for another program; null is what is not said."""
+    """A sum for another program; null is unknown."""
     found: dict[str, Any] = {}
     for part, identity in _pairs(group, by):
         known = bool(identity) and identity != OTHERS

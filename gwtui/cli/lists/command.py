@@ -129,7 +129,7 @@ class ListVerb:
     def wanted(
         self, rows: Sequence[Any], _readings: CommandReadings, _arguments: argparse.Namespace
     ) -> Sequence[Any]:
-        """The rows that are meant, before any filter. Raises CommandError."""
+        """The rows before any filter. Raises CommandError."""
         return rows
 
     async def _whole(
@@ -186,7 +186,7 @@ class ListVerb:
 
 
 def query_of(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> ListQuery:
-    """The question; what is said on the command line goes before what a view says."""
+    """The query; options of the command line go before those of a view."""
     rows, sort, columns = arguments.filter, arguments.sort, arguments.columns
     if arguments.view is not None:
         view = list_view(spec, arguments.view)
@@ -266,7 +266,7 @@ class GetVerb:
 async def read_scope(
     readings: CommandReadings, resource: Resource, arguments: argparse.Namespace
 ) -> Scope:
-    """What part of the account is meant. Raises CommandError and GatewayError."""
+    """The scope that the arguments name. Raises CommandError and GatewayError."""
     workspace: str | None = None
     parent: str | None = arguments.id if resource.by_id else None
     named = getattr(arguments, "workspace", None)

@@ -1,4 +1,4 @@
-"""From what a person calls something to the row that is meant."""
+"""Find the row that a person names: by identifier, the start of one, or name."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class CommandReadings:
             return None
 
     def lacks(self, message: str) -> None:
-        """Something is missing from what is printed; told once, however many readings met it."""
+        """Report that a part of the output is missing, once for each part."""
         if message not in self._lacks:
             narrate(message)
         self._lacks.append(message)
@@ -152,7 +152,7 @@ def find(
 
 
 def find_row(spec: ResourceSpec[T], rows: Iterable[T], text: str) -> T:
-    """The row of a declared list that is called so. Raises CommandError."""
+    """The row of a declared list with that name. Raises CommandError."""
     now = SYSTEM_CLOCK.now()
     return find(rows, text, spec.singular, spec.names(now), lambda few: spec.differences(few, now))
 

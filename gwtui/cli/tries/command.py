@@ -195,7 +195,7 @@ def refuse_unknown_model(facts: TryFacts) -> None:
 
 
 def unknown_model(facts: TryFacts) -> str:
-    """Which model the catalog does not have, and which may have been meant."""
+    """The message on a model that the catalog lacks, with the closest known one."""
     names = ", ".join(facts.unknown)
     meant = did_you_mean(facts.unknown[0], facts.known_models)
     return f"the catalog has no model {names}{meant}; gwtui models list shows them all"

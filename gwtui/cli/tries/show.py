@@ -1,4 +1,4 @@
-"""What a try says: the answer on stdout, figures and refusals on stderr, everything as JSON.
+"""Output of a try: the answer on stdout, figures and refusals on stderr, or all as JSON.
 
 On a terminal the answer of a model goes through ``safe_text``. Another program gets it as it came.
 """

@@ -33,7 +33,7 @@ def severity_cell(severity: Severity) -> Cell:
 
 
 def state_cell(alert: Alert) -> Cell:
-    """How an alert stands, in a word."""
+    """The state of an alert, in a word."""
     if not alert.status.alerting:
         return Cell("pending", "muted")
     if alert.silenced_until is not None:

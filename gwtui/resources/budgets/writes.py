@@ -301,7 +301,7 @@ def _after(budgets: Sequence[Budget], interval: str, limit: Decimal | None) -> l
 
 
 async def inspect_budget(look: InspectionContext) -> Evidence:
-    """The limit that stands now. Raises GatewayError."""
+    """What is set now, as evidence for a write in doubt. Raises GatewayError."""
     intent = look.intent
     space, _, interval = (intent.identity or "").partition("/")
     listed = await look.client.workspaces.budgets(space)

@@ -326,7 +326,7 @@ def _providers(context: FormContext) -> Choices:
 
 
 def _live(effect: LiveEffect, *, always: bool) -> Preview:
-    """What all rules together leave of the catalog; below lists that say something, or always."""
+    """What all rules together leave of the catalog, below lists with entries, or always."""
 
     def preview(value: Any, values: Mapping[str, Any], _facts: Facts) -> Cell | None:
         if value is None and not always:

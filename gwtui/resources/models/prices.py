@@ -245,7 +245,7 @@ def _cheapest_first(offer: QuotedEndpoint) -> tuple[bool, Decimal, str]:
 
 
 def _places(totals: Iterable[Decimal]) -> int:
-    """As many as the smallest total needs for three digits, so that points stand in line."""
+    """As many places as the smallest total needs for three digits, to align the points."""
     smallest = min((total for total in totals if total > 0), default=Decimal(1))
     return min(max(money.CENTS, money.SIGNIFICANT_DIGITS - 1 - smallest.adjusted()), _MOST_PLACES)
 

@@ -87,7 +87,7 @@ def side_by_side(spec: ResourceSpec[Any], rows: Sequence[Any], now: datetime) ->
 
 
 def _best(column: str, values: Sequence[tuple[int, Any] | None]) -> frozenset[int]:
-    """Where the best value stands; nowhere when all are the same or only one is known."""
+    """The places of the best value; none when all are the same or only one is known."""
     known = [value for value in values if value is not None]
     if column not in _LOWER | _HIGHER or len(set(known)) < FEWEST:
         return frozenset()

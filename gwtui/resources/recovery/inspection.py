@@ -1,4 +1,4 @@
-"""Which resources are looked into after a lost answer, and how.
+"""Evidence on a write in doubt: what the gateway has now, by resource.
 
 Nothing is sent but reads.
 """

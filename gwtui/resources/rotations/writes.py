@@ -291,7 +291,7 @@ class _MadeSuccessor:
         self.before: dict[str, JsonValue] = {}
 
     def known(self, new_hash: str) -> None:
-        """The gateway said the successor's hash."""
+        """Keep the hash of the successor once the gateway gave it."""
         self.body["key_hashes"] = [new_hash]
         self.before[new_hash] = None
 

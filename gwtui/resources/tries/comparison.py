@@ -89,7 +89,7 @@ def endpoint_contenders(
 def pinned_contender(
     request: ChatRequest, name: str, endpoint: Endpoint, others: Iterable[Endpoint]
 ) -> Contender:
-    """The request at one endpoint. Raises ComparisonError for one that cannot be meant alone."""
+    """The request at one endpoint. Raises ComparisonError where it cannot be pinned to it."""
     pinned = pinned_to(endpoint, others)
     if pinned is None:
         raise ComparisonError(f"nothing in a request means {name} alone")
@@ -154,7 +154,7 @@ class Comparison:
 
     @property
     def cost(self) -> Decimal | None:
-        """What all together cost as far as the service told, in USD; None while it told nothing."""
+        """The known cost of all together, in USD; None while none is known."""
         told = [one.answer.cost for one in self.compared if one.answer.cost is not None]
         return sum(told, Decimal(0)) if told else None
 

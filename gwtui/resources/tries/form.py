@@ -165,7 +165,7 @@ def try_form(
     initial: Mapping[str, Any],
     wanted: TriedKey | None = None,
 ) -> FormSpec:
-    """The form; ``initial`` are values by field, ``wanted`` the key that is meant."""
+    """The form; ``initial`` are values by field, ``wanted`` the key of the selected row."""
 
     def check(request: TryForm) -> Sequence[Problem]:
         return missing_key_problems(sources, request.key_from, request.key)
@@ -231,13 +231,13 @@ def key_fields(sources: Sequence[KeySource], wanted: TriedKey | None) -> Sequenc
 def missing_key_problems(
     sources: Sequence[KeySource], key_from: str, key: Secret | None
 ) -> list[Problem]:
-    """That a key must be typed, where none is at hand."""
+    """The problem that a key must be typed, where the source has none."""
     at_hand = any(source.id == key_from and source.value is not None for source in sources)
     return [] if at_hand or key is not None else [Problem("key", "type or paste the key to try")]
 
 
 def _whose(key: Secret, wanted: TriedKey | None) -> Cell | None:
-    """Whether it is the value of the key that is meant: the gateway knows a key by its hash."""
+    """Whether it is the value of the selected row's key, by its hash."""
     if wanted is None:
         return None
     if key_hash(key) == wanted.hash:

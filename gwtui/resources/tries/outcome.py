@@ -92,7 +92,7 @@ class TryOutcome:
 
     @property
     def cost(self) -> Decimal | None:
-        """What it cost in USD, as the service tells; None when it did not."""
+        """What it cost in USD, as the service says; None when unknown."""
         if self.answer.cost is not None:
             return self.answer.cost
         if self.generation is not None:
@@ -102,7 +102,7 @@ class TryOutcome:
 
     @property
     def redactions(self) -> tuple[str, ...]:
-        """The labels that stand in the place of what filters took out."""
+        """The labels that replace what filters took out."""
         verdict = verdict_of(self.answer.metadata)
         found = [label for stage in (verdict.stages if verdict else ()) for label in _labels(stage)]
         return tuple(dict.fromkeys(found))
@@ -139,7 +139,7 @@ def _failure(tried: TryOutcome, error: GatewayError) -> Cell:
 
 
 def refusal_lines(error: GatewayError) -> Iterator[Cell]:
-    """Why it was refused, what else the service tells of it, and what to do."""
+    """Why it was refused, further details of the service, and what to do."""
     yield Cell(_message(error))
     for detail in refusal_details(error):
         yield Cell(safe_line(detail, _MESSAGE), "muted")
@@ -267,7 +267,7 @@ def _stage(stage: PipelineStage, tried: TryOutcome) -> str:
 
 
 def _labels(stage: PipelineStage) -> list[str]:
-    """What stands for redacted text, wherever a stage tells it."""
+    """The labels that replace redacted text, wherever a stage has them."""
     return list(_found_labels(stage.data, 8))
 
 
@@ -324,7 +324,7 @@ def _row(sign: str, endpoint: Endpoint, value: Cell, note: str = "") -> DetailRo
 
 
 def _failed(tried: TryOutcome) -> Mapping[str | None, str]:
-    """Providers that were asked in vain -> what they answered."""
+    """Providers that failed -> what they answered."""
     told = tried.answer.metadata
     return {
         one.provider: str(one.status)

@@ -255,7 +255,7 @@ def expected_embedding_cost(
 def _prices(
     facts: TryFacts, model: str | None, provider: str | None, tier: str | None
 ) -> list[Pricing]:
-    """Of each endpoint that may have served it; without a provider told, of all."""
+    """Of each endpoint that may have served it; of all when the provider is unknown."""
     return [
         endpoint.pricing
         for offers in facts.offers

@@ -252,7 +252,7 @@ def header_facts(app: DashboardApp, current: str) -> HeaderFacts:
     )
 
 
-def whose(app: DashboardApp) -> str:
+def gateway_label(app: DashboardApp) -> str:
     """Whose gateway it is, for what covers the header; empty for one on a private socket."""
     if app.session is None:
         return ""

@@ -86,7 +86,7 @@ class _Column:
 
     @property
     def mean(self) -> Decimal | None:
-        """Of all readings; no finer than the lowest where nobody knows."""
+        """The mean of all readings; the lowest one where their number is not known."""
         return self.total / self.weight if self.weight else self.low
 
 
