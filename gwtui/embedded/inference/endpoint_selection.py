@@ -29,8 +29,8 @@ from gwtui.embedded.inference.key_policy import KeyPolicy
 from gwtui.embedded.inference.parsed_request import ParsedRequest
 from gwtui.embedded.operations import Site
 from gwtui.embedded.responses import Refusal, named
-from gwtui.embedded.simulator import build_catalog, live_figures
-from gwtui.embedded.simulator.figures import STEP
+from gwtui.embedded.simulator.catalog import build_catalog
+from gwtui.embedded.simulator.endpoint_figures import STEP, live_figures
 
 _OUTPUTS = {"completions": "text", "embeddings": "embeddings"}
 _STEPS = (FILTER_BY_GUARDRAIL, FILTER_BY_PROVIDERS, FILTER_BY_PARAMETERS)
