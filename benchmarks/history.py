@@ -20,13 +20,13 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from gwtui.domain.clock import SYSTEM_CLOCK
-from gwtui.watch.history.credits import TOTAL_USAGE, credits_state
+from gwtui.watch.history.compaction import step
 from gwtui.watch.history.file import open_writable, transaction
 from gwtui.watch.history.lease import Lease
 from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey, Subject
+from gwtui.watch.history.queries import TOTAL_USAGE, credits_state
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.replay import differences, snapshot_at
-from gwtui.watch.history.upkeep import step
 from gwtui.watch.history.writer import HistoryWriter
 
 NOW = datetime(2026, 11, 26, 0, 5, tzinfo=UTC)

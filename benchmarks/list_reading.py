@@ -16,7 +16,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.values import KEYS_PAGE
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.watch.feeds.keys import read_keys
-from gwtui.watch.shared import unshared
+from gwtui.watch.shared_reads import unshared
 
 _PAGES = 200
 

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from board_kit import at_rest, board_of
 from dashboard_kit import Demo, settled
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.lines import OneLine
 
 
 class Opened(NamedTuple):

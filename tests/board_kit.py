@@ -19,19 +19,19 @@ from textual.pilot import Pilot
 
 from dashboard_kit import MOMENT, Demo, settled
 from gwtui.client.gateway import GatewayClient
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.domain.clock import Clock
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.board import BoardScreen
 from gwtui.watch.feeds.endpoints import EndpointRow, read_endpoints
+from gwtui.watch.history.compaction import step
 from gwtui.watch.history.file import history_path, open_writable
 from gwtui.watch.history.lease import Lease
 from gwtui.watch.history.model import UNITS, Observation, Sample, Series, SeriesKey
-from gwtui.watch.history.observations import ObservedReading, credits_seen, endpoints_seen
-from gwtui.watch.history.upkeep import step
-from gwtui.watch.history.watched import watch_model
+from gwtui.watch.history.observers import ObservedReading, observe_credits, observe_endpoints
+from gwtui.watch.history.watched_models import watch_model
 from gwtui.watch.history.writer import HistoryWriter
-from gwtui.watch.shared import unshared
+from gwtui.watch.shared_reads import unshared
 
 MODELS = ("northwind/atlas-large", "northwind/atlas-mini")
 EVERY = timedelta(minutes=5)
@@ -112,12 +112,12 @@ def _credits(now: Credits, at: datetime) -> Observation:
     hours = Decimal((MOMENT - at) / timedelta(hours=1))
     used = round(now.total_usage - hours * Decimal("2.5") + _wave(at, 1), 2)
     then = Credits.model_validate({"total_credits": now.total_credits, "total_usage": used})
-    return credits_seen(then, ObservedReading(at, 60))
+    return observe_credits(then, ObservedReading(at, 60))
 
 
 def _endpoints(model: str, rows: tuple[EndpointRow, ...], at: datetime) -> Observation:
     """The figures of now, moved a little; before yesterday noon the price was another one."""
-    seen = endpoints_seen(model, rows, ObservedReading(at, 60))
+    seen = observe_endpoints(model, rows, ObservedReading(at, 60))
     first = next(iter(seen.facts))
     values: dict[SeriesKey, Decimal | None] = {}
     for sample in seen.samples:

@@ -33,13 +33,14 @@ from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
 import compiled
-import gwtui.ui.screens.detailing
+import gwtui.ui.screens.master_detail
 import leak_watch
 from gwtui.local.first_steps import FILE_NAME as FIRST_STEPS
 from gwtui.ui.screens.opening import OpeningScreen
 from gwtui.ui.widgets.one_line import OneLine
 from gwtui.ui.widgets.state_panel import StatePanel
 from idle import wait_after_key, wait_for_idle, wait_for_screen
+from short_way import short_ways
 
 settings.register_profile(
     "gwtui",
@@ -70,6 +71,10 @@ def pytest_configure(config: pytest.Config) -> None:
     # one whose whole task is put into words whenever somebody asks for the handler.
     signal.signal(signal.SIGINT, _interrupt)
     leak_watch.begin(config)
+    if hasattr(config, "workerinput"):
+        from packing import say_less  # noqa: PLC0415 - only workers have it
+
+        say_less(config)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -81,6 +86,16 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_xdist_setupnodes(config: pytest.Config) -> None:
     """Compile everything before the workers of pytest-xdist begin."""
     compiled.compile_all(config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Hand the tests out by their groups."""
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    from packing import Packing  # noqa: PLC0415 - only the process that hands them out has it
+
+    return Packing(config, log)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -257,11 +272,18 @@ def trust_roots_loaded_once() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True, scope="session")
+def gateways_of_this_process() -> Iterator[None]:
+    """Requests to them take no socket."""
+    with short_ways():
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
 def quick_frames() -> Iterator[None]:
     """Nobody waits for the next frame, a row to rest on, nor an app that has nothing to do."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(textual.screen, "UPDATE_PERIOD", 1 / 200)
-        patch.setattr(gwtui.ui.screens.detailing, "_REST", 0.03)
+        patch.setattr(gwtui.ui.screens.master_detail, "_REST", 0.03)
         patch.setattr(textual.app, "wait_for_idle", wait_after_key)
         patch.setattr(textual.pilot, "wait_for_idle", wait_for_idle)
         patch.setattr(Pilot, "_wait_for_screen", wait_for_screen)

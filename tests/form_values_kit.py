@@ -26,7 +26,7 @@ from gwtui.crud.form import (
     TextAreaField,
     ThreeWaySwitch,
 )
-from gwtui.ui.forms.state import FormState
+from gwtui.ui.forms.form_state import FormState
 
 FACTS = Facts(now=lambda: datetime(2026, 11, 21, 7, 0, tzinfo=UTC), zone=UTC)
 

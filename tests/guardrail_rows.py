@@ -9,7 +9,7 @@ from typing import Any
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
 from gwtui.contract.models import Endpoint, Model
-from gwtui.domain.catalog_view import CatalogView, Offers
+from gwtui.domain.catalog import CatalogView, Offers
 from gwtui.watch.feeds.guardrails import Bindings, Bound, GuardrailRow
 from resource_samples import NOW, WORKSPACE_ID, wire_time, workspace
 

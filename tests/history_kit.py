@@ -11,6 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from gwtui.domain.clock import Clock
+from gwtui.watch.history.compaction import step
 from gwtui.watch.history.file import open_writable
 from gwtui.watch.history.lease import Lease
 from gwtui.watch.history.model import (
@@ -23,7 +24,6 @@ from gwtui.watch.history.model import (
     Subject,
 )
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.upkeep import step
 from gwtui.watch.history.writer import HistoryWriter, Written
 
 START = datetime(2026, 11, 2, 0, 0, tzinfo=UTC)

@@ -8,7 +8,7 @@ from typing import Any
 from gwtui.contract.keys import ApiKey
 from gwtui.crud.form import Facts
 from gwtui.resources.keys.form import create_form, edit_form
-from gwtui.ui.forms.state import FormState
+from gwtui.ui.forms.form_state import FormState
 from plan_kit import form_context
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)

@@ -23,20 +23,20 @@ from dashboard_kit import MOMENT, Demo, settled
 from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError, NoAnswerError
 from gwtui.contract.keys import CreateKeyRequest
-from gwtui.crud.bulk import Bulk, BulkPart, BulkRun, Wish
+from gwtui.crud.bulk import BulkOperation, BulkPart, BulkPlan, BulkRun
 from gwtui.crud.plan import Change, Confirmation, Outcome, Plan, Refused, bundle
 from gwtui.crud.write_log import WriteLog
 from gwtui.domain.clock import Clock
 from gwtui.local.journal import Journal
 from gwtui.local.targets import TargetFacts
+from gwtui.ui.actions.first_steps import FirstStepsScreen
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.forms.conflict import ConflictScreen, Dispute
+from gwtui.ui.forms.confirm import ConflictScreen, FieldConflict
 from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.ui.forms.row import FieldRow
-from gwtui.ui.screens.ask import AskScreen, NoticeScreen, WaitScreen
-from gwtui.ui.screens.first_steps import FirstStepsScreen
-from gwtui.ui.screens.profiles import ProfileScreen
-from gwtui.ui.textual_compat import TerminalSized
+from gwtui.ui.profile_switch import ProfileScreen
+from gwtui.ui.screens.dialogs import AskScreen, NoticeScreen, WaitScreen
+from gwtui.ui.textual_compat.screens import TerminalSized
 from plan_kit import key_plans
 
 LONG = "The quick brown fox jumps over the lazy dog, again and again. " * 6
@@ -72,7 +72,7 @@ def _waiting() -> Screen[Any]:
 def _disputes() -> Screen[Any]:
     return ConflictScreen(
         "Somebody else changed it",
-        [Dispute(str(n), f"Field {n}", LONG, LONG * (1 + n), f"mine {n}") for n in range(3)],
+        [FieldConflict(str(n), f"Field {n}", LONG, LONG * (1 + n), f"mine {n}") for n in range(3)],
     )
 
 
@@ -116,8 +116,10 @@ def _progress() -> Screen[Any]:
         resource="keys",
         identity=None,
     )
-    wish = Wish(action="keys.toggle", resource="keys", verb="Disable", noun="key", plan=again)
-    run = BulkRun(Bulk(wish, whole, parts, ()), Confirmation(whole, "dialog"), refuse)
+    operation = BulkOperation(
+        action="keys.toggle", resource="keys", verb="Disable", noun="key", plan=again
+    )
+    run = BulkRun(BulkPlan(operation, whole, parts, ()), Confirmation(whole, "dialog"), refuse)
     return ProgressScreen(run)
 
 

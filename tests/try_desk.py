@@ -19,14 +19,12 @@ from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest,
 from gwtui.contract.keys import ApiKey, CreateKeyRequest
 from gwtui.embedded.hosting import host_on_socket
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.forms.editors import ChoiceEditor, LinesEditor, TextEditor
+from gwtui.ui.forms.field_editors import ChoiceEditor, LinesEditor, TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
-from gwtui.ui.screens.try_answer import AnswerScreen
-from gwtui.ui.screens.try_request import TryScreen
+from gwtui.ui.screens.tries import AnswerScreen, TryScreen
 from gwtui.ui.widgets.growing_text import GrowingText
-from gwtui.ui.widgets.lines import LinesView
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.lines import LinesView, OneLine
 from screen_text import shown
 from scripted_models import ScriptedModels
 from shell_kit import Site, dashboard, listing, notices, site, until

@@ -23,7 +23,7 @@ async def walk(desk: Any, *steps: Callable[[Any], Awaitable[None]]) -> None:
             error.add_note(f"in the step {step.__name__}")
             raise
         if hasattr(desk, "journal"):
-            desk.told = sum(1 for _ in desk.journal.entries())
+            desk.entries_before = sum(1 for _ in desk.journal.entries())
 
 
 async def start_over(app: GwtuiApp, pilot: Pilot[Any]) -> None:

@@ -35,20 +35,20 @@ from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrails import UpdateGuardrailRequest
 from gwtui.contract.keys import UpdateKeyRequest
 from gwtui.embedded import simulator
-from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.simulator import Catalog, CatalogModel, build_catalog
 from gwtui.embedded.simulator.figures import EndpointHealth, _Incident
 from gwtui.embedded.store import account
-from gwtui.watch.alerts import derived, engine
-from gwtui.watch.alerts.watching import AlertScope, alerting
+from gwtui.watch.alerts import derived_figures, engine
+from gwtui.watch.alerts.session import AlertScope, open_alerts
 from gwtui.watch.history import archive as archive_module
 from gwtui.watch.history import recorder as recorder_module
 from gwtui.watch.history.archive import Archive
 from gwtui.watch.history.recorder import Recorder
 from gwtui.watch.history.recording import Recording
 from gwtui.watch.history.sources import Paces
-from gwtui.watch.history.watched import watch_model
+from gwtui.watch.history.watched_models import watch_model
 from gwtui.watch.hub import FeedHub
 from recording_world import Inline
 from week_story import (
@@ -190,8 +190,9 @@ def _troubles(time: WeekTime, pace: int) -> Iterator[None]:
         patch.setattr(EndpointHealth, "_incident_at", incident)
         patch.setattr(simulator, "build_catalog", catalog)
         if pace > REAL:
-            for module, name in ((recorder_module, "BEAT"), (engine, "EVERY"), (derived, "EVERY")):
-                patch.setattr(module, name, pace)
+            patch.setattr(recorder_module, "BEAT", pace)
+            for module in (engine, derived_figures):
+                patch.setattr(module, "EVERY", pace)
         yield
 
 
@@ -257,7 +258,7 @@ def run_week(folder: Path, pace: int) -> Week:
 
 
 async def _live(folder: Path, pace: int, time: WeekTime) -> Week:
-    gateway = open_gateway(clock=time.clock, faults=Switchboard())
+    gateway = open_gateway(clock=time.clock, faults=FaultInjector())
     witness = Witness(gateway.asgi, time, folder / "answers")
     token = SecretStr(gateway.issue_key(management=True))
     where = Connection("http://localhost/api/v1", token=token)
@@ -279,7 +280,7 @@ async def _live(folder: Path, pace: int, time: WeekTime) -> Week:
         history.recorder = recorder
         place = AlertScope("week", where.base_url, rules)
         await recorder.start()
-        async with alerting(
+        async with open_alerts(
             history, hub, place=place, dialect=GENERIC, who="kim@ops", clock=time.clock
         ) as alerts:
             half = await _events(time, client, gateway, keys)

@@ -23,7 +23,7 @@ from gwtui.local.settings_file import (
     shown_value,
 )
 from gwtui.local.tokens import PROBE_KEY_VARIABLE, TOKEN_VARIABLE, TRY_KEY_VARIABLE
-from gwtui.local.toml_editor import Value
+from gwtui.local.toml_file import TomlValue
 from gwtui.resources.preferences import FILE_NAME, KEYS, PREFERENCES, SETTINGS
 
 _COLUMNS = ("setting", "value", "default", "help")
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _named(text: str) -> Name:
-    """Raises CommandError when no setting is called so."""
+    """The name in its parts. Raises CommandError for an unknown setting."""
     try:
         return PREFERENCES.parse_name(text)
     except SettingsError as error:
@@ -147,7 +147,7 @@ def _list(path: Path, form: str, columns: str | None) -> int:
     return exits.OK
 
 
-def _row(name: Name, value: Value) -> dict[str, object]:
+def _row(name: Name, value: TomlValue) -> dict[str, object]:
     setting, _ = PREFERENCES.named(name)
     return {
         "setting": ".".join(name),
@@ -179,7 +179,7 @@ def _environment() -> Mapping[str, str]:
 
 
 def _begin(path: Path) -> None:
-    """A file that only says what there is to set, where there is none yet."""
+    """Make a file of comments that list every setting, where there is no file yet."""
     lines = ["# Preferences of gwtui. Without a setting its default holds.", ""]
     for one in SETTINGS:
         lines += [f"# {one.pattern}: {one.help}. Default: {one.default}."]

@@ -1,4 +1,4 @@
-"""``gwtui doctor``: what the program stands on, what was found, and what to do about it."""
+"""``gwtui doctor``: check terminal, files, keyring, clock and gateway, and say what to do."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ import os
 from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
-from gwtui.cli.lists.command import ListVerb, asked_of
+from gwtui.cli.lists.command import ListVerb, query_of
 from gwtui.cli.lists.show import show_list
 from gwtui.cli.output import narrate
 from gwtui.cli.resources import Resource
-from gwtui.cli.target import Connect, find_profile, reach
-from gwtui.domain.checkup import CheckupLine, is_wrong
+from gwtui.cli.target import Connect, find_profile, resolve_connection
+from gwtui.client.gateway import GatewayClient
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.safe_text import safe_line
+from gwtui.local.doctor import DoctorLine, TerminalFacts, is_wrong, machine_lines
 from gwtui.local.paths import Paths
 from gwtui.local.profiles import Profile, ProfileError
 from gwtui.local.tokens import TOKEN_VARIABLE
+from gwtui.resources.doctor import DOCTOR
+from gwtui.watch.feeds.doctor import gateway_lines, tls_line
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
@@ -35,9 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Look at everything and print it; FAILED when something is wrong."""
-    from gwtui.resources.doctor import DOCTOR  # noqa: PLC0415 - loads what --help does not need
-
-    asked = asked_of(DOCTOR, arguments)
+    asked = query_of(DOCTOR, arguments)
     lines = _lines(arguments, Paths.of_user())
     now = SYSTEM_CLOCK.now()
     show_list(asked.apply(lines, now), asked, arguments.output, now)
@@ -47,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     return exits.OK
 
 
-def _lines(arguments: argparse.Namespace, paths: Paths) -> list[CheckupLine]:
+def _lines(arguments: argparse.Namespace, paths: Paths) -> list[DoctorLine]:
     """Each thing by itself: what cannot be found out keeps nothing else back."""
     profile = _profile(arguments, paths)
     # The environment goes before a keyring, and is emptied where it is looked at.
@@ -64,27 +65,23 @@ def _profile(arguments: argparse.Namespace, paths: Paths) -> Profile | None:
         return None
 
 
-def _token(
-    arguments: argparse.Namespace, paths: Paths
-) -> tuple[CheckupLine | None, Connect | None]:
+def _token(arguments: argparse.Namespace, paths: Paths) -> tuple[DoctorLine | None, Connect | None]:
     """Whether a gateway is known and a token for it, and the way there."""
     try:
-        return None, reach(arguments, paths, may_ask=False)
+        return None, resolve_connection(arguments, paths, may_ask=False)
     except exits.CommandError as error:
         found = safe_line(str(error), _TEXT)
         advice = "gwtui login stores a token for a profile; gwtui --demo needs neither."
-        return CheckupLine("token", "Token", "wrong", found, advice), None
+        return DoctorLine("token", "Token", "wrong", found, advice), None
 
 
 async def _look(
     paths: Paths,
     keyring: bool,
-    known: tuple[CheckupLine | None, Profile | None],
+    known: tuple[DoctorLine | None, Profile | None],
     connect: Connect | None,
-) -> list[CheckupLine]:
+) -> list[DoctorLine]:
     """Everything, one after the other. ``known`` is why there is no token, and the profile."""
-    from gwtui.local.checkup import TerminalFacts, machine_lines  # noqa: PLC0415
-
     facts = TerminalFacts.present()
     lines = await machine_lines(paths, facts, needs_keyring=keyring)
     missing, profile = known
@@ -98,26 +95,21 @@ async def _look(
                 lines += await _of_gateway(connection)
         except exits.CommandError as error:
             found = safe_line(str(error), _TEXT)
-            lines.append(CheckupLine("gateway", "Gateway", "wrong", found))
+            lines.append(DoctorLine("gateway", "Gateway", "wrong", found))
     return lines
 
 
-async def _tls_alone(profile: Profile) -> CheckupLine:
-    """What can be told of a gateway without a token."""
-    from gwtui.watch.feeds.doctor import tls_line  # noqa: PLC0415
-
+async def _tls_alone(profile: Profile) -> DoctorLine:
+    """The TLS check, which needs no token."""
     try:
         connection = profile.connection(None, "none")
     except ProfileError as error:
-        return CheckupLine("tls", "TLS", "wrong", safe_line(str(error), _TEXT))
+        return DoctorLine("tls", "TLS", "wrong", safe_line(str(error), _TEXT))
     return await tls_line(connection, SYSTEM_CLOCK.now())
 
 
-async def _of_gateway(connection: Connection) -> list[CheckupLine]:
-    from gwtui.client.gateway import GatewayClient  # noqa: PLC0415
-    from gwtui.watch.feeds.doctor import gateway_lines  # noqa: PLC0415
-
+async def _of_gateway(connection: Connection) -> list[DoctorLine]:
     source = safe_line(connection.token_source or "nowhere", _TEXT)
-    token = CheckupLine("token", "Token", "well", f"From: {source}")
+    token = DoctorLine("token", "Token", "well", f"From: {source}")
     async with GatewayClient(connection) as client:
         return [token, *await gateway_lines(client, SYSTEM_CLOCK.now())]

@@ -7,22 +7,20 @@ import asyncio
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import SecretStr, ValidationError
-
 from gwtui.cli import exits
-from gwtui.cli.asking import NoAnswerGivenError, read_line, read_token
-from gwtui.cli.key_facts import ask_gateway, in_short
 from gwtui.cli.logout import Place, StillThereError, forget, stored_token
-from gwtui.cli.new_keys import NewKeysWaitError, add_discard_option, refuse_to_lock_out
 from gwtui.cli.output import narrate
+from gwtui.cli.prompts import NoAnswerGivenError, read_line, read_token
+from gwtui.cli.recover_key import NewKeysWaitError, add_discard_option, refuse_to_lock_out
+from gwtui.cli.whoami import key_summary, read_current_key
 from gwtui.client.errors import GatewayError
 from gwtui.contract.current_key import CurrentKey
-from gwtui.contract.request import problems
+from gwtui.domain.known_secrets import Secret
 from gwtui.local.keyring_store import (
     KeyringSilentError,
     KeyringUnavailableError,
@@ -30,7 +28,7 @@ from gwtui.local.keyring_store import (
     store_secret,
 )
 from gwtui.local.paths import Paths
-from gwtui.local.profile_file import put_profile
+from gwtui.local.profile_fields import InvalidFieldError
 from gwtui.local.profiles import (
     FILE_NAME,
     Profile,
@@ -38,6 +36,8 @@ from gwtui.local.profiles import (
     ProfileError,
     ad_hoc_profile,
     load_profiles,
+    put_profile,
+    validated_profile,
 )
 from gwtui.local.tokens import (
     TokenError,
@@ -47,7 +47,7 @@ from gwtui.local.tokens import (
     token_from_command,
     token_from_file,
 )
-from gwtui.local.toml_editor import Value
+from gwtui.local.toml_file import TomlValue
 
 Storage = Literal["keyring", "saved file", "elsewhere"]
 """Where the key is put: "elsewhere" is a command or a file of the person's own, only read."""
@@ -62,7 +62,7 @@ class LoginPlan:
 
     profile: Profile
     storage: Storage
-    changes: Mapping[str, Value | None]
+    changes: Mapping[str, TomlValue | None]
     """Fields to write; None removes one."""
     becomes_default: bool
     left_behind: Place | None
@@ -75,7 +75,7 @@ class LoginPlan:
 def plan_login(
     arguments: argparse.Namespace, book: ProfileBook, environ: Mapping[str, str], data: Path
 ) -> LoginPlan:
-    """What was asked for; the address is asked for when nothing tells it. Raises ProfileError."""
+    """The plan of the arguments; asks for an address that nothing gives. Raises ProfileError."""
     address = arguments.base_url or (
         None if arguments.profile else environ.get("GWTUI_BASE_URL") or None
     )
@@ -90,8 +90,8 @@ def plan_login(
     if arguments.dialect:
         wanted["dialect"] = arguments.dialect
     storage, source = _place(arguments, present, data, name)
-    before = present.model_dump(exclude_defaults=True) if present else {}
-    profile = _validated(Profile, {**before, **wanted, **source, "name": name}, new=present is None)
+    before = _as_given(present) if present else {}
+    profile = _validated({**before, **wanted, **source, "name": name}, new=present is None)
     return LoginPlan(
         profile,
         storage,
@@ -127,7 +127,7 @@ def _name_for(address: str, book: ProfileBook) -> str:
 def _place(
     arguments: argparse.Namespace, present: Profile | None, data: Path, name: str
 ) -> tuple[Storage, dict[str, Any]]:
-    """Where the key goes, and what the profile says about that; nothing said means as before."""
+    """Where the key is stored, and the fields of the profile for it; unchanged without options."""
     saved = saved_token_path(data, name)
     if arguments.token_command is not None:
         if not arguments.token_command:
@@ -157,24 +157,30 @@ def _left_behind(present: Profile | None, storage: Storage, data: Path) -> Place
     return "keyring" if before == "keyring" else "saved file"
 
 
-def _validated(model: type[Profile], fields: dict[str, Any], *, new: bool) -> Profile:
-    if new and not _NAME.fullmatch(fields["name"]):
+def _as_given(profile: Profile) -> dict[str, Any]:
+    """The fields that are not as usual."""
+    given = {one.name: (getattr(profile, one.name), one.default) for one in fields(profile)}
+    return {name: value for name, (value, usual) in given.items() if value != usual}
+
+
+def _validated(given: dict[str, Any], *, new: bool) -> Profile:
+    if new and not _NAME.fullmatch(given["name"]):
         raise ProfileError(
             "a profile's name has letters, digits, dots, dashes and underscores, at most 64"
         )
     try:
-        profile = model.model_validate(fields)
-    except ValidationError as error:
-        raise ProfileError(problems(error)[0].message.removeprefix("Value error, ")) from None
+        profile = validated_profile(given)
+    except InvalidFieldError as error:
+        raise ProfileError(str(error)) from None
     profile.connection(None, "")  # raises for plain http to another machine
     return profile
 
 
 def _changes(
     profile: Profile, present: Profile | None, names: list[str]
-) -> dict[str, Value | None]:
+) -> dict[str, TomlValue | None]:
     """What differs from the file, in the form it is written in."""
-    changes: dict[str, Value | None] = {}
+    changes: dict[str, TomlValue | None] = {}
     for name in names:
         value = getattr(profile, name)
         if present is not None and value == getattr(present, name):
@@ -192,7 +198,7 @@ def _changes(
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add what the profile says, and where the key is kept."""
+    """Add the fields of the profile, and where its key is stored."""
     rules = parser.add_argument_group("profile")
     rules.add_argument(
         "--critical", action="store_true", help="look different, and ask for the name to confirm"
@@ -255,7 +261,7 @@ def _log_in(plan: LoginPlan, paths: Paths) -> None:
     if plan.before and plan.before.host != profile.host:
         narrate(f"profile {profile.name} led to {plan.before.host} so far, now to {profile.host}")
     token = _token(plan)
-    key = asyncio.run(ask_gateway(profile.connection(token, "")))
+    key = asyncio.run(read_current_key(profile.connection(token, "")))
     _tell(profile.host, key)
     reachable = _check_former(plan, paths, token)
     _store(plan, paths, token)
@@ -271,7 +277,7 @@ def _log_in(plan: LoginPlan, paths: Paths) -> None:
         _tidy(plan.profile.name, plan.left_behind, paths)
 
 
-def _token(plan: LoginPlan) -> SecretStr:
+def _token(plan: LoginPlan) -> Secret:
     """The key that is to be kept. Raises NoAnswerGivenError or TokenError."""
     profile = plan.profile
     if plan.storage == "elsewhere":
@@ -298,12 +304,12 @@ def _require_keyring(name: str) -> None:
 
 
 def _tell(host: str, key: CurrentKey) -> None:
-    narrate(f"{host} knows this key: {in_short(key)}")
+    narrate(f"{host} knows this key: {key_summary(key)}")
     if key.is_management_key is False:
         narrate("it is not a management key: nothing can be changed with it, and little be seen")
 
 
-def _check_former(plan: LoginPlan, paths: Paths, token: SecretStr) -> bool:
+def _check_former(plan: LoginPlan, paths: Paths, token: Secret) -> bool:
     """Whether the copy that is left behind can be reached.
 
     Raises NewKeysWaitError where the key that goes opens what the new one does not.
@@ -324,7 +330,7 @@ def _check_former(plan: LoginPlan, paths: Paths, token: SecretStr) -> bool:
     return reachable
 
 
-def _store(plan: LoginPlan, paths: Paths, token: SecretStr) -> None:
+def _store(plan: LoginPlan, paths: Paths, token: Secret) -> None:
     if plan.storage == "keyring":
         try:
             asyncio.run(store_secret(plan.profile.name, token))

@@ -9,12 +9,11 @@ import os
 from pathlib import Path
 from typing import Literal
 
-from pydantic import SecretStr
-
 from gwtui.cli import exits
-from gwtui.cli.new_keys import NewKeysWaitError, add_discard_option, refuse_to_lock_out
 from gwtui.cli.output import narrate
-from gwtui.domain.suggestions import among
+from gwtui.cli.recover_key import NewKeysWaitError, add_discard_option, refuse_to_lock_out
+from gwtui.domain.known_secrets import Secret
+from gwtui.domain.lookup import among
 from gwtui.local.keyring_store import (
     KeyringUnavailableError,
     NoKeyringError,
@@ -22,8 +21,15 @@ from gwtui.local.keyring_store import (
     remove_secret,
 )
 from gwtui.local.paths import Paths
-from gwtui.local.profile_file import put_profile, remove_profile
-from gwtui.local.profiles import FILE_NAME, Profile, ProfileBook, ProfileError, load_profiles
+from gwtui.local.profiles import (
+    FILE_NAME,
+    Profile,
+    ProfileBook,
+    ProfileError,
+    load_profiles,
+    put_profile,
+    remove_profile,
+)
 from gwtui.local.tokens import (
     TOKEN_VARIABLE,
     TokenError,
@@ -37,10 +43,10 @@ Place = Literal["keyring", "saved file"]
 
 
 class StillThereError(Exception):
-    """A key could not be removed; the message says from where and why."""
+    """A key could not be removed; the message has the place and the reason."""
 
 
-def stored_token(profile_name: str, place: Place, data: Path) -> SecretStr | None:
+def stored_token(profile_name: str, place: Place, data: Path) -> Secret | None:
     """The key that is stored there; None when none can be read. Raises StillThereError."""
     if place == "saved file":
         with contextlib.suppress(TokenError):

@@ -13,9 +13,9 @@ from typing import TypeVar
 from gwtui.domain.runway import Outlook
 from gwtui.watch.alerts.model import Present
 from gwtui.watch.alerts.store import present_alerts
-from gwtui.watch.history.credits import credits_state
 from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.model import HistoryError
+from gwtui.watch.history.queries import credits_state
 from gwtui.watch.history.reader import HistoryReader
 
 T = TypeVar("T")

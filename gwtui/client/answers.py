@@ -1,7 +1,10 @@
-"""From bytes and headers to JSON or to a typed error; no HTTP library.
+"""From an answer's bytes and headers to JSON or a typed error, and from its JSON to models.
 
-The functions give errors back instead of raising them: an exception raised here would hold the
-answer's bytes in its traceback and its chain, and the answer to a creation holds a key.
+No HTTP library. Fields are read tolerantly, the envelope (``data``, ``total_count``) strictly.
+
+An answer to a creation holds a key, and a crash report could show what a traceback holds. So the
+functions that get bytes return errors instead of raising them, and those that raise have no local
+variable with a part of the answer.
 """
 
 from __future__ import annotations
@@ -12,8 +15,9 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
+from gwtui.client.call import Answer
 from gwtui.client.errors import (
     BadRequestError,
     ConflictError,
@@ -29,8 +33,12 @@ from gwtui.client.errors import (
 )
 from gwtui.client.retry import retry_after_seconds
 from gwtui.contract.dialects import Dialect
+from gwtui.contract.response import ResponseModel
 from gwtui.contract.scalars import decimal_of
 from gwtui.contract.values import GENERATION_ID
+from gwtui.records import dataclass
+
+ModelT = TypeVar("ModelT", bound=ResponseModel)
 
 MAX_MESSAGE = 500
 """Characters of a gateway's message that are kept."""
@@ -113,7 +121,7 @@ def error_of(
     now: datetime,
     redact: Callable[[str], str],
 ) -> StatusError:
-    """The error that the JSON of a refusal tells, in reference names; of any shape."""
+    """The error for the JSON of a refusal, which is in reference names and may have any shape."""
     detail = body.get("error") if isinstance(body, dict) else None
     detail = detail if isinstance(detail, dict) else {}
     message = detail.get("message")
@@ -179,11 +187,7 @@ def _loads(raw: bytes) -> Any:
 
 
 def _with_whole_characters(value: Any) -> Any:
-    """JSON in which U+FFFD stands for each half of a character.
-
-    Nothing could be done with a half: neither a request nor a file, a database or a terminal
-    takes it.
-    """
+    """JSON in which U+FFFD replaces each lone surrogate, which no UTF-8 text can hold."""
     if isinstance(value, str):
         whole = value.isascii() or not _SURROGATE.search(value)
         return value if whole else _SURROGATE.sub(_REPLACEMENT, value)
@@ -249,3 +253,60 @@ def _clean_id(text: Any) -> str | None:
     if isinstance(text, str) and 0 < len(text) <= _MAX_REQUEST_ID and text.isascii():
         return text if text.isprintable() else None
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """One page as it came: rows of any shape and the total, None when the answer has none."""
+
+    rows: list[Any]
+    total: int | None
+
+
+def read_one(answer: Answer, model: type[ModelT]) -> ModelT:
+    """The object in ``data``. Raises UnreadableAnswerError when there is none."""
+    if not isinstance(_envelope(answer).get("data"), dict):
+        raise _unreadable(answer, "its data is not an object")
+    return model.model_validate(answer.json["data"])
+
+
+def read_whole(answer: Answer, model: type[ModelT]) -> ModelT:
+    """The whole answer as one object, for answers that carry more than ``data``."""
+    return model.model_validate(_envelope(answer))
+
+
+def read_rows(answer: Answer) -> Rows:
+    """The list in ``data``. Raises UnreadableAnswerError when there is none."""
+    if not isinstance(_envelope(answer).get("data"), list):
+        raise _unreadable(answer, "its data is not a list")
+    total = answer.json.get("total_count")
+    is_count = isinstance(total, int) and not isinstance(total, bool) and total >= 0
+    return Rows(answer.json["data"], total if is_count else None)
+
+
+def confirm_deleted(answer: Answer) -> None:
+    """Check that the gateway says it deleted. Raises UnreadableAnswerError otherwise."""
+    if answer.json is None:
+        return
+    if _envelope(answer).get("deleted") is not True:
+        raise _unreadable(answer, "it does not confirm the deletion")
+
+
+def read_count(answer: Answer, name: str) -> int:
+    """The count that confirms a bulk write. Raises UnreadableAnswerError when there is none."""
+    count = _envelope(answer).get(name)
+    if isinstance(count, int) and not isinstance(count, bool) and count >= 0:
+        return count
+    raise _unreadable(answer, f"it has no {name}")
+
+
+def _envelope(answer: Answer) -> dict[str, Any]:
+    if isinstance(answer.json, dict):
+        return answer.json
+    raise _unreadable(answer, "it is not a JSON object")
+
+
+def _unreadable(answer: Answer, why: str) -> UnreadableAnswerError:
+    return UnreadableAnswerError(
+        f"the answer is not what the API describes: {why}", request_id=answer.request_id
+    )

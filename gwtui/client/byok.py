@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from gwtui.client.answers import confirm_deleted, read_one
 from gwtui.client.call import Call, Caller, checked, given
 from gwtui.client.paging import Listing, Pager
-from gwtui.client.reading import confirm_deleted, read_one
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.contract.values import MAX_PAGE
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from gwtui.client.answers import read_one, read_rows
 from gwtui.client.call import Call, Caller, Query, given
 from gwtui.client.errors import InvalidRequestError, UnreadableAnswerError
 from gwtui.client.paging import Listing, Pager, listing_of
-from gwtui.client.reading import read_one, read_rows
 from gwtui.contract.models import Endpoint, Model, ModelCount, ModelEndpoints, Provider
 from gwtui.contract.request import Problem
 from gwtui.contract.values import MODELS_PAGE

@@ -12,8 +12,6 @@ from decimal import Decimal
 from http import HTTPStatus
 from typing import Any, Protocol, Self
 
-from pydantic import SecretStr
-
 from gwtui.client.answers import error_of, parse_json, redacted
 from gwtui.client.errors import GatewayError, NoAnswerError, UnreadableAnswerError
 from gwtui.contract.completion import (
@@ -28,7 +26,7 @@ from gwtui.contract.completion import (
 )
 from gwtui.contract.dialects import Dialect
 from gwtui.domain.clock import Clock
-from gwtui.domain.known_secrets import HIDDEN, hider, is_short
+from gwtui.domain.known_secrets import HIDDEN, Secret, is_short, redactor
 
 _MS = 1000
 
@@ -148,14 +146,14 @@ class ChatStream:
     """
 
     def __init__(
-        self, pieces: Pieces, dialect: Dialect, key: SecretStr, clock: Clock, started: float
+        self, pieces: Pieces, dialect: Dialect, key: Secret, clock: Clock, started: float
     ) -> None:
         self.answer = ChatAnswer(generation_id=pieces.generation_id)
         self._pieces = pieces
         self._dialect = dialect
         self._clock = clock
         self._started = started
-        self._hide = hider([key])
+        self._hide = redactor([key])
         self._guards = {name: _Guard(key, self._hide) for name in ("text", "reasoning", "refusal")}
         self._queue: list[ChatEvent] = []
         self._over = False
@@ -323,7 +321,7 @@ def _fill(call: CalledTool, piece: ToolCall) -> None:
 class _Guard:
     """Keeps the key out of a text that comes in pieces: its begin is held back until it is more."""
 
-    def __init__(self, key: SecretStr, hide: Callable[[str], str]) -> None:
+    def __init__(self, key: Secret, hide: Callable[[str], str]) -> None:
         self._key = key
         self._hide = hide
         self._held = ""

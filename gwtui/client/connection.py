@@ -1,26 +1,26 @@
-"""Where a gateway is and how it may be talked to. Building one does no I/O."""
+"""Where a gateway is, how it may be talked to, and whether writes are sent. No I/O."""
 
 from __future__ import annotations
 
 import ipaddress
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
-from pydantic import SecretStr
-
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.unpicklable import Unpicklable
-from gwtui.domain.known_secrets import remember
+from gwtui.domain.known_secrets import Secret, remember
 from gwtui.domain.safe_text import safe_line
+from gwtui.records import dataclass
 
 if TYPE_CHECKING:
     from gwtui.domain.finding_thresholds import FindingThresholds
-    from gwtui.domain.past import Past
+    from gwtui.domain.history_source import HistorySource
 
+READ_ONLY_PROFILE = "this profile is read-only"
 API_PATH = "/api/v1"
 """Path of the API below the host: contract "Versioning"."""
 
@@ -44,7 +44,7 @@ class Connection(Unpicklable):
 
     base_url: str
     """Ends with /api/v1; completed with it when only a host is given."""
-    token: SecretStr | None = None
+    token: Secret | None = None
     dialect: Dialect = GENERIC
     read_only: bool = False
     socket_path: Path | None = None
@@ -62,11 +62,11 @@ class Connection(Unpicklable):
     """Whether a write needs the profile's name typed."""
     faults: bool = False
     """Whether the gateway is made to fail on purpose, for display."""
-    lasting_secret: SecretStr | None = None
+    lasting_secret: Secret | None = None
     """What new keys are sealed with on this machine where the token itself does not last."""
     findings: FindingThresholds | None = None
     """From when on something in the account is a finding, where the profile says so."""
-    past: Callable[[], Past | None] | None = field(default=None, compare=False)
+    past: Callable[[], HistorySource | None] | None = field(default=None, compare=False)
     """Asks the demo's gateway for what was before now; None for every other one."""
 
     def __post_init__(self) -> None:
@@ -143,3 +143,22 @@ def _parsed(text: str) -> SplitResult | None:
     except ValueError:
         return None
     return parts if has_port else None
+
+
+class WriteGate:
+    """What the transport asks before every write: open, or closed for a reason.
+
+    Once closed it stays closed for as long as the connection lives.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._closed = READ_ONLY_PROFILE if connection.read_only else None
+
+    @property
+    def closed(self) -> str | None:
+        """Why no write is sent, to end a sentence with; None while writes are sent."""
+        return self._closed
+
+    def close(self, why: str) -> None:
+        """Send no write from now on. The first reason stays."""
+        self._closed = self._closed or why

@@ -11,12 +11,11 @@ from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from gwtui.client.call import Answer, Call, Caller
-from gwtui.client.connection import Connection
+from gwtui.client.clock_skew import ClockSkew
+from gwtui.client.connection import Connection, WriteGate
 from gwtui.client.errors import ConnectFailedError
-from gwtui.client.gate import WriteGate
 from gwtui.client.request_log import Traffic
 from gwtui.client.retry import RetryingCaller, RetryNotice
-from gwtui.client.skew import ClockSkew
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 
 if TYPE_CHECKING:
@@ -100,7 +99,7 @@ class GatewayClient:
 
     @property
     def traffic(self) -> Traffic:
-        """How many requests went out lately."""
+        """The requests of the last minute."""
         return self._transport.traffic
 
     async def __aenter__(self) -> Self:
@@ -170,7 +169,7 @@ class _LazyTransport:
 
 
 def spare_http_command() -> None:
-    """To be called before the HTTP library is loaded.
+    """Keep the HTTP library from loading its command line; call it before that is imported.
 
     It offers a command of its own where it can load what that is made of: 40 modules and 3 MB that
     nobody here uses. Where the command is empty it does without.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from gwtui.client.answers import ModelT, confirm_deleted, read_count, read_one
 from gwtui.client.call import Call, Caller, checked, given
 from gwtui.client.errors import InvalidRequestError
 from gwtui.client.paging import Listing, Pager
-from gwtui.client.reading import ModelT, confirm_deleted, read_count, read_one
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.guardrails import (
     AssignKeysRequest,

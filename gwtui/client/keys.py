@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gwtui.client.answers import confirm_deleted, read_one, read_rows, read_whole
 from gwtui.client.call import Call, Caller, checked, given
 from gwtui.client.errors import UnreadableAnswerError
 from gwtui.client.paging import Listing, Pager, listing_of
-from gwtui.client.reading import confirm_deleted, read_one, read_rows, read_whole
 from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, UpdateKeyRequest
 from gwtui.contract.values import KEYS_PAGE
 from gwtui.domain.known_secrets import remember

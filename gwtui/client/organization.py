@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from gwtui.client.answers import read_one
 from gwtui.client.call import Call, Caller, checked
 from gwtui.client.paging import Listing, Pager
-from gwtui.client.reading import read_one
 from gwtui.contract.organization import (
     OrganizationMember,
     OrganizationSettings,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from gwtui.client.call import Answer, Call, Caller
+from gwtui.client.clock_skew import http_date
 from gwtui.client.errors import (
     ConnectFailedError,
     GatewayError,
@@ -15,9 +15,9 @@ from gwtui.client.errors import (
     RateLimitedError,
     ServerError,
 )
-from gwtui.client.request_log import repeats, request_answered, request_sent
-from gwtui.client.skew import http_date
+from gwtui.client.request_log import may_retry, request_answered, request_sent
 from gwtui.domain.clock import Clock
+from gwtui.records import dataclass
 
 MAX_RETRIES = 3
 """Attempts after the first."""
@@ -66,7 +66,7 @@ class RetryingCaller:
             try:
                 return await self._send(call)
             except GatewayError as error:
-                if not (is_passing(error) and repeats()):
+                if not (is_passing(error) and may_retry()):
                     raise
                 wait = self._wait(attempt, error)
                 if self._clock.monotonic() - started + wait > BUDGET:

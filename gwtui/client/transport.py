@@ -14,14 +14,12 @@ import logging
 import os
 import socket
 import ssl
-from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Mapping, Sequence
 from hashlib import blake2b
 from http import HTTPStatus
 from typing import Any
 
 import httpx
-from pydantic import SecretStr
 
 from gwtui import __version__
 from gwtui.client.answers import (
@@ -33,7 +31,8 @@ from gwtui.client.answers import (
     status_error,
 )
 from gwtui.client.call import Answer, Call
-from gwtui.client.connection import Connection
+from gwtui.client.clock_skew import ClockSkew
+from gwtui.client.connection import Connection, WriteGate
 from gwtui.client.errors import (
     ConnectFailedError,
     GatewayError,
@@ -42,11 +41,10 @@ from gwtui.client.errors import (
     ReadOnlyError,
     UnreadableAnswerError,
 )
-from gwtui.client.gate import WriteGate
-from gwtui.client.request_log import Traffic, answered
-from gwtui.client.skew import ClockSkew
+from gwtui.client.request_log import Traffic, write_answered
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.domain.known_secrets import hider, is_short, remember
+from gwtui.domain.known_secrets import Secret, is_short, redactor, remember
+from gwtui.records import dataclass
 
 logger = logging.getLogger("gwtui.client")
 
@@ -129,11 +127,11 @@ class Transport:
         if isinstance(outcome, GatewayError):
             raise outcome
         if not call.is_read:
-            answered(outcome.request_id)
+            write_answered(outcome.request_id)
         return outcome
 
     def _admitted(self, call: Call) -> str:
-        """Where the call goes, if it may. Raises GatewayError before any I/O."""
+        """The target of a call that may be sent. Raises GatewayError before any I/O."""
         if self.gate.closed is not None and not call.is_read:
             raise ReadOnlyError(
                 f"read-only: {call.method} {call.template} was not sent, {self.gate.closed}"
@@ -245,19 +243,19 @@ class Transport:
         A very short secret stays: it could be anything in the answer.
         """
         found = [secret for secret in self._secrets(call) if _holds(body, secret)]
-        return redacted(answer, hider(found)) if found else answer
+        return redacted(answer, redactor(found)) if found else answer
 
     def _redactor(self, call: Call) -> Callable[[str], str]:
         """A service may repeat a secret in an error; it must not travel on from here."""
         secrets = self._secrets(call)
         remember(*secrets)
-        return hider(secrets)
+        return redactor(secrets)
 
-    def _secrets(self, call: Call) -> list[SecretStr]:
+    def _secrets(self, call: Call) -> list[Secret]:
         """The token, and what the request itself carries, such as a provider's key."""
         token = self._connection.token
-        carried = call.body.secrets() if call.body is not None else []
-        return [token, *carried] if token else carried
+        carried: Sequence[Secret] = call.body.secrets() if call.body is not None else ()
+        return [token, *carried] if token else list(carried)
 
     def _log(self, call: Call, outcome: Answer | GatewayError, seconds: float) -> None:
         # To read what is not there is an everyday answer: defaults that nobody changed, for one.
@@ -276,7 +274,7 @@ class Transport:
 class _BearerAuth(httpx.Auth):
     """Puts the token into the header. The only place that unwraps it to send it."""
 
-    def __init__(self, token: SecretStr) -> None:
+    def __init__(self, token: Secret) -> None:
         self._token = token
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
@@ -341,7 +339,7 @@ async def _body(response: httpx.Response, limit: int) -> bytes | None:
     return bytes(received)
 
 
-def _holds(body: bytes, secret: SecretStr) -> bool:
+def _holds(body: bytes, secret: Secret) -> bool:
     value = secret.get_secret_value()
     return not is_short(value) and any(
         json.dumps(value, ensure_ascii=ascii_only)[1:-1].encode("utf-8", "replace") in body

@@ -1,12 +1,17 @@
-"""Activity of the last completed days: extended contract section 8."""
+"""Credits, activity and generations: contract "Credits"; extended contract section 8."""
 
 from __future__ import annotations
 
+from gwtui.client.answers import read_one, read_rows
 from gwtui.client.call import Call, Caller, checked, given
 from gwtui.client.paging import Listing, listing_of
-from gwtui.client.reading import read_one, read_rows
-from gwtui.contract.activity import ActivityRow, FeedbackRequest, Generation, GenerationContent
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import (
+    ActivityRow,
+    Credits,
+    FeedbackRequest,
+    Generation,
+    GenerationContent,
+)
 
 
 def generation_call(id: str) -> Call:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gwtui.client.answers import confirm_deleted, read_count, read_one, read_rows, read_whole
 from gwtui.client.call import Call, Caller, Query, checked
 from gwtui.client.errors import InvalidRequestError, UnreadableAnswerError
 from gwtui.client.paging import Listing, Pager, listing_of
-from gwtui.client.reading import confirm_deleted, read_count, read_one, read_rows, read_whole
 from gwtui.contract.budgets import BUDGET_INTERVALS, Budget, PutBudgetRequest
 from gwtui.contract.request import Problem
 from gwtui.contract.values import MAX_PAGE

@@ -1,4 +1,7 @@
-"""What holds a secret is not turned into bytes by chance."""
+"""What holds a secret is not turned into bytes by chance.
+
+By itself, so that a token can be found before pydantic is loaded.
+"""
 
 from __future__ import annotations
 

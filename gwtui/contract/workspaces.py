@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from decimal import Decimal
 from typing import Annotated, Self
 
@@ -16,6 +17,8 @@ from gwtui.contract.values import ProviderSort
 
 SLUG = r"^[a-z0-9]+(?:-[a-z0-9]+)*$"
 """Lower-case alphanumeric segments separated by single hyphens."""
+_LONGEST_SLUG = 50
+_SPECIAL = str.maketrans({"ß": "ss", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "þ": "th", "œ": "oe"})
 
 
 def _slug(value: str) -> str:
@@ -29,11 +32,22 @@ def _slug(value: str) -> str:
 WorkspaceName = Annotated[str, Field(min_length=1, max_length=100)]
 WorkspaceSlug = Annotated[
     str,
-    Field(min_length=1, max_length=50, json_schema_extra={"pattern": SLUG}),
+    Field(min_length=1, max_length=_LONGEST_SLUG, json_schema_extra={"pattern": SLUG}),
     AfterValidator(_slug),
 ]
 WorkspaceDescription = Annotated[str, Field(max_length=500)]
 ModelId = Annotated[str, Field(min_length=1)]
+
+
+def slug_of(name: str) -> str:
+    """A slug that suits a name: "Data Pipelines (EU)" -> "data-pipelines-eu".
+
+    Empty when nothing of the name can stand in a slug.
+    """
+    folded = unicodedata.normalize("NFKD", name.lower().translate(_SPECIAL))
+    plain = "".join(char for char in folded if not unicodedata.combining(char))
+    slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
+    return slug[:_LONGEST_SLUG].strip("-")
 
 
 class Workspace(ResponseModel):

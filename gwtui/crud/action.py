@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
+from typing import Any, Literal
+
+from gwtui.records import dataclass
 
 APP = "app"
 """Scope of actions that are offered everywhere."""
@@ -53,14 +55,23 @@ class Action:
         return f"{self.title} {' '.join(self.words)} {self.also}".casefold()
 
 
+def scoped_action(id: str, title: str, help: str, *keys: str, **more: Any) -> Action:
+    """An action whose scope is the first part of its id; ``more`` are further fields of it."""
+    return Action(id, title, help, id.partition(".")[0], keys, **more)
+
+
+def show_action(id: str, title: str, help: str, *keys: str, **more: Any) -> Action:
+    """One that shows something of the selected row, or goes somewhere from it; it only reads."""
+    return scoped_action(id, title, help, *keys, target=True, marked="cursor", **more)
+
+
 def create_action(resource: str, title: str, help: str) -> Action:
     """Make a new one: ``n``."""
-    return Action(
+    return scoped_action(
         f"{resource}.create",
         title,
         help,
-        resource,
-        ("n",),
+        "n",
         mutates=True,
         footer=True,
         also="create add make",
@@ -87,18 +98,16 @@ def delete_action(resource: str, help: str, *, marked: OnMarked = "all") -> Acti
 
 def on_selected(id: str, title: str, help: str, *keys: str) -> Action:
     """Something that changes the selected resource; its scope is the first part of ``id``."""
-    scope = id.partition(".")[0]
-    return Action(id, title, help, scope, keys, mutates=True, target=True, footer=True)
+    return scoped_action(id, title, help, *keys, mutates=True, target=True, footer=True)
 
 
 def compare_action(resource: str, help: str) -> Action:
     """Send one request to each of the marked ones: ``C``."""
-    return Action(
+    return scoped_action(
         f"{resource}.compare",
         "Compare answers",
         help,
-        resource,
-        ("C",),
+        "C",
         target=True,
         marked="all",
         bills=True,
@@ -108,12 +117,11 @@ def compare_action(resource: str, help: str) -> Action:
 
 def try_action(resource: str, help: str) -> Action:
     """Send a request to a model, begun from the selected one: ``T``."""
-    return Action(
+    return scoped_action(
         f"{resource}.try",
         "Try a request",
         help,
-        resource,
-        ("T",),
+        "T",
         target=True,
         bills=True,
         also="test send prompt chat",

@@ -1,15 +1,15 @@
-"""One wish for many resources: a plan for all, then one request after the other, a result for each.
+"""One operation on many resources: a plan for all, then one request after the other.
 
-What is acted on is named by identity when the wish is made. Each is read afresh for the plan, and
-once more right before its request: what is no longer as it was agreed to is not sent.
+Resources are named by identity. Each is read afresh for the plan, and once more right before its
+request: where it is no longer as it was agreed to, nothing is sent for it.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from gwtui.client.errors import (
     ConnectFailedError,
@@ -29,14 +29,22 @@ from gwtui.crud.plan import (
     Unknown,
     bundle,
 )
-from gwtui.crud.text import count, several
+from gwtui.crud.plan_text import count, several
+from gwtui.domain.diffs import ABSENT, same, three_way
+from gwtui.records import dataclass
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
+    from gwtui.contract.request import RequestModel
+    from gwtui.crud.fields import PlanContext
+    from gwtui.crud.writes import Writes
 
 AT_ONCE = 4
 """Resources that are read at a time for a plan."""
 _NAMED = 8
 """Resources that a line names; of the others it says how many."""
 
-Word = Literal["applied", "refused", "unknown", "not sent"]
+BulkStatus = Literal["applied", "refused", "unknown", "not sent"]
 
 
 class LeftOutError(Exception):
@@ -48,8 +56,8 @@ class LeftOutError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
-    """What is wanted of each resource.
+class BulkOperation:
+    """What is done with each resource.
 
     ``verb`` begins the title ("Disable"), ``noun`` is what one is called. ``plan`` reads one afresh
     and plans its request; it raises LeftOutError and GatewayError. ``again`` does the same right
@@ -86,16 +94,117 @@ class BulkPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Bulk:
+class BulkPlan:
     """A plan for many: ``plan`` is what is shown and agreed to, its parts are what is sent."""
 
-    wish: Wish
+    operation: BulkOperation
     plan: Plan[tuple[Any, ...]]
     parts: tuple[BulkPart, ...]
     left_out: tuple[LeftOut, ...]
 
 
-async def plan_many(wish: Wish, names: Mapping[str, str], hidden: int = 0) -> Bulk:
+class BulkWrites:
+    """The operations that the declaration of a resource allows on many: switch, delete, change.
+
+    ``declared`` is the declaration for each of them and ``known`` each as its list had it, both by
+    identity. ``barred`` says of some, by identity, why nothing is sent for them.
+    """
+
+    def __init__(
+        self,
+        client: GatewayClient,
+        declared: Mapping[str, Writes[Any]],
+        known: Mapping[str, Any],
+        context: PlanContext,
+        barred: Mapping[str, str] | None = None,
+    ) -> None:
+        self._client = client
+        self.declared = declared
+        self.known = known
+        self._at = context
+        self._barred = barred or {}
+        self.any = next(iter(declared.values()))
+
+    def switch(self, disabled: bool) -> BulkOperation:
+        """Disable or enable each."""
+
+        async def plan(identity: str, *, around: bool = True) -> Plan[Any]:
+            writes, fresh = await self._read(identity)
+            if fresh.disabled is disabled:
+                raise LeftOutError(
+                    "disabled already" if disabled else "enabled already", already=True
+                )
+            found = (
+                await writes.around(self._client, fresh, self._at) if disabled and around else None
+            )
+            return writes.plan_switch(fresh, disabled, self._at, found)
+
+        return self._operation("toggle", "Disable" if disabled else "Enable", plan)
+
+    def delete(self) -> BulkOperation:
+        """Delete each for good."""
+        how = self.any.delete
+
+        async def plan(identity: str, *, around: bool = True) -> Plan[Any]:
+            writes, fresh = await self._read(identity)
+            found = await writes.around(self._client, fresh, self._at) if around else None
+            return writes.plan_delete(fresh, self._at, found)
+
+        return self._operation("delete", "Delete", plan, after="" if how is None else how.done)
+
+    def change(self, request: RequestModel) -> BulkOperation:
+        """Give each the same values. One that somebody changed there since is left out."""
+        given = {name: getattr(request, name) for name in request.model_fields_set}
+
+        async def plan(identity: str, *, around: bool = True) -> Plan[Any]:
+            writes, fresh = await self._read(identity)
+            now, was = writes.known(fresh), writes.known(self.known[identity])
+            merged = three_way(was, given, now)
+            if merged.conflicts:
+                words = writes.fields.formatter(self._at)
+                said = (
+                    f"{writes.fields.labels[one.field]} is now "
+                    f"{'unknown' if one.theirs is ABSENT else words(one.field, one.theirs)}"
+                    for one in merged.conflicts
+                )
+                raise LeftOutError(f"somebody changed it since: {'; '.join(said)}")
+            missing = {
+                name: value
+                for name, value in given.items()
+                if not same(now.get(name, ABSENT), value)
+            }
+            if not missing:
+                raise LeftOutError("like this already", already=True)
+            uses = await writes.uses(self._client, fresh, self._at) if around else ()
+            return writes.plan_update(fresh, type(request).model_validate(missing), self._at, uses)
+
+        return self._operation("edit", "Change", plan)
+
+    async def _read(self, identity: str) -> tuple[Writes[Any], Any]:
+        if identity in self._barred:
+            raise LeftOutError(self._barred[identity])
+        writes = self.declared[identity]
+        return writes, await writes.read(self._client, identity)
+
+    def _operation(self, action: str, verb: str, plan: Any, after: str = "") -> BulkOperation:
+        async def again(identity: str) -> Plan[Any]:
+            found: Plan[Any] = await plan(identity, around=False)
+            return found
+
+        return BulkOperation(
+            action=f"{self.any.resource}.{action}",
+            resource=self.any.resource,
+            verb=verb,
+            noun=self.any.noun,
+            plan=plan,
+            again=again,
+            after=after,
+        )
+
+
+async def plan_many(
+    operation: BulkOperation, names: Mapping[str, str], hidden: int = 0
+) -> BulkPlan:
     """Read each resource and plan its request; no GatewayError is raised.
 
     ``names`` says what each identity is called, in the order in which they are sent. ``hidden`` is
@@ -105,12 +214,12 @@ async def plan_many(wish: Wish, names: Mapping[str, str], hidden: int = 0) -> Bu
 
     async def one(identity: str, name: str) -> BulkPart | LeftOut:
         async with turns:
-            return await _part(wish.plan, identity, name)
+            return await _part(operation.plan, identity, name)
 
     found = await asyncio.gather(*(one(identity, name) for identity, name in names.items()))
     parts = tuple(one for one in found if isinstance(one, BulkPart))
     left_out = tuple(one for one in found if isinstance(one, LeftOut))
-    return Bulk(wish, _shown(wish, parts, left_out, hidden), parts, left_out)
+    return BulkPlan(operation, _shown(operation, parts, left_out, hidden), parts, left_out)
 
 
 async def _part(
@@ -130,23 +239,25 @@ async def _part(
 
 
 def _shown(
-    wish: Wish, parts: Sequence[BulkPart], left_out: Sequence[LeftOut], hidden: int
+    operation: BulkOperation, parts: Sequence[BulkPart], left_out: Sequence[LeftOut], hidden: int
 ) -> Plan[tuple[Any, ...]]:
     """The plan of all as a person agrees to it: a line for each field of each resource."""
-    title = f"{wish.verb} {count(len(parts), wish.noun)}"
+    title = f"{operation.verb} {count(len(parts), operation.noun)}"
     plan = bundle(
         title,
         [part.plan for part in parts],
-        action=parts[0].plan.action if parts else wish.action,
-        resource=wish.resource,
+        action=parts[0].plan.action if parts else operation.action,
+        resource=operation.resource,
         identity=None,
     )
     seen = (f"{hidden} of those marked are hidden by the filter.",) if hidden else ()
     return replace(
         plan,
-        changes=tuple(change for part in parts for change in changes_of_part(part, wish.after)),
-        effects=(*seen, *said_of_left_out(left_out), *effects_of_parts(parts)),
-        obstacles=() if parts else (f"There is no {wish.noun} left to send anything for.",),
+        changes=tuple(
+            change for part in parts for change in changes_of_part(part, operation.after)
+        ),
+        effects=(*seen, *left_out_lines(left_out), *effects_of_parts(parts)),
+        obstacles=() if parts else (f"There is no {operation.noun} left to send anything for.",),
     )
 
 
@@ -170,7 +281,7 @@ def effects_of_parts(parts: Sequence[BulkPart]) -> tuple[str, ...]:
     return (*common, *own)
 
 
-def said_of_left_out(left_out: Sequence[LeftOut]) -> tuple[str, ...]:
+def left_out_lines(left_out: Sequence[LeftOut]) -> tuple[str, ...]:
     """For which resources nothing is sent, those with the same reason together."""
     reasons: dict[str, list[str]] = {}
     for one in left_out:
@@ -178,22 +289,19 @@ def said_of_left_out(left_out: Sequence[LeftOut]) -> tuple[str, ...]:
     return tuple(f"Not sent, {why}: {several(names, _NAMED)}." for why, names in reasons.items())
 
 
-# Carrying out -----------------------------------------------------------------------------------
-
-
 @dataclass(slots=True)
 class RowResult:
-    """What became of one resource's request; ``why`` it was refused, is unknown or was not sent."""
+    """The status of one resource's request; ``why`` it was refused, is unknown or was not sent."""
 
     part: BulkPart
-    word: Word = "not sent"
+    status: BulkStatus = "not sent"
     why: str = ""
     outcome: Outcome[Any] | None = None
 
     @property
     def applied(self) -> bool:
         """Whether the gateway did it."""
-        return self.word == "applied"
+        return self.status == "applied"
 
 
 Send = Callable[[Confirmation[Any]], Awaitable[Outcome[Any]]]
@@ -207,7 +315,7 @@ class BulkRun:
     them all: no connection, no right to ask, too many requests, read-only. A lost answer ends it.
     """
 
-    bulk: Bulk
+    bulk: BulkPlan
     confirmation: Confirmation[tuple[Any, ...]]
     send: Send
     results: list[RowResult] = field(init=False)
@@ -224,54 +332,59 @@ class BulkRun:
         """Send nothing more; what is on its way is finished."""
         self._stop = True
 
-    async def run(self, told: Callable[[], None] = lambda: None) -> None:
-        """Send what was not sent yet. ``told`` is called before and after each request.
+    async def run(self, on_progress: Callable[[], None] = lambda: None) -> None:
+        """Send what was not sent yet. ``on_progress`` is called before and after each request.
 
         Called again after a stop it goes on where it ended; never after a lost answer.
         """
-        if any(one.word == "unknown" for one in self.results):
+        if any(one.status == "unknown" for one in self.results):
             return
         self._stop, self.ended = False, ""
         each = {one.plan.id: one for one in self.confirmation.each()}
         for result in self.results:
-            if result.word != "not sent":
+            if result.status != "not sent":
                 continue
             if self._stop:
                 self.ended = "stopped"
                 break
             self.current = result
-            told()
+            on_progress()
             await self._one(result, each[result.part.plan.id])
             self.current = None
-            told()
+            on_progress()
             if self.ended:
                 break
-        told()
+        on_progress()
 
     async def _one(self, result: RowResult, confirmation: Confirmation[Any]) -> None:
         part = result.part
-        now = await _part(self.bulk.wish.again or self.bulk.wish.plan, part.identity, part.name)
+        now = await _part(
+            self.bulk.operation.again or self.bulk.operation.plan, part.identity, part.name
+        )
         if isinstance(now, LeftOut):
-            result.word, result.why = "refused", f"not sent: {now.why}"
+            result.status, result.why = "refused", f"not sent: {now.why}"
             return
         if _request(now.plan) != _request(part.plan):
-            result.word, result.why = "refused", "not sent: it was changed since the plan was made"
+            result.status, result.why = (
+                "refused",
+                "not sent: it was changed since the plan was made",
+            )
             return
         result.outcome = outcome = await self.send(confirmation)
         match outcome:
             case Applied():
-                result.word = "applied"
+                result.status = "applied"
             case Refused(error):
-                result.word, result.why = "refused", error.message
+                result.status, result.why = "refused", error.message
                 if _meets_all(error):
                     self.ended = error.message
             case Unknown(error):
-                result.word, result.why = "unknown", error.message
+                result.status, result.why = "unknown", error.message
                 self.ended = "the answer was lost"
 
-    def having(self, *words: Word) -> list[RowResult]:
-        """The results with one of these words."""
-        return [one for one in self.results if one.word in words]
+    def having(self, *statuses: BulkStatus) -> list[RowResult]:
+        """The results with one of these statuses."""
+        return [one for one in self.results if one.status in statuses]
 
     @property
     def lost(self) -> RowResult | None:
@@ -294,9 +407,9 @@ class BulkRun:
 
     def summary(self) -> str:
         """How many had which result: "2 applied, 1 refused, 3 not sent"."""
-        words: tuple[Word, ...] = ("applied", "refused", "unknown", "not sent")
-        counts = [(len(self.having(word)), word) for word in words]
-        return ", ".join(f"{number} {word}" for number, word in counts if number)
+        statuses: tuple[BulkStatus, ...] = ("applied", "refused", "unknown", "not sent")
+        counts = [(len(self.having(status)), status) for status in statuses]
+        return ", ".join(f"{number} {status}" for number, status in counts if number)
 
 
 def _request(plan: Plan[Any]) -> tuple[Any, ...]:

@@ -1,20 +1,24 @@
-"""How single figures read, the same in every list and detail pane.
+"""How single figures and curves read, the same in every list and detail pane.
 
-Everything here returns plain text; what came from the gateway went through ``safe_text``.
-A field that is unknown is an em dash, one that the gateway says is not set is a word.
+Every cell is plain text; what comes from the gateway goes through ``safe_text``. An unknown field
+is an em dash, one that the gateway says is not set is a word.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.resource import Cell, DetailRow, Tone
 from gwtui.domain import money, times
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.safe_text import safe_line, safe_text
+
+if TYPE_CHECKING:
+    from gwtui.watch.history.model import Curve, Point
 
 DASH = UNKNOWN
 NOTHING = Cell(DASH, "muted")
@@ -28,6 +32,11 @@ _CENT = Decimal("0.01")
 _FULL, _EMPTY = "█", "░"
 _PARTS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
 """Eighths of a cell, from the left."""
+_BARS = "▁▂▃▄▅▆▇█"
+_ASCII_BARS = "_.-=*#"
+_NO_TRAFFIC = "·"
+_LEAST_RANGE = Decimal("0.1")
+"""The range of the scale, at least, as a part of the highest value."""
 
 
 def text(value: object, tone: Tone = "plain") -> Cell:
@@ -172,3 +181,48 @@ def speed(value: Decimal | None) -> Cell:
 def uptime(points: Decimal | None) -> Cell:
     """A percentage 0..100 as the gateway gives it; what is not quite all never reads as 100%."""
     return NOTHING if points is None else Cell(money.percent_points(points, places=2))
+
+
+def sparkline(
+    curve: Curve | None,
+    width: int,
+    *,
+    floor: Decimal | None = None,
+    ceiling: Decimal | None = None,
+    ascii: bool = False,
+) -> str:
+    """The last ``width`` slots of a curve: bars from lowest to highest; dots mean no traffic.
+
+    What was not recorded is left blank. ``floor`` and ``ceiling`` hold the scale, so that a
+    steady 99.9 % does not look like a fall. Without a ceiling the highest bar is not a full block,
+    which would touch the line above, and what hardly moves does not fill the height.
+    """
+    if curve is None:
+        return " " * width
+    points = curve.points[-width:]
+    lows = [point.low for point in points if point.low is not None]
+    highs = [point.high for point in points if point.high is not None]
+    bottom = min(lows, default=Decimal(0)) if floor is None else floor
+    top = max(highs, default=Decimal(1)) if ceiling is None else ceiling
+    signs = _ASCII_BARS if ascii else _BARS
+    if ceiling is None:
+        signs = signs[:-1]
+        if floor is None:
+            room = max(Decimal(0), abs(top) * _LEAST_RANGE - (top - bottom)) / 2
+            bottom, top = bottom - room, top + room
+    absent = "," if ascii else _NO_TRAFFIC
+    return "".join(_curve_sign(point, bottom, top, signs, absent) for point in points).rjust(width)
+
+
+def _curve_sign(
+    point: Point, bottom: Decimal, top: Decimal, signs: Sequence[str], absent: str
+) -> str:
+    if point.state == "gap":
+        return " "
+    value = point.mean if point.mean is not None else point.last
+    if point.state == "null" or value is None:
+        return absent
+    if top <= bottom:
+        return signs[len(signs) // 2]
+    share = float((value - bottom) / (top - bottom))
+    return signs[min(len(signs) - 1, max(0, round(share * (len(signs) - 1))))]

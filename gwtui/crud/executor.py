@@ -22,7 +22,7 @@ from gwtui.crud.write_log import WriteLog, reason
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.local.audit import AuditLog
 from gwtui.local.journal import Journal
-from gwtui.local.seal import SealError
+from gwtui.local.sealed_keys import SealError
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from gwtui.contract.request import RequestModel
-from gwtui.domain.alerting import Bounds, Direction, Timing
+from gwtui.domain.alert_state import Bounds, Direction, Timing
 
 Severity = Literal["warning", "critical"]
 Scope = Literal["all", "model", "endpoint", "key", "workspace"]

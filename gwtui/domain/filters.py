@@ -1,4 +1,4 @@
-"""The language of filters: the filter bar, ``--filter`` and whatever else narrows rows.
+"""The filter language of the filter bar, ``--filter`` and saved views.
 
 A row is shown when every part of the query holds:
 
@@ -42,11 +42,10 @@ from gwtui.domain.filter_terms import (
     Term,
     field_named,
     make_term,
+    occurrences,
 )
 from gwtui.domain.linear_regex import LinearRegex, PatternError
 from gwtui.domain.safe_text import safe_line
-
-__all__ = ["Fields", "Query", "Term", "parse"]
 
 _NAME = r"[^\W\d][\w.-]*"
 _WORDS = "|".join((*NOTHING, *YES, *NO, *DAYS))
@@ -130,18 +129,18 @@ class All:
         )
 
     def inner(self) -> Iterator[All]:
-        """It, and those of every alternative in it."""
+        """Itself and, recursively, every alternative of its groups."""
         yield self
         for group in self.groups:
             for one in group.alternatives:
                 yield from one.inner()
 
-    def wanted(self) -> Iterator[All]:
-        """The same without what the row must not match."""
+    def not_negated(self) -> Iterator[All]:
+        """As ``inner``, without the alternatives of negated groups."""
         yield self
         for group in self.groups:
             for one in group.alternatives if not group.negated else ():
-                yield from one.wanted()
+                yield from one.not_negated()
 
     def named(self, headings: Mapping[str, str]) -> All:
         """The same, with the names of columns instead of their headings."""
@@ -155,7 +154,7 @@ class All:
         return replace(self, terms=terms, groups=groups)
 
     def fit(self, kinds: Mapping[str, ValueKind], refused: list[tuple[str, bool]]) -> All:
-        """The same without what can never hold; that goes to ``refused``, a group as a whole."""
+        """A copy without what can never hold; that goes to ``refused``, a group as a whole."""
         terms: list[Term] = []
         for term in self.terms:
             kind = field_named(kinds, term.name)
@@ -221,9 +220,9 @@ class Query:
 
     def names_any(self, names: Iterable[str]) -> bool:
         """Whether there is a condition on one of these columns."""
-        wanted = dict.fromkeys(names, True)
+        known = dict.fromkeys(names, True)
         terms = (term for one in self.root.inner() for term in one.terms)
-        return any(field_named(wanted, term.name) for term in terms)
+        return any(field_named(known, term.name) for term in terms)
 
     def unknown_columns(self, names: Iterable[str]) -> tuple[str, ...]:
         """Names in the query that are no column: they are searched as plain text."""
@@ -290,7 +289,7 @@ class _Reader:
         self.note = places.note
 
     def all_until_end(self) -> All:
-        """Everything that is left."""
+        """Read everything that is left."""
         parts = _Parts()
         while (part := self._next()) < len(self._text):
             self._read_part(parts, part)
@@ -310,7 +309,7 @@ class _Reader:
             self._read_condition(parts, at)
 
     def _alternatives(self) -> tuple[All, ...]:
-        """What stands in a group, and stand behind its end."""
+        """Read the alternatives of a group, up to behind its end."""
         found: list[All] = []
         parts = _Parts()
         while (at := self._next()) < len(self._text) and at not in self._places.ends:
@@ -362,6 +361,57 @@ class _Reader:
             self._say(f"{safe_line(match[0], _SHOWN)}: {error}", at_end)
 
     def _say(self, error: str, unfinished: bool) -> None:
-        """Tell what is wrong, unless something else was before."""
+        """Keep the first error; the one about a missing end of a group gives way to any other."""
         if not self.error or self.open:
             self.error, self.unfinished, self.open = error, unfinished, False
+
+
+Spans = tuple[tuple[int, int], ...]
+"""Begin and end of each match in a text, in order, none touching the next."""
+
+
+class Highlights:
+    """Which parts of a shown cell match a query; ``names`` are the columns of the list."""
+
+    def __init__(self, query: Query, names: Iterable[str]) -> None:
+        known = dict.fromkeys(names, True)
+        self._words: list[str] = []
+        self._patterns: list[LinearRegex] = []
+        self._terms: dict[str, list[Term]] = {}
+        for part in query.root.not_negated():
+            self._words += part.words
+            self._patterns += (one.pattern for one in part.patterns if not one.negated)
+            for term in part.terms:
+                self._add(term, is_column=field_named(known, term.name) is not None)
+
+    def _add(self, term: Term, *, is_column: bool) -> None:
+        if is_column:
+            self._terms.setdefault(term.name.replace("-", "_"), []).append(term)
+        elif not term.negated:
+            self._words += term.words
+
+    def found_in(self, column: str, text: str) -> Spans:
+        """The spans of ``text``, as a column shows it, that match the query."""
+        folded = text.casefold()
+        if len(folded) != len(text):  # its offsets would not be those of the text
+            return ()
+        spans: list[tuple[int, int]] = []
+        for word in self._words:
+            spans += occurrences(word, folded)
+        for pattern in self._patterns:
+            span = pattern.span_in(folded)
+            spans += () if span is None else (span,)
+        for term in self._terms.get(column.replace("-", "_"), ()):
+            spans += term.spans(folded)
+        return _joined(spans)
+
+
+def _joined(spans: list[tuple[int, int]]) -> Spans:
+    """Spans in order, those that touch or overlap as one."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((start, end))
+    return tuple(joined)

@@ -7,13 +7,13 @@ intersect, ignore-lists subtract and zero data retention (ZDR) holds as soon as 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.guardrails import ZDR_FIELDS, ZDR_XAI, Guardrail
 from gwtui.contract.models import Endpoint, Model
-from gwtui.domain.catalog_view import (
+from gwtui.contract.workspaces import slug_of
+from gwtui.domain.catalog import (
     CatalogView,
     Offers,
     endpoint_key,
@@ -21,7 +21,7 @@ from gwtui.domain.catalog_view import (
     provider_slug,
 )
 from gwtui.domain.cells import Tone
-from gwtui.domain.slugs import slug_of
+from gwtui.records import dataclass
 
 Reason = Literal[
     "model not allowed",
@@ -135,7 +135,7 @@ class ModelEffect:
 
     @property
     def verdict(self) -> EffectVerdict:
-        """How the model stands under the guardrails."""
+        """What the guardrails mean for the model."""
         if not self.known:
             return EffectVerdict("unknown", "muted", "its endpoints could not be read")
         if not self.total:

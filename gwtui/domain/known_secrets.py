@@ -9,9 +9,11 @@ import base64
 import json
 import re
 from collections.abc import Callable, Iterable
-from typing import Protocol
+from typing import Protocol, final
 from urllib.parse import quote
 from weakref import WeakValueDictionary
+
+from gwtui.contract.unpicklable import Unpicklable
 
 HIDDEN = "[redacted]"
 """Stands where a secret was."""
@@ -21,10 +23,43 @@ _MASKED = 4
 
 
 class Secret(Protocol):
-    """What holds a secret text, such as pydantic's ``SecretStr``."""
+    """What holds a secret text: a ``Token``, or the ``SecretStr`` of a request."""
 
     def get_secret_value(self) -> str:
         """The text itself."""
+
+
+@final
+class Token(Unpicklable):
+    """A key as it was found on this machine or typed; whatever prints it shows a mask.
+
+    It is what pydantic's ``SecretStr`` is in requests, without that library: a token is found
+    before the first frame is painted.
+    """
+
+    __slots__ = ("__weakref__", "_text")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def get_secret_value(self) -> str:
+        """The text itself."""
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"Token({str(self)!r})"
+
+    def __str__(self) -> str:
+        return "**********" if self._text else ""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Token) and other._text == self._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __len__(self) -> int:
+        return len(self._text)
 
 
 _known: WeakValueDictionary[int, Secret] = WeakValueDictionary()
@@ -54,7 +89,7 @@ def remember(*secrets: Secret | None) -> None:
 
 def without_secrets(text: str) -> str:
     """The text without any secret that this process knows, and without what looks like one."""
-    text = hider(list(_known.values()))(text)
+    text = redactor(list(_known.values()))(text)
     for pattern in _LIKELY:
         text = pattern.sub(lambda found: f"{found[1]}{HIDDEN}", text)
     return text
@@ -95,10 +130,10 @@ def holds_secret(text: str) -> bool:
     return False
 
 
-def hider(secrets: Iterable[Secret]) -> Callable[[str], str]:
+def redactor(secrets: Iterable[Secret]) -> Callable[[str], str]:
     """Takes these secrets out of a text, as they are and as they are usually encoded.
 
-    A text that holds a very short one goes as a whole: cutting it out of words would tell it.
+    A text that holds a very short one is removed as a whole: a gap in a word would reveal it.
     """
     values = sorted({secret.get_secret_value() for secret in secrets}, key=len, reverse=True)
     known = [(form, is_short(value)) for value in values if value for form in _forms(value)]

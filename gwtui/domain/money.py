@@ -1,4 +1,7 @@
-"""Amounts and figures as text, and back. Exact: Decimal, no float, halves to the even neighbour."""
+"""Amounts, counts and numbers with a unit as text, and back.
+
+Exact: Decimal, no float, halves to the even neighbour.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,7 @@ _USD = re.compile(
 )
 _GROUPED = re.compile(r"\d{1,3}(?:[,_ ']\d{3})+|\d*", re.ASCII)
 _SHARE = re.compile(r"(-?(?:\d+\.?\d*|\.\d+)) ?(%|percent)?", re.IGNORECASE | re.ASCII)
+_QUANTITY = re.compile(r"(-?\d{1,15}(?:\.\d{1,12})?) ?(.*)", re.ASCII)
 _STEPS = (("", 0), ("k", 3), ("M", 6), ("B", 9), ("T", 12))
 
 
@@ -148,3 +152,32 @@ def parse_share(text: str) -> Decimal:
         raise ValueError("expected a share such as 0.25 or 25 %")
     number = Decimal(match.group(1))
     return number / _HUNDRED if match.group(2) else number
+
+
+def parse_quantity(text: str, unit: str) -> Decimal:
+    """A number, with its unit or without: "10", "$10", "95 %", "7 days".
+
+    Raises ValueError with a message for the person.
+    """
+    typed = " ".join(text.replace("_", "").split())
+    if unit == "USD" and typed.startswith("$"):
+        typed = typed[1:].lstrip()
+    match = _QUANTITY.fullmatch(typed)
+    if match is None:
+        raise ValueError(f"expected a number such as 12.5{f' {unit}' if unit else ''}")
+    named = match.group(2).lower()
+    if named and named not in _unit_names(unit):
+        raise ValueError(f"the unit is {unit}" if unit else "it has no unit")
+    return Decimal(match.group(1))
+
+
+def quantity(value: Decimal, unit: str) -> str:
+    """The number in full with its unit: "12.5 USD", "95 %"."""
+    number = f"{value.normalize():f}"
+    return f"{number} {unit}" if unit else number
+
+
+def _unit_names(unit: str) -> frozenset[str]:
+    name = unit.lower()
+    others = {"%": {"percent"}, "days": {"day", "d"}, "ms": {"milliseconds"}, "usd": {"$"}}
+    return frozenset({name, *others.get(name, ())})

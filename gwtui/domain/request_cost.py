@@ -16,11 +16,9 @@ from pydantic import JsonValue
 
 from gwtui.contract.chat import ChatRequest, MediaPart
 from gwtui.contract.embeddings import EmbeddingContent, EmbeddingRequest
-from gwtui.contract.models import Endpoint
-from gwtui.contract.pricing import Pricing
+from gwtui.contract.models import Endpoint, Pricing
 from gwtui.domain.money import percent, usd
-from gwtui.domain.price_rules import read_rules
-from gwtui.domain.pricing import BASE_PRICE, Quote, Usage, quote
+from gwtui.domain.pricing import BASE_PRICE, Quote, Usage, override_rules, quote
 
 BYOK_FEE = Decimal("0.05")
 """Share of the list price that a request on an own provider key costs beyond the allowance."""
@@ -211,7 +209,7 @@ def _prompt_lengths(pricing: Pricing, most: int) -> list[int]:
     """The longest prompt, and the longest one on the near side of each override's threshold."""
     thresholds = [
         int(rule.min_prompt_tokens)
-        for rule in read_rules(pricing)
+        for rule in override_rules(pricing)
         if rule.min_prompt_tokens is not None and 0 < rule.min_prompt_tokens < most
     ]
     return [most, *thresholds]

@@ -1,4 +1,6 @@
-"""In which order endpoints are tried. Inference contract section 3.
+"""In which order endpoints are tried, and which preferences leave only one of them.
+
+Inference contract section 3.
 
 Where the contract is silent, this is assumed:
 
@@ -15,11 +17,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from gwtui.contract.models import Endpoint, Percentiles
 from gwtui.contract.routing import PercentileBounds, ProviderPreferences, SortBy
-from gwtui.domain.catalog_view import provider_slug
+from gwtui.contract.values import Quantization
+from gwtui.domain.catalog import provider_slug
 from gwtui.domain.pricing import effective_prices
 from gwtui.domain.uptime import verdict
 
@@ -194,3 +197,27 @@ def _keeps(
         if figure is None or not holds(figure, bound):
             return False
     return True
+
+
+def pinned_to(endpoint: Endpoint, among: Iterable[Endpoint]) -> ProviderPreferences | None:
+    """Preferences that only ``endpoint`` meets ``among`` those of its model, without fallbacks.
+
+    None where another endpoint has the same tag and quantization, or it has no tag.
+    """
+    tag = endpoint.tag
+    if not tag:
+        return None
+    meant = [each for each in among if names(tag, each) and _may_serve(each, tag)]
+    weights = endpoint.quantization or "unknown"
+    alike = [each for each in meant if (each.quantization or "unknown") == weights]
+    if len(alike) != 1:
+        return None
+    pinned = {"order": [tag], "only": [tag], "allow_fallbacks": False}
+    if len(meant) > 1:
+        pinned["quantizations"] = [cast("Quantization", weights)]
+    return ProviderPreferences.model_validate(pinned)
+
+
+def _may_serve(endpoint: Endpoint, tag: str) -> bool:
+    """Endpoints of a tier serve only what names their own tag."""
+    return endpoint.tag == tag or endpoint.service_tier is None

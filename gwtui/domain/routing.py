@@ -25,7 +25,7 @@ from gwtui.contract.byok import ByokCredential
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.models import Endpoint, Model
 from gwtui.contract.routing import ProviderPreferences, SortBy
-from gwtui.domain.catalog_view import CatalogView, Offers, endpoint_key, provider_slug
+from gwtui.domain.catalog import CatalogView, Offers, endpoint_key, provider_slug
 from gwtui.domain.guardrail_effect import Reason, Restrictions, effect_on_model
 from gwtui.domain.pricing import effective_prices
 from gwtui.domain.route_order import Chance, PricedEndpoint, in_order, names, price_of, sorted_by

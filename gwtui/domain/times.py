@@ -25,6 +25,8 @@ _UNITS: tuple[tuple[str, float, float], ...] = (
     ("year", _YEAR, float("inf")),
 )
 """Name, length and the duration up to which the unit is used."""
+_FULL_UNITS = ((DAY, "day", "days"), (HOUR, "h", "h"), (MINUTE, "min", "min"), (1, "s", "s"))
+"""Units of a duration in full: seconds, one, several."""
 _PLURAL = frozenset({"day", "month", "year"})
 
 EXPECTED = (
@@ -126,6 +128,22 @@ def parse_duration(text: str) -> timedelta:
     return rest + timedelta(days=30 * months)
 
 
+def parse_duration_or_zero(text: str) -> timedelta:
+    """As ``parse_duration``, and "0" for none: "5 min", "1h30min". Raises ValueError."""
+    return timedelta() if text.strip() == "0" else parse_duration(text)
+
+
+def duration(length: timedelta) -> str:
+    """A duration in full, in whole seconds: "5 min", "1 h 30 min", "2 days"."""
+    left = int(length.total_seconds())
+    parts = []
+    for seconds, one, several in _FULL_UNITS:
+        count, left = divmod(left, seconds)
+        if count:
+            parts.append(f"{count} {one if count == 1 else several}")
+    return " ".join(parts) or "0 s"
+
+
 def _absolute(typed: str) -> datetime:
     match = _DATE_TIME.fullmatch(typed)
     if match is None:
@@ -155,7 +173,7 @@ def _from_now(span: str, now: datetime) -> datetime:
 
 
 def _span(typed: str) -> tuple[int, timedelta]:
-    """Calendar months and the rest of a length of time such as "1 month 2 days"."""
+    """The calendar months and the remaining duration of "1 month 2 days"."""
     months, seconds, position = 0, 0, 0
     while position < len(typed):
         match = _PART.match(typed, position)

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from gwtui.contract.models import Endpoint, Model
-from gwtui.domain.catalog_view import CatalogView, EndpointKey, Offers, endpoint_key
+from gwtui.domain.catalog import CatalogView, EndpointKey, Offers, endpoint_key
 from gwtui.domain.guardrail_effect import effect_on_model, restrictions_of
 from gwtui.embedded import simulator
 from gwtui.embedded.operations import Site

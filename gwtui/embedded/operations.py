@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from pydantic import JsonValue
 from starlette.responses import Response
@@ -24,8 +25,10 @@ from gwtui.contract.response import ResponseModel
 from gwtui.domain.clock import Clock
 from gwtui.embedded import simulator
 from gwtui.embedded.queries import QueryParameter
-from gwtui.embedded.responses import DeferredModel, ResponseSchema
+from gwtui.embedded.responses import ResponseSchema
+from gwtui.embedded.store.database import DatabaseConnection
 from gwtui.embedded.store.vault import Vault
+from gwtui.records import dataclass
 
 if TYPE_CHECKING:
     from gwtui.embedded.simulator import Catalog, UsageProfile
@@ -86,7 +89,7 @@ class OperationRequest:
     """
 
     site: Site
-    db: sqlite3.Connection
+    db: DatabaseConnection
     now: datetime
     caller: Principal | None
     path: Mapping[str, str]
@@ -110,7 +113,7 @@ class OperationRequest:
         return self.caller
 
 
-class Desk(Protocol):
+class Responder(Protocol):
     """What goes on after its transaction with a request that takes a while."""
 
     async def carry_out(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -128,16 +131,15 @@ class Desk(Protocol):
         ...
 
 
-@runtime_checkable
-class Continued(Protocol):
+class DeferredResponse(ABC):
     """What a handler gives whose answer takes a while: it goes on outside of the transaction."""
 
-    async def answer(self, desk: Desk) -> Response:
+    @abstractmethod
+    async def answer(self, responder: Responder) -> Response:
         """The answer. Raises Refusal."""
-        ...
 
 
-Handler = Callable[[OperationRequest], JsonValue | Continued]
+Handler = Callable[[OperationRequest], JsonValue | DeferredResponse]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,10 +156,10 @@ class Operation:
     answer: ResponseSchema
     status: int = 200
     query: tuple[QueryParameter, ...] = ()
-    body: type[RequestModel] | DeferredModel[RequestModel] | None = None
+    body: type[RequestModel] | None = None
     refusals: tuple[int, ...] = ()
     """Documented error statuses beyond those that follow from the rest of the declaration."""
-    streams: DeferredModel[ResponseModel] | None = None
+    streams: type[ResponseModel] | None = None
     """What each event of its stream is, where the request can ask for one."""
     erases: bool = False
     """Whether what it deletes or overwrites must not be left in any file."""

@@ -25,7 +25,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -35,11 +35,20 @@ from pydantic import Field, ValidationError
 
 from gwtui.contract.request import RequestModel, field_rules, problems
 from gwtui.domain.alert_rules import KINDS, AlertRule, default_rules
-from gwtui.domain.quantities import parse_quantity, parse_span, quantity, span
+from gwtui.domain.lookup import among, did_you_mean
+from gwtui.domain.money import parse_quantity, quantity
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.suggestions import among, did_you_mean
-from gwtui.local.toml_editor import TomlEditor, Value, line_of
-from gwtui.local.user_file import UserFileError, edit_user_file, not_toml, read_user_text
+from gwtui.domain.times import duration, parse_duration_or_zero
+from gwtui.local.toml_file import (
+    TomlEditor,
+    TomlValue,
+    UserFileError,
+    edit_user_file,
+    line_of,
+    not_toml,
+    read_user_text,
+)
+from gwtui.records import dataclass
 
 Model = TypeVar("Model", bound=RequestModel)
 
@@ -142,10 +151,10 @@ def put_effects(path: Path, effects: AlertEffects) -> None:
     _edit(path, change)
 
 
-def rule_values(rule: AlertRule, begun: AlertRule | None = None) -> dict[str, Value]:
+def rule_values(rule: AlertRule, begun: AlertRule | None = None) -> dict[str, TomlValue]:
     """What of a rule differs from ``begun``, else from its kind's defaults, as the file says it."""
     rules = field_rules(type(rule))
-    found: dict[str, Value] = {}
+    found: dict[str, TomlValue] = {}
     for name, info in type(rule).model_fields.items():
         value = getattr(rule, name)
         usual = info.default if begun is None else getattr(begun, name)
@@ -155,7 +164,7 @@ def rule_values(rule: AlertRule, begun: AlertRule | None = None) -> dict[str, Va
             case Decimal():
                 found[name] = quantity(value, rules[name].unit)
             case timedelta():
-                found[name] = span(value)
+                found[name] = duration(value)
             case None:
                 found[name] = ""
             case _:
@@ -232,7 +241,7 @@ class _AlertFileReader:
             if kind is Decimal and isinstance(value, int) and not isinstance(value, bool):
                 return Decimal(value)
             if kind is timedelta and isinstance(value, str):
-                return parse_span(value)
+                return parse_duration_or_zero(value)
         except ValueError as error:
             raise self._fault(where, str(error)) from None
         return None if value == "" else value

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from gwtui.local import private_file
-from gwtui.local.jsonl import replace_file
+from gwtui.local.private_file import replace_file
 
 
 class ExportError(Exception):

@@ -1,9 +1,11 @@
-"""Whether this person has seen the first steps: a file of its own, empty, that says so."""
+"""Whether the person has seen the first steps: an empty file in the state directory."""
 
 from __future__ import annotations
 
 import logging
 from pathlib import Path
+
+from gwtui.local.paths import PrivateDirectoryError, ensure_private
 
 FILE_NAME = "first-steps"
 
@@ -11,7 +13,7 @@ _log = logging.getLogger(__name__)
 
 
 class FirstSteps:
-    """Asked once a run. ``file`` None is a run that offers nothing to anybody.
+    """Whether the first steps were seen; ``file`` None counts as seen.
 
     Where the file cannot be written, they are offered again at the next start.
     """
@@ -28,8 +30,6 @@ class FirstSteps:
         """Offer them no more."""
         if self._file is None or self.seen:
             return
-        from gwtui.local.paths import PrivateDirectoryError, ensure_private  # noqa: PLC0415 - later
-
         try:
             ensure_private(self._file.parent)
             self._file.touch(mode=0o600)

@@ -23,11 +23,11 @@ from urllib.parse import quote
 from pydantic import Field, ValidationError
 
 from gwtui.contract.request import RequestModel, problems
-from gwtui.domain.guardrail_verdict import Outcome
+from gwtui.domain.guardrail_verdict import GuardrailOutcome
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.jsonl import replace_file
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
-from gwtui.local.user_file import not_toml
+from gwtui.local.private_file import replace_file
+from gwtui.local.toml_file import not_toml
 
 MOST_SAMPLES = 200
 _MAX_BYTES = 1024 * 1024
@@ -46,7 +46,7 @@ class GuardrailSample(RequestModel):
     prompt: Annotated[str, Field(min_length=1, max_length=100_000)] = Field(
         description="what is sent", repr=False
     )
-    expect: Outcome = Field(description="what should happen")
+    expect: GuardrailOutcome = Field(description="what should happen")
     model: Annotated[str, Field(min_length=1)] | None = Field(None, description="author/slug")
 
 

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import SecretStr
+from gwtui.domain.known_secrets import Secret, Token
 
 if TYPE_CHECKING:
     from keyring.backend import KeyringBackend
@@ -54,9 +54,7 @@ class KeyringSilentError(KeyringUnavailableError):
     """The keyring did not answer in time. What it was asked to do may still happen."""
 
 
-async def read_secret(
-    user: str, *, service: str = SERVICE, limit: float = LIMIT
-) -> SecretStr | None:
+async def read_secret(user: str, *, service: str = SERVICE, limit: float = LIMIT) -> Secret | None:
     """The secret of a user of a service, None when there is none.
 
     Raises KeyringUnavailableError.
@@ -65,7 +63,7 @@ async def read_secret(
 
 
 async def store_secret(
-    user: str, secret: SecretStr, *, service: str = SERVICE, limit: float = LIMIT
+    user: str, secret: Secret, *, service: str = SERVICE, limit: float = LIMIT
 ) -> None:
     """Put a secret in the place of any earlier one and read it back.
 
@@ -84,12 +82,12 @@ async def backend_name(*, limit: float = LIMIT) -> str:
     return await _in_daemon_thread(lambda: type(_backend()).__module__, limit)
 
 
-def _read(service: str, user: str) -> SecretStr | None:
+def _read(service: str, user: str) -> Secret | None:
     text = _backend().get_password(service, user)
-    return None if text is None else SecretStr(text)
+    return None if text is None else Token(text)
 
 
-def _store(service: str, user: str, secret: SecretStr) -> None:
+def _store(service: str, user: str, secret: Secret) -> None:
     backend = _backend()
     backend.set_password(service, user, secret.get_secret_value())
     if backend.get_password(service, user) != secret.get_secret_value():

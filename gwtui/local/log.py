@@ -17,9 +17,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from gwtui.domain.failures import places
 from gwtui.domain.known_secrets import without_secrets
 from gwtui.domain.safe_text import safe_line
+from gwtui.local.crash_report import places
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
 
 FILE_NAME = "gwtui.log"

@@ -47,7 +47,7 @@ def keep_names(path: Path, names: Mapping[str, Iterable[str | None]]) -> None:
 
     A name that a terminal could not show as it is, or that is far too long, is left out.
     """
-    from gwtui.local.jsonl import replace_file  # noqa: PLC0415 - who reads must be quick
+    from gwtui.local.private_file import replace_file  # noqa: PLC0415 - who reads must be quick
 
     kept = {**read_names(path)}
     for kind, listed in names.items():

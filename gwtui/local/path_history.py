@@ -1,4 +1,4 @@
-"""The paths that were gone to, newest last, kept between runs in a file of their own."""
+"""The paths that a person went to in the dashboard, the newest last, kept in a file."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from gwtui.domain.known_secrets import may_be_secret
+from gwtui.local import private_file
+from gwtui.local.jsonl import LineFile, parsed, parsed_line
 
 FILE_NAME = "paths.jsonl"
 MOST = 200
@@ -58,8 +60,6 @@ class PathHistory:
         return self._paths
 
     def _write(self, file: Path, path: str) -> None:
-        from gwtui.local.jsonl import LineFile  # noqa: PLC0415 - not before the first paint
-
         lines = LineFile(file)
         try:
             lines.append({_KEY: path})
@@ -68,9 +68,6 @@ class PathHistory:
             _log.warning("the paths that were gone to are not kept: %s", error.strerror)
 
     def _stored(self) -> list[str]:
-        from gwtui.local import private_file  # noqa: PLC0415 - not before the first paint
-        from gwtui.local.jsonl import parsed  # noqa: PLC0415
-
         content = b""
         if self._file is not None:
             with contextlib.suppress(OSError):
@@ -86,8 +83,6 @@ def _fit_to_keep(path: str) -> bool:
 
 def _newest(lines: Iterable[bytes]) -> list[bytes]:
     """The last line of each path, as many as are kept."""
-    from gwtui.local.jsonl import parsed_line  # noqa: PLC0415 - loaded by then
-
     kept: dict[str, bytes] = {}
     for line in lines:
         path = (parsed_line(line) or {}).get(_KEY)

@@ -1,14 +1,17 @@
-"""Files that only their owner can read. No link in a file's place is ever followed."""
+"""Files that only their owner can read: made, read, locked, replaced in one step, destroyed.
+
+No link in a file's place is followed.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import stat
+import tempfile
 from pathlib import Path
-
-from gwtui.local.jsonl import sync_directory, write_all
 
 MOST_BYTES = 256 * 1024
 """No more is read of a file."""
@@ -86,6 +89,50 @@ def destroy(path: Path) -> None:
             os.close(descriptor)
     path.unlink(missing_ok=True)
     sync_directory(path.parent)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write every byte; the caller syncs. Raises OSError."""
+    while data:
+        written = os.write(descriptor, data)
+        if written == 0:
+            raise OSError(errno.EIO, "nothing could be written")
+        data = data[written:]
+
+
+def replace_file(path: Path, data: bytes, *, mode: int = 0o600, group: int | None = None) -> None:
+    """Put a file in the place of another in one step: readers see the old or the new, whole.
+
+    With ``group``, the file goes to that group where that is allowed. Raises OSError.
+    """
+    descriptor, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        try:
+            write_all(descriptor, data)
+            if group is not None:
+                with contextlib.suppress(OSError):
+                    os.fchown(descriptor, -1, group)
+            os.fchmod(descriptor, mode)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        Path(part).replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(part).unlink()
+        raise
+    sync_directory(path.parent)
+
+
+def sync_directory(directory: Path) -> None:
+    """Make what was created, renamed or removed in a directory last."""
+    # Not every file system can sync a directory; the files themselves are synced by who writes.
+    with contextlib.suppress(OSError):
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _lock(descriptor: int) -> bool:

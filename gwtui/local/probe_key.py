@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from pydantic import SecretStr
-
-from gwtui.domain.known_secrets import remember
+from gwtui.domain.known_secrets import Secret, Token, remember
 from gwtui.local import keyring_store
 from gwtui.local.keyring_store import KeyringUnavailableError, read_secret
-from gwtui.local.profiles import ProbeSettings, Profile
+from gwtui.local.profiles import Profile
 from gwtui.local.tokens import (
     PROBE_KEY_VARIABLE,
     TOKEN_VARIABLE,
@@ -20,16 +17,23 @@ from gwtui.local.tokens import (
     take_token,
     token_from_command,
 )
+from gwtui.records import dataclass
+
+if TYPE_CHECKING:
+    from gwtui.local.profile_tables import ProbeSettings
 
 
 @dataclass(frozen=True, slots=True)
-class Probing:
-    """What a profile wants of probes, and where their key is. ``allowed`` while read-only."""
+class ProbeAccess:
+    """The probe settings of a profile, and the source of the probes' key.
+
+    ``allowed``: also while the connection is read-only.
+    """
 
     settings: ProbeSettings
     profile: str
     allowed: bool = False
-    given: SecretStr | None = None
+    given: Secret | None = None
     """From the environment."""
 
     @classmethod
@@ -44,7 +48,7 @@ class Probing:
         text = take_token(os.environ if environ is None else environ, PROBE_KEY_VARIABLE)
         if profile.probe is None:
             return None
-        given = SecretStr(text) if text else None
+        given = Token(text) if text else None
         return cls(profile.probe, profile.name, allow_tries or profile.probe.while_read_only, given)
 
     @property
@@ -57,7 +61,7 @@ class Probing:
         environ: Mapping[str, str] | None = None,
         *,
         keyring_limit: float = keyring_store.LIMIT,
-    ) -> SecretStr:
+    ) -> Secret:
         """The key from the first source that has one. Raises TokenError."""
         found = self.given
         if found is None and self.settings.key_command is not None:
@@ -67,7 +71,7 @@ class Probing:
         remember(found)
         return found
 
-    async def _from_keyring(self, limit: float) -> SecretStr:
+    async def _from_keyring(self, limit: float) -> Secret:
         try:
             found = await read_secret(self.keyring_name, limit=limit)
         except KeyringUnavailableError as error:
@@ -75,7 +79,7 @@ class Probing:
         else:
             text = found.get_secret_value().strip() if found else ""
             if text:
-                return SecretStr(text)
+                return Token(text)
             problem = f"the keyring has no entry {self.keyring_name}"
         raise TokenError(
             f"there is no key for probes: {PROBE_KEY_VARIABLE} is not set, the profile's probe "

@@ -7,113 +7,52 @@
     token_command = ["pass", "gateway/management"]
     critical = true
 
-``profile_text`` reads the file, ``profile_file`` changes it.
+An edit of the file changes only its own lines (``toml_file``).
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from decimal import Decimal
+from collections.abc import Callable, Mapping
+from dataclasses import field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
-
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    SecretStr,
-    ValidationError,
-    model_validator,
-)
 
 from gwtui.client.connection import Connection, InvalidConnectionError, normalise_base_url
 from gwtui.contract.dialects import DIALECTS, DialectName
-from gwtui.contract.request import problems
 from gwtui.domain.finding_thresholds import (
     DEFAULT_THRESHOLDS,
-    THRESHOLD_NAMES,
     FindingThresholds,
 )
+from gwtui.domain.lookup import among, did_you_mean
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.suggestions import among, did_you_mean
-from gwtui.local.toml_editor import line_of
-from gwtui.local.user_file import UserFileError, not_toml, read_user_text
+from gwtui.local.profile_fields import (
+    FIELDS,
+    TABLES,
+    InvalidFieldError,
+    keys_of,
+    validated_fields,
+)
+from gwtui.local.toml_file import (
+    TomlEditError,
+    TomlEditor,
+    TomlValue,
+    UserFileError,
+    edit_user_file,
+    line_of,
+    not_toml,
+    read_user_text,
+)
+from gwtui.records import dataclass
 
-Amount = Annotated[Decimal, Field(allow_inf_nan=False)]
-Percent = Annotated[Decimal, Field(ge=0, allow_inf_nan=False)]
-Positive = Annotated[Decimal, Field(gt=0, allow_inf_nan=False)]
-
-_FALLING = ("credits", "runway", "uptime", "expiry")
-"""What is worse the less there is of it."""
-_RISING = ("keys",)
-
-
-class CheckThresholds(BaseModel):
-    """Limits from which a figure is a warning, or critical; None is never."""
-
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True
-    )
-
-    credits_warning: Amount | None = Field(None, description="USD that are left")
-    credits_critical: Amount | None = Field(Decimal(0), description="USD that are left")
-    runway_warning: Positive | None = Field(None, description="days that credits last")
-    runway_critical: Positive | None = Field(None, description="days that credits last")
-    models: tuple[str, ...] = Field((), description="models whose endpoints are checked")
-    watched: bool = Field(False, description="check the models that the dashboard watches")
-    uptime_warning: Percent | None = Field(Decimal(95), description="percent of good requests")
-    uptime_critical: Percent | None = Field(Decimal(50), description="percent of good requests")
-    uptime_window: Literal["5m", "30m", "1d"] = Field("30m", description="over which time")
-    uptime_of: Literal["worst", "best"] = Field(
-        "worst", description="which endpoint of a model decides"
-    )
-    keys_warning: Percent | None = Field(None, description="percent of a key's limit used")
-    keys_critical: Percent | None = Field(None, description="percent of a key's limit used")
-    expiry_warning: Positive | None = Field(None, description="days until a key expires")
-    expiry_critical: Positive | None = Field(None, description="days until a key expires")
-    alerts: bool = Field(False, description="report the alerts that fire where a dashboard watches")
-    timeout: Annotated[float, Field(gt=0, le=3600)] = Field(10.0, description="seconds in all")
-
-    @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        for name in (*_FALLING, *_RISING):
-            warning, critical = getattr(self, f"{name}_warning"), getattr(self, f"{name}_critical")
-            if warning is None or critical is None:
-                continue
-            if (warning < critical) if name in _FALLING else (warning > critical):
-                raise ValueError(f"{name}: the warning must come before what is critical")
-        return self
-
-
-class ProbeSettings(BaseModel):
-    """Tiny requests to watched endpoints: how often, through which key, and what a day may cost.
-
-    Their key is never the management token: see ``local/probe_key.py``.
-    """
-
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True
-    )
-
-    every_minutes: Annotated[int, Field(ge=1, le=1440, strict=True)] = Field(
-        description="minutes between two probes of an endpoint"
-    )
-    max_usd_per_day: Positive = Field(
-        Decimal("0.10"), description="USD that all probes of a UTC day may cost"
-    )
-    key_command: tuple[str, ...] | None = Field(
-        None, min_length=1, description="program and arguments that print the key; no shell"
-    )
-    while_read_only: bool = Field(
-        False, strict=True, description="they cost money: send them though the profile is read-only"
-    )
-
+if TYPE_CHECKING:
+    from gwtui.domain.known_secrets import Secret
+    from gwtui.local.profile_tables import CheckThresholds, ProbeSettings
 
 FILE_NAME = "profiles.toml"
+_PROFILES = "profiles"
+_DEFAULT = "default"
 
 TokenSource = Literal["token command", "token file", "keyring"]
 """What a profile can name; the environment goes before it, a prompt comes after it."""
@@ -127,38 +66,33 @@ class NoProfileError(ProfileError):
     """No gateway is given, and there is no profile that could be chosen."""
 
 
-class Profile(BaseModel):
-    """One gateway as a person configured it. Holds no token, only where to find one."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """One gateway as a person configured it. Holds no token, only where to find one.
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True
-    )
+    It is read with every start, before anything is shown: ``validated_profile`` makes one of what
+    a person wrote, and loads no library for it.
+    """
 
-    name: str = Field("", description="empty for a gateway given by address alone")
-    base_url: Annotated[str, AfterValidator(normalise_base_url)]
+    name: str = ""
+    """Empty for a gateway given by address alone."""
+    base_url: str
     dialect: DialectName = "generic"
-    read_only: bool = Field(False, strict=True)
-    critical: bool = Field(False, strict=True, description="look different, ask twice")
-    allow_plain_http: bool = Field(False, strict=True)
-    use_proxy: bool = Field(False, strict=True)
-    token_command: tuple[str, ...] | None = Field(
-        None, min_length=1, description="program and arguments that print the token; no shell"
-    )
-    token_file: Path | None = Field(None, description="file of mode 0600 that holds the token")
-    probe: ProbeSettings | None = Field(None, description="probes of endpoints; none without it")
-    check: CheckThresholds = Field(
-        default_factory=CheckThresholds.model_construct,
-        description="when gwtui check warns, see check_thresholds",
-    )
-    findings: FindingThresholds = Field(
-        DEFAULT_THRESHOLDS, description="from when on something is a finding"
-    )
-
-    @model_validator(mode="after")
-    def _one_source(self) -> Self:
-        if self.token_command is not None and self.token_file is not None:
-            raise ValueError("token_command and token_file exclude each other")
-        return self
+    read_only: bool = False
+    critical: bool = False
+    """Look different, ask twice."""
+    allow_plain_http: bool = False
+    use_proxy: bool = False
+    token_command: tuple[str, ...] | None = None
+    """Program and arguments that print the token; no shell."""
+    token_file: Path | None = None
+    """File of mode 0600 that holds the token."""
+    probe: ProbeSettings | None = None
+    """Probes of endpoints; none without it."""
+    check: CheckThresholds | None = None
+    """When ``gwtui check`` warns; what is usual without it."""
+    findings: FindingThresholds = DEFAULT_THRESHOLDS
+    """From when on something is a finding."""
 
     @property
     def label(self) -> str:
@@ -199,7 +133,7 @@ class Profile(BaseModel):
         dialect = () if self.dialect == "generic" else ("--dialect", self.dialect)
         return ("--base-url", self.base_url, *dialect)
 
-    def connection(self, token: SecretStr | None, token_source: str) -> Connection:
+    def connection(self, token: Secret | None, token_source: str) -> Connection:
         """The connection that this profile describes. Raises ProfileError when it is unsafe."""
         try:
             return Connection(
@@ -219,17 +153,9 @@ class Profile(BaseModel):
             raise ProfileError(f"profile {self.label}: {error}") from None
 
 
-FIELDS = frozenset(Profile.model_fields) - {"name"}
-"""Keys that a profile's table may have."""
-CHECK = "check"
-PROBE = "probe"
-FINDINGS = "findings"
-_TABLES = {
-    CHECK: frozenset(CheckThresholds.model_fields),
-    PROBE: frozenset(ProbeSettings.model_fields),
-    FINDINGS: THRESHOLD_NAMES,
-}
-"""Tables inside of it -> the keys that they may have."""
+def validated_profile(given: Mapping[str, Any]) -> Profile:
+    """A profile of these fields, as a person wrote them. Raises InvalidFieldError."""
+    return Profile(**validated_fields(given))
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,11 +196,10 @@ def resolve(
             "no gateway is given: run 'gwtui login' once, or look around with --demo; "
             "--profile NAME, --base-url URL, GWTUI_PROFILE and GWTUI_BASE_URL name one, too"
         )
-    return chosen.model_copy(
-        update={
-            "dialect": dialect or chosen.dialect,
-            "read_only": read_only or chosen.read_only,
-        }
+    return replace(
+        chosen,
+        dialect=DIALECTS[dialect].name if dialect else chosen.dialect,
+        read_only=read_only or chosen.read_only,
     )
 
 
@@ -287,8 +212,7 @@ def _named_profile(book: ProfileBook, name: str) -> Profile:
 def ad_hoc_profile(address: str) -> Profile:
     """A gateway given by address alone. Raises ProfileError."""
     try:
-        # Nothing is left to be validated: the validator of a whole profile takes long to build.
-        return Profile.model_construct(base_url=normalise_base_url(address))
+        return Profile(base_url=normalise_base_url(address))
     except InvalidConnectionError as error:
         raise ProfileError(str(error)) from None
 
@@ -299,9 +223,16 @@ def _at_address(profile: Profile | None, address: str) -> Profile:
     if profile is None:
         return alone
     if _origin(url) == _origin(profile.base_url):
-        return profile.model_copy(update={"base_url": url})
-    foreign = {"base_url": url, "name": "", "token_command": None, "token_file": None}
-    return profile.model_copy(update={**foreign, "allow_plain_http": False, "probe": None})
+        return replace(profile, base_url=url)
+    return replace(
+        profile,
+        base_url=url,
+        name="",
+        token_command=None,
+        token_file=None,
+        allow_plain_http=False,
+        probe=None,
+    )
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None]:
@@ -367,17 +298,16 @@ class _ProfileFileReader:
             raise self._fault(where, "must be a table")
         self._refuse_unknown(where, table, FIELDS)
         known = {key: value for key, value in table.items() if key in FIELDS}
-        for inner, fields in _TABLES.items():
+        for inner in TABLES:
             found = known.get(inner)
             if isinstance(found, dict):
-                self._refuse_unknown((*where, inner), found, fields)
-                known[inner] = {key: value for key, value in found.items() if key in fields}
+                keys = keys_of(inner)
+                self._refuse_unknown((*where, inner), found, keys)
+                known[inner] = {key: value for key, value in found.items() if key in keys}
         try:
-            return Profile.model_validate({**known, "name": name})
-        except ValidationError as error:
-            wrong = problems(error)[0]
-        path = (*where, *wrong.field.split(".")) if wrong.field else where
-        raise self._fault(path, wrong.message.removeprefix("Value error, "))
+            return validated_profile({**known, "name": name})
+        except InvalidFieldError as error:
+            raise self._fault((*where, *error.path), str(error)) from None
 
     def _refuse_unknown(
         self, where: tuple[str, ...], table: Mapping[str, Any], known: frozenset[str]
@@ -400,3 +330,64 @@ def _hint(name: str, known: frozenset[str]) -> str:
     if name.lower() in _SECRETS:
         return ": no secret is kept in this file, see gwtui login --help"
     return did_you_mean(name, known)
+
+
+def put_profile(
+    path: Path, name: str, values: Mapping[str, TomlValue | None], *, default: bool = False
+) -> None:
+    """Add a profile or change these fields of it; None removes a field.
+
+    With ``default``, it becomes the profile that a start without a name means. Raises ProfileError
+    and then leaves the file as it was.
+    """
+
+    def change(editor: TomlEditor) -> None:
+        table = (_PROFILES, name)
+        for name_of_field, value in values.items():
+            if value is None:
+                editor.drop(table, name_of_field)
+            else:
+                editor.put(table, name_of_field, value)
+        if default:
+            editor.put((), _DEFAULT, name)
+
+    _edit(path, change)
+
+
+def remove_profile(path: Path, name: str) -> None:
+    """Remove a profile, and the default when that is what it was. Raises ProfileError."""
+
+    def change(editor: TomlEditor) -> None:
+        _require(editor, name)
+        editor.drop_table((_PROFILES, name))
+        if editor.data.get(_DEFAULT) == name:
+            editor.drop((), _DEFAULT)
+
+    _edit(path, change)
+
+
+def set_default(path: Path, name: str) -> None:
+    """Make a profile the one that a start without a name means. Raises ProfileError."""
+
+    def change(editor: TomlEditor) -> None:
+        _require(editor, name)
+        editor.put((), _DEFAULT, name)
+
+    _edit(path, change)
+
+
+def _require(editor: TomlEditor, name: str) -> None:
+    tables = editor.data.get(_PROFILES, {})
+    if not isinstance(tables, dict):
+        raise TomlEditError(f"{_PROFILES} is not a table")
+    if name not in tables:
+        raise ProfileError(f"there is no profile {name!r}{among(name, tables)}")
+
+
+def _edit(path: Path, change: Callable[[TomlEditor], None]) -> None:
+    try:
+        edit_user_file(
+            path, change, lambda text: parse_profiles(path.resolve(), text, keep_unknown=True)
+        )
+    except UserFileError as error:
+        raise ProfileError(str(error)) from None

@@ -1,50 +1,206 @@
 """New keys that nobody has acknowledged as stored yet, each sealed in a private file.
 
-A gateway gives the value of a key once. Between its answer and the person's word that the value is
-stored, it lies here, so that neither a kill nor a lost terminal can take it. Files of other tokens
-and gateways are left alone until their time is over. One process at a time shows a key: it holds a
-lock on the file, which ends with the process. Every method may block; none shows a secret.
+A gateway gives the value of a key once. Until the person acknowledges that it is stored, it is kept
+here, so that neither a kill nor a lost terminal loses it. Files of other tokens and gateways are
+left alone until their time is over. One process at a time shows a key: it holds a lock on the file,
+which ends with the process. Every method may block; none shows a secret.
+
+``seal`` and ``unseal`` do no I/O: AES-256-GCM under a key that HKDF derives from the token of the
+profile and a random salt, so that no two seals share one. The label stands in clear and is
+authenticated: changing it breaks the seal.
 """
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import hmac
+import json
 import os
 import re
 import secrets
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from pydantic import SecretStr
 
 from gwtui.client.connection import Connection
+from gwtui.contract.scalars import timestamp_text
+from gwtui.contract.unpicklable import Unpicklable
+from gwtui.domain.known_secrets import Secret, remember
 from gwtui.local import private_file
-from gwtui.local.jsonl import sync_directory
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
-from gwtui.local.seal import (
-    DamagedSealError,
-    ForeignSealError,
-    Label,
-    SealedKey,
-    SealError,
-    label_of,
-    seal,
-    unseal,
-)
+from gwtui.local.private_file import sync_directory
+from gwtui.records import dataclass
 
 DIRECTORY = "sealed-keys"
-"""Below the state directory."""
+"""Its name below the state directory."""
 LIFETIME = timedelta(hours=24)
 """How long a value waits for its acknowledgement."""
-
 _WHOLE, _PART = ".sealed", ".part"
 _TRIAL, _GONE = ".trial", ".gone"
-"""Holds nothing that anybody waits for."""
+"""Of files that may be removed: a test that sealing works, a key that is acknowledged."""
 _NAME = re.compile(r"(?P<id>[0-9A-Za-z_-]{1,64})(\.[0-9a-f]{8})?\.(sealed|part|trial|gone)")
 _LONGEST_NAME = 200
 _TRIAL_VALUE = SecretStr("x" * 4096)
+_VERSION = 1
+_PURPOSE = b"gwtui: sealed value of a new API key, version 1"
+_KEY_BYTES = 32
+_MARK_BYTES = 16
+_SALT_BYTES = 32
+_NONCE_BYTES = 12
+
+
+class SealError(Exception):
+    """Something could not be sealed or opened; the message holds no secret."""
+
+
+class ForeignSealError(SealError):
+    """Sealed under another token."""
+
+
+class DamagedSealError(SealError):
+    """Not what was sealed: torn, changed, or no seal at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class SealLabel:
+    """The outside of a seal, readable by anyone who has the file: nothing secret.
+
+    ``plan`` is the id of the plan that made the key, ``key_hash`` the gateway's identifier of the
+    key, empty when the gateway gave none. From ``until`` (UTC) on it is to be wiped.
+    """
+
+    gateway: str
+    plan: str
+    key_hash: str
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SealedKey(Unpicklable):
+    """A new key that nobody has acknowledged as stored yet: what it is, and its value."""
+
+    label: SealLabel
+    name: str
+    made_at: datetime
+    value: SecretStr
+
+    def __post_init__(self) -> None:
+        remember(self.value)
+
+    @property
+    def id(self) -> str:
+        """What it is called among the sealed: the id of the plan that made it."""
+        return self.label.plan
+
+
+def seal(key: SealedKey, token: Secret) -> bytes:
+    """The sealed form, one line of ASCII. Raises SealError where there is no cryptography."""
+    aesgcm, _ = _cryptography()
+    salt, nonce = os.urandom(_SALT_BYTES), os.urandom(_NONCE_BYTES)
+    outside = {
+        "v": _VERSION,
+        "gateway": key.label.gateway,
+        "plan": key.label.plan,
+        "hash": key.label.key_hash,
+        "until": timestamp_text(key.label.until),
+        "salt": salt.hex(),
+        "nonce": nonce.hex(),
+    }
+    secret, mark = _derive(token, salt)
+    inside = {
+        "name": key.name,
+        "hash": key.label.key_hash,
+        "made_at": timestamp_text(key.made_at),
+        "value": key.value.get_secret_value(),
+    }
+    sealed = aesgcm(secret).encrypt(nonce, json.dumps(inside).encode(), _bound(outside))
+    closed = {**outside, "mark": mark.hex(), "sealed": base64.b64encode(sealed).decode()}
+    return json.dumps(closed).encode() + b"\n"
+
+
+def label_of(sealed: bytes) -> SealLabel:
+    """The label, unchecked: that takes the token. Raises DamagedSealError."""
+    return _label(_outside(sealed))
+
+
+def unseal(sealed: bytes, token: Secret) -> SealedKey:
+    """What was sealed with this token. Raises SealError, of the kind that says why not."""
+    outside = _outside(sealed)
+    label = _label(outside)
+    aesgcm, invalid_tag = _cryptography()
+    try:
+        salt, nonce = bytes.fromhex(outside["salt"]), bytes.fromhex(outside["nonce"])
+        mark, body = bytes.fromhex(outside["mark"]), base64.b64decode(outside["sealed"])
+        secret, expected = _derive(token, salt)
+        if not hmac.compare_digest(mark, expected):
+            raise ForeignSealError("sealed under another token")
+        inside = json.loads(aesgcm(secret).decrypt(nonce, body, _bound(outside)))
+        return SealedKey(
+            label, inside["name"], _moment(inside["made_at"]), SecretStr(inside["value"])
+        )
+    except (ValueError, KeyError, TypeError, invalid_tag):
+        # Without the cause: it may quote what was opened.
+        raise DamagedSealError("the sealed value is damaged") from None
+
+
+def _outside(sealed: bytes) -> dict[str, Any]:
+    try:
+        outside = json.loads(sealed)
+        if outside["v"] == _VERSION:
+            return dict(outside)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pass
+    raise DamagedSealError("this is no sealed value")
+
+
+def _label(outside: Mapping[str, Any]) -> SealLabel:
+    try:
+        gateway, plan, key_hash = (outside[name] for name in ("gateway", "plan", "hash"))
+        if all(isinstance(text, str) for text in (gateway, plan, key_hash)):
+            return SealLabel(gateway, plan, key_hash, _moment(outside["until"]))
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise DamagedSealError("this is no sealed value")
+
+
+def _moment(text: str) -> datetime:
+    """Raises ValueError or TypeError for anything but a moment with its zone."""
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError("a moment without a zone")
+    return moment
+
+
+def _bound(outside: Mapping[str, Any]) -> bytes:
+    """What is tied to the ciphertext without being hidden."""
+    names = ("v", "gateway", "plan", "hash", "until")
+    return json.dumps([outside[name] for name in names]).encode()
+
+
+def _derive(token: Secret, salt: bytes) -> tuple[bytes, bytes]:
+    """The key, and a mark that tells a foreign seal from a damaged one."""
+    from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF  # noqa: PLC0415
+
+    size = _KEY_BYTES + _MARK_BYTES
+    derived = HKDF(algorithm=SHA256(), length=size, salt=salt, info=_PURPOSE).derive(
+        token.get_secret_value().encode()
+    )
+    return derived[:_KEY_BYTES], derived[_KEY_BYTES:]
+
+
+def _cryptography() -> tuple[Any, type[Exception]]:
+    """The cipher and its one error. Loaded here: slow, and only needed when a key is made."""
+    try:
+        from cryptography.exceptions import InvalidTag  # noqa: PLC0415
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415
+    except ImportError:
+        raise SealError("the library cryptography cannot be loaded") from None
+    return AESGCM, InvalidTag
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +236,7 @@ class SealedKeys:
         self,
         directory: Path,
         gateway: str,
-        token: SecretStr | None,
+        token: Secret | None,
         now: Callable[[], datetime],
         lifetime: timedelta = LIFETIME,
     ) -> None:
@@ -95,7 +251,7 @@ class SealedKeys:
         """Why nothing can be sealed now, to end a sentence with; None when a trial succeeded."""
         if self._token is None:
             return "there is no token to seal it with"
-        label = Label(self._gateway, f"trial-{secrets.token_hex(8)}", "", self._until())
+        label = SealLabel(self._gateway, f"trial-{secrets.token_hex(8)}", "", self._until())
         trial = SealedKey(label, "", self._now(), _TRIAL_VALUE)
         try:
             path = self._path(trial.id, _TRIAL)
@@ -119,7 +275,7 @@ class SealedKeys:
         """
         if self._token is None:
             raise SealError("there is no token to seal it with")
-        label = Label(self._gateway, plan, key_hash, self._until())
+        label = SealLabel(self._gateway, plan, key_hash, self._until())
         key = SealedKey(label, name[:_LONGEST_NAME], made_at or self._now(), value)
         try:
             part = self._path(f"{plan}.{secrets.token_hex(4)}", _PART)
@@ -271,7 +427,7 @@ class SealedKeys:
         except SealError:
             return label.key_hash
 
-    def _hold(self, label: Label, descriptor: int) -> None:
+    def _hold(self, label: SealLabel, descriptor: int) -> None:
         self.release(label.plan)
         self._held[label.plan] = _ShownKey(descriptor, label.until)
 

@@ -2,7 +2,7 @@
 
 A setting is called by its place in the file: ``sort`` in the table ``[lists.keys]`` is
 ``lists.keys.sort``. What is wrong names the file, the line and the setting. Changes touch only the
-lines they are about and are made under a lock (``user_file``).
+lines they are about and are made under a lock (``toml_file``).
 """
 
 from __future__ import annotations
@@ -10,18 +10,26 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from gwtui.domain.lookup import among, did_you_mean
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.suggestions import among, did_you_mean
-from gwtui.local.toml_editor import TablePath, TomlEditor, Value, line_of
-from gwtui.local.user_file import UserFileError, edit_user_file, not_toml, read_user_text
+from gwtui.local.toml_file import (
+    TablePath,
+    TomlEditor,
+    TomlValue,
+    UserFileError,
+    edit_user_file,
+    line_of,
+    not_toml,
+    read_user_text,
+)
+from gwtui.records import dataclass
 
 Name = tuple[str, ...]
 """A setting, or a table of some: the parts of its name from the outermost inwards."""
-Settings = Mapping[Name, Value]
+Settings = Mapping[Name, TomlValue]
 Kind = Literal["text", "flag", "number", "names"]
 """What a value is: any text, true or false, a whole number, a list of texts."""
 
@@ -105,7 +113,7 @@ class Declared:
         """The parts of a name as it is typed. Raises SettingsError when there is no such one."""
         return self.named(text.split("."))[1]
 
-    def parse_value(self, setting: Setting, text: str) -> Value:
+    def parse_value(self, setting: Setting, text: str) -> TomlValue:
         """A value as it is typed. Raises SettingsError."""
         match setting.kind:
             case "flag" if text.lower() in _FLAGS:
@@ -187,7 +195,7 @@ def _is_kind(kind: Kind, value: object) -> bool:
             return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
-def shown_value(value: Value) -> str:
+def shown_value(value: TomlValue) -> str:
     """A value as it is typed for ``parse_value``."""
     match value:
         case bool():
@@ -198,7 +206,9 @@ def shown_value(value: Value) -> str:
             return str(value)
 
 
-def read_settings(path: Path, declared: Declared, *, thorough: bool = False) -> dict[Name, Value]:
+def read_settings(
+    path: Path, declared: Declared, *, thorough: bool = False
+) -> dict[Name, TomlValue]:
     """Every setting of the file; an absent one has none. Raises SettingsError."""
     try:
         text = read_user_text(path)
@@ -209,13 +219,13 @@ def read_settings(path: Path, declared: Declared, *, thorough: bool = False) -> 
 
 def parse_settings(
     path: Path, text: str, declared: Declared, *, thorough: bool = False
-) -> dict[Name, Value]:
+) -> dict[Name, TomlValue]:
     """What the text of the file at ``path`` sets. Raises SettingsError."""
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(not_toml(path, text, error)) from None
-    found: dict[Name, Value] = {}
+    found: dict[Name, TomlValue] = {}
     places: dict[Name, Name] = {}
     for place, value in _leaves(content):
         if value == {} and declared.is_table(place):
@@ -234,13 +244,13 @@ def parse_settings(
 
 
 def change_settings(
-    path: Path, changes: Mapping[Name, Value | None], declared: Declared
-) -> dict[Name, Value]:
+    path: Path, changes: Mapping[Name, TomlValue | None], declared: Declared
+) -> dict[Name, TomlValue]:
     """Give settings values; None removes a setting, or a table of them. Gives back all there are.
 
     Raises SettingsError and then leaves the file as it was.
     """
-    understood: dict[Name, Value] = {}
+    understood: dict[Name, TomlValue] = {}
 
     def change(editor: TomlEditor) -> None:
         for name, value in changes.items():

@@ -13,18 +13,17 @@ import os
 import signal
 import stat
 from collections.abc import Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 from urllib.parse import quote
 
-from pydantic import SecretStr
-
+from gwtui.domain.known_secrets import Secret, Token
 from gwtui.local import keyring_store, private_file
-from gwtui.local.jsonl import replace_file
 from gwtui.local.keyring_store import KeyringUnavailableError, read_secret
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
+from gwtui.local.private_file import replace_file
 from gwtui.local.profiles import Profile
+from gwtui.records import dataclass
 
 TOKEN_VARIABLE = "GWTUI_TOKEN"  # noqa: S105 - the variable's name
 TRY_KEY_VARIABLE = "GWTUI_TRY_KEY"
@@ -72,7 +71,7 @@ class TokenError(Exception):
 class TokenSearch:
     """What the search found: the token and its source, or None and why, for narration."""
 
-    token: SecretStr | None
+    token: Secret | None
     source: str
     notes: tuple[str, ...] = ()
 
@@ -102,15 +101,15 @@ async def find_token(
     return TokenSearch(token, "keyring" if token else "none", (note,) if note else ())
 
 
-def take_from_environment(environ: MutableMapping[str, str]) -> SecretStr | None:
+def take_from_environment(environ: MutableMapping[str, str]) -> Secret | None:
     """GWTUI_TOKEN, removed once read so that no child process inherits it."""
     text = take_token(environ)
-    return SecretStr(text) if text else None
+    return Token(text) if text else None
 
 
 async def token_from_command(
     command: Sequence[str], environ: Mapping[str, str], *, limit: float = COMMAND_LIMIT
-) -> SecretStr:
+) -> Secret:
     """What a program prints. Raises TokenError when it fails, is slow or prints something else.
 
     It runs without a shell, in a session of its own: it can neither read the keyboard nor draw
@@ -137,7 +136,7 @@ async def token_from_command(
     return single_token(output, f"token command {program}")
 
 
-def token_from_file(path: Path) -> SecretStr:
+def token_from_file(path: Path) -> Secret:
     """A file that only its owner can read. Raises TokenError for any other."""
     path = path.expanduser()
     try:
@@ -157,7 +156,7 @@ def token_from_file(path: Path) -> SecretStr:
     return single_token(content, f"token file {path}")
 
 
-async def _from_keyring(profile_name: str, limit: float) -> tuple[SecretStr | None, str]:
+async def _from_keyring(profile_name: str, limit: float) -> tuple[Secret | None, str]:
     try:
         found = await read_secret(profile_name, limit=limit)
     except KeyringUnavailableError as error:
@@ -165,7 +164,7 @@ async def _from_keyring(profile_name: str, limit: float) -> tuple[SecretStr | No
     text = found.get_secret_value().strip() if found else ""
     if not text:
         return None, f"the keyring has no token for profile {profile_name}"
-    return SecretStr(text), ""
+    return Token(text), ""
 
 
 async def _start(
@@ -216,7 +215,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     await process.wait()
 
 
-def single_token(content: bytes, source: str) -> SecretStr:
+def single_token(content: bytes, source: str) -> Secret:
     """The one token in what ``source`` gave. Raises TokenError, which repeats nothing of it."""
     if len(content) > MAX_BYTES:
         raise TokenError(f"{source}: gave far more than a token")
@@ -225,7 +224,7 @@ def single_token(content: bytes, source: str) -> SecretStr:
         raise TokenError(f"{source}: gave nothing")
     if len(words) > 1 or not words[0].isascii():
         raise TokenError(f"{source}: gave more than the token alone")
-    return SecretStr(words[0].decode("ascii"))
+    return Token(words[0].decode("ascii"))
 
 
 _DIRECTORY = "tokens"
@@ -237,7 +236,7 @@ def saved_token_path(data: Path, profile_name: str) -> Path:
     return data / _DIRECTORY / (quote(profile_name, safe="") + _SUFFIX)
 
 
-def save_token(data: Path, profile_name: str, token: SecretStr) -> Path:
+def save_token(data: Path, profile_name: str, token: Secret) -> Path:
     """Write the token in the place of any earlier one; gives the file. Raises TokenError."""
     path = saved_token_path(data, profile_name)
     try:

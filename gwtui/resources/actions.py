@@ -1,46 +1,22 @@
-"""The one registry of what a user can do: bindings, hints, help and commands are read here.
-
-The actions of a scope are loaded when it is first asked for: the first screen needs its own alone.
-"""
+"""The one registry of what a user can do: bindings, hints, help and commands are read here."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from importlib import import_module
+from itertools import chain
 
-from gwtui.crud.action import APP, COPY, LIST, Action
+from gwtui.crud.action import APP, Action
+from gwtui.resources import account_actions, frame_actions, monitoring_actions
 from gwtui.resources.registry import ALIASES, KEYS, PLACES, TABS, TITLES
 
-MODULES: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("gwtui.resources.frame_actions", (APP, LIST, COPY)),
-    ("gwtui.resources.keys.actions", ("keys",)),
-    ("gwtui.resources.workspaces.actions", ("workspaces",)),
-    ("gwtui.resources.budgets.actions", ("workspaces",)),
-    ("gwtui.resources.members.actions", ("members",)),
-    ("gwtui.resources.organization.actions", ("organization",)),
-    ("gwtui.resources.credits.actions", ("credits",)),
-    ("gwtui.resources.board", (APP, "board", "changes", "models")),
-    (
-        "gwtui.resources.models.actions",
-        ("models", "endpoints", "all-endpoints", "model-guardrails", "key"),
-    ),
-    ("gwtui.resources.guardrails.actions", ("guardrails",)),
-    ("gwtui.resources.assignments.actions", ("assignments",)),
-    ("gwtui.resources.byok.actions", ("byok",)),
-    ("gwtui.resources.activity.actions", ("activity", "keys", "organization")),
-    ("gwtui.resources.alerts.actions", ("alerts", "alert-history", "alert-rules")),
-    ("gwtui.resources.findings.actions", ("findings",)),
-    ("gwtui.resources.rotations.actions", ("rotations",)),
-    ("gwtui.resources.generations.actions", ("generation",)),
-    ("gwtui.resources.figure_actions", ("figures",)),
-    ("gwtui.resources.recovery.actions", ("doubt",)),
-)
-"""Where actions are declared, and for which scopes; in the order in which they are offered."""
-
-DIALOGS = "gwtui.resources.dialog_actions"
-"""Where the keys of forms and dialogs are declared, which do them by themselves."""
+_DECLARED: Mapping[str, tuple[Action, ...]] = {
+    **frame_actions.ACTIONS,
+    **account_actions.ACTIONS,
+    **monitoring_actions.ACTIONS,
+}
+"""As they are declared, by scope; with the keys that they have while nobody chose others."""
 
 GO = "go."
 """What the ids of the actions begin with that go to a place."""
@@ -73,8 +49,7 @@ def declared_keys(action: Action) -> tuple[str, ...]:
         return action.keys
     if action.id.startswith(GO):
         return _place_keys(action.id.removeprefix(GO))
-    modules = (*(module for module, _ in MODULES), DIALOGS)
-    every = (one for module in modules for one in actions_of(module))
+    every = chain(*_DECLARED.values(), *frame_actions.DIALOG_ACTIONS.values())
     return next(one.keys for one in every if one.id == action.id)
 
 
@@ -89,22 +64,15 @@ def _with_own_keys(action: Action) -> Action:
 
 
 @cache
-def actions_of(module: str) -> tuple[Action, ...]:
-    """What a module declares as its ``ACTIONS``."""
-    declared: tuple[Action, ...] = import_module(module).ACTIONS
-    return declared
-
-
-@cache
 def all_actions() -> tuple[Action, ...]:
     """Every action, whatever its scope."""
-    return tuple(_with_own_keys(action) for module, _ in MODULES for action in actions_of(module))
+    return tuple(chain.from_iterable(map(for_scope, _DECLARED)))
 
 
 @cache
 def dialog_actions() -> tuple[Action, ...]:
     """Those of forms and dialogs, which no screen and no palette offers."""
-    return tuple(map(_with_own_keys, actions_of(DIALOGS)))
+    return tuple(map(_with_own_keys, chain(*frame_actions.DIALOG_ACTIONS.values())))
 
 
 @cache
@@ -158,13 +126,7 @@ def _named(action_id: str, actions: Iterable[Action]) -> Action | None:
 @cache
 def for_scope(scope: str) -> tuple[Action, ...]:
     """The actions of one scope (APP, LIST or a resource id), in the order of the registry."""
-    return tuple(
-        _with_own_keys(action)
-        for module, scopes in MODULES
-        if scope in scopes
-        for action in actions_of(module)
-        if action.scope == scope
-    )
+    return tuple(map(_with_own_keys, _DECLARED.get(scope, ())))
 
 
 def for_scopes(scopes: Iterable[str]) -> tuple[Action, ...]:

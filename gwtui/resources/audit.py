@@ -9,7 +9,7 @@ from gwtui.crud import cells
 from gwtui.crud.columns import moment_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, Tone
 from gwtui.local.audit import AuditEntry, summary_text
-from gwtui.watch.feeds.audit import audit_feed
+from gwtui.watch.feeds.journal import audit_feed
 
 _LONG = 2000
 _TONES: Mapping[str, Tone] = {

@@ -9,10 +9,10 @@ from datetime import datetime
 from gwtui.crud import cells
 from gwtui.crud.columns import text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, Tone
-from gwtui.domain.checkup import VERDICTS, CheckupLine, CheckupVerdict
+from gwtui.local.doctor import VERDICTS, DoctorLine, DoctorVerdict
 from gwtui.watch.feeds.doctor import doctor_feed
 
-_TONES: Mapping[CheckupVerdict, Tone] = {
+_TONES: Mapping[DoctorVerdict, Tone] = {
     "wrong": "bad",
     "unknown": "muted",
     "advice": "warn",
@@ -20,11 +20,11 @@ _TONES: Mapping[CheckupVerdict, Tone] = {
 }
 
 
-def _verdict(line: CheckupLine) -> Cell:
+def _verdict(line: DoctorLine) -> Cell:
     return Cell(line.verdict, _TONES[line.verdict])
 
 
-COLUMNS: tuple[Column[CheckupLine], ...] = (
+COLUMNS: tuple[Column[DoctorLine], ...] = (
     text_column("name", "What", lambda line: line.title, 18, 0, help="what was looked at"),
     Column(
         "verdict",
@@ -51,7 +51,7 @@ COLUMNS: tuple[Column[CheckupLine], ...] = (
 )
 
 
-def _what(line: CheckupLine, _now: datetime) -> Sequence[DetailRow]:
+def _what(line: DoctorLine, _now: datetime) -> Sequence[DetailRow]:
     return [
         DetailRow("verdict", _verdict(line)),
         DetailRow("found", cells.prose(line.found)),
@@ -59,7 +59,7 @@ def _what(line: CheckupLine, _now: datetime) -> Sequence[DetailRow]:
     ]
 
 
-DOCTOR: ResourceSpec[CheckupLine] = ResourceSpec(
+DOCTOR: ResourceSpec[DoctorLine] = ResourceSpec(
     id="doctor",
     title="Doctor",
     singular="check",

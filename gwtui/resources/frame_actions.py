@@ -1,252 +1,292 @@
-"""Actions of the frame: everywhere (APP), in every list (LIST), on what can be copied (COPY)."""
+"""Actions that belong to no resource: of the frame, of every list, of forms and dialogs.
+
+Dialogs do their keys themselves: those are no part of the palette. ``DIALOG_SCOPES`` meet no list
+and no screen: while a dialog is open, its keys and those of ``ANYWHERE`` are the only ones. Tab,
+Enter and Space are what they are everywhere, besides what is chosen here.
+"""
 
 from __future__ import annotations
 
-from gwtui.crud.action import APP, COPY, LIST, Action
+from collections.abc import Mapping
 
-ACTIONS: tuple[Action, ...] = (
-    Action(
-        "app.help",
-        "Help",
-        "Every key of this screen",
-        APP,
-        ("question_mark",),
-        footer=True,
-        words=("help", "h", "?"),
-        also="shortcuts manual",
+from gwtui.crud.action import APP, COPY, LIST, Action, scoped_action, show_action
+
+FIGURES = "figures"
+"""Scope of every screen that shows the figures of one object."""
+
+ACTIONS: Mapping[str, tuple[Action, ...]] = {
+    APP: (
+        scoped_action(
+            "app.help",
+            "Help",
+            "Every key of this screen",
+            "question_mark",
+            footer=True,
+            words=("help", "h", "?"),
+            also="shortcuts manual",
+        ),
+        scoped_action(
+            "app.first_steps",
+            "First steps",
+            "What this is, what to try, where help is: welcome, introduction, tour",
+            words=("welcome",),
+        ),
+        scoped_action(
+            "app.palette", "Commands", "Find an action by its name", "ctrl+p", footer=True
+        ),
+        scoped_action(
+            "app.goto",
+            "Go to",
+            "Open a resource by its path, such as keys or models/author/slug",
+            "colon",
+        ),
+        scoped_action(
+            "app.profile",
+            "Switch profile",
+            "Go on with the gateway of another profile: context, account",
+            "P",
+            words=("ctx", "context", "profile", "profiles"),
+            also="login",
+        ),
+        scoped_action(
+            "app.workspace",
+            "Workspace",
+            "Choose the workspace that lists are narrowed to",
+            "w",
+            also="scope project",
+        ),
+        scoped_action(
+            "app.refresh", "Refresh", "Read the shown figures again now", "r", also="reload"
+        ),
+        scoped_action(
+            "app.redraw",
+            "Redraw",
+            "Paint the whole screen again, after something else wrote on it",
+            "ctrl+l",
+        ),
+        scoped_action(
+            "app.screenshot",
+            "Screenshot",
+            "Keep what this screen or dialog shows, as SVG or text: a picture without secrets",
+            "ctrl+g",
+            words=("screenshot", "picture"),
+        ),
+        scoped_action(
+            "app.theme",
+            "Theme",
+            "Choose colours: dark, light, high contrast, terminal",
+            "t",
+            words=("theme",),
+            also="colors appearance",
+        ),
+        scoped_action(
+            "app.view",
+            "View",
+            "Show a list by a saved view: its filter, order and columns",
+            words=("view", "views"),
+        ),
+        scoped_action(
+            "app.save_view",
+            "Save view",
+            "Keep the filter, order and columns of this list under a name",
+            words=("save-view",),
+        ),
+        scoped_action(
+            "app.delete_view", "Delete view", "Forget a saved view", words=("delete-view",)
+        ),
+        scoped_action(
+            "app.unacknowledged",
+            "Keys never acknowledged",
+            "Show new keys again whose values nobody has said to have stored",
+        ),
+        scoped_action(
+            "app.undo",
+            "Undo",
+            "Take the last change back, for ten minutes and as long as nobody changed it since",
+            "U",
+            "ctrl+z",
+            mutates=True,
+            also="revert restore",
+        ),
+        scoped_action(
+            "app.back",
+            "Back",
+            "Close what is open, else return to the screen before",
+            "escape",
+            "backspace",
+        ),
+        scoped_action(
+            "app.quit",
+            "Quit",
+            "Leave the dashboard",
+            "q",
+            "ctrl+q",
+            "ctrl+c",
+            footer=True,
+            words=("q", "quit", "exit", "q!"),
+        ),
+        scoped_action(
+            "app.requests",
+            "Requests",
+            "How many requests go out: the last minute, and what each reading costs",
+        ),
     ),
-    Action(
-        "app.first_steps",
-        "First steps",
-        "What this is, what to try, where help is: welcome, introduction, tour",
-        APP,
-        words=("welcome",),
+    LIST: (
+        show_action("list.open", "Open", "Open the selected row", "enter", footer=True),
+        scoped_action(
+            "list.filter",
+            "Filter",
+            "Narrow the list while typing",
+            "slash",
+            footer=True,
+            also="search find",
+        ),
+        scoped_action(
+            "list.sort", "Sort", "Choose the column to sort by", "s", footer=True, also="order"
+        ),
+        scoped_action(
+            "list.sort_left", "Sort left", "Sort by the column to the left", "less_than_sign"
+        ),
+        scoped_action(
+            "list.sort_right", "Sort right", "Sort by the column to the right", "greater_than_sign"
+        ),
+        scoped_action("list.reverse", "Reverse", "Turn the sort order around", "S"),
+        scoped_action(
+            "list.columns",
+            "Columns",
+            "Show, hide, move and widen columns; it is remembered",
+            "vertical_line",
+        ),
+        show_action(
+            "list.detail",
+            "Detail",
+            "Show or hide every figure of the selected row",
+            "d",
+            footer=True,
+            also="inspect describe details",
+        ),
+        scoped_action(
+            "list.detail_wider",
+            "Wider detail",
+            "Give the detail pane more room beside the list; it is remembered",
+            "left_square_bracket",
+        ),
+        scoped_action(
+            "list.detail_narrower",
+            "Narrower detail",
+            "Give the list more room beside the detail pane; it is remembered",
+            "right_square_bracket",
+        ),
+        show_action("list.raw", "Raw JSON", "The selected row as the gateway sent it", "v"),
+        scoped_action(
+            "list.mark",
+            "Mark",
+            "Mark the selected row or take the mark away",
+            "space",
+            also="tick check",
+        ),
+        scoped_action(
+            "list.mark_range",
+            "Mark range",
+            "Mark the rows from the one marked last to the selected one; "
+            "Shift+arrows mark on the way",
+            "V",
+        ),
+        scoped_action(
+            "list.mark_all", "Mark all", "Mark every row that the filter lets through", "asterisk"
+        ),
+        scoped_action(
+            "list.invert_marks",
+            "Invert marks",
+            "Mark the listed rows that are not marked, and take the marks of the others away",
+            "tilde",
+        ),
+        scoped_action(
+            "list.unmark", "Unmark all", "Take every mark away, also of hidden rows", "u"
+        ),
     ),
-    Action("app.palette", "Commands", "Find an action by its name", APP, ("ctrl+p",), footer=True),
-    Action(
-        "app.goto",
-        "Go to",
-        "Open a resource by its path, such as keys or models/author/slug",
-        APP,
-        ("colon",),
+    COPY: (
+        Action(
+            "list.copy",
+            "Copy",
+            "Copy id, name, cell, JSON, curl or link of the row; or those of all that are marked",
+            COPY,
+            ("y",),
+            target=True,
+            marked="all",
+        ),
+        Action(
+            "list.export",
+            "Export",
+            "The listed rows as CSV, JSON or NDJSON, to the clipboard or a file",
+            COPY,
+            ("Y",),
+        ),
     ),
-    Action(
-        "app.profile",
-        "Switch profile",
-        "Go on with the gateway of another profile: context, account",
-        APP,
-        ("P",),
-        words=("ctx", "context", "profile", "profiles"),
-        also="login",
+    FIGURES: (
+        show_action(
+            "figures.raw", "Raw JSON", "What is shown as the gateway sent it", "v", footer=True
+        ),
     ),
-    Action(
-        "app.workspace",
-        "Workspace",
-        "Choose the workspace that lists are narrowed to",
-        APP,
-        ("w",),
-        also="scope project",
+}
+"""By scope: everywhere (APP), in every list (LIST), on what can be copied (COPY), on one object."""
+
+FORM = "form"
+"""Forms, and the screens that change one value of a form."""
+QUESTION = "question"
+"""Plans and questions that are agreed to or not."""
+NEW_KEY = "new-key"
+"""The dialog that shows the value of a new key once."""
+DIALOG_SCOPES = (FORM, QUESTION, NEW_KEY)
+
+ANYWHERE = frozenset({"app.quit", "app.redraw", "app.screenshot"})
+"""Actions of the frame whose control keys work in forms and dialogs, too."""
+
+DIALOG_ACTIONS: Mapping[str, tuple[Action, ...]] = {
+    FORM: (
+        scoped_action(
+            "form.send", "Send", "Plan and send what is typed; of one value: keep it", "ctrl+s"
+        ),
+        scoped_action(
+            "form.leave", "Leave", "Close it; what was typed is asked about first", "escape"
+        ),
+        scoped_action("form.next_field", "Next field", "To the next field, as Tab does", "down"),
+        scoped_action(
+            "form.previous_field", "Field before", "To the field before, as Shift+Tab does", "up"
+        ),
+        scoped_action(
+            "form.next_part",
+            "Next part",
+            "To the next part of a long form",
+            "pagedown",
+            "ctrl+pagedown",
+        ),
+        scoped_action(
+            "form.previous_part",
+            "Part before",
+            "To the part before of a long form",
+            "pageup",
+            "ctrl+pageup",
+        ),
+        scoped_action(
+            "form.choices", "List choices", "List what a field knows to choose from", "ctrl+o"
+        ),
+        scoped_action("form.add", "Add", "Add a pattern to the content filters", "ctrl+n"),
     ),
-    Action(
-        "app.refresh", "Refresh", "Read the shown figures again now", APP, ("r",), also="reload"
+    QUESTION: (
+        scoped_action("question.yes", "Yes", "Agree, where a key is enough to", "y"),
+        scoped_action("question.no", "No", "Close it, and do nothing", "escape", "n", "q"),
+        scoped_action("question.next", "Next button", "To the next button", "right", "down"),
+        scoped_action("question.previous", "Button before", "To the button before", "left", "up"),
     ),
-    Action(
-        "app.redraw",
-        "Redraw",
-        "Paint the whole screen again, after something else wrote on it",
-        APP,
-        ("ctrl+l",),
+    NEW_KEY: (
+        scoped_action("new-key.copy", "Copy", "Copy the value of the new key", "y", "c"),
+        scoped_action("new-key.show", "Show", "Show the value, or hide it again", "v"),
+        scoped_action("new-key.save", "Save", "Save the value to a private file", "s"),
+        scoped_action("new-key.try", "Try", "Send a request with the new key", "t"),
     ),
-    Action(
-        "app.screenshot",
-        "Screenshot",
-        "Keep what this screen or dialog shows, as SVG or text: a picture without secrets",
-        APP,
-        ("ctrl+g",),
-        words=("screenshot", "picture"),
-    ),
-    Action(
-        "app.theme",
-        "Theme",
-        "Choose colours: dark, light, high contrast, terminal",
-        APP,
-        ("t",),
-        words=("theme",),
-        also="colors appearance",
-    ),
-    Action(
-        "app.view",
-        "View",
-        "Show a list by a saved view: its filter, order and columns",
-        APP,
-        words=("view", "views"),
-    ),
-    Action(
-        "app.save_view",
-        "Save view",
-        "Keep the filter, order and columns of this list under a name",
-        APP,
-        words=("save-view",),
-    ),
-    Action("app.delete_view", "Delete view", "Forget a saved view", APP, words=("delete-view",)),
-    Action(
-        "app.unacknowledged",
-        "Keys never acknowledged",
-        "Show new keys again whose values nobody has said to have stored",
-        APP,
-    ),
-    Action(
-        "app.undo",
-        "Undo",
-        "Take the last change back, for ten minutes and as long as nobody changed it since",
-        APP,
-        ("U", "ctrl+z"),
-        mutates=True,
-        also="revert restore",
-    ),
-    Action(
-        "app.back",
-        "Back",
-        "Close what is open, else return to the screen before",
-        APP,
-        ("escape", "backspace"),
-    ),
-    Action(
-        "app.quit",
-        "Quit",
-        "Leave the dashboard",
-        APP,
-        ("q", "ctrl+q", "ctrl+c"),
-        footer=True,
-        words=("q", "quit", "exit", "q!"),
-    ),
-    Action(
-        "list.open",
-        "Open",
-        "Open the selected row",
-        LIST,
-        ("enter",),
-        target=True,
-        marked="cursor",
-        footer=True,
-    ),
-    Action(
-        "list.filter",
-        "Filter",
-        "Narrow the list while typing",
-        LIST,
-        ("slash",),
-        footer=True,
-        also="search find",
-    ),
-    Action(
-        "list.sort",
-        "Sort",
-        "Choose the column to sort by",
-        LIST,
-        ("s",),
-        footer=True,
-        also="order",
-    ),
-    Action(
-        "list.sort_left", "Sort left", "Sort by the column to the left", LIST, ("less_than_sign",)
-    ),
-    Action(
-        "list.sort_right",
-        "Sort right",
-        "Sort by the column to the right",
-        LIST,
-        ("greater_than_sign",),
-    ),
-    Action("list.reverse", "Reverse", "Turn the sort order around", LIST, ("S",)),
-    Action(
-        "list.columns",
-        "Columns",
-        "Show, hide, move and widen columns; it is remembered",
-        LIST,
-        ("vertical_line",),
-    ),
-    Action(
-        "list.detail",
-        "Detail",
-        "Show or hide every figure of the selected row",
-        LIST,
-        ("d",),
-        target=True,
-        marked="cursor",
-        footer=True,
-        also="inspect describe details",
-    ),
-    Action(
-        "list.detail_wider",
-        "Wider detail",
-        "Give the detail pane more room beside the list; it is remembered",
-        LIST,
-        ("left_square_bracket",),
-    ),
-    Action(
-        "list.detail_narrower",
-        "Narrower detail",
-        "Give the list more room beside the detail pane; it is remembered",
-        LIST,
-        ("right_square_bracket",),
-    ),
-    Action(
-        "list.raw",
-        "Raw JSON",
-        "The selected row as the gateway sent it",
-        LIST,
-        ("v",),
-        target=True,
-        marked="cursor",
-    ),
-    Action(
-        "list.copy",
-        "Copy",
-        "Copy id, name, cell, JSON, curl or link of the row; or those of all that are marked",
-        COPY,
-        ("y",),
-        target=True,
-        marked="all",
-    ),
-    Action(
-        "list.export",
-        "Export",
-        "The listed rows as CSV, JSON or NDJSON, to the clipboard or a file",
-        COPY,
-        ("Y",),
-    ),
-    Action(
-        "list.mark",
-        "Mark",
-        "Mark the selected row or take the mark away",
-        LIST,
-        ("space",),
-        also="tick check",
-    ),
-    Action(
-        "list.mark_range",
-        "Mark range",
-        "Mark the rows from the one marked last to the selected one; Shift+arrows mark on the way",
-        LIST,
-        ("V",),
-    ),
-    Action(
-        "list.mark_all",
-        "Mark all",
-        "Mark every row that the filter lets through",
-        LIST,
-        ("asterisk",),
-    ),
-    Action(
-        "list.invert_marks",
-        "Invert marks",
-        "Mark the listed rows that are not marked, and take the marks of the others away",
-        LIST,
-        ("tilde",),
-    ),
-    Action("list.unmark", "Unmark all", "Take every mark away, also of hidden rows", LIST, ("u",)),
-)
+}
+"""By scope."""
 
 TABLE_KEYS: tuple[tuple[str, str, str], ...] = (
     ("up,k", "cursor_up", "Row up"),

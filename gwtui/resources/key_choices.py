@@ -7,13 +7,19 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from gwtui.crud.action import APP, COPY, LIST, Action
-from gwtui.domain.suggestions import did_you_mean
+from gwtui.domain.lookup import did_you_mean
 from gwtui.resources import actions as registry
+from gwtui.resources.account_actions import DOUBT
 from gwtui.resources.actions import ALWAYS_QUITS, QUIT
-from gwtui.resources.dialog_actions import ANYWHERE, DIALOG_SCOPES, FORM, NEW_KEY, QUESTION
-from gwtui.resources.figure_actions import FIGURES
-from gwtui.resources.frame_actions import TABLE_KEYS
-from gwtui.resources.recovery.actions import RESOURCE as DOUBT
+from gwtui.resources.frame_actions import (
+    ANYWHERE,
+    DIALOG_SCOPES,
+    FIGURES,
+    FORM,
+    NEW_KEY,
+    QUESTION,
+    TABLE_KEYS,
+)
 from gwtui.resources.registry import RESOURCES
 
 KeyChoices = Mapping[str, Sequence[str]]

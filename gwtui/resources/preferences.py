@@ -23,11 +23,11 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
-from gwtui.domain.suggestions import among
+from gwtui.domain.lookup import among
 from gwtui.local.settings_file import (
     Declared,
     Name,
@@ -38,7 +38,8 @@ from gwtui.local.settings_file import (
     change_settings,
     read_settings,
 )
-from gwtui.local.toml_editor import Value
+from gwtui.local.toml_file import TomlValue
+from gwtui.records import dataclass
 from gwtui.resources.registry import RESOURCES
 
 FILE_NAME = "preferences.toml"
@@ -268,9 +269,9 @@ class View:
     columns: tuple[str, ...] | None = None
 
     @property
-    def settings(self) -> dict[Name, Value]:
-        """What the file says of it."""
-        found: dict[str, Value | None] = {
+    def settings(self) -> dict[Name, TomlValue]:
+        """The settings that store it in the file."""
+        found: dict[str, TomlValue | None] = {
             "list": self.list,
             "filter": self.filter or None,
             "sort": None if self.sort is None else sorting_text(*self.sort),
@@ -297,8 +298,8 @@ class Preferences:
 
     def __init__(self, file: Path | None = None) -> None:
         self._file = file
-        self._settings: dict[Name, Value] = {}
-        self._unwritten: dict[Name, Value | None] = {}
+        self._settings: dict[Name, TomlValue] = {}
+        self._unwritten: dict[Name, TomlValue | None] = {}
         self._lock = threading.Lock()
         self.problem = ""
         if file is not None:
@@ -347,7 +348,7 @@ class Preferences:
             wide,
         )
 
-    def remember(self, changes: Mapping[Name, Value | None]) -> bool:
+    def remember(self, changes: Mapping[Name, TomlValue | None]) -> bool:
         """Change settings; None removes one, or a table. Whether ``write`` has something to do."""
         different = {name: value for name, value in changes.items() if self._differs(name, value)}
         for name, value in different.items():
@@ -361,7 +362,7 @@ class Preferences:
             self._unwritten.update(different)
             return bool(self._unwritten)
 
-    def _differs(self, name: Name, value: Value | None) -> bool:
+    def _differs(self, name: Name, value: TomlValue | None) -> bool:
         if value is None:
             return any(one[: len(name)] == name for one in self._settings)
         return self._settings.get(name) != value

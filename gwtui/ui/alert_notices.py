@@ -1,4 +1,4 @@
-"""What a person notices of alerts wherever they are: badge, notice, bell, the terminal's title."""
+"""How alerts are noticed on every screen: badge, notice, bell, the terminal's title."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from gwtui.resources.alerts.resource import counted, loud
+from gwtui.resources.alerts.resource import active_alerts, alert_count_cell
 from gwtui.watch.feeds.alerts import alert_history_feed, alerts_feed
 
 if TYPE_CHECKING:
@@ -68,19 +68,19 @@ class AlertNotices:
 
     def _is_news(self, event: AlertEvent) -> bool:
         """Whether to tell of it: not of what stood already when the past was told, as a demo's."""
-        past = self._session.history.told_until
+        past = self._session.history.filled_until
         return event.notifies and (past is None or event.at - past >= _FIRST_LOOK)
 
     # What is shown ----------------------------------------------------------------------------
 
     def _show(self, alerts: Sequence[Alert]) -> None:
-        badge = counted(alerts)
+        badge = alert_count_cell(alerts)
         if badge != self.badge:
             self.badge = badge
             screen = self._app.navigation.screen
             if screen is not None:
                 screen.refresh_frame()
-        loudest = loud(alerts)
+        loudest = active_alerts(alerts)
         where = self._session.connection.label
         text = "" if badge is None else f"{badge.text} · {loudest[0].title} · gwtui {where}"
         self._app.entitle(text if self._effects.title else "")

@@ -18,21 +18,24 @@ from textual.worker import Worker, WorkerState
 from gwtui.crud.action import APP, Action
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.resources.actions import by_id, remap
-from gwtui.resources.dialog_actions import ANYWHERE
+from gwtui.resources.frame_actions import ANYWHERE
 from gwtui.resources.preferences import FILE_NAME as PREFERENCES
 from gwtui.resources.preferences import Preferences
 from gwtui.resources.session import SessionFiles, TryMemory
-from gwtui.ui import in_doubt
+from gwtui.ui import in_doubt_writes
 from gwtui.ui.actions.context import ActionContext, Marks
 from gwtui.ui.actions.handlers import BACKGROUND, handler
 from gwtui.ui.commands import key_of, offered
 from gwtui.ui.connecting import SWEEPING, ConnectedApp
+from gwtui.ui.input_queue import ACTIONS
 from gwtui.ui.navigation import Navigation
 from gwtui.ui.remembering import Remembering
 from gwtui.ui.screens.opening import OpeningScreen
 from gwtui.ui.shutdown import Shutdown
 from gwtui.ui.terminal import TerminalTitle, give_back, is_too_small
-from gwtui.ui.textual_compat import bindings_of, driver_of, fail, let_be_switched, set_first_theme
+from gwtui.ui.textual_compat.app import driver_of, fail, set_first_theme
+from gwtui.ui.textual_compat.screens import let_be_switched
+from gwtui.ui.textual_compat.widgets import bindings_of
 from gwtui.ui.themes import (
     DEFAULT_THEME,
     THEMES,
@@ -41,7 +44,6 @@ from gwtui.ui.themes import (
     known_theme,
     list_sheet,
 )
-from gwtui.ui.typed_ahead import ACTIONS
 from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ if TYPE_CHECKING:
     from gwtui.local.first_steps import FirstSteps
     from gwtui.local.journal import Journal
     from gwtui.local.path_history import PathHistory
-    from gwtui.local.probe_key import Probing
+    from gwtui.local.probe_key import ProbeAccess
     from gwtui.local.targets import Targets
 
 _BACKGROUND = "background"
@@ -87,7 +89,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         data: Path | None = None,
         config: Path | None = None,
         tries: TryMemory | None = None,
-        probing: Probing | None = None,
+        probing: ProbeAccess | None = None,
         targets: Targets | None = None,
         state: Path | None = None,
     ) -> None:
@@ -236,7 +238,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             return
         covered = _covers_all(self.screen)
         if is_too_small(self.size) and not covered:
-            from gwtui.ui.screens.too_small import TooSmallScreen  # noqa: PLC0415 - seldom
+            from gwtui.ui.screens.dialogs import TooSmallScreen  # noqa: PLC0415 - seldom
 
             await self.push_screen(TooSmallScreen())
         elif covered and not is_too_small(self.size):
@@ -326,9 +328,9 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             if problem is not None:
                 self.say(problem, severity="warning")
 
-    async def on_look_into(self, message: in_doubt.LookInto) -> None:
+    async def on_look_into(self, message: in_doubt_writes.LookInto) -> None:
         """Go to a write in doubt."""
-        await self.open_route(in_doubt.route_to(message.plan))
+        await self.open_route(in_doubt_writes.route_to(message.plan))
 
     def narrow(self, workspace: str | None, name: str | None) -> None:
         """Narrow the scoped lists to a workspace, None for all of them."""

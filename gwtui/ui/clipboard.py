@@ -18,9 +18,9 @@ from typing import Any, Literal
 
 from textual.app import App
 
-from gwtui.local.clipboard_route import copy_route
 from gwtui.local.paths import Paths, PrivateDirectoryError, ensure_private
-from gwtui.ui.textual_compat import driver_of
+from gwtui.local.terminal import copy_route
+from gwtui.ui.textual_compat.app import driver_of
 
 Route = Literal["tmux", "terminal", "file", "none"]
 

@@ -9,27 +9,14 @@ from typing import TYPE_CHECKING
 from gwtui.crud.action import APP, Action
 from gwtui.resources import actions as registry
 from gwtui.resources.actions import by_id
-from gwtui.resources.dialog_actions import DIALOG_SCOPES
-from gwtui.ui.textual_compat import bindings_of
+from gwtui.resources.frame_actions import DIALOG_SCOPES
+from gwtui.ui.textual_compat.widgets import bindings_of
 
 if TYPE_CHECKING:
     from textual.dom import DOMNode
 
 _NAMED = re.compile(r"\{([a-z]+(?:-[a-z]+)*\.[a-z_-]+)\}", re.ASCII)
 """An action in a sentence: {keys.create}."""
-
-
-def tab_of(action: Action) -> str | None:
-    """The tab, or the place without one, that an action opens; None for every other action."""
-    return action.id.removeprefix(registry.GO) if action.id.startswith(registry.GO) else None
-
-
-def offered(scopes: Iterable[str]) -> tuple[Action, ...]:
-    """Everything that can be done in these scopes, the frame's own actions included."""
-    actions = registry.for_scopes(scopes)
-    return (*actions, *registry.place_actions()) if APP in scopes else actions
-
-
 _KEYS = {
     "question_mark": "?",
     "slash": "/",
@@ -62,6 +49,17 @@ _KEYS = {
     "right": "→",
     **{f"f{number}": f"F{number}" for number in range(1, 13)},
 }
+
+
+def tab_of(action: Action) -> str | None:
+    """The tab, or the place without one, that an action opens; None for every other action."""
+    return action.id.removeprefix(registry.GO) if action.id.startswith(registry.GO) else None
+
+
+def offered(scopes: Iterable[str]) -> tuple[Action, ...]:
+    """Everything that can be done in these scopes, the frame's own actions included."""
+    actions = registry.for_scopes(scopes)
+    return (*actions, *registry.place_actions()) if APP in scopes else actions
 
 
 def shown(key: str) -> str:

@@ -1,26 +1,27 @@
-"""What is typed behind a colon: which place or command it means, and how it goes on."""
+"""Paths and commands typed behind a colon: parsed, completed and followed."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from gwtui.crud.action import APP, Action
-from gwtui.domain.lookup import all_names, completed, lookup_path
+from gwtui.crud.resource import Scope
+from gwtui.domain.lookup import all_names, completed, did_you_mean, lookup_path
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.suggestions import did_you_mean
+from gwtui.records import dataclass
 from gwtui.resources import actions as registry
 from gwtui.resources.registry import ALIASES, PARENTS, PLACES, RESOURCES, resource_of
-from gwtui.ui.typed_ahead import ACTIONS
-from gwtui.watch.hub import Scope
+from gwtui.ui.input_queue import ACTIONS
 
 if TYPE_CHECKING:
     from gwtui.ui.actions.context import ActionContext, DashboardApp
     from gwtui.watch.feed import Feed
+
 
 PROFILE = "app.profile"
 VIEWS = frozenset({"app.view", "app.delete_view"})
@@ -34,7 +35,7 @@ _LEARNING = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Meant:
+class GotoTarget:
     """What a text means: a ``route``, a ``command`` with its argument, or why it is nothing."""
 
     route: str = ""
@@ -63,21 +64,21 @@ def parted(text: str) -> tuple[str, str, str]:
     return text[: found.start()], found[0], text[found.end() :]
 
 
-def understand(text: str) -> Meant:
+def parse_goto(text: str) -> GotoTarget:
     """Which place or command is meant; names behind it are looked up where it leads to."""
     head, _, rest = parted(text.strip().strip("/"))
     word, rest = head.lower(), rest.strip()
     command = commands().get(word)
     if command is not None and (not rest or command.id in _TAKING):
-        return Meant(command=command, argument=rest)
+        return GotoTarget(command=command, argument=rest)
     place = resource_of(word, rest)
     if command is None and (place in PLACES or (place in PARENTS and rest)):
-        return Meant(route=f"{place}/{rest}" if rest else place)
+        return GotoTarget(route=f"{place}/{rest}" if rest else place)
     if place in PARENTS:
-        return Meant(problem=f"{place} needs a name of {PARENTS[place]}: {place}/NAME")
+        return GotoTarget(problem=f"{place} needs a name of {PARENTS[place]}: {place}/NAME")
     called = safe_line(head, _NAME)
     near = did_you_mean(head, heads()) or f"; there are {', '.join(PLACES)}"
-    return Meant(problem=f"No place or command is called “{called}”{near}")
+    return GotoTarget(problem=f"No place or command is called “{called}”{near}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +168,7 @@ async def follow(context: ActionContext, text: str) -> None:
     """Go where a typed text leads, or run its command; or say why not."""
     if not text:
         return
-    app, meant = context.app, understand(text)
+    app, meant = context.app, parse_goto(text)
     if meant.problem:
         app.say(meant.problem, severity="warning")
     elif meant.command is not None:

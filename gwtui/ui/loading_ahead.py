@@ -20,24 +20,39 @@ _BREATH = 0.05
 """Seconds between two modules."""
 
 MODULES = (
-    *("gwtui.ui.goto", "gwtui.ui.widgets.prompt", "gwtui.ui.palette", "gwtui.ui.screens.help"),
-    *("gwtui.ui.help_lines", "gwtui.ui.actions.app", "gwtui.ui.actions.lists"),
-    *("gwtui.resources.copying", "gwtui.ui.actions.output", "gwtui.ui.actions.copying"),
-    *("gwtui.domain.linear_regex", "gwtui.domain.filter_terms", "gwtui.domain.filter_completion"),
-    *("gwtui.crud.filter_fields", "gwtui.domain.filters", "gwtui.ui.widgets.filter_help"),
+    "gwtui.ui.goto",
+    "gwtui.ui.widgets.prompt",
+    "gwtui.ui.screens.palette",
+    "gwtui.ui.screens.help",
+    "gwtui.ui.actions.lists",
+    "gwtui.ui.actions.app",
+    "gwtui.resources.copying",
+    "gwtui.ui.actions.output",
+    "gwtui.domain.linear_regex",
+    "gwtui.domain.filter_terms",
+    "gwtui.domain.filter_completion",
+    "gwtui.crud.filter_fields",
+    "gwtui.domain.filters",
 )
 """What palette, help, filter and tabs need; each after what it imports itself."""
-
 WRITING = (
-    *("gwtui.crud.fields", "gwtui.crud.form", "gwtui.resources.keys.form"),
-    *("gwtui.crud.writes", "gwtui.resources.keys.writes"),
-    *("gwtui.ui.forms.editors", "gwtui.ui.forms.confirm", "gwtui.ui.actions.writing"),
-    *("gwtui.ui.forms.conflict", "gwtui.ui.actions.editing"),
-    *("gwtui.ui.forms.value_screen", "gwtui.ui.forms.builtin_filters"),
-    *("gwtui.ui.forms.pattern_tester", "gwtui.ui.forms.custom_filters", "gwtui.ui.forms.search"),
-    *("gwtui.ui.forms.one_of_many", "gwtui.ui.forms.pick", "gwtui.ui.forms.row"),
-    *("gwtui.ui.forms.form_screen", "gwtui.ui.actions.crud", "gwtui.ui.forms.secret"),
-    *("gwtui.ui.actions.keys", "gwtui.ui.actions.declared"),
+    "gwtui.crud.fields",
+    "gwtui.crud.form",
+    "gwtui.resources.keys.form",
+    "gwtui.crud.writes",
+    "gwtui.resources.keys.writes",
+    "gwtui.ui.forms.field_editors",
+    "gwtui.ui.forms.confirm",
+    "gwtui.ui.actions.writing",
+    "gwtui.ui.forms.option_search",
+    "gwtui.ui.forms.pattern_tester",
+    "gwtui.ui.forms.content_filters",
+    "gwtui.ui.forms.option_pickers",
+    "gwtui.ui.forms.secret",
+    "gwtui.ui.forms.row",
+    "gwtui.ui.forms.form_screen",
+    "gwtui.ui.actions.crud",
+    "gwtui.ui.actions.keys",
 )
 """What forms and plans need: six megabytes that somebody who only watches does without."""
 

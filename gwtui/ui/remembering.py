@@ -1,4 +1,4 @@
-"""Writing down what a person chose, a moment later and beside what the dashboard does."""
+"""Writes preferences to their file, a second after a choice and without holding anything up."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gwtui.local.settings_file import Name, SettingsError
 from gwtui.resources.preferences import Preferences
 
 if TYPE_CHECKING:
-    from gwtui.local.toml_editor import Value
+    from gwtui.local.toml_file import TomlValue
     from gwtui.ui.actions.context import DashboardApp
 
 _PAUSE = 1.0
@@ -40,7 +40,7 @@ class Remembering:
         """A warning about what is remembered."""
         self._app.say(message, severity="warning")
 
-    def remember(self, changes: Mapping[Name, Value | None]) -> None:
+    def remember(self, changes: Mapping[Name, TomlValue | None]) -> None:
         """These settings hold from now on; None removes one, or a table of them."""
         if self.preferences.remember(changes) and self._due is None:
             self._due = asyncio.get_running_loop().call_later(_PAUSE, self._write_soon)

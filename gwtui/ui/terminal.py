@@ -1,4 +1,4 @@
-"""Giving the terminal back without the help of the program that is stuck."""
+"""The terminal: its least size, its title, and its modes given back when the program is stuck."""
 
 from __future__ import annotations
 
@@ -27,6 +27,9 @@ _STANDARD_OUTPUT = 1
 
 SMALLEST = Size(60, 15)
 """What the dashboard can be drawn in."""
+_LONGEST = 80
+_PUSH, _POP = "\x1b[22;2t", "\x1b[23;2t"
+_SET = "\x1b]2;{}\x1b\\"
 
 
 def is_too_small(size: Size) -> bool:
@@ -63,11 +66,6 @@ def give_back(driver: Driver | None, last_words: str = "") -> None:
     with contextlib.suppress(OSError):
         if select.select([], [descriptor], [], 0)[1]:
             os.write(descriptor, (last_words + _RESET).encode("ascii"))
-
-
-_LONGEST = 80
-_PUSH, _POP = "\x1b[22;2t", "\x1b[23;2t"
-_SET = "\x1b]2;{}\x1b\\"
 
 
 class TerminalTitle:

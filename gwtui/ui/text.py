@@ -1,18 +1,43 @@
-"""Plain text as it is shown: in a number of cells, a title inside of a sentence."""
+"""Text as it is shown: in the colour of a tone, in a number of cells, a title in a sentence."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
+from textual.content import Content
 
+from gwtui.domain.cells import Tone
+
+if TYPE_CHECKING:
+    from gwtui.crud.resource import Cell
+
+
+STYLES: Mapping[Tone, str] = {
+    "plain": "$tone-plain",
+    "muted": "$tone-muted",
+    "good": "$tone-good",
+    "warn": "$tone-warn",
+    "bad": "$tone-bad",
+    "accent": "$tone-accent",
+}
 ELLIPSIS = "…"
-
 _ID = re.compile(
     r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
     r"|(?:[a-z]{2,6}[-_])?(?:\d{6,}-)?(?=[A-Za-z]*\d)[0-9A-Za-z]{12,}"
 )
+
+
+def toned(text: str, tone: Tone = "plain", *, bold: bool = False) -> Content:
+    """Text in a tone. The text is shown as it is; it must have passed ``safe_text``."""
+    return Content.styled(text, f"{STYLES[tone]} bold" if bold else STYLES[tone])
+
+
+def cell_content(cell: Cell) -> Content:
+    """A cell as content."""
+    return toned(cell.text, cell.tone)
 
 
 def is_id(text: str) -> bool:

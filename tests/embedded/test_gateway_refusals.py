@@ -10,7 +10,7 @@ from gateway_bench import Bench, bench
 
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.embedded import wire
-from gwtui.embedded.bodies import MAX_BODY_BYTES
+from gwtui.embedded.request_body import MAX_BODY_BYTES
 from gwtui.embedded.store import account
 
 JSON = {"Content-Type": "application/json"}
@@ -141,7 +141,7 @@ async def test_a_handler_that_fails_half_way_leaves_nothing(
     def broken(key: object) -> None:
         raise RuntimeError("after the insert")
 
-    monkeypatch.setattr(wire, "usage_figures", broken)
+    monkeypatch.setattr(wire, "json_amount", broken)
     await gate.refused(500, "POST", "/keys", json={"name": "never"})
     monkeypatch.undo()
     assert await gate.data("GET", "/keys") == []

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from gwtui.contract.models import Endpoint, Model, ModelEndpoints, Provider
-from gwtui.contract.pricing import PRICE_KEYS, Pricing
+from gwtui.contract.models import PRICE_KEYS, Endpoint, Model, ModelEndpoints, Pricing, Provider
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.values import (
     INPUT_MODALITIES,

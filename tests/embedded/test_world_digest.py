@@ -32,7 +32,7 @@ WORLDS = (
     "8c4ee33d97e70c3c84db0d8e97dfcf0d1da1ceab888d052fe82bd1c1654519a3",
     "56abe6eab72529961bd88425bc07329e37d3ec411ec84395658959706b926f52",
 )
-DATABASE = "ce024f3215e5c81ade4a8bdf531794b03511cc459c45ba2690449f56dbd9eb1e"
+DATABASE = "3f4b3a5f757fb5b811d637f3c019929ca655213084a8a816c84657130864de48"
 
 
 def digest(values: Iterator[Any]) -> str:
@@ -79,8 +79,8 @@ def test_the_database_of_a_first_day() -> None:
         )
     try:
         with gateway._database.read() as db:
-            # What is served here is no part of the world: on the first day there is none of it.
-            world = (line for line in db.iterdump() if "served_" not in line)
-            assert digest(world) == DATABASE
+            # Indexes are no part of the world, nor is what is served here: there is none of it yet.
+            lines = (line for line in db.iterdump() if not line.startswith("CREATE INDEX"))
+            assert digest(line for line in lines if "served_" not in line) == DATABASE
     finally:
         gateway.close()

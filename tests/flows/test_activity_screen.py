@@ -13,13 +13,13 @@ import pytest
 from gwtui.client.gateway import GatewayClient
 from gwtui.domain.activity import completed_days, tally
 from gwtui.domain.money import usd
-from gwtui.embedded.simulator.generations import latest_requests
-from gwtui.resources.activity.resource import Ranked
+from gwtui.embedded.store.generations import latest_requests
+from gwtui.resources.activity import Ranked
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.activity import ActivityScreen
 from gwtui.ui.screens.generation import GenerationScreen
 from gwtui.ui.widgets.bars import BarChart
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.lines import OneLine
 from gwtui.watch.feeds import activity as activity_feeds
 from journeys import Terminal, at_rest
 from screen_text import shown

@@ -17,8 +17,8 @@ from gwtui.local.journal import Journal
 from gwtui.ui.actions.alerts import AlertRuleScreen, preview_cell
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.screens.ask import AskScreen
-from gwtui.ui.screens.choose import ChooseScreen
+from gwtui.ui.screens.choosers import ChooseScreen
+from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.terminal import TerminalTitle
 from gwtui.watch.alerts.model import Alert
 from gwtui.watch.alerts.preview import Preview

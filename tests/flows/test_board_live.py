@@ -16,16 +16,16 @@ from textual import events
 from board_desk import Opened, _rows, board, line, notices, press
 from board_kit import MODELS, Filled, at_rest, board_of, filled_once
 from dashboard_kit import MOMENT, Demo, settled
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.domain.clock import Clock
-from gwtui.ui.board import readings
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.board import sources
+from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.plot import PlotView
-from gwtui.watch.board.snapshot import BoardSnapshot
+from gwtui.watch.board import BoardSnapshot
 from gwtui.watch.history.file import open_writable
 from gwtui.watch.history.lease import Lease
 from gwtui.watch.history.model import RESOURCES, Resource
-from gwtui.watch.history.observations import ObservedReading, credits_seen
+from gwtui.watch.history.observers import ObservedReading, observe_credits
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.replay import Snapshot, snapshot_at
 from gwtui.watch.history.writer import HistoryWriter
@@ -182,7 +182,7 @@ async def test_who_cannot_read_credits_still_sees_endpoints(
         asked.append(set(resources))
         return snapshot_at(reader, moment, resources)
 
-    monkeypatch.setattr(readings, "snapshot_at", ask)
+    monkeypatch.setattr(sources, "snapshot_at", ask)
     before = recorded_credits()
     demo.management = False
     demo.token = demo.gateway.issue_key(management=False, name="plain")
@@ -256,7 +256,7 @@ def another_instance(data: Path) -> Iterator[Callable[[datetime, Decimal], None]
             credits = Credits.model_validate(
                 {"total_credits": Decimal(1000), "total_usage": 1000 - balance}
             )
-            writer.observe(credits_seen(credits, ObservedReading(at, 60)))
+            writer.observe(observe_credits(credits, ObservedReading(at, 60)))
 
         yield record
         lease.release(connection)

@@ -14,7 +14,7 @@ from board_desk import Opened, _rows, board, line, notices, press
 from board_kit import Filled, at_rest, board_of, filled_once
 from dashboard_kit import MOMENT, Demo, settled
 from gwtui.ui.screens.changes import ChangesScreen
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.plot import PlotView
 from walk import walk
 

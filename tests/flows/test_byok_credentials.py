@@ -6,20 +6,16 @@ import asyncio
 import gc
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import SecretStr
-from textual.pilot import Pilot
-from textual.screen import Screen
 
+from desk import Desk
 from gwtui.client.errors import NotFoundError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
-from gwtui.local.journal import Journal, JournalEntry
-from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.watch.feeds.byok import ByokRow
@@ -30,30 +26,8 @@ from walk import walk
 SENTINEL = "sk-SENTINEL-7f3a9c51d0e24b68"
 
 
-class Desk:
-    """A dashboard on the list of credentials, and a second administrator."""
-
-    def __init__(self, place: Site, app: GwtuiApp, pilot: Pilot[int], folder: Path) -> None:
-        self.place = place
-        self.app = app
-        self.pilot = pilot
-        self.journal = Journal(folder / "journal.jsonl")
-        self.told = 0
-        """Entries of the journal that were there before this step."""
-
-    async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
-
-    async def wait_for(self, kind: type[Screen[Any]]) -> Any:
-        await until(self.pilot, lambda: isinstance(self.app.screen, kind), kind.__name__)
-        return self.app.screen
-
-    async def said(self, words: str) -> None:
-        await until(self.pilot, lambda: words in notices(self.app), words)
-
-    async def back_to_list(self) -> None:
-        screen = listing(self.app)
-        await until(self.pilot, lambda: self.app.screen is screen, "the list")
+class ByokDesk(Desk):
+    """A person at the list of credentials."""
 
     async def select(self, name: str) -> None:
         def there() -> bool:
@@ -68,24 +42,9 @@ class Desk:
         assert isinstance(row, ByokRow)
         return row.credential
 
-    @asynccontextmanager
-    async def colleague(self) -> AsyncIterator[GatewayClient]:
-        async with (
-            self.place.connect() as connection,
-            GatewayClient(connection, clock=self.place.clock) as client,
-        ):
-            yield client
-
     async def read(self, identity: str | None) -> ByokCredential:
         async with self.colleague() as client:
             return await client.byok.get(identity or "")
-
-    def entries(self) -> list[JournalEntry]:
-        """What this step wrote to the journal."""
-        return [*self.journal.entries()][self.told :]
-
-    def events(self) -> list[str]:
-        return [entry.event for entry in self.entries()]
 
 
 async def store(place: Site, name: str, **fields: Any) -> ByokCredential:
@@ -95,15 +54,15 @@ async def store(place: Site, name: str, **fields: Any) -> ByokCredential:
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+async def desk(tmp_path: Path) -> AsyncIterator[ByokDesk]:
     async with site(content="empty") as place:
         await store(place, "Main account")
         await store(place, "Spare", is_fallback=True)
         async with dashboard(place, tmp_path, start="byok", size=(80, 24)) as (app, pilot):
-            yield Desk(place, app, pilot, tmp_path)
+            yield ByokDesk(place, app, pilot, tmp_path)
 
 
-async def a_key_is_stored_and_its_row_selected(desk: Desk) -> None:
+async def a_key_is_stored_and_its_row_selected(desk: ByokDesk) -> None:
     await desk.press("n")
     await desk.wait_for(FormScreen)
     await desk.press(*"kestrel", "tab", *SENTINEL)
@@ -117,7 +76,7 @@ async def a_key_is_stored_and_its_row_selected(desk: Desk) -> None:
     assert desk.events() == ["intent", "applied"]
 
 
-async def a_provider_that_is_not_listed_is_asked_about_before_it_is_sent(desk: Desk) -> None:
+async def a_provider_that_is_not_listed_is_asked_about_before_it_is_sent(desk: ByokDesk) -> None:
     await desk.press("n")
     await desk.wait_for(FormScreen)
     await desk.press(*"nortwhind", "tab", *SENTINEL)
@@ -141,7 +100,7 @@ async def a_provider_that_is_not_listed_is_asked_about_before_it_is_sent(desk: D
     assert desk.events()[0] == "intent", "whoever goes on deliberately gets the gateway's own word"
 
 
-async def the_list_is_in_the_order_of_trial(desk: Desk) -> None:
+async def the_list_is_in_the_order_of_trial(desk: ByokDesk) -> None:
     table = listing(desk.app).table
     names = []
     for identity in table.identities:
@@ -154,7 +113,7 @@ async def the_list_is_in_the_order_of_trial(desk: Desk) -> None:
     )
 
 
-async def an_edit_sends_only_what_changed(desk: Desk) -> None:
+async def an_edit_sends_only_what_changed(desk: ByokDesk) -> None:
     await desk.select("Main account")
     before = await desk.read(desk.selected.id)
     await desk.press("e")
@@ -174,7 +133,7 @@ async def an_edit_sends_only_what_changed(desk: Desk) -> None:
     assert intent.details["summary"] == {"name": "Main account 2", "allowed_models": ["acme/one"]}
 
 
-async def an_empty_restriction_is_sent_as_empty_and_warned_of(desk: Desk) -> None:
+async def an_empty_restriction_is_sent_as_empty_and_warned_of(desk: ByokDesk) -> None:
     await desk.select("Spare")
     await desk.press("e")
     form = await desk.wait_for(FormScreen)
@@ -190,7 +149,7 @@ async def an_empty_restriction_is_sent_as_empty_and_warned_of(desk: Desk) -> Non
     await until(desk.pilot, lambda: "blocked" in shown(desk.app), "the state")
 
 
-async def a_rotation_says_first_that_the_old_key_is_gone(desk: Desk) -> None:
+async def a_rotation_says_first_that_the_old_key_is_gone(desk: ByokDesk) -> None:
     await desk.select("Main account")
     before = await desk.read(desk.selected.id)
     await desk.press("R")
@@ -210,7 +169,7 @@ async def a_rotation_says_first_that_the_old_key_is_gone(desk: Desk) -> None:
     assert desk.events() == ["intent", "applied"]
 
 
-async def going_back_from_the_plan_sends_nothing(desk: Desk) -> None:
+async def going_back_from_the_plan_sends_nothing(desk: ByokDesk) -> None:
     await desk.select("Main account")
     before = await desk.read(desk.selected.id)
     await desk.press("R")
@@ -223,7 +182,7 @@ async def going_back_from_the_plan_sends_nothing(desk: Desk) -> None:
     assert desk.events() == []
 
 
-async def a_rotation_by_somebody_else_is_told(desk: Desk) -> None:
+async def a_rotation_by_somebody_else_is_told(desk: ByokDesk) -> None:
     await desk.select("Main account")
     await desk.press("R")
     await desk.wait_for(FormScreen)
@@ -235,7 +194,7 @@ async def a_rotation_by_somebody_else_is_told(desk: Desk) -> None:
     assert "Somebody else rotated it" in shown(desk.app)
 
 
-async def a_credential_is_disabled_and_enabled(desk: Desk) -> None:
+async def a_credential_is_disabled_and_enabled(desk: ByokDesk) -> None:
     await desk.select("Main account")
     await desk.press("x")
     await desk.wait_for(ConfirmScreen)
@@ -251,7 +210,7 @@ async def a_credential_is_disabled_and_enabled(desk: Desk) -> None:
     assert (await desk.read(desk.selected.id)).disabled is False
 
 
-async def a_deletion_wipes_the_key_and_takes_a_deliberate_answer(desk: Desk) -> None:
+async def a_deletion_wipes_the_key_and_takes_a_deliberate_answer(desk: ByokDesk) -> None:
     await desk.select("Main account")
     identity = desk.selected.id
     await desk.press("D")
@@ -267,7 +226,7 @@ async def a_deletion_wipes_the_key_and_takes_a_deliberate_answer(desk: Desk) -> 
     await until(desk.pilot, lambda: listing(desk.app).table.total_count == 1, "the row to go")
 
 
-async def a_refusal_of_the_gateway_keeps_what_was_typed(desk: Desk) -> None:
+async def a_refusal_of_the_gateway_keeps_what_was_typed(desk: ByokDesk) -> None:
     await desk.press("n")
     form = await desk.wait_for(FormScreen)
     await desk.press(*"northwind", "tab", *SENTINEL)
@@ -279,7 +238,7 @@ async def a_refusal_of_the_gateway_keeps_what_was_typed(desk: Desk) -> None:
     assert SENTINEL[:8] not in shown(desk.app)
 
 
-async def own_key_only_and_fallback_exclude_each_other(desk: Desk) -> None:
+async def own_key_only_and_fallback_exclude_each_other(desk: ByokDesk) -> None:
     await desk.press("n")
     form = await desk.wait_for(FormScreen)
     await desk.press(*"northwind", "tab", *SENTINEL)
@@ -290,7 +249,7 @@ async def own_key_only_and_fallback_exclude_each_other(desk: Desk) -> None:
     assert desk.events() == []
 
 
-async def test_a_credential_is_checked_rotated_and_edited(desk: Desk) -> None:
+async def test_a_credential_is_checked_rotated_and_edited(desk: ByokDesk) -> None:
     await walk(
         desk,
         a_provider_that_is_not_listed_is_asked_about_before_it_is_sent,
@@ -304,7 +263,7 @@ async def test_a_credential_is_checked_rotated_and_edited(desk: Desk) -> None:
     )
 
 
-async def test_a_credential_is_listed_switched_deleted_and_stored(desk: Desk) -> None:
+async def test_a_credential_is_listed_switched_deleted_and_stored(desk: ByokDesk) -> None:
     await walk(
         desk,
         the_list_is_in_the_order_of_trial,
@@ -316,7 +275,7 @@ async def test_a_credential_is_listed_switched_deleted_and_stored(desk: Desk) ->
 
 @pytest.mark.usefixtures("own_objects_only")
 async def test_the_key_that_was_typed_is_nowhere_once_it_was_sent(
-    desk: Desk, tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: Any
+    desk: ByokDesk, tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: Any
 ) -> None:
     caplog.set_level(logging.DEBUG)
     await desk.press("n")

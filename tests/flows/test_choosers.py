@@ -22,13 +22,12 @@ from gwtui.crud.form import (
 )
 from gwtui.crud.plan import Applied
 from gwtui.resources.keys.form import create_form
-from gwtui.ui.forms.builtin_filters import BuiltinsScreen
-from gwtui.ui.forms.conflict import ConflictScreen, Dispute, SideEditor
-from gwtui.ui.forms.editors import ChoiceEditor
+from gwtui.ui.forms.confirm import ConflictScreen, FieldConflict, SideEditor
+from gwtui.ui.forms.content_filters import BuiltinsScreen
+from gwtui.ui.forms.field_editors import ChoiceEditor
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.one_of_many import FindScreen, ModelEditor, PickEditor
-from gwtui.ui.forms.pick import PickScreen
-from gwtui.ui.screens.choose import Choice, ChooseScreen
+from gwtui.ui.forms.option_pickers import FindScreen, ModelEditor, PickEditor, PickScreen
+from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from plan_kit import form_context
 from screen_text import shown
 
@@ -306,7 +305,7 @@ async def test_a_builtin_filter_is_typed_and_escape_first_takes_that_back() -> N
 
 
 async def test_the_side_of_a_conflict_is_typed() -> None:
-    app = HostApp(ConflictScreen("Changed", [Dispute("name", "Name", "a", "b", "c")]))
+    app = HostApp(ConflictScreen("Changed", [FieldConflict("name", "Name", "a", "b", "c")]))
     async with app.run_test(size=(80, 24)) as pilot:
         side = app.modal.query_one(SideEditor)
         await press(pilot, *"your")

@@ -9,7 +9,7 @@ from typing import Any
 
 from gwtui.ui.screens.compare import CompareRequestScreen, CompareScreen
 from gwtui.ui.widgets.growing_text import GrowingText
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.lines import OneLine
 from scripted_models import ScriptedModels
 from shell_kit import listing, until
 from try_desk import MODEL, TryDesk, try_desk

@@ -15,7 +15,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey, CreateKeyRequest
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Confirmation, Plan, Unknown
-from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.faults import FaultInjector
 from gwtui.local.audit import AuditLog
 from gwtui.local.journal import Journal
 from gwtui.local.sealed_keys import sealed_keys
@@ -23,10 +23,9 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
-from gwtui.ui.screens.ask import AskScreen, NoticeScreen
-from gwtui.ui.screens.choose import ChooseScreen
+from gwtui.ui.screens.choosers import ChooseScreen, MenuScreen
+from gwtui.ui.screens.dialogs import AskScreen, NoticeScreen
 from gwtui.ui.screens.doubt import DoubtScreen
-from gwtui.ui.screens.menu import MenuScreen
 from plan_kit import key_plans
 from screen_text import shown
 from shell_kit import Site, dashboard, has_data, line, listing, notices, site, until
@@ -37,7 +36,7 @@ AFTER, BEFORE = "reset-after", "reset-before"
 class Desk:
     """One gateway that can be made to fail, and the files of one person."""
 
-    def __init__(self, place: Site, faults: Switchboard, folder: Path) -> None:
+    def __init__(self, place: Site, faults: FaultInjector, folder: Path) -> None:
         self.place = place
         self.faults = faults
         self.folder = folder
@@ -74,7 +73,7 @@ class Desk:
 
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    faults = Switchboard()
+    faults = FaultInjector()
     async with site(faults=faults) as place:
         yield Desk(place, faults, tmp_path)
 

@@ -25,9 +25,8 @@ from gwtui.embedded.hosting import host_on_socket
 from gwtui.local.journal import Journal
 from gwtui.resources.actions import by_id
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.forms.confirm import ConfirmScreen
-from gwtui.ui.forms.conflict import ConflictScreen
-from gwtui.ui.forms.editors import TextEditor
+from gwtui.ui.forms.confirm import ConfirmScreen, ConflictScreen
+from gwtui.ui.forms.field_editors import TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
 from screen_text import shown

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from gwtui.local.first_steps import FILE_NAME
 from gwtui.local.journal import Journal
+from gwtui.ui.actions.first_steps import FirstStepsScreen
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.screens.first_steps import FirstStepsScreen
 from journeys import Terminal, at_rest
 from shell_kit import Site, listing, site, until
 

@@ -12,9 +12,8 @@ from gwtui.client import errors
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.crud.form import BuiltinRow, CustomFilterField, CustomRow, FilterListField
 from gwtui.crud.plan import Refused
-from gwtui.ui.forms.builtin_filters import BuiltinsScreen
-from gwtui.ui.forms.custom_filters import FiltersScreen
-from gwtui.ui.forms.editors import LinesEditor
+from gwtui.ui.forms.content_filters import BuiltinsScreen, FiltersScreen
+from gwtui.ui.forms.field_editors import LinesEditor
 from gwtui.ui.forms.pattern_tester import PatternTester
 
 BUILTINS = FilterListField("content_filter_builtins", "Builtin filters")

@@ -12,26 +12,25 @@ import pytest
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import UpdateKeyRequest
 from gwtui.local.journal import Journal
-from gwtui.ui.forms.confirm import ConfirmScreen
-from gwtui.ui.forms.conflict import ConflictScreen
+from gwtui.ui.forms.confirm import ConfirmScreen, ConflictScreen
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.one_of_many import PickEditor
+from gwtui.ui.forms.option_pickers import PickEditor
 from gwtui.ui.forms.secret import SecretScreen
-from gwtui.ui.screens.ask import AskScreen
-from gwtui.ui.screens.choose import ChooseScreen
-from key_desk import Desk, acknowledge
+from gwtui.ui.screens.choosers import ChooseScreen
+from gwtui.ui.screens.dialogs import AskScreen
+from key_desk import KeyDesk, acknowledge
 from screen_text import shown
 from shell_kit import dashboard, listing, site, until
 from walk import start_over, walk
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+async def desk(tmp_path: Path) -> AsyncIterator[KeyDesk]:
     async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
-        yield Desk(place, app, pilot, tmp_path)
+        yield KeyDesk(place, app, pilot, tmp_path)
 
 
-async def a_new_key_is_shown_once_and_then_selected(desk: Desk) -> None:
+async def a_new_key_is_shown_once_and_then_selected(desk: KeyDesk) -> None:
     before = listing(desk.app).table.total_count
     await desk.press("n")
     await desk.wait_for(FormScreen)
@@ -59,7 +58,7 @@ async def a_new_key_is_shown_once_and_then_selected(desk: Desk) -> None:
     assert current.limit == made.limit
 
 
-async def the_new_key_goes_to_the_workspace_that_was_picked(desk: Desk) -> None:
+async def the_new_key_goes_to_the_workspace_that_was_picked(desk: KeyDesk) -> None:
     await desk.press("n")
     await desk.wait_for(FormScreen)
     await desk.press(*"zz there")
@@ -76,7 +75,7 @@ async def the_new_key_goes_to_the_workspace_that_was_picked(desk: Desk) -> None:
     assert desk.selected.key.workspace_id == chosen
 
 
-async def a_key_pressed_twice_opens_one_form(desk: Desk) -> None:
+async def a_key_pressed_twice_opens_one_form(desk: KeyDesk) -> None:
     for key, kind in (("n", FormScreen), ("e", FormScreen), ("D", ConfirmScreen)):
         for _ in range(3):
             desk.app.simulate_key(key)
@@ -86,13 +85,13 @@ async def a_key_pressed_twice_opens_one_form(desk: Desk) -> None:
         await start_over(desk.app, desk.pilot)
 
 
-async def the_form_does_not_wait_for_the_names_of_workspaces(desk: Desk) -> None:
+async def the_form_does_not_wait_for_the_names_of_workspaces(desk: KeyDesk) -> None:
     await desk.place.stop()
     await desk.press("n")
     await desk.wait_for(FormScreen)
 
 
-async def a_full_disk_after_the_write_is_told(desk: Desk) -> None:
+async def a_full_disk_after_the_write_is_told(desk: KeyDesk) -> None:
     record = Journal.record
 
     def full(self: Journal, entry: Any) -> None:
@@ -110,7 +109,7 @@ async def a_full_disk_after_the_write_is_told(desk: Desk) -> None:
         await desk.said("disabled")
 
 
-async def quitting_asks_while_the_value_is_not_stored(desk: Desk) -> None:
+async def quitting_asks_while_the_value_is_not_stored(desk: KeyDesk) -> None:
     await desk.press("n")
     await desk.wait_for(FormScreen)
     await desk.press(*"zz", "ctrl+s")
@@ -123,7 +122,7 @@ async def quitting_asks_while_the_value_is_not_stored(desk: Desk) -> None:
     await acknowledge(desk)
 
 
-async def quitting_asks_while_something_typed_is_not_sent(desk: Desk) -> None:
+async def quitting_asks_while_something_typed_is_not_sent(desk: KeyDesk) -> None:
     await desk.press("n")
     form = await desk.wait_for(FormScreen)
     await desk.press(*"zz", "ctrl+q")
@@ -138,7 +137,7 @@ async def quitting_asks_while_something_typed_is_not_sent(desk: Desk) -> None:
     assert desk.events() == []
 
 
-async def an_edit_changes_only_what_was_edited(desk: Desk) -> None:
+async def an_edit_changes_only_what_was_edited(desk: KeyDesk) -> None:
     key = await desk.select(limit_reset="monthly", disabled=False)
     before = await desk.read(key.hash)
     await desk.press("e")
@@ -159,7 +158,7 @@ async def an_edit_changes_only_what_was_edited(desk: Desk) -> None:
     assert intent.details["summary"] == {"name": f"{key.name} 2"}
 
 
-async def a_limit_is_cleared_with_null(desk: Desk) -> None:
+async def a_limit_is_cleared_with_null(desk: KeyDesk) -> None:
     key = await desk.select(limit_reset="monthly", disabled=False)
     await desk.press("e")
     await desk.wait_for(FormScreen)
@@ -173,7 +172,7 @@ async def a_limit_is_cleared_with_null(desk: Desk) -> None:
     assert "limit" not in after.gaps
 
 
-async def both_changed_the_same_field(desk: Desk) -> None:
+async def both_changed_the_same_field(desk: KeyDesk) -> None:
     key = await desk.select(limit_reset="monthly", disabled=False)
     await desk.press("e")
     form = await desk.wait_for(FormScreen)
@@ -202,7 +201,7 @@ async def both_changed_the_same_field(desk: Desk) -> None:
     assert (after.name, after.limit_reset) == (f"{key.name} mine", "daily")
 
 
-async def a_change_made_while_the_question_stood_is_asked_about(desk: Desk) -> None:
+async def a_change_made_while_the_question_stood_is_asked_about(desk: KeyDesk) -> None:
     key = await desk.select(limit_reset="monthly", disabled=False)
     await desk.press("e")
     await desk.wait_for(FormScreen)
@@ -227,7 +226,7 @@ async def a_change_made_while_the_question_stood_is_asked_about(desk: Desk) -> N
     assert (after.name, after.limit_reset) == (f"{key.name} mine", "daily")
 
 
-async def keeping_theirs_sends_nothing(desk: Desk) -> None:
+async def keeping_theirs_sends_nothing(desk: KeyDesk) -> None:
     key = await desk.select(limit_reset="monthly", disabled=False)
     await desk.press("e")
     await desk.wait_for(FormScreen)
@@ -242,7 +241,7 @@ async def keeping_theirs_sends_nothing(desk: Desk) -> None:
     await desk.app.hub.refresh("keys")
 
 
-async def a_key_deleted_meanwhile_is_said_in_the_form(desk: Desk) -> None:
+async def a_key_deleted_meanwhile_is_said_in_the_form(desk: KeyDesk) -> None:
     key = await desk.select(limit_reset="monthly", disabled=False)
     await desk.press("e")
     await desk.wait_for(FormScreen)
@@ -253,7 +252,7 @@ async def a_key_deleted_meanwhile_is_said_in_the_form(desk: Desk) -> None:
     assert f"{key.name} mine" in shown(desk.app)
 
 
-async def test_keys_are_made_and_kept_until_stored(desk: Desk) -> None:
+async def test_keys_are_made_and_kept_until_stored(desk: KeyDesk) -> None:
     await walk(
         desk,
         a_new_key_is_shown_once_and_then_selected,
@@ -266,7 +265,7 @@ async def test_keys_are_made_and_kept_until_stored(desk: Desk) -> None:
     )
 
 
-async def test_keys_are_changed_beside_somebody_else(desk: Desk) -> None:
+async def test_keys_are_changed_beside_somebody_else(desk: KeyDesk) -> None:
     await walk(
         desk,
         an_edit_changes_only_what_was_edited,

@@ -15,19 +15,19 @@ from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
-from gwtui.ui.screens.ask import AskScreen, NoticeScreen, WaitScreen
-from key_desk import Desk, acknowledge
+from gwtui.ui.screens.dialogs import AskScreen, NoticeScreen, WaitScreen
+from key_desk import KeyDesk, acknowledge
 from screen_text import shown
 from shell_kit import dashboard, listing, site, until
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+async def desk(tmp_path: Path) -> AsyncIterator[KeyDesk]:
     async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
-        yield Desk(place, app, pilot, tmp_path)
+        yield KeyDesk(place, app, pilot, tmp_path)
 
 
-async def test_a_key_is_disabled_and_enabled(desk: Desk) -> None:
+async def test_a_key_is_disabled_and_enabled(desk: KeyDesk) -> None:
     key = await desk.select(disabled=False, limit_reset="monthly")
     await desk.press("x")
     await desk.wait_for(ConfirmScreen)
@@ -48,7 +48,7 @@ async def test_a_key_is_disabled_and_enabled(desk: Desk) -> None:
     assert (await desk.read(key.hash)).disabled is False
 
 
-async def test_disabling_what_a_colleague_disabled_enables_nothing(desk: Desk) -> None:
+async def test_disabling_what_a_colleague_disabled_enables_nothing(desk: KeyDesk) -> None:
     key = await desk.select(disabled=False, limit_reset="monthly")
     async with desk.colleague() as client:
         await client.keys.update(key.hash or "", UpdateKeyRequest(disabled=True))
@@ -58,7 +58,7 @@ async def test_disabling_what_a_colleague_disabled_enables_nothing(desk: Desk) -
     assert desk.events() == []
 
 
-async def test_a_key_is_deleted_only_by_going_to_the_button(desk: Desk) -> None:
+async def test_a_key_is_deleted_only_by_going_to_the_button(desk: KeyDesk) -> None:
     key = await desk.select(disabled=False, limit_reset="monthly")
     await desk.press("D")
     await desk.wait_for(ConfirmScreen)
@@ -78,7 +78,7 @@ async def test_a_key_is_deleted_only_by_going_to_the_button(desk: Desk) -> None:
     assert desk.events() == ["intent", "applied"]
 
 
-async def test_the_target_is_that_of_the_key_press(desk: Desk) -> None:
+async def test_the_target_is_that_of_the_key_press(desk: KeyDesk) -> None:
     key = await desk.select(disabled=False, limit_reset="monthly")
     await desk.press("D")
     await desk.wait_for(ConfirmScreen)
@@ -93,7 +93,7 @@ async def test_the_target_is_that_of_the_key_press(desk: Desk) -> None:
 
 
 async def test_a_refusal_of_the_gateway_lands_on_its_field(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    desk: KeyDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from gwtui.client import keys as service  # noqa: PLC0415
 
@@ -109,7 +109,7 @@ async def test_a_refusal_of_the_gateway_lands_on_its_field(
     assert desk.events() == ["intent", "refused"]
 
 
-async def test_a_gateway_that_is_gone_loses_nothing_typed(desk: Desk) -> None:
+async def test_a_gateway_that_is_gone_loses_nothing_typed(desk: KeyDesk) -> None:
     await desk.press("n")
     form = await desk.wait_for(FormScreen)
     await desk.press(*"zz kept")
@@ -125,7 +125,7 @@ async def test_a_gateway_that_is_gone_loses_nothing_typed(desk: Desk) -> None:
 
 
 async def test_a_lost_answer_is_told_and_stays_in_the_journal(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    desk: KeyDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from gwtui.client.errors import NoAnswerError  # noqa: PLC0415
 
@@ -153,7 +153,7 @@ async def test_quitting_waits_for_a_write_under_way(
 ) -> None:
     async with site() as place:
         async with dashboard(place, tmp_path) as (app, pilot):
-            desk = Desk(place, app, pilot, tmp_path)
+            desk = KeyDesk(place, app, pilot, tmp_path)
             update = type(app.gateway.keys).update
             begun, answered = asyncio.Event(), asyncio.Event()
 

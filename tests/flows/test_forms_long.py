@@ -16,7 +16,7 @@ from gwtui.crud.form import (
     TextAreaField,
     ThreeWaySwitch,
 )
-from gwtui.ui.forms.editors import ChoiceEditor, LinesEditor, TickEditor
+from gwtui.ui.forms.field_editors import ChoiceEditor, LinesEditor, TickEditor
 from gwtui.ui.forms.form_screen import ProgressLine
 from gwtui.ui.forms.row import FieldRow
 from resizing_kit import counted_layouts

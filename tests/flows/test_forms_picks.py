@@ -10,9 +10,8 @@ from field_desk import HOSTILE, Desk, models, one, refuse
 from form_kit import until
 from gwtui.contract.workspaces import CreateWorkspaceRequest
 from gwtui.crud.form import FormField, FormSpec, ModelField, MultiPickField, PickOption
-from gwtui.ui.forms.one_of_many import FindScreen, ModelEditor
-from gwtui.ui.forms.pick import PickScreen
-from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.forms.option_pickers import FindScreen, ModelEditor, PickScreen
+from gwtui.ui.screens.dialogs import AskScreen
 
 PICK = MultiPickField(
     "allowed_models", "Models", choices=models, empty="all models", noun="models", free=True

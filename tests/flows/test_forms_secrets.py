@@ -12,7 +12,7 @@ from gwtui.client import errors
 from gwtui.contract.byok import CreateByokRequest
 from gwtui.crud.form import FormField, FormSpec, SecretField
 from gwtui.crud.plan import Refused
-from gwtui.ui.forms.secret_field import SecretEditor
+from gwtui.ui.forms.secret import SecretEditor
 
 CREDENTIAL = FormSpec(
     "New credential",

@@ -17,9 +17,9 @@ from gwtui.local.guardrail_samples import (
 )
 from gwtui.local.paths import Paths
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.guardrail_samples import SamplesScreen
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.widgets.lines import OneLine
 from scripted_models import ScriptedModels
 from shell_kit import listing, until
 from try_desk import MODEL, TryDesk, try_desk

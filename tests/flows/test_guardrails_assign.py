@@ -11,7 +11,7 @@ from guardrail_desk import GuardrailDesk, guardrail_desk
 from gwtui.contract.guardrails import AssignKeysRequest
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.pick import PickScreen
+from gwtui.ui.forms.option_pickers import PickScreen
 from gwtui.ui.widgets.detail import DetailPane
 from shell_kit import line, listing, until
 from walk import walk

@@ -13,7 +13,7 @@ from guardrail_desk import GuardrailDesk, guardrail_desk
 from gwtui.contract.guardrails import CreateGuardrailRequest, UpdateGuardrailRequest
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.remaining import RemainingScreen
-from gwtui.watch.feeds.fetching import CONCURRENCY
+from gwtui.watch.feeds.concurrent_reads import CONCURRENCY
 from gwtui.watch.feeds.models import progress_of
 from shell_kit import line, listing, until
 from walk import walk

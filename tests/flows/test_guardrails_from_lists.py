@@ -7,7 +7,7 @@ from pathlib import Path
 from guardrail_desk import GuardrailDesk, guardrail_desk
 from gwtui.resources.keys.resource import own_cell
 from gwtui.ui.forms.confirm import ConfirmScreen
-from gwtui.ui.forms.one_of_many import FindScreen
+from gwtui.ui.forms.option_pickers import FindScreen
 from shell_kit import listing, until
 
 APPROVED = "Approved models"

@@ -14,10 +14,9 @@ from gwtui.client.errors import NotFoundError
 from gwtui.contract.content_filters import BuiltinFilterRequest, CustomFilterRequest
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.contract.guardrails import CreateGuardrailRequest, UpdateGuardrailRequest
-from gwtui.ui.forms.confirm import ConfirmScreen
-from gwtui.ui.forms.conflict import ConflictScreen
+from gwtui.ui.forms.confirm import ConfirmScreen, ConflictScreen
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.pick import PickScreen
+from gwtui.ui.forms.option_pickers import PickScreen
 from gwtui.ui.widgets.detail import DetailPane
 from shell_kit import listing, until
 from walk import start_over, walk

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.screens.dialogs import AskScreen
 from shell_kit import dashboard, listing, notices, site, until
 
 

@@ -15,8 +15,8 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import CreateKeyRequest
 from gwtui.resources.registry import ENTRIES, PARENTS, PLACES
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.screens.choose import ChooseScreen
-from gwtui.ui.screens.reading import ReadingScreen
+from gwtui.ui.screens.choosers import ChooseScreen
+from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.prompt import GotoPrompt
 from gwtui.watch.feeds.keys import keys_feed

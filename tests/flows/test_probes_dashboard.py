@@ -10,13 +10,13 @@ from pydantic import SecretStr
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import CreateKeyRequest
 from gwtui.local.journal import Journal
-from gwtui.local.probe_key import Probing
-from gwtui.local.profiles import ProbeSettings
+from gwtui.local.probe_key import ProbeAccess
+from gwtui.local.profile_tables import ProbeSettings
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.board.endpoint import EndpointPanel
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.board.selected_endpoint import EndpointPanel
+from gwtui.ui.widgets.lines import OneLine
 from gwtui.watch.history.model import PROBE_OK, PROBE_TTFT
-from gwtui.watch.probes.status import ProbeStatus
+from gwtui.watch.probes.session import ProbeStatus
 from shell_kit import Site, notices, site, until
 
 
@@ -45,7 +45,7 @@ async def test_probes_are_told_of_sent_recorded_and_counted_to_the_cent(tmp_path
             start="board",
             journal=Journal(tmp_path / "journal.jsonl"),
             data=tmp_path / "data",
-            probing=Probing(settings, "work", given=value),
+            probing=ProbeAccess(settings, "work", given=value),
         )
         async with app.run_test(size=(160, 44), notifications=True) as pilot:
 
@@ -77,8 +77,8 @@ async def test_probes_are_told_of_sent_recorded_and_counted_to_the_cent(tmp_path
             await until(pilot, lambda: not status().spent.open, "every cost")  # type: ignore[union-attr]
             spent = status()
             assert spent is not None
-            assert spent.spent.told == await used(place, hash)
-            assert spent.spent.told > 0
+            assert spent.spent.reported == await used(place, hash)
+            assert spent.spent.reported > 0
             line = app.screen.query_one("#board-recording", OneLine)
             await until(pilot, lambda: "probes every 10 h" in line.text, "the line of the board")
             title = app.screen.query_one("#board-endpoint-title", OneLine)

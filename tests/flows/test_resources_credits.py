@@ -11,7 +11,7 @@ import pytest
 from textual.widgets import Digits
 
 from gwtui.client.gateway import GatewayClient
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.domain import money
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.credits import CreditsScreen

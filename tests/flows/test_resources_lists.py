@@ -7,13 +7,13 @@ from types import SimpleNamespace
 from typing import Any
 
 from gwtui.crud.resource import Scope
-from gwtui.crud.schema_gaps import every_gap, every_unknown
-from gwtui.domain.key_state import key_state
+from gwtui.crud.schema_drift import all_gaps, all_unknown_fields
+from gwtui.domain.keys import key_state
 from gwtui.domain.uptime import verdict
 from gwtui.resources.registry import RESOURCES, SCREENS, TABS
 from gwtui.ui.widgets.detail import DetailPane
 from gwtui.watch.feeds.keys import fetch_keys
-from gwtui.watch.shared import FeedKey
+from gwtui.watch.shared_reads import FeedKey
 from screen_text import shown
 from shell_kit import dashboard, has_data, line, listing, notices, site, until
 from walk import walk
@@ -67,8 +67,8 @@ async def the_gateway_keeps_its_own_contract(desk: Any) -> None:
         *(await app.gateway.providers.list()).items,
     ]
     for answer in (*answers, *models, *endpoints, *others):
-        assert list(every_gap(answer)) == [], answer
-        assert list(every_unknown(answer)) == [], answer
+        assert list(all_gaps(answer)) == [], answer
+        assert list(all_unknown_fields(answer)) == [], answer
 
 
 async def keys_are_filtered_by_state_share_and_workspace(desk: Any) -> None:

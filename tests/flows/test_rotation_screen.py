@@ -9,7 +9,7 @@ from gwtui.contract.guardrails import AssignKeysRequest
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
-from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.widgets.detail import DetailPane
 from gwtui.watch.feeds.keys import fetch_keys
 from screen_text import shown

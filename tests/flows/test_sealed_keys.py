@@ -15,8 +15,7 @@ from textual.screen import Screen
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.local.journal import Journal, JournalEntry
-from gwtui.local.seal import SealError
-from gwtui.local.sealed_keys import DIRECTORY, LIFETIME, SealedKeys
+from gwtui.local.sealed_keys import DIRECTORY, LIFETIME, SealedKeys, SealError
 from gwtui.resources.actions import by_id
 from gwtui.resources.session import SessionFiles, open_session
 from gwtui.ui.actions.sealed_keys import sweep
@@ -24,7 +23,7 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
-from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.screens.dialogs import AskScreen
 from screen_text import shown
 from shell_kit import START, Site, dashboard, listing, notices, site, until
 

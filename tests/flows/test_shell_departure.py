@@ -10,7 +10,7 @@ import pytest
 
 from dashboard_kit import Demo, settled
 from gwtui.local.journal import Journal
-from gwtui.ui.screens.ask import WaitScreen
+from gwtui.ui.screens.dialogs import WaitScreen
 from screen_text import shown
 from shell_kit import dashboard, line, listing, site, until
 

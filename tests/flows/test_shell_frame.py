@@ -17,17 +17,24 @@ from textual.theme import Theme
 
 from gwtui.crud.action import APP, LIST
 from gwtui.crud.resource import Cell
-from gwtui.domain.failures import crash_report
+from gwtui.local.crash_report import crash_report
 from gwtui.resources.registry import RESOURCES, SHORT_TITLES, TITLES
 from gwtui.resources.registry import TABS as TABS_OF_THE_DASHBOARD
 from gwtui.ui.commands import offered
-from gwtui.ui.line_filter import ControlCharacterFilter
-from gwtui.ui.screens.too_small import TooSmallScreen
+from gwtui.ui.screens.dialogs import TooSmallScreen
+from gwtui.ui.terminal_app import ControlCharacterFilter
 from gwtui.ui.themes import THEMES
-from gwtui.ui.widgets.badges import CRITICAL, FAULTS, READ_ONLY
-from gwtui.ui.widgets.footer import footer_parts
-from gwtui.ui.widgets.header import HeaderFacts, HeaderTab, header_parts, left_out
-from gwtui.ui.widgets.status import status_content
+from gwtui.ui.widgets.frame import (
+    CRITICAL,
+    FAULTS,
+    READ_ONLY,
+    HeaderFacts,
+    HeaderTab,
+    footer_parts,
+    header_parts,
+    left_out,
+    status_content,
+)
 from screen_text import shown
 from shell_kit import dashboard, line, listing, notices, site
 
@@ -313,10 +320,25 @@ async def test_a_defect_ends_the_program_with_that_report(
     assert "sentinel" not in report
 
 
-def test_the_dashboard_loads_nothing_heavy_before_its_first_paint() -> None:
-    heavy = ("httpx", "keyring", "starlette", "uvicorn", "sqlite3", "gwtui.embedded")
+def test_the_dashboard_loads_nothing_heavy_before_its_first_paint(tmp_path: Path) -> None:
+    """Neither the screen nor what a person's profile and key are read by."""
+    heavy = (
+        *("httpx", "keyring", "starlette", "uvicorn", "sqlite3", "pydantic", "annotated_types"),
+        "gwtui.embedded",
+    )
+    profiles = tmp_path / "profiles.toml"
+    profiles.write_text(
+        "[profiles.a]\nbase_url = 'https://a.test'\ntoken_command = ['echo', 'k']\n"
+    )
+    profiles.chmod(0o600)
     code = (
-        "import sys, gwtui.ui.app, gwtui.resources.registry;"
+        "import asyncio, sys, gwtui.cli.dashboard, gwtui.ui.app, gwtui.resources.registry\n"
+        "from pathlib import Path\n"
+        "from gwtui.local.profiles import load_profiles\n"
+        "from gwtui.local.tokens import find_token\n"
+        f"profile = load_profiles(Path({str(profiles)!r})).profiles['a']\n"
+        "found = asyncio.run(find_token(profile))\n"
+        "assert profile.connection(found.token, found.source).token\n"
         f"print([name for name in {heavy!r} if name in sys.modules])"
     )
     done = subprocess.run(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gwtui.crud.resource import ResourceSpec
-from gwtui.ui.screens.reading import ReadingScreen
+from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.widgets.detail import DetailPane
 from gwtui.ui.widgets.prompt import FilterPrompt
 from journeys import Terminal, at_rest
@@ -219,7 +219,7 @@ async def the_detail_pane_follows_the_row_where_there_is_room(desk: Any) -> None
 async def test_a_held_key_moves_the_rows_and_the_detail_follows_once_it_rests(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rest = "gwtui.ui.screens.detailing._REST"
+    rest = "gwtui.ui.screens.master_detail._REST"
     monkeypatch.setattr(rest, 600.0)
     async with site() as place, dashboard(place, tmp_path) as (app, pilot):
         pane = listing(app).query_one(DetailPane)

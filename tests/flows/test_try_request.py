@@ -16,8 +16,7 @@ from gwtui.local.journal import Journal
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.generation import GenerationScreen
-from gwtui.ui.screens.try_answer import AnswerScreen
-from gwtui.ui.screens.try_request import TryScreen
+from gwtui.ui.screens.tries import AnswerScreen, TryScreen
 from gwtui.ui.widgets.growing_text import GrowingText
 from scripted_models import ScriptedModels, result
 from shell_kit import listing, until

@@ -24,7 +24,7 @@ from dashboard_kit import Demo, settled
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.screens.too_small import TooSmallScreen
+from gwtui.ui.screens.dialogs import TooSmallScreen
 from journeys import JOURNEYS, Journey, Terminal, at_rest, desk, tokens
 from resizing_kit import resize
 from shell_kit import dashboard, listing, notices, site, until

@@ -15,7 +15,7 @@ from gwtui.contract.keys import ApiKey, UpdateKeyRequest
 from gwtui.local.audit import AuditLog
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
-from gwtui.ui.screens.ask import NoticeScreen
+from gwtui.ui.screens.dialogs import NoticeScreen
 from gwtui.watch.feeds.keys import KeyRow
 from screen_text import shown
 from shell_kit import Site, dashboard, listing, notices, site, until

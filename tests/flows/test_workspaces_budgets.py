@@ -93,7 +93,7 @@ async def an_emptied_budget_is_taken_away_and_the_list_says_so(desk: WorkspaceDe
 
 async def byok_counts_with_every_budget(desk: WorkspaceDesk) -> None:
     await open_editor(desk, "research")
-    await desk.pick_in("include_byok_in_budgets")
+    await desk.focus("include_byok_in_budgets")
     await desk.press("right", "ctrl+s")
     await desk.wait_for(ConfirmScreen)
     await desk.press("y")
@@ -105,7 +105,7 @@ async def byok_counts_with_every_budget(desk: WorkspaceDesk) -> None:
 
 async def byok_alone_needs_a_budget(desk: WorkspaceDesk) -> None:
     await open_editor(desk, "default")
-    await desk.pick_in("include_byok_in_budgets")
+    await desk.focus("include_byok_in_budgets")
     await desk.press("right")
     await desk.reads("can only be set together with a budget")
     await desk.press("ctrl+s")

@@ -9,8 +9,8 @@ import pytest
 
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.pick import PickScreen
-from gwtui.ui.screens.ask import NoticeScreen
+from gwtui.ui.forms.option_pickers import PickScreen
+from gwtui.ui.screens.dialogs import NoticeScreen
 from shell_kit import listing, until
 from walk import walk
 from workspace_desk import WorkspaceDesk, workspace_desk

@@ -12,7 +12,7 @@ from textual.widgets import Button
 from gwtui.client.errors import NotFoundError
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
 from gwtui.ui.forms.confirm import ConfirmScreen
-from gwtui.ui.forms.editors import ChoiceEditor, TextEditor
+from gwtui.ui.forms.field_editors import ChoiceEditor, TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from shell_kit import line, listing, until
 from walk import walk
@@ -52,15 +52,15 @@ async def every_field_of_a_new_workspace_arrives(desk: WorkspaceDesk) -> None:
     await desk.press("n")
     await desk.wait_for(FormScreen)
     await desk.press(*"Everything")
-    await desk.pick_in("description")
+    await desk.focus("description")
     await desk.press(*"for all")
     await desk.type_into("io_logging_sampling_rate", "2.5 %")
     await desk.reads("2.5% of requests, 1 in 40")
     await desk.type_into("io_logging_api_key_ids", "4, 9")
     for name in ("is_observability_io_logging_enabled", "is_observability_broadcast_enabled"):
-        await desk.pick_in(name)
+        await desk.focus(name)
         await desk.press("right")
-    await desk.pick_in("default_provider_sort")
+    await desk.focus("default_provider_sort")
     desk.app.screen.query_one("#field-default_provider_sort").query_one(ChoiceEditor).focus()
     await desk.press("l")
     await desk.press("ctrl+s")

@@ -22,14 +22,12 @@ from gwtui.resources import actions as registry
 from gwtui.resources.registry import PARENTS, PLACES
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.commands import offered
-from gwtui.ui.forms.confirm import ConfirmScreen
-from gwtui.ui.forms.conflict import ConflictScreen
-from gwtui.ui.forms.editors import TextEditor
+from gwtui.ui.forms.confirm import ConfirmScreen, ConflictScreen
+from gwtui.ui.forms.field_editors import TextEditor, ValueScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.forms.secret import SecretScreen
-from gwtui.ui.forms.value_screen import ValueScreen
-from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.resource import ResourceScreen
 
 SIZES = ((80, 24), (120, 40), (60, 20), (200, 50), (110, 30), (30, 8), (81, 25))

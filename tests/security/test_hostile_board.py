@@ -19,14 +19,14 @@ from hostile_sinks import dangerous
 from hostile_strings import SMALL
 from hostile_witness import Witness
 
-import gwtui.ui.guarded
+import gwtui.ui.terminal_app
 from board_kit import at_rest
 from dashboard_kit import MOMENT, Demo, settled
 from gwtui.domain.clock import Clock
 from gwtui.watch.history.file import history_path, open_writable
 from gwtui.watch.history.lease import Lease
 from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey, Subject
-from gwtui.watch.history.watched import watch_model
+from gwtui.watch.history.watched_models import watch_model
 from gwtui.watch.history.writer import HistoryWriter
 from screen_text import shown
 
@@ -99,7 +99,7 @@ async def test_nothing_recorded_can_disturb_the_board(
     demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     leaks: list[str] = []
-    monkeypatch.setattr(gwtui.ui.guarded, "_LAST_LOOK", Witness(leaks))
+    monkeypatch.setattr(gwtui.ui.terminal_app, "_LAST_LOOK", Witness(leaks))
     data = tmp_path / "data"
     fill(history_path(data, "demo", "http://demo/api/v1"))
     app = demo.app("board", data=data)

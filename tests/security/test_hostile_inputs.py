@@ -25,9 +25,9 @@ from gwtui.domain.lookup import all_names, completed
 from gwtui.domain.safe_text import safe_characters
 from gwtui.resources.keys.form import edit_form as key_form
 from gwtui.resources.workspaces.form import edit_form as workspace_form
-from gwtui.ui.forms.editors import ChoiceEditor, LinesEditor, TextEditor
+from gwtui.ui.forms.field_editors import ChoiceEditor, LinesEditor, TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.one_of_many import PickEditor
+from gwtui.ui.forms.option_pickers import PickEditor
 from gwtui.ui.themes import DEFAULT_THEME, THEMES
 from gwtui.ui.widgets.prompt import GotoPrompt
 from plan_kit import form_context

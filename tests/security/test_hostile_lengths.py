@@ -13,7 +13,7 @@ from textual.widget import Widget
 from dashboard_kit import settled
 from gwtui.resources.registry import PLACES
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.screens.reading import ReadingScreen
+from gwtui.ui.screens.pages import ReadingScreen
 
 LONG = "a" * 90 + " long name of many words " * 6 + "生" * 60
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from sentinels import MARKED, files, leaks, marked, processes
 
-from gwtui.local.crash_file import KEPT, keep_report
+from gwtui.local.crash_report import KEPT, write_crash_report
 from pty_terminal import pty_terminal
 
 TOKEN = marked("token")
@@ -78,7 +78,7 @@ def ask(connection):
     faulthandler.dump_traceback()
     fail(token)
 
-gwtui.cli.whoami.ask_gateway = ask
+gwtui.cli.whoami.read_current_key = ask
 """
 
 WHILE_IT_RUNS = """
@@ -264,7 +264,7 @@ def test_the_memory_is_closed_to_other_processes_of_the_same_user() -> None:
 
 def test_only_the_newest_reports_are_kept(tmp_path: Path) -> None:
     state = tmp_path / "state"
-    kept = [keep_report(state, f"report {number}") for number in range(KEPT + 3)]
+    kept = [write_crash_report(state, f"report {number}") for number in range(KEPT + 3)]
     left = sorted(state.iterdir())
     assert len(left) == KEPT
     assert kept[-1] is not None
@@ -272,8 +272,8 @@ def test_only_the_newest_reports_are_kept(tmp_path: Path) -> None:
     assert all(is_private(path) for path in left)
     state.chmod(0o500)
     if os.geteuid():
-        assert keep_report(state, "no room") is None
-    assert keep_report(Path("/dev/null/state"), "no room") is None
+        assert write_crash_report(state, "no room") is None
+    assert write_crash_report(Path("/dev/null/state"), "no room") is None
 
 
 def test_every_marked_secret_is_long_enough_to_be_found() -> None:

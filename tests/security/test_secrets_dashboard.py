@@ -35,7 +35,7 @@ from textual.pilot import Pilot
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import CreateByokRequest
-from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.faults.kinds import KINDS
 from gwtui.local.journal import Journal
 from gwtui.local.pattern_trial import try_patterns
@@ -44,11 +44,9 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
-from gwtui.ui.screens.ask import AskScreen
-from gwtui.ui.screens.menu import MenuScreen
-from gwtui.ui.screens.save import SaveScreen
-from gwtui.ui.screens.try_answer import AnswerScreen
-from gwtui.ui.screens.try_request import TryScreen
+from gwtui.ui.screens.choosers import MenuScreen
+from gwtui.ui.screens.dialogs import AskScreen, SaveScreen
+from gwtui.ui.screens.tries import AnswerScreen, TryScreen
 from screen_text import shown
 from shell_kit import Site, dashboard, listing, notices, quick_clock, until
 
@@ -207,10 +205,10 @@ class Desk:
 
 
 @asynccontextmanager
-async def world(folder: Path) -> AsyncIterator[tuple[Site, Switchboard]]:
+async def world(folder: Path) -> AsyncIterator[tuple[Site, FaultInjector]]:
     with minting_marked(), logging_into(folder):
         place = Site(quick_clock(), content="empty")
-        faults = Switchboard()
+        faults = FaultInjector()
         place.gateway.asgi = faults.before(place.gateway.asgi, place.clock)
         assert place.token == MARKED["token"]
         await place.start()

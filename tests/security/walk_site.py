@@ -16,8 +16,7 @@ import pytest
 from pydantic import SecretStr
 
 from founded import open_gateway
-from gwtui.client.connection import Connection
-from gwtui.client.gate import WriteGate
+from gwtui.client.connection import Connection, WriteGate
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.domain.clock import Clock

@@ -11,7 +11,6 @@ import pytest
 from pydantic import SecretStr
 
 from gwtui.client.gateway import GatewayClient
-from gwtui.contract.activity import FeedbackRequest
 from gwtui.contract.budgets import PutBudgetRequest
 from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
 from gwtui.contract.content_filters import BuiltinFilterRequest, CustomFilterRequest
@@ -22,6 +21,7 @@ from gwtui.contract.guardrails import (
     UpdateGuardrailRequest,
 )
 from gwtui.contract.organization import ChangeMembersRequest, UpdateOrganizationSettingsRequest
+from gwtui.contract.usage import FeedbackRequest
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
 
 ID = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"

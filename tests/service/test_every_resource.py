@@ -24,7 +24,7 @@ from gwtui.contract.request import MASK
 from gwtui.crud.evidence import alike
 from gwtui.crud.undo import CannotUndoError
 from gwtui.domain.cells import UNKNOWN
-from gwtui.ui.forms.state import NOTHING_CHANGED
+from gwtui.ui.forms.form_state import NOTHING_CHANGED
 
 RESOURCES = pytest.mark.parametrize("resource", SPECS)
 FIELDS = pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from fake_clock import FakeClock
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.watch.feed import FeedState
-from gwtui.watch.feeds.assignments import assignments_feed
+from gwtui.watch.feeds.guardrails import assignments_feed
 from gwtui.watch.feeds.keys import keys_feed
 from gwtui.watch.hub import FeedHub, Scope
 

@@ -12,10 +12,9 @@ from declared_desk import Desk, desk_for
 from declared_kit import SPECS, verbs_of, writes_of
 from fault_world import FaultWorld
 from gwtui.client.errors import NotFoundError
-from gwtui.crud.bulk import Bulk, BulkRun, Wish, plan_many
+from gwtui.crud.bulk import BulkOperation, BulkPlan, BulkRun, BulkWrites, plan_many
 from gwtui.crud.plan import Applied, Confirmation
-from gwtui.crud.undo import Done
-from gwtui.crud.wishes import Many
+from gwtui.crud.undo import AppliedChange
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
@@ -34,7 +33,7 @@ def test_of_every_resource_that_can_be_made_there_are_several() -> None:
 
 
 class Three:
-    """Three of a kind that were made for this test, and the wish for all of them."""
+    """Three of a kind that were made for this test, and the operation on all of them."""
 
     def __init__(self, desk: Desk, ones: list[Any]) -> None:
         self.desk = desk
@@ -43,12 +42,12 @@ class Three:
         self.names = {identity: f"“{number}”" for number, identity in enumerate(self.ids)}
         self.run: BulkRun | None = None
 
-    def many(self) -> Many:
+    def many(self) -> BulkWrites:
         """What the declaration can do with them."""
         writes = dict.fromkeys(self.ids, self.desk.writes)
-        return Many(self.desk.client, writes, self.known, self.desk.plan_context)
+        return BulkWrites(self.desk.client, writes, self.known, self.desk.plan_context)
 
-    def wish(self, verb: str) -> Wish:
+    def operation(self, verb: str) -> BulkOperation:
         """What the verb wants of each."""
         if verb == "toggle":
             return self.many().switch(True)
@@ -58,11 +57,13 @@ class Three:
 
     values: dict[str, Any] = {}  # noqa: RUF012 - replaced, never changed
 
-    async def plan(self, verb: str) -> Bulk:
+    async def plan(self, verb: str) -> BulkPlan:
         """The plan for all of them."""
-        return await plan_many(self.wish(verb), self.names)
+        return await plan_many(self.operation(verb), self.names)
 
-    async def send(self, bulk: Bulk, after: Callable[[BulkRun], None] = lambda _: None) -> BulkRun:
+    async def send(
+        self, bulk: BulkPlan, after: Callable[[BulkRun], None] = lambda _: None
+    ) -> BulkRun:
         """Carry it out; ``after`` is called after each request."""
         executor = self.desk.executor
 
@@ -84,7 +85,7 @@ class Three:
             return None
 
     async def states(self, verb: str) -> list[bool]:
-        """Of which the wish is fulfilled."""
+        """Of which the operation is done."""
         found = [await self.read(identity) for identity in self.ids]
         if verb == "delete":
             return [one is None for one in found]
@@ -101,7 +102,7 @@ class Three:
     def words(self) -> list[str]:
         """What became of each."""
         assert self.run is not None
-        return [one.word for one in self.run.results]
+        return [one.status for one in self.run.results]
 
 
 async def three_of(desk: Desk) -> Three:
@@ -167,7 +168,7 @@ async def test_all_are_applied_and_one_undo_takes_all_back(
         assert desk.executor.undo.latest() is None
 
 
-async def take_back(three: Three, done: Done) -> BulkRun:
+async def take_back(three: Three, done: AppliedChange) -> BulkRun:
     """Undo what can be undone of it."""
     desk = three.desk
     plan = await desk.executor.undo.plan(desk.client, done)
@@ -192,7 +193,7 @@ async def test_what_was_deleted_meanwhile_is_left_out_and_named(
         # After it was agreed to, another one goes.
         await three.remove(three.ids[2])
         run = await three.send(bulk)
-        assert [one.word for one in run.results] == ["applied", "refused"]
+        assert [one.status for one in run.results] == ["applied", "refused"]
         assert run.results[1].why == "not sent: no longer exists"
         assert len(desk.door.writes) == 1
 
@@ -206,7 +207,7 @@ async def test_a_refusal_keeps_the_others_not_back(
         bulk = await three.plan(verb)
         world.faults.arm("409:writes x1")
         run = await three.send(bulk)
-        assert [one.word for one in run.results] == ["refused", "applied", "applied"]
+        assert [one.status for one in run.results] == ["refused", "applied", "applied"]
         assert run.results[0].why == "The resource has changed meanwhile"
         assert await three.states(verb) == [False, True, True]
         await run.run()
@@ -233,7 +234,7 @@ async def test_a_lost_answer_ends_it_for_good(
                 world.faults.arm("502-after:writes x1")
 
         run = await three.send(bulk, after)
-        assert [one.word for one in run.results] == ["applied", "applied", "unknown"]
+        assert [one.status for one in run.results] == ["applied", "applied", "unknown"]
         assert run.lost is run.results[2]
         assert run.ended == "the answer was lost"
         assert desk.events == ["intent", "applied"] * 2 + ["intent", "unknown"]
@@ -256,7 +257,7 @@ async def test_after_a_stop_nothing_is_sent_until_the_person_goes_on(
                 run.stop()
 
         run = await three.send(bulk, after)
-        assert [one.word for one in run.results] == ["applied", "applied", "not sent"]
+        assert [one.status for one in run.results] == ["applied", "applied", "not sent"]
         assert run.ended == "stopped"
         assert len(desk.door.writes) == 2
         await run.run()
@@ -271,7 +272,7 @@ async def test_read_only_sends_none(
     async with desk_for(world, resource, tmp_path, read_only=True) as desk:
         three = await three_of(desk)
         run = await three.send(await three.plan(verb))
-        assert [one.word for one in run.results] == ["refused", "not sent", "not sent"]
+        assert [one.status for one in run.results] == ["refused", "not sent", "not sent"]
         assert "read-only" in run.ended
         assert not desk.door.writes
         assert desk.executor.undo.latest() is None
@@ -292,8 +293,8 @@ async def test_what_somebody_changed_since_is_refused_beforehand(
         assert again.left_out[0].already
         assert again.left_out[0].identity == three.ids[0]
         run = await three.send(bulk)
-        assert run.results[0].word == "refused"
-        assert [one.word for one in run.results[1:]] == ["applied"] * 2
+        assert run.results[0].status == "refused"
+        assert [one.status for one in run.results[1:]] == ["applied"] * 2
         if not theirs:
             return
         await service.update(three.ids[1], desk.request(**{name: theirs[0]}))

@@ -11,8 +11,8 @@ from inference_kit import USAGE, answer_in_pieces, chunk, event, models, streams
 from service_kit import Play, http_answer, sends
 
 from gwtui.contract.models import Endpoint
-from gwtui.domain.pinning import pinned_to
-from gwtui.domain.probing import ProbeTarget
+from gwtui.domain.probes import ProbeTarget
+from gwtui.domain.route_order import pinned_to
 from gwtui.watch.probes.outcome import ProbeOutcome, probe
 from resource_samples import endpoint_body
 

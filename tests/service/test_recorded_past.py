@@ -19,20 +19,19 @@ from fake_clock import FakeClock
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
-from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.past import SimulatedPast
+from gwtui.embedded.simulated_history import SimulatedHistory
 from gwtui.embedded.store.table import to_day
+from gwtui.watch.alerts.session import RuleFile
 from gwtui.watch.alerts.store import present_alerts
-from gwtui.watch.alerts.watching import RuleFile
-from gwtui.watch.feeds.past import credits_past_feed
-from gwtui.watch.history.backfill import Backfill
+from gwtui.watch.feeds.recorded import credits_past_feed
+from gwtui.watch.history.backfill import Backfill, fill_past
 from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.model import Point, SeriesKey
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.recording import recording
+from gwtui.watch.history.recording import open_recording
 from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.told_past import fill_past
 
 BORN = datetime(2026, 11, 19, 9, 20, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -49,7 +48,7 @@ async def client_of(gateway: EmbeddedGateway, time: FakeClock) -> AsyncIterator[
         yield client
 
 
-def past_of(gateway: EmbeddedGateway) -> SimulatedPast:
+def past_of(gateway: EmbeddedGateway) -> SimulatedHistory:
     past = gateway.past()
     assert past is not None
     return past
@@ -59,11 +58,11 @@ async def record(gateway: EmbeddedGateway, time: FakeClock, path: Path) -> datet
     """One run of the dashboard, until the past is filled in; until when it told of it first."""
     async with client_of(gateway, time) as client:
         hub = FeedHub(client, time.clock)
-        async with recording(hub, path, time.clock, gateway.past) as held:
+        async with open_recording(hub, path, time.clock, gateway.past) as held:
             async with asyncio.timeout(30):
                 await held.filled.wait()
         await hub.close()
-        return held.told_until
+        return held.filled_until
 
 
 @pytest.fixture(scope="module")
@@ -284,7 +283,7 @@ async def test_a_gateway_that_fails_leaves_the_past_out_and_the_recording_goes_o
     tmp_path: Path,
 ) -> None:
     time = FakeClock(BORN)
-    faults = Switchboard()
+    faults = FaultInjector()
     gateway = EmbeddedGateway.open(None, clock=time.clock, faults=faults)
     faults.arm("403:GET /credits")
     path = tmp_path / "h" / "failing.sqlite3"

@@ -16,11 +16,10 @@ import pytest
 
 from fake_clock import FakeClock
 from gwtui.client.call import Answer, Call
-from gwtui.client.connection import Connection
+from gwtui.client.clock_skew import ClockSkew
+from gwtui.client.connection import Connection, WriteGate
 from gwtui.client.errors import NotFoundError, ServerError
-from gwtui.client.gate import WriteGate
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.skew import ClockSkew
 from gwtui.crud.resource import Scope
 from gwtui.resources.organization.resource import ORGANIZATION
 from gwtui.resources.workspaces.resource import WORKSPACES
@@ -31,7 +30,7 @@ from gwtui.watch.feeds.guardrails import bindings_feed, guardrails_feed
 from gwtui.watch.feeds.keys import fetch_keys, keys_feed
 from gwtui.watch.feeds.workspaces import figures_feed, figures_of_feed, workspaces_feed
 from gwtui.watch.hub import FeedHub
-from gwtui.watch.shared import FeedKey
+from gwtui.watch.shared_reads import FeedKey
 
 FEW, MANY = 5, 300
 TEN_MINUTES = 600

@@ -8,6 +8,7 @@ import stat
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import keyring
@@ -195,7 +196,7 @@ def test_an_unclear_gateway_is_explained(name: str | None, url: str | None, says
 
 async def test_the_environment_comes_first_and_is_emptied() -> None:
     environ = {"GWTUI_TOKEN": f" {SECRET}\n", "PATH": "x"}
-    found = await find_token(PLAIN.model_copy(update={"token_command": ("false",)}), environ)
+    found = await find_token(replace(PLAIN, token_command=("false",)), environ)
     assert found.token is not None
     assert (found.token.get_secret_value(), found.source) == (SECRET, "environment")
     assert environ == {"PATH": "x"}
@@ -212,7 +213,7 @@ def printing(program: str) -> tuple[str, ...]:
 
 
 async def test_a_command_prints_the_token() -> None:
-    profile = PLAIN.model_copy(update={"token_command": printing(f"print('{SECRET}')")})
+    profile = replace(PLAIN, token_command=printing(f"print('{SECRET}')"))
     found = await find_token(profile, {})
     assert found.token is not None
     assert (found.token.get_secret_value(), found.source) == (SECRET, "token command")
@@ -258,7 +259,7 @@ def token_file(tmp_path: Path, content: str = f"{SECRET}\n", mode: int = 0o600) 
 @pytest.mark.parametrize("mode", [0o600, 0o400])
 async def test_a_private_file_holds_the_token(tmp_path: Path, mode: int) -> None:
     path = token_file(tmp_path, mode=mode)
-    found = await find_token(PLAIN.model_copy(update={"token_file": path}), {})
+    found = await find_token(replace(PLAIN, token_file=path), {})
     assert found.token is not None
     assert (found.token.get_secret_value(), found.source) == (SECRET, "token file")
 

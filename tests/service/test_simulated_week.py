@@ -26,8 +26,13 @@ from gwtui.watch.feeds.changes import Between, rows_between
 from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.model import SeriesKey, Subject
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.replay import snapshot_at
-from gwtui.watch.history.restore import credits_then, endpoints_then, keys_then, workspaces_then
+from gwtui.watch.history.replay import (
+    restore_credits,
+    restore_endpoints,
+    restore_keys,
+    restore_workspaces,
+    snapshot_at,
+)
 from history_kit import desk
 from week_kit import Week, run_week
 from week_reckoning import Figure, Value, check_curve, last_before, reckoned
@@ -225,10 +230,10 @@ def test_what_nobody_could_read_is_a_gap(reader: HistoryReader, figures: list[Fi
 def test_a_replay_shows_what_was_true(week: Week, reader: HistoryReader, moment: datetime) -> None:
     moment = bucket_end(moment)
     snapshot = snapshot_at(reader, moment)
-    credits = credits_then(snapshot)
+    credits = restore_credits(snapshot)
     assert credits is not None
     assert credits.balance == last_before(week.balance, moment)
-    rows = {row.endpoint.provider_name: row for row in endpoints_then(snapshot, MODEL)}
+    rows = {row.endpoint.provider_name: row for row in restore_endpoints(snapshot, MODEL)}
     assert len(rows) == 3
     for tag in (QUASAR, BITFORGE, SPARSE):
         (row,) = (row for row in rows.values() if row.identity.startswith(tag))
@@ -239,14 +244,14 @@ def test_a_replay_shows_what_was_true(week: Week, reader: HistoryReader, moment:
     assert row.endpoint.pricing is not None
     dear = moment >= DEARER_AT
     assert row.endpoint.pricing.prompt == Decimal("0.0000011" if dear else "0.00000055")
-    keys = {row.key.hash: row.key for row in keys_then(snapshot)}
+    keys = {row.key.hash: row.key for row in restore_keys(snapshot)}
     assert keys.keys() == set(week.keys.values())
     edited = moment >= EDITED_AT
     assert keys[week.keys[RENAMED]].name == ("chat bot" if edited else RENAMED)
     limited = keys[week.keys[LIMITED]]
     assert limited.limit == 10
     assert limited.limit_remaining == last_before(week.key(LIMITED), moment)
-    (space,) = workspaces_then(snapshot).values()
+    (space,) = restore_workspaces(snapshot).values()
     assert space.budgets is not None
     assert ("monthly" in space.budgets) == edited
 
@@ -255,7 +260,7 @@ def test_the_replay_of_the_outage_shows_it(reader: HistoryReader) -> None:
     def uptime(moment: datetime) -> Value:
         (row,) = (
             row
-            for row in endpoints_then(snapshot_at(reader, moment), MODEL)
+            for row in restore_endpoints(snapshot_at(reader, moment), MODEL)
             if row.identity.startswith(QUASAR)
         )
         return row.endpoint.uptime_last_5m

@@ -32,6 +32,9 @@ from walk import start_over
 SIZES = [(80, 24), (120, 40)]
 _HERE = Path(__file__).resolve().parent
 
+_WALK = 600
+"""Seconds that an app may take that draws what many tests show."""
+
 _after_switch: dict[str, str] = {}
 """Test -> its picture, taken in the run of another one. Only accepted ones are kept."""
 
@@ -67,6 +70,8 @@ def keep_groups_together(items: list[pytest.Item]) -> None:
             items[place] = item
             together = f"{item.path.stem}-{_function(item)}" if _visits(item) else group
             item.add_marker(pytest.mark.xdist_group(together))
+            if _visits(item):
+                item.add_marker(pytest.mark.timeout(_WALK))
 
 
 def look_of(item: pytest.Item) -> Look:

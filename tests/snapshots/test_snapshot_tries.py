@@ -18,7 +18,7 @@ from gwtui.local.guardrail_samples import GuardrailSample, samples_path, save_sa
 from gwtui.local.paths import Paths
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.guardrail_samples import SamplesScreen
-from gwtui.ui.screens.try_answer import AnswerScreen
+from gwtui.ui.screens.tries import AnswerScreen
 from shell_kit import listing, until
 from try_desk import FILTERS, MODEL, fill
 

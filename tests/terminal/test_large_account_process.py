@@ -147,6 +147,7 @@ def test_the_event_loop_is_never_held_up(gateway: tuple[str, str], tmp_path: Pat
             terminal.pump(0.3)
 
         terminal.wait_for("so far", 60)
+        terminal.wait_for(" keys shown", 60)
         # What is used for the first time is loaded then, whatever the account holds.
         for keys, text in (("?", "Help ·"), ("\x10", "Find an action"), ("/", "Tab  name")):
             step(keys, text)

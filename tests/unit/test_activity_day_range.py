@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwtui.domain.activity import completed_days
-from gwtui.domain.activity_days import DayRange, days_between, parse_days
+from gwtui.domain.activity import DayRange, completed_days, days_between, parse_days
 
 DAYS = completed_days(datetime(2026, 11, 21, 7, 0, tzinfo=UTC))
 FIRST, LAST = date(2026, 10, 22), date(2026, 11, 20)

@@ -20,11 +20,11 @@ from gwtui.contract.dialects import GENERIC
 from gwtui.contract.models import Endpoint
 from gwtui.domain.alert_rules import CreditsRule
 from gwtui.local.alert_file import put_rule
-from gwtui.resources.alerts.rules import state_cell
-from gwtui.watch.alerts.derived import guarded
+from gwtui.resources.alerts.resource import rule_state_cell
+from gwtui.watch.alerts.derived_figures import guarded
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
+from gwtui.watch.alerts.session import Alerts, AlertScope, open_alerts
 from gwtui.watch.alerts.store import alert_events, present_alerts
-from gwtui.watch.alerts.watching import Alerts, AlertScope, alerting
 from gwtui.watch.feeds.alerts import alert_history_feed, alert_rules_feed, alerts_feed, serve_alerts
 from gwtui.watch.feeds.endpoints import endpoints_feed
 from gwtui.watch.feeds.guardrails import guardrails_feed
@@ -86,7 +86,7 @@ async def program(folder: Path, world: World, time: FakeClock) -> AsyncIterator[
     history.recorder = recorder
     place = AlertScope("work", "https://gateway.example/api/v1", folder / "alerts.toml")
     await recorder.start()
-    async with alerting(
+    async with open_alerts(
         history, hub, place=place, dialect=GENERIC, who="kim@ops", clock=time.clock
     ) as alerts:
         serve_alerts(hub, alerts)
@@ -180,7 +180,9 @@ async def test_every_rule_says_whether_it_holds_here(
     put_rule(file, "credits-low", rule)
     async with program(tmp_path, world, time) as one:
         rows = {row.id: row for row in (await alert_rules_feed(one.hub).refresh()).value or ()}
-    assert {identity: state_cell(row).text for identity, row in rows.items() if row.edited} == {
+    assert {
+        identity: rule_state_cell(row).text for identity, row in rows.items() if row.edited
+    } == {
         "everywhere": "on",
         "at-work": "on",
         "at-home": "elsewhere",
@@ -250,7 +252,7 @@ async def test_an_unusable_history_is_a_problem_not_a_crash(
     history.problem = "No history is recorded: the disk is full"
     hub = FeedHub(world.client(), time.clock)
     place = AlertScope("work", "", tmp_path / "alerts.toml")
-    async with alerting(history, hub, place=place, dialect=GENERIC, who="k") as alerts:
+    async with open_alerts(history, hub, place=place, dialect=GENERIC, who="k") as alerts:
         serve_alerts(hub, alerts)
         assert alerts.problem == history.problem
         state = await alerts_feed(hub).refresh()

@@ -26,7 +26,7 @@ from gwtui.domain.alert_rules import (
     UnreadableRule,
     UptimeRule,
 )
-from gwtui.watch.alerts.kinds import signal_of
+from gwtui.watch.alerts.rule_kinds import signal_of
 from gwtui.watch.history.model import Subject
 from history_kit import desk, minutes
 

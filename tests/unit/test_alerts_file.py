@@ -20,7 +20,8 @@ from gwtui.domain.alert_rules import (
     default_rules,
     names_apart,
 )
-from gwtui.domain.quantities import parse_quantity, parse_span, quantity, span
+from gwtui.domain.money import parse_quantity, quantity
+from gwtui.domain.times import duration, parse_duration_or_zero
 from gwtui.local.alert_file import (
     AlertEffects,
     AlertFileError,
@@ -212,7 +213,9 @@ def test_a_quantity_reads_back_as_the_same(value: Decimal, unit: str) -> None:
 
 @given(st.integers(0, 7 * 86400))
 def test_a_span_reads_back_as_the_same(seconds: int) -> None:
-    assert parse_span(span(timedelta(seconds=seconds))) == timedelta(seconds=seconds)
+    assert parse_duration_or_zero(duration(timedelta(seconds=seconds))) == timedelta(
+        seconds=seconds
+    )
 
 
 def test_every_kind_has_bounds_in_a_unit() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwtui.domain.alerting import QUIET, AlertState, Bounds, Timing, lapse, occur, step
+from gwtui.domain.alert_state import QUIET, AlertState, Bounds, Timing, lapse, occur, step
 
 START = datetime(2026, 11, 2, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

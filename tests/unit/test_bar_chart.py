@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwtui.domain.money import usd
-from gwtui.local.ascii_terminal import ascii_only
+from gwtui.local.terminal import ascii_only
 from gwtui.ui.widgets.bars import PICKED, SERIES, Bar, Chart, bar_at, chart_lines, nice_top
 
 

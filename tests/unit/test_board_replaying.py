@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from gwtui.ui.board.replaying import Replay, parse_past
+from gwtui.ui.board.sources import Replay, parse_past
 from gwtui.ui.widgets.plot import SPANS
 
 NOW = datetime(2026, 11, 21, 9, 30, 20, tzinfo=UTC)

@@ -9,16 +9,26 @@ from pathlib import Path
 
 import pytest
 
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.domain.uptime import verdict
-from gwtui.watch.board.limits import limits
-from gwtui.watch.board.questions import LimitUse, direction, endpoints_past
-from gwtui.watch.board.snapshot import MISSED, BoardReadings, BoardSnapshot, newest, recorded
+from gwtui.watch.board import (
+    MISSED,
+    BoardReadings,
+    BoardSnapshot,
+    limits,
+    newest,
+    recorded,
+)
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.workspaces import Figures
 from gwtui.watch.history.model import SeriesKey, Subject
-from gwtui.watch.history.replay import snapshot_at
-from gwtui.watch.history.restore import endpoints_then, keys_then, workspaces_then
+from gwtui.watch.history.queries import QuerySpan, direction, endpoints_past
+from gwtui.watch.history.replay import (
+    restore_endpoints,
+    restore_keys,
+    restore_workspaces,
+    snapshot_at,
+)
 from history_kit import START, Desk, desk, minutes
 from resource_samples import key
 
@@ -53,7 +63,7 @@ def see_endpoint(history: Desk, minute: float, uptime: int | None, latency: int 
 def test_an_endpoint_is_as_the_gateway_would_have_answered_then(history: Desk) -> None:
     see_endpoint(history, 0, 99, 400)
     see_endpoint(history, 1, 20, None)
-    (row,) = endpoints_then(snapshot_at(history.reader, START), MODEL)
+    (row,) = restore_endpoints(snapshot_at(history.reader, START), MODEL)
     endpoint = row.endpoint
     assert (row.title, row.identity) == ("Lab /eu", "lab||")
     assert verdict(endpoint).word == "healthy"
@@ -64,7 +74,7 @@ def test_an_endpoint_is_as_the_gateway_would_have_answered_then(history: Desk) -
         Decimal("0.000002"),
         Decimal("0.5"),
     )
-    (later,) = endpoints_then(snapshot_at(history.reader, START + minutes(1)), MODEL)
+    (later,) = restore_endpoints(snapshot_at(history.reader, START + minutes(1)), MODEL)
     assert verdict(later.endpoint).word == "down"
     assert later.endpoint.latency_last_30m is None
     assert "latency_last_30m" not in later.endpoint.gaps  # said null: no traffic
@@ -74,7 +84,7 @@ def test_an_endpoint_is_as_the_gateway_would_have_answered_then(history: Desk) -
 def test_what_nobody_read_around_then_is_not_shown_as_if_it_were(history: Desk) -> None:
     see_endpoint(history, 0, 99, 400)
     much_later = snapshot_at(history.reader, START + timedelta(hours=5))
-    assert endpoints_then(much_later, MODEL) == ()
+    assert restore_endpoints(much_later, MODEL) == ()
     sight = recorded(much_later)
     assert sight.endpoints == {}
     assert sight.credits.value is None
@@ -97,7 +107,7 @@ def test_keys_and_workspaces_come_back_with_their_limits(history: Desk) -> None:
         },
     )
     snapshot = snapshot_at(history.reader, START)
-    found = limits(keys_then(snapshot), workspaces_then(snapshot), START)
+    found = limits(restore_keys(snapshot), restore_workspaces(snapshot), START)
     assert [(one.kind, one.name, one.share) for one in found] == [
         ("key", "ci", Decimal("0.9")),
         ("workspace", "Research", Decimal("0.75")),
@@ -157,7 +167,7 @@ def test_small_curves_and_changed_prices(history: Desk) -> None:
         facts={ENDPOINT: {**FACTS, "price_prompt": "0.000003"}},
         source=f"endpoints:{MODEL}",
     )
-    reach = LimitUse(START, START + minutes(61))
+    reach = QuerySpan(START, START + minutes(61))
     past = endpoints_past(history.reader, reach, [ENDPOINT.identity, OTHER.identity])
     curve = past.sparks[ENDPOINT.identity]["latency_p50"]
     assert curve is not None

@@ -14,7 +14,7 @@ from gwtui.client.errors import (
     RateLimitedError,
     UnauthorizedError,
 )
-from gwtui.crud.bulk import Bulk, BulkRun, LeftOutError, Wish, plan_many
+from gwtui.crud.bulk import BulkOperation, BulkPlan, BulkRun, LeftOutError, plan_many
 from gwtui.crud.plan import Applied, Change, Confirmation, Outcome, Plan, Refused, Unknown
 
 NAMES = {"a": "“A”", "b": "“B”", "c": "“C”"}
@@ -52,25 +52,25 @@ class Rows:
             raise self.errors[identity]
         return plan_of(identity, self.before[identity], [f"Used by {identity}."])
 
-    async def bulk(self, hidden: int = 0) -> Bulk:
-        wish = Wish(
+    async def bulk(self, hidden: int = 0) -> BulkPlan:
+        operation = BulkOperation(
             action="keys.toggle", resource="keys", verb="Disable", noun="key", plan=self.plan
         )
-        return await plan_many(wish, NAMES, hidden)
+        return await plan_many(operation, NAMES, hidden)
 
     async def send(self, confirmation: Confirmation[Any]) -> Outcome[Any]:
         identity = confirmation.plan.identity or ""
         self.sent.append(identity)
         return self.outcomes.get(identity, Applied(None))
 
-    async def run(self, bulk: Bulk) -> BulkRun:
+    async def run(self, bulk: BulkPlan) -> BulkRun:
         run = BulkRun(bulk, Confirmation(bulk.plan, "dialog"), self.send)
         await run.run()
         return run
 
 
 def words(run: BulkRun) -> list[str]:
-    return [one.word for one in run.results]
+    return [one.status for one in run.results]
 
 
 async def test_one_plan_says_what_changes_of_each_and_what_holds_for_all_once() -> None:

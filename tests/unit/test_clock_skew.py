@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwtui.client.skew import TOLERATED, ClockSkew
-from gwtui.ui.health import skewed
+from gwtui.client.clock_skew import TOLERATED, ClockSkew
+from gwtui.ui.connection_health import skewed
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 

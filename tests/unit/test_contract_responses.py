@@ -11,12 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from gwtui.contract.activity import Generation
-from gwtui.contract.credits import Credits
 from gwtui.contract.dialects import GENERIC, OPENROUTER
 from gwtui.contract.keys import ApiKey, CreatedKey, limit_used_share
 from gwtui.contract.models import Endpoint, Model, ModelEndpoints
 from gwtui.contract.response import ResponseModel
+from gwtui.contract.usage import Credits, Generation
 
 FULL_KEY: dict[str, Any] = {
     "hash": "a" * 64,

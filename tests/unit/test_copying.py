@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +136,7 @@ def test_a_request_goes_through_the_socket_and_its_key_is_the_shell_s() -> None:
         (Profile(name="prod", base_url="https://a.example"), "--profile prod"),
         (ad_hoc_profile("https://a.example"), "--base-url https://a.example/api/v1"),
         (
-            ad_hoc_profile("https://a.example").model_copy(update={"dialect": "openrouter"}),
+            replace(ad_hoc_profile("https://a.example"), dialect="openrouter"),
             "--base-url https://a.example/api/v1 --dialect openrouter",
         ),
     ],

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from textual.widgets._toast import Toast
 
-from gwtui.ui.screens.ask import AskScreen
+from gwtui.ui.screens.dialogs import AskScreen
 from table_kit import STYLES, TableApp, things
 
 

@@ -23,9 +23,8 @@ from gwtui.client import transport
 from gwtui.client.certificate import CertificateError, TlsFacts, read_certificate
 from gwtui.client.connection import Connection
 from gwtui.contract.current_key import CurrentKey
-from gwtui.domain.checkup import CheckupLine
-from gwtui.local import checkup
-from gwtui.local.checkup import TerminalFacts
+from gwtui.local import doctor
+from gwtui.local.doctor import DoctorLine, TerminalFacts
 from gwtui.local.paths import Paths
 from gwtui.watch.feeds.doctor import certificate_line, rights_line, tls_line
 from resource_samples import NOW, wire_time
@@ -44,20 +43,20 @@ def terminal(**environment: str) -> TerminalFacts:
     return replace(GOOD, environment={**GOOD.environment, **environment})
 
 
-def verdict(line: CheckupLine) -> str:
+def verdict(line: DoctorLine) -> str:
     assert line.found
     assert line.verdict in {"well", "unknown"} or line.advice, line
     return line.verdict
 
 
 def test_terminal_and_encoding() -> None:
-    assert verdict(checkup.terminal_line(GOOD)) == "well"
-    assert verdict(checkup.terminal_line(replace(GOOD, size=(79, 24)))) == "advice"
-    assert verdict(checkup.terminal_line(replace(GOOD, size=None))) == "unknown"
+    assert verdict(doctor.terminal_line(GOOD)) == "well"
+    assert verdict(doctor.terminal_line(replace(GOOD, size=(79, 24)))) == "advice"
+    assert verdict(doctor.terminal_line(replace(GOOD, size=None))) == "unknown"
     for kind in ("", "dumb"):
-        assert verdict(checkup.terminal_line(terminal(TERM=kind))) == "wrong"
-    assert verdict(checkup.encoding_line(GOOD)) == "well"
-    assert verdict(checkup.encoding_line(replace(GOOD, encoding="ANSI_X3.4-1968"))) == "wrong"
+        assert verdict(doctor.terminal_line(terminal(TERM=kind))) == "wrong"
+    assert verdict(doctor.encoding_line(GOOD)) == "well"
+    assert verdict(doctor.encoding_line(replace(GOOD, encoding="ANSI_X3.4-1968"))) == "wrong"
 
 
 @pytest.mark.parametrize(
@@ -74,14 +73,14 @@ def test_terminal_and_encoding() -> None:
     ],
 )
 def test_colours(environment: dict[str, str], tmux: Mapping[str, str], expected: str) -> None:
-    assert verdict(checkup.colours_line(terminal(**environment), tmux.get)) == expected
+    assert verdict(doctor.colours_line(terminal(**environment), tmux.get)) == expected
 
 
 def test_tmux_and_the_clipboard() -> None:
     inside = terminal(TMUX="/tmp/tmux-0/default,1,0")
 
     def told(facts: TerminalFacts, options: Mapping[str, str]) -> dict[str, str]:
-        lines = [*checkup.tmux_lines(facts, options.get)]
+        lines = [*doctor.tmux_lines(facts, options.get)]
         return {line.id: line.verdict for line in lines}
 
     assert told(GOOD, {}) == {"tmux": "well"}
@@ -102,7 +101,7 @@ def test_tmux_and_the_clipboard() -> None:
         (terminal(STY="1"), {}, "file"),
         (terminal(TERM="linux"), {}, "file"),
     ):
-        assert expected in checkup.clipboard_line(facts, options.get).found
+        assert expected in doctor.clipboard_line(facts, options.get).found
 
 
 def test_directories_that_others_can_look_into_are_told_and_not_changed(tmp_path: Path) -> None:
@@ -112,7 +111,7 @@ def test_directories_that_others_can_look_into_are_told_and_not_changed(tmp_path
     places[1].chmod(0o755)
     places[2].chmod(0o700)
     places[3].touch()
-    lines = {line.id: line.verdict for line in checkup.directory_lines(Paths(*places))}
+    lines = {line.id: line.verdict for line in doctor.directory_lines(Paths(*places))}
     assert lines == {
         "directory-config": "well",
         "directory-data": "advice",

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
-from gwtui.contract.activity import ActivityRow
+from gwtui.contract.usage import ActivityRow
 from gwtui.domain.activity import by_day, completed_days, rest, tally, within
 
 NOW = datetime(2026, 11, 21, 0, 0, 1, tzinfo=UTC)

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwtui.domain.cells import SortValue, ValueKind
-from gwtui.domain.filter_highlights import Highlights
-from gwtui.domain.filters import parse
+from gwtui.domain.filters import Highlights, parse
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 ROW: dict[str, SortValue] = {

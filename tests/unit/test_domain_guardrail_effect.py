@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gwtui.contract.dialects import GENERIC, OPENROUTER
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.models import Endpoint, Model
-from gwtui.domain.catalog_view import CatalogView, Offers, endpoint_key, provider_slug
+from gwtui.domain.catalog import CatalogView, Offers, endpoint_key, provider_slug
 from gwtui.domain.guardrail_effect import (
     Effect,
     Restrictions,

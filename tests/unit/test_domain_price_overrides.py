@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gwtui.contract.values import WEEKDAYS
-from gwtui.domain.pricing import BASE_PRICE, quote, tiers
+from gwtui.domain.pricing import BASE_PRICE, override_rules, quote
 from pricing_kit import amounts, at, pricing, prompt_price, rules, usage
 
 # Overrides
@@ -186,7 +186,7 @@ def test_any_price_key_can_be_overridden() -> None:
     ],
 )
 def test_conditions_in_words(entry: dict[str, Any], words: str) -> None:
-    [tier] = tiers(pricing(overrides=[{**entry, "prompt": "0.5"}]))
+    [tier] = override_rules(pricing(overrides=[{**entry, "prompt": "0.5"}]))
     assert tier.name == f"override 1: {words}"
     assert tier.prices == {"prompt": Decimal("0.5")}
     assert tier.problem == ""
@@ -201,16 +201,16 @@ def test_conditions_in_words(entry: dict[str, Any], words: str) -> None:
     ],
 )
 def test_a_day_that_is_not_known_is_named_as_it_came(days: list[str], words: str) -> None:
-    [tier] = tiers(pricing(overrides=[{"utc_days": days, "prompt": "0.5"}]))
+    [tier] = override_rules(pricing(overrides=[{"utc_days": days, "prompt": "0.5"}]))
     assert tier.conditions.endswith(words)
     assert tier.problem
 
 
 def test_tiers_keep_the_gateways_numbering() -> None:
-    found = tiers(pricing(overrides=[{"prompt": "1"}, "?", {"completion": "2"}]))
+    found = override_rules(pricing(overrides=[{"prompt": "1"}, "?", {"completion": "2"}]))
     assert [(tier.position, bool(tier.problem)) for tier in found] == [
         (1, False),
         (2, True),
         (3, False),
     ]
-    assert tiers(pricing()) == ()
+    assert override_rules(pricing()) == ()

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwtui.contract.pricing import Pricing
-from gwtui.domain.pricing import BASE_PRICE, quote, tiers
+from gwtui.contract.models import Pricing
+from gwtui.domain.pricing import BASE_PRICE, override_rules, quote
 from pricing_kit import amounts, pricing, rules, usage
 
 # Base prices
@@ -177,7 +177,7 @@ def test_a_quote_adds_up_and_every_line_names_its_rule(
     prices = pricing(overrides=overrides)
     found = quote(prices, usage(prompt, completion, moment=moment))
     assert found.total == sum(line.amount or 0 for line in found.lines)
-    names = {tier.name for tier in tiers(prices)} | {BASE_PRICE}
+    names = {tier.name for tier in override_rules(prices)} | {BASE_PRICE}
     for line in found.lines:
         assert line.rule in names
         assert line.unit_price is not None

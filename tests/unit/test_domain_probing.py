@@ -7,8 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from gwtui.contract.models import Endpoint
-from gwtui.domain.pinning import pinned_to
-from gwtui.domain.probing import (
+from gwtui.domain.probes import (
     PROBE_TOKENS,
     ProbeSpending,
     ProbeTarget,
@@ -16,6 +15,7 @@ from gwtui.domain.probing import (
     probes_a_day,
     wait_after,
 )
+from gwtui.domain.route_order import pinned_to
 from resource_samples import endpoint_body
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -93,5 +93,5 @@ def test_spending_counts_the_bound_until_the_cost_is_known() -> None:
     assert not spent.leaves_room(Decimal("0.05"), cap)
     assert spent.leaves_room(Decimal("0.04"), cap), "the maximum itself is allowed"
     spent = spent.ended(Decimal("0.06"), Decimal("0.0000123"))
-    assert (spent.told, spent.open) == (Decimal("0.0000123"), 0)
+    assert (spent.reported, spent.open) == (Decimal("0.0000123"), 0)
     assert spent.leaves_room(Decimal("0.05"), cap)

@@ -8,18 +8,18 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwtui.domain.redaction import REDACTED, FilterVerdict, Matches, judge
+from gwtui.domain.guardrail_verdict import REDACTED, FilterMatches, FilterVerdict, apply_filters
 
 ACTIONS = ("block", "redact", "flag", "quarantine")
 
 
-def matches(action: str, pattern: str, message: str, label: str = "") -> Matches:
+def matches(action: str, pattern: str, message: str, label: str = "") -> FilterMatches:
     spans = tuple(match.span() for match in re.finditer(pattern, message))
-    return Matches(action, label, spans)
+    return FilterMatches(action, label, spans)
 
 
 def verdict(message: str, *filters: tuple[Any, ...]) -> FilterVerdict:
-    return judge(
+    return apply_filters(
         message, [matches(action, pattern, message, *label) for action, pattern, *label in filters]
     )
 
@@ -79,7 +79,7 @@ def test_an_action_that_is_not_known_does_nothing() -> None:
 def test_a_pattern_that_matches_nothing_matches_every_message() -> None:
     every = matches("block", "x*", "abc")
     assert every.matches_nothing
-    assert judge("abc", [every]).blocked_by == (0,)
+    assert apply_filters("abc", [every]).blocked_by == (0,)
     assert not matches("block", "x+", "axb").matches_nothing
 
 
@@ -94,5 +94,7 @@ def test_a_pattern_that_matches_nothing_matches_every_message() -> None:
     ),
 )
 def test_the_pieces_are_always_the_message(message: str, given_filters: Any) -> None:
-    found = judge(message, [Matches(action, "", tuple(spans)) for action, spans in given_filters])
+    found = apply_filters(
+        message, [FilterMatches(action, "", tuple(spans)) for action, spans in given_filters]
+    )
     assert "".join(piece.text for piece in found.pieces) == message

@@ -13,7 +13,7 @@ from gwtui.contract.byok import ByokCredential
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.models import Endpoint, Model
 from gwtui.contract.routing import ProviderPreferences
-from gwtui.domain.catalog_view import CatalogView, Offers, endpoint_key
+from gwtui.domain.catalog import CatalogView, Offers, endpoint_key
 from gwtui.domain.guardrail_effect import Restrictions
 from gwtui.domain.routing import (
     ModelAsked,

@@ -17,7 +17,7 @@ from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan
 from gwtui.domain.clock import Clock
 from gwtui.local.journal import Journal
-from gwtui.local.seal import SealError
+from gwtui.local.sealed_keys import SealError
 
 CLOCK = Clock(now=lambda: datetime(2026, 11, 21, 7, 0, tzinfo=UTC))
 

@@ -6,7 +6,7 @@ import importlib
 
 import pytest
 
-from gwtui.domain.failures import crash_report, places
+from gwtui.local.crash_report import crash_report, places
 
 SECRET = "gw-v1-sentinel-0123456789"
 

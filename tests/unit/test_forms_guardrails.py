@@ -17,7 +17,7 @@ from gwtui.resources.guardrails.form import (
     edit_form,
     model_options,
 )
-from gwtui.ui.forms.state import FormState
+from gwtui.ui.forms.form_state import FormState
 from gwtui.watch.feeds.guardrails import GuardrailRow
 from plan_kit import form_context
 from resource_samples import workspace

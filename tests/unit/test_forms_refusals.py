@@ -6,7 +6,7 @@ import pytest
 
 from gwtui.client import errors
 from gwtui.contract.request import Problem
-from gwtui.ui.forms.state import FormState
+from gwtui.ui.forms.form_state import FormState
 from key_form_kit import creating, editing, replace_none
 
 

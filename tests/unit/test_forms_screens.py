@@ -14,12 +14,11 @@ from gwtui.client import errors
 from gwtui.contract.keys import ApiKey
 from gwtui.crud.plan import Applied, Refused, Unknown
 from gwtui.resources.keys.form import create_form, edit_form
-from gwtui.ui.forms.editors import ChoiceEditor
+from gwtui.ui.forms.field_editors import ChoiceEditor
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.one_of_many import PickEditor
+from gwtui.ui.forms.option_pickers import PickEditor
 from gwtui.ui.forms.row import FieldRow
-from gwtui.ui.screens.ask import AskScreen
-from gwtui.ui.screens.too_small import TooSmallScreen
+from gwtui.ui.screens.dialogs import AskScreen, TooSmallScreen
 from plan_kit import form_context
 from screen_text import shown
 

@@ -15,7 +15,7 @@ from gwtui.contract.scalars import Usd
 from gwtui.crud.form import Facts, FormField, FormSpec
 from gwtui.domain.diffs import ABSENT
 from gwtui.resources.keys.form import create_form, edit_form
-from gwtui.ui.forms.state import FormState
+from gwtui.ui.forms.form_state import FormState
 from key_form_kit import FACTS, NOW, SPACE, TOKYO, api_key, body, creating, replace_none
 from plan_kit import form_context, key_plans
 

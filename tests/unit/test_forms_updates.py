@@ -6,7 +6,7 @@ import pytest
 
 from gwtui.contract.keys import UpdateKeyRequest
 from gwtui.resources.keys.form import edit_form
-from gwtui.ui.forms.state import NOTHING_CHANGED
+from gwtui.ui.forms.form_state import NOTHING_CHANGED
 from key_form_kit import NOW, api_key, body, editing, replace_none
 from plan_kit import form_context
 

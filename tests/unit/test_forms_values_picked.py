@@ -11,8 +11,8 @@ from form_values_kit import FACTS, body, guardrail, problem
 from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
 from gwtui.crud.form import FormField, FormSpec, MultiPickField, SecretField
 from gwtui.domain.diffs import ABSENT
-from gwtui.ui.forms.reading import UNSAID
-from gwtui.ui.forms.state import FormState
+from gwtui.ui.forms.form_state import FormState
+from gwtui.ui.forms.values import UNSAID
 
 SECRET = "sk-provider-0123456789"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from gwtui.domain.runway import WINDOWS
-from gwtui.watch.history.credits import BALANCE, TOTAL_USAGE, credits_state
 from gwtui.watch.history.model import ACCOUNT, SeriesKey, Subject
+from gwtui.watch.history.queries import BALANCE, TOTAL_USAGE, credits_state
 from gwtui.watch.history.replay import differences, snapshot_at
 from history_kit import START, Desk, desk, minutes
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwtui.watch.history import facts, writer
+from gwtui.watch.history import model, writer
 from gwtui.watch.history import model as kinds
 from gwtui.watch.history.model import LeaseLostError, Retention, SeriesKey, Subject, kept, text_of
 from history_kit import START, USED, Desk, desk, minutes
@@ -270,7 +270,7 @@ def test_a_long_value_is_kept_as_its_size_and_digest(history: Desk) -> None:
         START + minutes(1), facts={KEY: {"allowed_models": entries[1:]}}
     ).changes
     assert str(change.after).startswith("499 entries, digest ")
-    assert len(facts.json_of(history.reader.facts_at(START)[KEY])) < 200
+    assert len(model.json_of(history.reader.facts_at(START)[KEY])) < 200
 
 
 def test_any_text_can_be_kept(history: Desk) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from gwtui.watch.history.backfill_tiers import Gap, SeriesColumn, open_tiers, write_columns
 from gwtui.watch.history.file import transaction
 from gwtui.watch.history.model import SeriesKey, kept, seconds_of
-from gwtui.watch.history.thinning import Gap, SeriesColumn, open_tiers, write_columns
 from gwtui.watch.history.tiers import DAY, FIVE_MINUTES, HOUR, RAW
 from history_kit import START, USED, Desk, desk, series
 

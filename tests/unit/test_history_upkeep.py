@@ -19,9 +19,9 @@ from pathlib import Path
 
 import pytest
 
-from gwtui.watch.history import upkeep
+from gwtui.watch.history import compaction
+from gwtui.watch.history.compaction import step
 from gwtui.watch.history.model import Retention, SeriesKey, Subject
-from gwtui.watch.history.upkeep import step
 from history_kit import START, USED, Desk, desk, minutes
 
 DAYS = int(os.environ.get("GWTUI_HISTORY_DAYS", "40"))
@@ -236,7 +236,7 @@ def _cut_at(place: int) -> Callable[[], int]:
 
 
 def test_upkeep_works_in_bounded_steps(history: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(upkeep, "ROWS_AT_A_TIME", 50)
+    monkeypatch.setattr(compaction, "ROWS_AT_A_TIME", 50)
     world = World()
     for minute in range(0, 12 * 60, 2):
         history.see(START + minutes(minute), world.at(START + minutes(minute)), every=120)

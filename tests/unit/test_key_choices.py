@@ -15,13 +15,13 @@ import gwtui
 from form_kit import HostApp, ScriptedSubmit, form, until
 from gwtui.crud.action import APP, LIST
 from gwtui.resources import actions as registry
-from gwtui.resources.dialog_actions import DIALOG_SCOPES
+from gwtui.resources.frame_actions import DIALOG_SCOPES
 from gwtui.resources.key_choices import conflicts, key_name, key_names, problem_of
 from gwtui.resources.preferences import Preferences
 from gwtui.resources.registry import RESOURCES
 from gwtui.ui.commands import key_of, offered, with_keys
-from gwtui.ui.screens.ask import AskScreen
-from gwtui.ui.textual_compat import bindings_of
+from gwtui.ui.screens.dialogs import AskScreen
+from gwtui.ui.textual_compat.widgets import bindings_of
 
 
 @pytest.fixture(autouse=True)

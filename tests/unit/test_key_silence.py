@@ -16,11 +16,10 @@ from fake_clock import FakeClock
 from gwtui.domain.key_rotation import KeyFigures, KeyRotation
 from gwtui.local.journal import Journal
 from gwtui.local.rotations import RotationLog
-from gwtui.watch.feeds.keys import KeyRow
+from gwtui.watch.feeds.keys import KeyRow, note_keys
+from gwtui.watch.feeds.rotations import recorded_unused_since
 from gwtui.watch.history.model import BYOK_USAGE, USAGE, SeriesKey
-from gwtui.watch.history.observations import ObservedReading, keys_seen
-from gwtui.watch.history.silence import recorded_silence
-from gwtui.watch.rotation_notes import note_keys
+from gwtui.watch.history.observers import ObservedReading, observe_keys
 from history_kit import START, Desk, desk
 from resource_samples import key
 
@@ -40,7 +39,7 @@ def history(tmp_path: Path) -> Iterator[Desk]:
 
 def silence(history: Desk, now: datetime = NOW, **figures: Any) -> datetime | None:
     figures = {"hash": HASH, "usage": 2, "byok_usage": 0, "last_used_at": None, **figures}
-    return recorded_silence(history.reader, key(**figures), now)
+    return recorded_unused_since(history.reader, key(**figures), now)
 
 
 def see(history: Desk, at: datetime, usage: str | None, byok: str | None = None) -> None:
@@ -76,7 +75,7 @@ def test_use_of_provider_keys_ends_it_where_the_readings_tell_of_it(history: Des
     assert silence(history, byok_usage=1) == NOW - DAY
     seen = ObservedReading(NOW, 60)
     for used, kept in ((0, []), (1, [Decimal(1)])):
-        samples = keys_seen([KeyRow(key(hash=HASH, byok_usage=used))], seen).samples
+        samples = observe_keys([KeyRow(key(hash=HASH, byok_usage=used))], seen).samples
         found = [one.value for one in samples if one.series.key == BYOK]
         assert found == kept
 

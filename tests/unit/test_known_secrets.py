@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gc
 import json
+import pickle
 from urllib.parse import quote
 from weakref import WeakValueDictionary
 
@@ -12,7 +13,7 @@ import pytest
 from pydantic import SecretStr
 
 from gwtui.domain import known_secrets
-from gwtui.domain.known_secrets import HIDDEN, hider, remember, without_secrets
+from gwtui.domain.known_secrets import HIDDEN, Token, redactor, remember, without_secrets
 
 
 @pytest.fixture(autouse=True)
@@ -75,12 +76,12 @@ def test_the_same_secret_twice_is_known_until_the_last_is_gone() -> None:
 
 
 def test_a_longer_secret_goes_before_its_own_beginning() -> None:
-    hide = hider([SecretStr("abcdefgh"), SecretStr("abcdefghijkl")])
+    hide = redactor([SecretStr("abcdefgh"), SecretStr("abcdefghijkl")])
     assert hide("abcdefghijkl, abcdefgh") == f"{HIDDEN}, {HIDDEN}"
 
 
 def test_a_text_with_a_very_short_secret_goes_as_a_whole() -> None:
-    hide = hider([SecretStr("abc"), SecretStr("")])
+    hide = redactor([SecretStr("abc"), SecretStr("")])
     assert hide("the alphabcet") == HIDDEN
     assert hide("something else") == "something else"
 
@@ -117,3 +118,14 @@ def test_what_looks_like_a_secret_is_hidden(text: str) -> None:
 )
 def test_what_is_harmless_stays(text: str) -> None:
     assert without_secrets(text) == text
+
+
+def test_a_token_shows_a_mask_however_it_is_printed() -> None:
+    token = Token("sk-SENTINEL")
+    shown = f"{token} {token!r} {[token]} {token!s:>20}"
+    assert "SENTINEL" not in shown
+    assert shown.count("**********") == 4
+    assert token == Token("sk-SENTINEL") != Token("other")
+    assert (bool(Token("")), token.get_secret_value()) == (False, "sk-SENTINEL")
+    with pytest.raises(TypeError, match="not pickled"):
+        pickle.dumps(token)

@@ -25,7 +25,7 @@ def test_nothing_heavy_is_left_for_the_first_form_of_a_key() -> None:
         "import sys; from importlib import import_module; import gwtui.ui.app;"
         "from gwtui.ui.loading_ahead import MODULES, WRITING;"
         "{*map(import_module, MODULES + WRITING)}; before = {*sys.modules};"
-        "import gwtui.ui.actions.keys, gwtui.ui.forms.form_screen, gwtui.ui.palette;"
+        "import gwtui.ui.actions.keys, gwtui.ui.forms.form_screen, gwtui.ui.screens.palette;"
         "print(*({*sys.modules} - before))"
     )
     asked = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)

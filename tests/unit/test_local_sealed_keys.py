@@ -13,8 +13,15 @@ import pytest
 from pydantic import SecretStr
 
 from gwtui.local import private_file
-from gwtui.local.seal import DamagedSealError, ForeignSealError, SealError, label_of, unseal
-from gwtui.local.sealed_keys import LIFETIME, SealedKeysFound
+from gwtui.local.sealed_keys import (
+    LIFETIME,
+    DamagedSealError,
+    ForeignSealError,
+    SealedKeysFound,
+    SealError,
+    label_of,
+    unseal,
+)
 from sealed_keys_kit import NOW, PLAN, TOKEN, URL, VALUE, Desk, reopened
 
 

@@ -25,9 +25,8 @@ from gwtui.watch.history.model import (
     SeriesKey,
     Subject,
 )
-from gwtui.watch.metrics.exposition import registry_of, text_of
-from gwtui.watch.metrics.names import METRICS, OF_FIGURE, SUBJECT_LABELS
-from gwtui.watch.metrics.readings import Picture
+from gwtui.watch.metrics.exposition import METRICS, OF_FIGURE, SUBJECT_LABELS, registry_of, text_of
+from gwtui.watch.metrics.readings import ReadingsSnapshot
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -53,7 +52,7 @@ def observation(
 
 def samples_of(*readings: Observation) -> dict[str, dict[Labels, float]]:
     """What a scrape of these readings gives, by metric and labels."""
-    picture = Picture({one.source: one for one in readings}, {})
+    picture = ReadingsSnapshot({one.source: one for one in readings}, {})
     text = text_of(registry_of(lambda: picture), openmetrics=True).decode()
     found: dict[str, dict[Labels, float]] = {}
     for family in parse_openmetrics(text):
@@ -131,7 +130,7 @@ HOSTILE = [
 @pytest.mark.parametrize("openmetrics", [True, False], ids=["openmetrics", "text"])
 def test_hostile_names_stay_one_readable_label(name: str, openmetrics: bool) -> None:
     reading = observation("key", {("1", "usage"): "5"}, {"1": {"name": name}})
-    picture = Picture({"keys": reading}, {"keys": True})
+    picture = ReadingsSnapshot({"keys": reading}, {"keys": True})
     text = text_of(registry_of(lambda: picture), openmetrics=openmetrics).decode()
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", text)
     parse = parse_openmetrics if openmetrics else parse_text
@@ -156,7 +155,7 @@ def test_every_recorded_figure_is_exported_with_its_subject() -> None:
 
 
 def test_a_reading_that_fails_is_down() -> None:
-    picture = Picture({}, {"keys": False, "credits": True}, skew=-3.5)
+    picture = ReadingsSnapshot({}, {"keys": False, "credits": True}, skew=-3.5)
     text = text_of(registry_of(lambda: picture), openmetrics=False).decode()
     assert 'gwtui_reading_up{reading="keys"} 0.0' in text
     assert 'gwtui_reading_up{reading="credits"} 1.0' in text
@@ -237,7 +236,9 @@ def test_promtool_accepts_the_exposition() -> None:
         )
         for resource, figures in UNITS.items()
     }
-    picture = Picture(readings, dict.fromkeys(readings, True), 0.5, probes_spent=Decimal("0.01"))
+    picture = ReadingsSnapshot(
+        readings, dict.fromkeys(readings, True), 0.5, probes_spent=Decimal("0.01")
+    )
     text = text_of(registry_of(lambda: picture), openmetrics=False)
     done = promtool("check", "metrics", stdin=text)
     assert done.returncode == 0, done.stdout + done.stderr

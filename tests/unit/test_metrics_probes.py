@@ -8,12 +8,11 @@ from pathlib import Path
 
 from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey, Subject
 from gwtui.watch.metrics.exposition import registry_of, text_of
-from gwtui.watch.metrics.probes import with_probes
-from gwtui.watch.metrics.readings import Picture
+from gwtui.watch.metrics.readings import ReadingsSnapshot, with_probes
 from gwtui.watch.probes import spending
 from history_kit import START, desk
 
-EMPTY = Picture({}, {})
+EMPTY = ReadingsSnapshot({}, {})
 ENDPOINT = Subject("endpoint", "a/b northwind/fp8||")
 MOST = Decimal("0.01")
 

@@ -10,10 +10,10 @@ from textual.app import App
 from textual.content import Content
 from textual.screen import ModalScreen
 
-from gwtui.ui.guarded import GuardedApp
-from gwtui.ui.screens.ask import AskScreen
-from gwtui.ui.screens.choose import Choice, ChooseScreen
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.screens.choosers import Choice, ChooseScreen
+from gwtui.ui.screens.dialogs import AskScreen
+from gwtui.ui.terminal_app import GuardedApp
+from gwtui.ui.widgets.lines import OneLine
 
 
 def ask(name: str) -> AskScreen:

@@ -15,7 +15,7 @@ from textual.screen import Screen
 from textual.widgets._toast import Toast
 
 from gwtui.ui.alert_notices import AlertNotices
-from gwtui.ui.guarded import GuardedApp, Notice
+from gwtui.ui.terminal_app import GuardedApp, Notice
 from gwtui.watch.alerts.model import AlertEvent, AlertKey
 from gwtui.watch.feed import FeedState
 from gwtui.watch.history.model import Subject
@@ -57,7 +57,7 @@ def test_what_stood_already_when_a_past_was_told_is_no_news(told: bool, news: li
     app = SimpleNamespace(
         call_later=lambda call, *given: call(*given), say=lambda text, severity: said.append(text)
     )
-    history = SimpleNamespace(told_until=began if told else None)
+    history = SimpleNamespace(filled_until=began if told else None)
     session = SimpleNamespace(alerts=None, history=history)
     notices = AlertNotices(cast("Any", app), cast("Any", session))
 

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from gwtui.contract.activity import ActivityRow, Generation
 from gwtui.contract.byok import ByokCredential
 from gwtui.contract.current_key import CurrentKey
 from gwtui.contract.models import Endpoint, Model
+from gwtui.contract.usage import ActivityRow, Generation
 from gwtui.crud.resource import DetailRow, Section
-from gwtui.domain.catalog_view import CatalogView, Offers
-from gwtui.resources.activity import resource as activity
-from gwtui.resources.activity.breakdown import of_account
+from gwtui.domain.catalog import CatalogView, Offers
+from gwtui.resources import activity
+from gwtui.resources import generations as generation
+from gwtui.resources.activity import account_usage
 from gwtui.resources.byok.resource import BYOK
-from gwtui.resources.generations import resource as generation
 from gwtui.resources.keys import current as current_key
 from gwtui.resources.models import zdr
 from gwtui.resources.models.zdr import ZDR
@@ -123,7 +123,7 @@ def test_a_row_is_shown_as_printable_text(case: str) -> None:
 
 def test_ranked_activity_is_printable() -> None:
     rows = [ActivityRow.model_validate({"model": HOSTILE, "date": "2026-11-20", "usage": 1})]
-    uses = of_account(Activity(tuple(rows)))
+    uses = account_usage(Activity(tuple(rows)))
     (one,) = activity.ranked(uses, rows, ("model",), "spend")
     assert not {unicodedata.category(char) for char in one.name} & BAD
 

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwtui.crud.sparkline import sparkline
+from gwtui.crud.cells import sparkline
 from gwtui.domain.money import usd
-from gwtui.ui.board.endpoint import STATES
+from gwtui.ui.board.selected_endpoint import STATES
 from gwtui.ui.widgets.plot import (
     SPANS,
     Block,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import itertools
 import multiprocessing
@@ -17,9 +18,17 @@ import tomlkit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gwtui.local.profile_file import put_profile, remove_profile, set_default
-from gwtui.local.profiles import ProfileError, load_profiles, parse_profiles
-from gwtui.local.toml_editor import TomlEditError, TomlEditor, line_of
+from gwtui.local.profile_fields import FIELDS
+from gwtui.local.profiles import (
+    Profile,
+    ProfileError,
+    load_profiles,
+    parse_profiles,
+    put_profile,
+    remove_profile,
+    set_default,
+)
+from gwtui.local.toml_file import TomlEditError, TomlEditor, line_of
 
 OWNERS = """\
 # my gateways
@@ -169,6 +178,38 @@ def test_behind_a_link_the_linked_file_changes(path: Path, tmp_path: Path) -> No
             "[profiles.a]\nbase_url='https://x'\n[profiles.a.findings]\nused_percent = 0\n",
             r":3: profiles\.a\.findings: used_percent must be a whole number",
         ),
+        (
+            "[profiles.a]\nbase_url='https://x'\nfindings = 3\n",
+            r":3: profiles\.a\.findings: must be a table",
+        ),
+        (
+            "[profiles.a]\nbase_url='https://x'\ndialect = 'x'\n",
+            r":3: profiles\.a\.dialect: must be one of generic or openrouter",
+        ),
+        (
+            "[profiles.a]\nbase_url='https://x'\ncritical = 1\n",
+            r":3: profiles\.a\.critical: must be true or false",
+        ),
+        (
+            "[profiles.a]\nbase_url='https://x'\ntoken_command = 'pass'\n",
+            r":3: profiles\.a\.token_command: must be a list",
+        ),
+        (
+            "[profiles.a]\nbase_url='https://x'\ntoken_command = []\n",
+            r":3: profiles\.a\.token_command: must have at least 1 entry",
+        ),
+        (
+            "[profiles.a]\nbase_url='https://x'\ntoken_command = ['a']\ntoken_file = '/b'\n",
+            r":1: profiles\.a: token_command and token_file exclude each other",
+        ),
+        (
+            "[profiles.a]\nbase_url='https://x'\n[profiles.a.probe]\nevery_minutes = 0\n",
+            r":4: profiles\.a\.probe\.every_minutes: must be at least 1",
+        ),
+        (
+            "[profiles.a]\nbase_url='https://x'\n[profiles.a.check]\nuptime_window = '2m'\n",
+            r":4: profiles\.a\.check\.uptime_window: must be one of 5m, 30m or 1d",
+        ),
         ("default = 'b'\n", r":1: default: there is no profile 'b'"),
         ("default = ['b']\n", r":1: default: there is no profile"),
         ("[profiles.'']\nbase_url='https://x'\n", r":1: profiles\.: needs a name"),
@@ -181,6 +222,10 @@ def test_a_broken_file_is_refused_with_line_and_field(tmp_path: Path, text: str,
     path.chmod(0o600)
     with pytest.raises(ProfileError, match=f"profiles.toml{says}"):
         load_profiles(path)
+
+
+def test_every_field_of_a_profile_has_a_reader() -> None:
+    assert {one.name for one in dataclasses.fields(Profile)} - {"name"} == FIELDS
 
 
 def test_a_broken_file_is_not_edited(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from gwtui.client.errors import (
 )
 from gwtui.client.refusals import refusal_details, refusal_kind, refusal_remedy
 from gwtui.contract.completion import ServiceMetadata
-from gwtui.domain.guardrail_verdict import Outcome, verdict_of
+from gwtui.domain.guardrail_verdict import GuardrailOutcome, verdict_of
 
 
 def refused(kind: type[StatusError], message: str, status: int, **metadata: Any) -> StatusError:
@@ -146,7 +146,7 @@ def test_metadata_of_any_shape_is_survived() -> None:
         ),
     ],
 )
-def test_the_verdict_is_the_strictest_action(pipeline: Any, outcome: Outcome) -> None:
+def test_the_verdict_is_the_strictest_action(pipeline: Any, outcome: GuardrailOutcome) -> None:
     found = verdict_of(ServiceMetadata.model_validate({"pipeline": pipeline}))
     assert found is not None
     assert found.outcome == outcome

@@ -7,15 +7,19 @@ from collections.abc import Iterator
 from guardrail_rows import DEFAULT_ID, GUARDRAIL_ID, SPACE, bindings, catalog, on_key, row
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrails import KeyAssignment
-from gwtui.domain.catalog_view import CatalogView
+from gwtui.domain.catalog import CatalogView
 from gwtui.domain.guardrail_effect import Restrictions, effect_on_catalog
-from gwtui.resources.guardrails.effect import EFFECT_COLUMNS, LiveEffect, model_identity
-from gwtui.resources.guardrails.on_model import _remaining_rows
+from gwtui.resources.guardrails.effect import (
+    EFFECT_COLUMNS,
+    LiveEffect,
+    _remaining_rows,
+    model_identity,
+)
 from gwtui.resources.keys.resource import KEYS, binding_of, own_cell
 from gwtui.ui.screens.remaining import model_lines
-from gwtui.watch.alerts.derived import _healthy
+from gwtui.watch.alerts.derived_figures import _healthy
 from gwtui.watch.feeds.keys import KeyRow
-from gwtui.watch.feeds.on_model import OnModel
+from gwtui.watch.feeds.models import GuardrailOnModel
 from resource_reading import cell_of, rows_of
 from resource_samples import NOW, WORKSPACE_ID, key
 
@@ -70,7 +74,7 @@ def test_under_a_rule_that_could_not_be_read_nothing_is_said_to_remain() -> None
     assert "unknown: allowed_models could not be read" in lines[0]
     assert {line[0] for line in lines[1:]} == {"?"}
     assert _healthy(effect) is None, "an alert has no figure"
-    (told,) = _remaining_rows(OnModel(row(), effect), NOW)
+    (told,) = _remaining_rows(GuardrailOnModel(row(), effect), NOW)
     assert (told.value.text, told.note) == ("unknown", "allowed_models could not be read")
 
 

@@ -23,13 +23,12 @@ from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
 from gwtui.contract.organization import OrganizationMember
 from gwtui.domain.guardrail_effect import Restrictions, effect_on_catalog
 from gwtui.resources.assignments.resource import ASSIGNMENTS
-from gwtui.resources.guardrails.on_model import MODEL_GUARDRAILS
+from gwtui.resources.guardrails.effect import MODEL_GUARDRAILS
 from gwtui.resources.guardrails.resource import COLUMNS, GUARDRAILS
 from gwtui.resources.keys.resource import KEYS, binding_of
-from gwtui.watch.feeds.assignments import AssignmentRow
-from gwtui.watch.feeds.guardrails import Bound, GuardrailRow
+from gwtui.watch.feeds.guardrails import AssignmentRow, Bound, GuardrailRow
 from gwtui.watch.feeds.keys import KeyRow
-from gwtui.watch.feeds.on_model import OnModel
+from gwtui.watch.feeds.models import GuardrailOnModel
 from resource_reading import cell_of, every_text, notes_of, rows_of, section_of, sort_of, tables_of
 from resource_samples import HOSTILE, NOW, WORKSPACE_ID, key, nulls
 
@@ -276,7 +275,7 @@ def hostile() -> dict[str, tuple[Any, Any]]:
         ),
         "assignment": (ASSIGNMENTS, AssignmentRow(on_key(HOSTILE), evil)),
         "null assignment": (ASSIGNMENTS, AssignmentRow(nulls(MemberAssignment))),
-        "on a model": (MODEL_GUARDRAILS, OnModel(evil, effect)),
+        "on a model": (MODEL_GUARDRAILS, GuardrailOnModel(evil, effect)),
         "key": (
             KEYS,
             KeyRow(

@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from gwtui.local.seal import SealError
-from gwtui.local.sealed_keys import SealedKeysFound
+from gwtui.local.sealed_keys import SealedKeysFound, SealError
 from sealed_keys_kit import PLAN, VALUE, Desk, reopened
 
 

@@ -18,10 +18,9 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from form_kit import HostApp, ScriptedSubmit, form
-from gwtui.ui.forms.editors import ChoiceEditor, LinesEditor
-from gwtui.ui.screens.ask import AskScreen
-from gwtui.ui.screens.too_small import TooSmallScreen
-from gwtui.ui.widgets.folding import FoldingScroll
+from gwtui.ui.forms.field_editors import ChoiceEditor, LinesEditor
+from gwtui.ui.screens.dialogs import AskScreen, TooSmallScreen
+from gwtui.ui.widgets.containers import FoldingScroll
 from resizing_kit import counted_layouts, resize, rest
 from screen_text import shown
 from shell_kit import dashboard, listing, site

@@ -12,7 +12,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.hub import FeedHub
-from gwtui.watch.shared import FeedKey
+from gwtui.watch.shared_reads import FeedKey
 
 CADENCE = Cadence(10, stale_after=45)
 

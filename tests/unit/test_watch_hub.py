@@ -18,7 +18,7 @@ from gwtui.watch import cadence
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import FeedState
 from gwtui.watch.hub import MOST_PASSING, READS_AT_A_TIME, FeedHub
-from gwtui.watch.shared import FeedKey
+from gwtui.watch.shared_reads import FeedKey
 
 CADENCE = Cadence(10, stale_after=45)
 

@@ -16,7 +16,7 @@ from gwtui.client.request_log import Shortfall, list_read, request_sent, workspa
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
-from gwtui.watch.shared import FeedKey, PoolReader, ReadPool, SharedRead, unshared
+from gwtui.watch.shared_reads import FeedKey, PoolReader, ReadPool, SharedRead, unshared
 
 SLOW = Cadence(60, stale_after=240)
 FAST = Cadence(20, stale_after=90)

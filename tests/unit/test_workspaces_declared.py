@@ -11,13 +11,12 @@ import pytest
 from gwtui.contract.budgets import Budget
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.organization import OrganizationMember, WorkspaceMember
-from gwtui.domain.workspace_spend import KeyCount, spent, spent_by_interval
+from gwtui.domain.keys import KeyCount, spent_by_interval, spent_by_keys
 from gwtui.resources.members.resource import MEMBERS
 from gwtui.resources.organization.resource import ORGANIZATION
 from gwtui.resources.workspaces.resource import WORKSPACES
 from gwtui.resources.workspaces.view import tightest
-from gwtui.watch.feeds.members import MemberRow, keys_made_by
-from gwtui.watch.feeds.organization import Belonging, PersonRow
+from gwtui.watch.feeds.organization import Belonging, MemberRow, PersonRow, keys_made_by
 from gwtui.watch.feeds.workspaces import Figures, WorkspaceRow, by_interval
 from resource_reading import cell_of, notes_of, rows_of, section_of, sort_of
 from resource_samples import NOW, key, wire_time, workspace
@@ -96,12 +95,12 @@ def test_active_keys_are_counted_at_the_moment_they_are_shown() -> None:
 
 def test_spending_counts_byok_only_where_it_counts_and_is_unknown_when_a_key_is() -> None:
     keys = [key(usage_daily=1, byok_usage_daily=2), key(usage_daily=3, byok_usage_daily=4)]
-    assert spent(keys, "daily", byok=False) == 4
-    assert spent(keys, "daily", byok=True) == 10
-    assert spent([*keys, key(usage_daily=None)], "daily", byok=False) is None
+    assert spent_by_keys(keys, "daily", byok=False) == 4
+    assert spent_by_keys(keys, "daily", byok=True) == 10
+    assert spent_by_keys([*keys, key(usage_daily=None)], "daily", byok=False) is None
     assert spent_by_interval([], byok=True)["lifetime"] == 0
     with pytest.raises(KeyError):
-        spent(keys, "hourly", byok=False)
+        spent_by_keys(keys, "hourly", byok=False)
 
 
 def member(user: str = "user_1", **more: Any) -> WorkspaceMember:

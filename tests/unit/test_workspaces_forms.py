@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 from form_kit import FACTS
 from gwtui.contract.budgets import BUDGET_INTERVALS, Budget, budget_conflict
-from gwtui.contract.workspaces import SLUG, Workspace
-from gwtui.domain.slugs import slug_of
+from gwtui.contract.workspaces import SLUG, Workspace, slug_of
 from gwtui.resources.budgets.form import budgets_form, conflicts
 from gwtui.resources.budgets.writes import BYOK, known_limits, plan_series, together
 from gwtui.resources.workspaces.form import create_form, edit_form
-from gwtui.ui.forms.state import FormState
+from gwtui.ui.forms.form_state import FormState
 from plan_kit import form_context
 from resource_samples import NOW, workspace
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gwtui.cli.changes.change import ChangeCommand, ChangeContext, Operand
 from gwtui.cli.changes.crud import plan_context
-from gwtui.contract.activity import FeedbackRequest
+from gwtui.contract.usage import FeedbackRequest
 from gwtui.crud.plan import Plan
-from gwtui.resources.generations.writes import plan_feedback
+from gwtui.resources.generations import plan_feedback
 
 
 async def _feedback(context: ChangeContext) -> Plan[None]:

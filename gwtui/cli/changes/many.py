@@ -1,4 +1,4 @@
-"""One change of several rows: which are meant, one plan, one question, a result for each."""
+"""One change of several rows: selecting them, one plan, one confirmation, a result for each."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 from gwtui.cli import exits
 from gwtui.cli.changes.change import ChangeCommand, ChangeContext, NothingToDoError
 from gwtui.cli.changes.execute import (
-    carry_out,
     confirm,
+    execute_one,
     plan_json,
     plan_lines,
     result_json,
@@ -23,7 +23,15 @@ from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.lists.lookup import find_row
 from gwtui.cli.lists.query import ListQuery, list_query
 from gwtui.cli.output import data_on_stdout, narrate, print_json, print_ndjson
-from gwtui.crud.bulk import Bulk, BulkRun, LeftOut, LeftOutError, RowResult, Wish, plan_many
+from gwtui.crud.bulk import (
+    BulkOperation,
+    BulkPlan,
+    BulkRun,
+    LeftOut,
+    LeftOutError,
+    RowResult,
+    plan_many,
+)
 from gwtui.crud.plan import Confirmation, Outcome, Plan
 from gwtui.crud.resource import ResourceSpec, Scope, filter_kinds
 from gwtui.domain.filters import parse
@@ -32,15 +40,15 @@ _STDIN = "-"
 
 
 @dataclass(frozen=True, slots=True)
-class ChosenRows:
-    """Which rows are meant: those that are named, or those that a filter lets through."""
+class RowSelection:
+    """The selected rows: those that are named, or those that match a filter."""
 
     spec: ResourceSpec[Any]
     names: tuple[str, ...]
     query: ListQuery | None = None
 
 
-def add_choice(parser: argparse.ArgumentParser) -> None:
+def add_selection_options(parser: argparse.ArgumentParser) -> None:
     """How several rows are chosen, besides by name."""
     parser.add_argument(
         "--filter", metavar="QUERY", help="all that match, as in the dashboard's filter"
@@ -50,7 +58,7 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def choice(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> ChosenRows | None:
+def row_selection(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> RowSelection | None:
     """What was chosen; None where it is one, which is ``arguments.id`` then. Raises CommandError.
 
     Names that come from a file, and what a filter lets through, are several even if it is one.
@@ -61,20 +69,20 @@ def choice(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> ChosenRows
         either = "name at least one, or choose with --filter or --from-file"
         raise CommandError(either if not any(ways) else f"{either}, not both", USAGE)
     if arguments.filter is not None:
-        return ChosenRows(spec, (), _query(spec, arguments.filter))
+        return RowSelection(spec, (), _query(spec, arguments.filter))
     if arguments.from_file is not None:
         names = _names_in(arguments.from_file)
         if not names:
             raise CommandError(f"--from-file: {arguments.from_file} names nothing", USAGE)
-        return ChosenRows(spec, tuple(dict.fromkeys(names)))
+        return RowSelection(spec, tuple(dict.fromkeys(names)))
     if len(names) > 1:
-        return ChosenRows(spec, tuple(dict.fromkeys(names)))
+        return RowSelection(spec, tuple(dict.fromkeys(names)))
     arguments.id = names[0]
     return None
 
 
 def _query(spec: ResourceSpec[Any], text: str) -> ListQuery:
-    """A filter that says something, of columns that there are. Raises CommandError."""
+    """The parsed filter. Raises CommandError for an empty one and for unknown columns."""
     asked = list_query(spec, text, None, None)
     if parse(text).empty:
         raise CommandError("--filter: it would let every row through", USAGE)
@@ -93,7 +101,7 @@ def _names_in(file: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def refuse_own_fields(change: ChangeCommand, given: Mapping[str, Any]) -> None:
+def reject_own_fields(change: ChangeCommand, given: Mapping[str, Any]) -> None:
     """What names a row is its own: several cannot share it. Raises CommandError."""
     if change.many is not None:
         own = sorted(given.keys() & {*change.many.written.called, "slug"})
@@ -104,8 +112,10 @@ def refuse_own_fields(change: ChangeCommand, given: Mapping[str, Any]) -> None:
 # The plan ---------------------------------------------------------------------------------------
 
 
-async def plan_chosen(change: ChangeCommand, context: ChangeContext, chosen: ChosenRows) -> Bulk:
-    """A plan for all that are meant. Raises CommandError where one is not known, GatewayError."""
+async def plan_selection(
+    change: ChangeCommand, context: ChangeContext, chosen: RowSelection
+) -> BulkPlan:
+    """A plan for all selected rows. Raises CommandError for an unknown one, GatewayError."""
     rows = await _rows(context, chosen)
     writes = chosen.spec.written
 
@@ -117,7 +127,7 @@ async def plan_chosen(change: ChangeCommand, context: ChangeContext, chosen: Cho
         except CommandError as error:
             raise LeftOutError(str(error)) from None
 
-    wish = Wish(
+    operation = BulkOperation(
         action=f"{writes.resource}.{change.name}",
         resource=writes.resource,
         verb=change.name.capitalize(),
@@ -126,11 +136,11 @@ async def plan_chosen(change: ChangeCommand, context: ChangeContext, chosen: Cho
         after=writes.delete.done if change.name == "delete" and writes.delete else "",
     )
     names = {chosen.spec.identity(row): writes.name(writes.of_row(row)) for row in rows}
-    return await plan_many(wish, names)
+    return await plan_many(operation, names)
 
 
-async def _rows(context: ChangeContext, chosen: ChosenRows) -> Sequence[Any]:
-    """The rows that are meant, as the list has them now."""
+async def _rows(context: ChangeContext, chosen: RowSelection) -> Sequence[Any]:
+    """The selected rows, as the list has them now."""
     spec, hub = chosen.spec, context.session.hub
     rows = await context.readings.value(spec.feed(hub, Scope()))
     if chosen.query is not None:
@@ -154,7 +164,7 @@ async def _rows(context: ChangeContext, chosen: ChosenRows) -> Sequence[Any]:
     return found
 
 
-def bulk_json(bulk: Bulk) -> dict[str, Any]:
+def bulk_json(bulk: BulkPlan) -> dict[str, Any]:
     """A plan for many, for a program."""
     rows = [
         {
@@ -187,7 +197,7 @@ def _left_out_json(one: LeftOut) -> dict[str, Any]:
 class ManyChanges:
     """What was planned for several rows, up to the exit code."""
 
-    def __init__(self, change: ChangeCommand, context: ChangeContext, bulk: Bulk) -> None:
+    def __init__(self, change: ChangeCommand, context: ChangeContext, bulk: BulkPlan) -> None:
         self._change = change
         self._context = context
         self._bulk = bulk
@@ -207,7 +217,7 @@ class ManyChanges:
                 narrate(line)
             if self._json:
                 print_ndjson(_left_out_json(one) for one in bulk.left_out)
-            narrate(f"nothing to do: no {bulk.wish.noun} is left to send anything for")
+            narrate(f"nothing to do: no {bulk.operation.noun} is left to send anything for")
             return exits.FAILED if missing else exits.OK
         held_back = session.gateway.gate.closed
         if held_back and not arguments.yes:
@@ -247,7 +257,7 @@ class ManyChanges:
         return self._finish(run)
 
     async def _send_one(self, confirmation: Confirmation[Any]) -> Outcome[Any]:
-        outcome, interrupted = await carry_out(self._context.session.executor, confirmation)
+        outcome, interrupted = await execute_one(self._context.session.executor, confirmation)
         if interrupted:
             self._interrupted = True
             self._run.stop()
@@ -256,12 +266,12 @@ class ManyChanges:
     def _tell(self) -> None:
         """Say what became of each as soon as it is known."""
         results = self._run.results
-        while self._told < len(results) and results[self._told].word != "not sent":
+        while self._told < len(results) and results[self._told].status != "not sent":
             result = results[self._told]
             self._told += 1
             number = f"{self._told} of {len(results)}"
             why = f": {result.why}" if result.why else ""
-            narrate(f"{number}: {_WORDS[result.word]}: {result.part.plan.title}{why}")
+            narrate(f"{number}: {_WORDS[result.status]}: {result.part.plan.title}{why}")
             if self._json:
                 print_ndjson([_result(result)])
 
@@ -291,10 +301,10 @@ def _result(result: RowResult) -> dict[str, Any]:
     found: dict[str, Any] = {
         "identity": result.part.identity,
         "name": result.part.name,
-        "outcome": result.word,
+        "outcome": result.status,
     }
     if result.outcome is not None:
         found |= result_json(result.part.plan, result.outcome)
-    if result.word != "applied":
+    if result.status != "applied":
         found["why"] = result.why
     return found

@@ -11,18 +11,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pydantic import SecretStr
-
 from gwtui.cli import exits
 from gwtui.cli.lists.lookup import CommandReadings, find_row
 from gwtui.cli.output import add_output_option, narrate, print_json, print_table
 from gwtui.cli.running import hub_over, run_async
-from gwtui.cli.target import Connect, add_demo_option, reach_without_key
+from gwtui.cli.target import Connect, add_demo_option, resolve_connection_without_key
 from gwtui.cli.tries.command import (
     CANCELLED,
+    open_inference,
     read_facts_with,
     refuse_read_only,
-    trying,
     unknown_model,
 )
 from gwtui.cli.tries.options import add_cost_options, add_key_options, try_key
@@ -32,6 +30,7 @@ from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.crud.resource import Scope
 from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.domain.known_secrets import Secret
 from gwtui.domain.money import usd
 from gwtui.local.guardrail_samples import (
     GuardrailSample,
@@ -81,7 +80,7 @@ class GuardrailTestVerb:
         paths = Paths.of_user()
         given = _load(Path(arguments.samples)) if arguments.samples else None
         key = try_key(arguments)
-        connect = reach_without_key(arguments, paths, management=True)
+        connect = resolve_connection_without_key(arguments, paths, management=True)
         return run_async(lambda: _test(arguments, connect, key, given))
 
 
@@ -91,7 +90,7 @@ VERBS = (GuardrailTestVerb(),)
 async def _test(
     arguments: argparse.Namespace,
     connect: Connect,
-    key: SecretStr | None,
+    key: Secret | None,
     given: tuple[GuardrailSample, ...] | None,
 ) -> int:
     as_json = arguments.output == "json"
@@ -102,7 +101,7 @@ async def _test(
             kept = samples_path(Paths.of_user().config, connection.label, guardrail)
             samples = _load(kept) if given is None else given
             check = _cap(connection, key, arguments.max_cost)
-            async with trying(connection, key, arguments) as models:
+            async with open_inference(connection, key, arguments) as models:
                 run = run_samples(
                     models, samples, guardrail, model=arguments.model, check_cost=check
                 )
@@ -118,7 +117,7 @@ async def _test(
     return _show(guardrail, results, as_json=as_json)
 
 
-async def _identity(connection: Connection, text: str, key: SecretStr | None) -> str:
+async def _identity(connection: Connection, text: str, key: Secret | None) -> str:
     """The guardrail's id. Raises CommandError and GatewayError.
 
     Without a management key it must be given as such, and whether it binds the key is not known.
@@ -140,7 +139,7 @@ async def _identity(connection: Connection, text: str, key: SecretStr | None) ->
     return row.identity
 
 
-def _cap(connection: Connection, key: SecretStr | None, max_cost: Decimal | None) -> CostCap | None:
+def _cap(connection: Connection, key: Secret | None, max_cost: Decimal | None) -> CostCap | None:
     """The maximum cost of each try; None where there is none."""
     if max_cost is None:
         return None

@@ -12,13 +12,14 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import SecretStr, ValidationError
+from pydantic import ValidationError
 
-from gwtui.cli.asking import NoAnswerGivenError, read_token
 from gwtui.cli.exits import USAGE, CommandError
+from gwtui.cli.prompts import NoAnswerGivenError, read_token
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.embeddings import EmbeddingRequest
 from gwtui.contract.request import RequestModel, problems
+from gwtui.domain.known_secrets import Secret, Token
 from gwtui.domain.money import parse_usd, usd
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.tokens import (
@@ -192,7 +193,7 @@ def _decoded(content: bytes, where: str) -> str:
     raise CommandError(f"{where}: is not UTF-8 text", USAGE)
 
 
-def try_key(arguments: argparse.Namespace, *, may_ask: bool = True) -> SecretStr | None:
+def try_key(arguments: argparse.Namespace, *, may_ask: bool = True) -> Secret | None:
     """The key from the one source that was named, else from the environment, else from a person.
 
     None where nobody may be asked. Not to be called in an event loop. Raises CommandError.
@@ -205,7 +206,7 @@ def try_key(arguments: argparse.Namespace, *, may_ask: bool = True) -> SecretStr
         if arguments.key_stdin:
             return read_token(_ASK)
         if from_environment:
-            return SecretStr(from_environment)
+            return Token(from_environment)
         if may_ask and sys.stdin.isatty():
             return read_token(_ASK)
     except (TokenError, NoAnswerGivenError) as error:

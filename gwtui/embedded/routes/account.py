@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from gwtui.contract.credits import Credits
 from gwtui.contract.organization import (
     OrganizationMember,
     OrganizationSettings,
     UpdateOrganizationSettingsRequest,
 )
+from gwtui.contract.usage import Credits
 from gwtui.embedded import wire
 from gwtui.embedded.operations import Operation, OperationRequest
 from gwtui.embedded.queries import PAGING

@@ -8,14 +8,16 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from gwtui.embedded.errors import (
     DatabaseBusyError,
     DatabaseMissingError,
     DatabaseUnusableError,
 )
+from gwtui.embedded.store.database_lock import ServingLock, database_path, refuse_other_names
+from gwtui.embedded.store.list_index import ListIndexes
 from gwtui.embedded.store.schema import APPLICATION_ID, ERASABLE, MIGRATIONS, SCHEMA_VERSION
-from gwtui.embedded.store.serving_lock import ServingLock, database_path, refuse_other_names
 from gwtui.embedded.store.vault import key_file
 
 BUSY_SECONDS = 5.0
@@ -122,6 +124,14 @@ class LogCleaner:
         return not busy
 
 
+class DatabaseConnection(sqlite3.Connection):
+    """A connection to the database, with what is remembered of the lists that were read on it."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.lists = ListIndexes(self)
+
+
 class Database:
     """A connection with explicit transactions, safe to share between threads.
 
@@ -130,7 +140,7 @@ class Database:
 
     def __init__(
         self,
-        connection: sqlite3.Connection,
+        connection: DatabaseConnection,
         path: Path | None,
         serving: ServingLock | None = None,
         cleaner: LogCleaner | None = None,
@@ -140,6 +150,8 @@ class Database:
         self._serving = serving
         self._cleaner = cleaner
         self._turn = threading.Lock()
+        self._pragmas: dict[str, str | int] = {}
+        """The settings of the connection that transactions differ in, as they are now."""
 
     @classmethod
     def serve(cls, path: Path | None) -> Database:
@@ -191,7 +203,7 @@ class Database:
     @contextmanager
     def write(
         self, *, durable: bool = True, erases: bool = False, patience: float = BUSY_SECONDS
-    ) -> Iterator[sqlite3.Connection]:
+    ) -> Iterator[DatabaseConnection]:
         """A transaction that may change things: committed as a whole or not at all.
 
         ``durable`` waits until the commit is on the disk. Figures that can be computed again do
@@ -203,8 +215,9 @@ class Database:
         """
         level = "FULL" if durable else "NORMAL"
         with self._turn:
-            self._connection.execute(f"PRAGMA synchronous = {level}")
-            self._wait_for_others(patience)
+            self._set("query_only", "OFF")
+            self._set("synchronous", level)
+            self._set("busy_timeout", round(patience * 1000))
             with self._transaction("BEGIN IMMEDIATE"):
                 yield self._connection
                 if erases:
@@ -213,19 +226,19 @@ class Database:
             self._cleaner.clean()
 
     @contextmanager
-    def read(self) -> Iterator[sqlite3.Connection]:
+    def read(self) -> Iterator[DatabaseConnection]:
         """A transaction that sees one consistent state and refuses to change it."""
         with self._turn:
-            self._connection.execute("PRAGMA query_only = ON")
-            self._wait_for_others(BUSY_SECONDS)
-            try:
-                with self._transaction("BEGIN"):
-                    yield self._connection
-            finally:
-                self._connection.execute("PRAGMA query_only = OFF")
+            self._set("query_only", "ON")
+            self._set("busy_timeout", round(BUSY_SECONDS * 1000))
+            with self._transaction("BEGIN"):
+                yield self._connection
 
-    def _wait_for_others(self, seconds: float) -> None:
-        self._connection.execute(f"PRAGMA busy_timeout = {round(seconds * 1000)}")
+    def _set(self, pragma: str, value: str | int) -> None:
+        """Change a setting of the connection, unless it is so already."""
+        if self._pragmas.get(pragma) != value:
+            self._connection.execute(f"PRAGMA {pragma} = {value}")
+            self._pragmas[pragma] = value
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
@@ -243,6 +256,7 @@ class Database:
         except BaseException:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
+            self._connection.lists.clear()
             raise
 
     def close(self) -> None:
@@ -274,10 +288,14 @@ def erase(path: Path) -> None:
         serving.release()
 
 
-def _connect(path: str, *, patience: float = BUSY_SECONDS) -> sqlite3.Connection:
+def _connect(path: str, *, patience: float = BUSY_SECONDS) -> DatabaseConnection:
     try:
         connection = sqlite3.connect(
-            path, timeout=patience, isolation_level=None, check_same_thread=False
+            path,
+            timeout=patience,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=DatabaseConnection,
         )
     except sqlite3.Error as error:
         raise DatabaseUnusableError(f"Cannot open {path}: {error}.") from error
@@ -303,7 +321,7 @@ def _write_anew(connection: sqlite3.Connection) -> None:
             connection.execute(f"INSERT INTO {table} VALUES ({marks})", tuple(row))  # noqa: S608 - a constant
 
 
-def _version(connection: sqlite3.Connection, path: str) -> int:
+def _version(connection: DatabaseConnection, path: str) -> int:
     """The schema version found; 0 for an empty file. Refuses what is not ours or is newer."""
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -321,7 +339,7 @@ def _version(connection: sqlite3.Connection, path: str) -> int:
     return int(version) if objects else 0
 
 
-def _current(connection: sqlite3.Connection, path: str) -> None:
+def _current(connection: DatabaseConnection, path: str) -> None:
     """Refuse a database whose schema is not exactly this version's."""
     found = _version(connection, path)
     if found != SCHEMA_VERSION:
@@ -331,7 +349,7 @@ def _current(connection: sqlite3.Connection, path: str) -> None:
         )
 
 
-def _migrated(connection: sqlite3.Connection, path: str) -> sqlite3.Connection:
+def _migrated(connection: DatabaseConnection, path: str) -> DatabaseConnection:
     try:
         _version(connection, path)
         connection.execute("PRAGMA journal_mode = WAL")

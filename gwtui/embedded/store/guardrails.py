@@ -6,7 +6,6 @@ import json
 import sqlite3
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Literal
@@ -14,8 +13,10 @@ from typing import Literal
 from pydantic import JsonValue
 
 from gwtui.embedded.store import workspaces
+from gwtui.embedded.store.database import DatabaseConnection
 from gwtui.embedded.store.keys import KeyRecord
 from gwtui.embedded.store.table import Table, shallow, to_micros
+from gwtui.records import dataclass
 
 Names = tuple[str, ...] | None
 """A list of names; None is no restriction."""
@@ -70,17 +71,15 @@ def add(db: sqlite3.Connection, guardrail: GuardrailRecord) -> None:
 
 
 def listed(
-    db: sqlite3.Connection, workspace_id: str, *, offset: int, limit: int
+    db: DatabaseConnection, workspace_id: str, *, offset: int, limit: int
 ) -> list[GuardrailRecord]:
     """One page of a workspace's guardrails, oldest first."""
-    return GUARDRAILS.select(
-        db, "workspace_id = ? ORDER BY number LIMIT ? OFFSET ?", (workspace_id, limit, offset)
-    )
+    return GUARDRAILS.page(db, "workspace_id = ?", (workspace_id,), offset=offset, limit=limit)
 
 
-def count(db: sqlite3.Connection, workspace_id: str) -> int:
+def count(db: DatabaseConnection, workspace_id: str) -> int:
     """How many guardrails a workspace has."""
-    return GUARDRAILS.count(db, "workspace_id = ?", (workspace_id,))
+    return GUARDRAILS.length(db, "workspace_id = ?", (workspace_id,))
 
 
 def find(db: sqlite3.Connection, guardrail_id: str) -> GuardrailRecord | None:
@@ -145,34 +144,38 @@ _KEYS = Table(
     "(SELECT a.*, k.hash AS key_hash, k.name AS key_name, k.label AS key_label "
     "FROM guardrail_keys AS a JOIN api_keys AS k ON k.id = a.key_id)",
     KeyAssignmentRecord,
+    rows="guardrail_keys",
 )
 _MEMBERS = Table(
     "(SELECT m.*, coalesce(account.organization_id, '') AS organization_id "
     "FROM guardrail_members AS m, account)",
     MemberAssignmentRecord,
+    rows="guardrail_members",
 )
-_OF_GUARDRAIL = "(?1 IS NULL OR guardrail_id = ?1)"
-_PAGE = f"{_OF_GUARDRAIL} ORDER BY number LIMIT ?2 OFFSET ?3"
 
 
 def bound_keys(
-    db: sqlite3.Connection, guardrail_id: str | None, *, offset: int, limit: int
+    db: DatabaseConnection, guardrail_id: str | None, *, offset: int, limit: int
 ) -> list[KeyAssignmentRecord]:
     """One page of key assignments, oldest first."""
-    return _KEYS.select(db, _PAGE, (guardrail_id, limit, offset))
+    return _KEYS.page(db, *_of_guardrail(guardrail_id), offset=offset, limit=limit)
 
 
 def bound_members(
-    db: sqlite3.Connection, guardrail_id: str | None, *, offset: int, limit: int
+    db: DatabaseConnection, guardrail_id: str | None, *, offset: int, limit: int
 ) -> list[MemberAssignmentRecord]:
     """One page of member assignments, oldest first."""
-    return _MEMBERS.select(db, _PAGE, (guardrail_id, limit, offset))
+    return _MEMBERS.page(db, *_of_guardrail(guardrail_id), offset=offset, limit=limit)
 
 
-def count_bound(db: sqlite3.Connection, guardrail_id: str | None, *, bound: Bound) -> int:
+def count_bound(db: DatabaseConnection, guardrail_id: str | None, *, bound: Bound) -> int:
     """How many assignments of keys or of members there are."""
     table = _KEYS if bound == "keys" else _MEMBERS
-    return table.count(db, _OF_GUARDRAIL, (guardrail_id,))
+    return table.length(db, *_of_guardrail(guardrail_id))
+
+
+def _of_guardrail(guardrail_id: str | None) -> tuple[str, tuple[str, ...]]:
+    return ("1", ()) if guardrail_id is None else ("guardrail_id = ?", (guardrail_id,))
 
 
 def assign(

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from gwtui.contract.values import KEYS_PAGE
+from gwtui.embedded.store import usage
+from gwtui.embedded.store.database import DatabaseConnection
+from gwtui.embedded.store.list_index import STEP, Place, Validity
 from gwtui.embedded.store.table import Table, to_micros
-from gwtui.embedded.store.usage import UsageWindows, windows_of
+from gwtui.embedded.store.usage import PeriodSums, UsageWindows, windows_of
+from gwtui.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,32 +97,113 @@ def find_credential(db: sqlite3.Connection, key_hash: str) -> Credential | None:
     return None if row is None else _CREDENTIALS.record(row)
 
 
+class KeyColumns(NamedTuple):
+    """A key as the database has it: moments in microseconds, used amounts in pico-USD."""
+
+    id: int
+    hash: str
+    name: str
+    label: str
+    disabled: int
+    limit_usd: str | None
+    limit_reset: str | None
+    include_byok_in_limit: int
+    usage_pico: int
+    byok_usage_pico: int
+    created_at: int
+    updated_at: int | None
+    expires_at: int | None
+    last_used_at: int | None
+    creator_user_id: str | None
+    workspace_id: str | None
+    external_user: str | None
+
+
+_PERIODS = ("daily", "weekly", "monthly")
+
+
+def limit_spend_pico(row: KeyColumns, used: PeriodSums) -> int:
+    """Pico-USD that count against the limit of a key in its current window."""
+    if row.limit_reset is None:
+        usage, byok = row.usage_pico, row.byok_usage_pico
+    else:
+        period = _PERIODS.index(row.limit_reset)
+        usage, byok = used[period], used[period + len(_PERIODS)]
+    return usage + byok if row.include_byok_in_limit else usage
+
+
+ListedKeys = Sequence[tuple[KeyColumns, PeriodSums]]
+"""Keys, each with what it used in the present periods."""
+
+_ROW = ", ".join(KeyColumns._fields)
+
+
 def listed(
-    db: sqlite3.Connection,
+    db: DatabaseConnection,
     workspace_id: str,
     now: datetime,
     *,
     offset: int,
     include_disabled: bool,
     include_expired: bool,
-) -> list[KeyRecord]:
+) -> ListedKeys:
     """One page of a workspace's ordinary keys, newest first."""
-    # The rows before the page are not read: the index has their order, and most often all of it.
+    # What is skipped is skipped in the index, which has all that the conditions need.
     conditions = ["workspace_id = :workspace"]
     if not include_disabled:
         conditions.append("NOT disabled")
     if not include_expired:
         conditions.append("(expires_at IS NULL OR expires_at > :now)")
-    ids = (
-        f"SELECT id FROM api_keys WHERE {' AND '.join(conditions)} "  # noqa: S608 - constants
-        "ORDER BY created_at DESC, id DESC LIMIT :page OFFSET :offset"
+    values: dict[str, Any] = {"workspace": workspace_id, "now": to_micros(now)}
+
+    def after(place: Place | None, columns: str, count: int, skipped: int) -> str:
+        if place is not None:
+            values["created_at"], values["id"] = place
+        behind = ["(created_at, id) < (:created_at, :id)"] if place is not None else []
+        return (
+            f"SELECT {columns} FROM api_keys WHERE {' AND '.join(conditions + behind)} "  # noqa: S608 - constants
+            f"ORDER BY created_at DESC, id DESC LIMIT {count:d} OFFSET {skipped:d}"
+        )
+
+    def step(place: Place | None) -> Place | None:
+        found = db.execute(after(place, "created_at, id", 1, STEP - 1), values).fetchone()
+        return None if found is None else (found["created_at"], found["id"])
+
+    index = db.lists.at(
+        ("keys", workspace_id, include_disabled, include_expired),
+        values["now"],
+        lambda: Validity(values["now"], None if include_expired else _next_expiry(db, now)),
     )
-    rows = db.execute(
-        f"SELECT * FROM api_keys WHERE id IN ({ids}) "  # noqa: S608 - constants
-        "ORDER BY created_at DESC, id DESC",
-        {"workspace": workspace_id, "now": to_micros(now), "page": KEYS_PAGE, "offset": offset},
-    ).fetchall()
-    return _records(db, rows, now)
+    start = index.seek(offset, step)
+    if start is None:
+        return []
+    place, skipped = start
+    ids = after(place, "id AS listed", KEYS_PAGE, skipped)
+    return _rows(db, f"({ids}) CROSS JOIN api_keys ON id = listed", values, now)
+
+
+def _next_expiry(db: sqlite3.Connection, now: datetime) -> int | None:
+    """When the next key expires, in microseconds; None when none does."""
+    (moment,) = db.execute(
+        "SELECT min(expires_at) FROM api_keys WHERE expires_at > ?", (to_micros(now),)
+    ).fetchone()
+    return None if moment is None else int(moment)
+
+
+def find_row(db: sqlite3.Connection, key_hash: str, now: datetime) -> ListedKeys:
+    """The key of a hash as ``listed`` gives it; empty when there is none."""
+    return _rows(db, "api_keys WHERE hash = :hash", {"hash": key_hash}, now)
+
+
+def _rows(
+    db: sqlite3.Connection, source: str, values: Mapping[str, Any], now: datetime
+) -> ListedKeys:
+    cursor = db.cursor()
+    cursor.row_factory = None
+    found = cursor.execute(f"SELECT {_ROW} FROM {source}", values).fetchall()  # noqa: S608 - words of the callers above
+    rows = [KeyColumns._make(row) for row in found]
+    used = usage.period_sums(db, [row.id for row in rows], now)
+    return [(row, used.get(row.id, usage.NOTHING_USED)) for row in rows]
 
 
 def find(db: sqlite3.Connection, key_hash: str, now: datetime) -> KeyRecord | None:

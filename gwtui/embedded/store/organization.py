@@ -10,12 +10,13 @@ import json
 import sqlite3
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from gwtui.embedded.store import account
+from gwtui.embedded.store.database import DatabaseConnection
 from gwtui.embedded.store.table import Table, from_micros, to_micros
 from gwtui.embedded.store.workspaces import WorkspaceRecord
+from gwtui.records import dataclass
 
 _FILTERED_CATALOG = "is_filtered_model_catalog_enabled"
 
@@ -40,14 +41,14 @@ def add(db: sqlite3.Connection, person: Person) -> None:
     _PEOPLE.insert(db, person, conflict="ON CONFLICT (id) DO NOTHING")
 
 
-def listed(db: sqlite3.Connection, *, offset: int, limit: int) -> list[Person]:
+def listed(db: DatabaseConnection, *, offset: int, limit: int) -> list[Person]:
     """One page of the members, in the order they joined."""
-    return _PEOPLE.select(db, "1 ORDER BY number LIMIT ? OFFSET ?", (limit, offset))
+    return _PEOPLE.page(db, offset=offset, limit=limit)
 
 
-def count(db: sqlite3.Connection) -> int:
+def count(db: DatabaseConnection) -> int:
     """How many members there are."""
-    return _PEOPLE.count(db)
+    return _PEOPLE.length(db)
 
 
 def not_members(db: sqlite3.Connection, user_ids: Iterable[str]) -> list[str]:

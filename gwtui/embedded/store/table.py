@@ -10,13 +10,18 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import cached_property
 from types import NoneType
 from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import JsonValue
+
+from gwtui.embedded.store.database import DatabaseConnection
+from gwtui.embedded.store.list_index import STEP, Place
+from gwtui.records import dataclass
 
 R = TypeVar("R")
 
@@ -26,6 +31,8 @@ Values = Mapping[str, Any] | Sequence[Any]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _PICO_DIGITS = 12
+_BEGINNING = (-1,)
+"""Before the number of every row."""
 
 
 def to_micros(moment: datetime) -> int:
@@ -100,9 +107,14 @@ class _StoredColumn:
         return getattr(record if self.part is None else getattr(record, self.part), self.field)
 
 
+_Decoding = tuple[str | None, str, int, Callable[[Any], Any] | None]
+"""Of a column: part and field of the record, its position in a row, and what decodes its values."""
+
+
 class Table(Generic[R]):
     """One table, its records being of one dataclass.
 
+    ``rows`` is the table that says which rows there are, where ``name`` joins others to it;
     ``renamed`` is column by field where the names differ, ``codecs`` how fields are stored whose
     type does not tell. Statements are written with the words of the modules beside this one, never
     with anything from outside.
@@ -113,49 +125,83 @@ class Table(Generic[R]):
         name: str,
         record: type[R],
         *,
+        rows: str | None = None,
         renamed: Mapping[str, str] | None = None,
         codecs: Mapping[str, Codec] | None = None,
     ) -> None:
         self.name = name
+        self._rows = rows or name
         self._record = record
-        kinds = _types(record)
-        self._parts: dict[str, type] = {
+        self._renamed = renamed or {}
+        self._codecs = codecs or {}
+
+    @cached_property
+    def _kinds(self) -> dict[str, Any]:
+        return _types(self._record)
+
+    @cached_property
+    def _parts(self) -> dict[str, type]:
+        """The fields that are dataclasses themselves."""
+        return {
             field: kind
-            for field, kind in kinds.items()
+            for field, kind in self._kinds.items()
             if isinstance(kind, type) and is_dataclass(kind)
         }
-        found = [(None, field, kind) for field, kind in kinds.items() if field not in self._parts]
+
+    @cached_property
+    def _columns(self) -> dict[str, _StoredColumn]:
+        """The columns by field."""
+        own = [(None, *entry) for entry in self._kinds.items() if entry[0] not in self._parts]
         inside = [
             (part, *entry) for part, kind in self._parts.items() for entry in _types(kind).items()
         ]
-        self._columns = {
+        return {
             field: _StoredColumn(
-                name=(renamed or {}).get(field, field),
+                name=self._renamed.get(field, field),
                 field=field,
                 part=part,
-                codec=(codecs or {}).get(field) or _CODECS.get(kind, _PLAIN),
+                codec=self._codecs.get(field) or _CODECS.get(kind, _PLAIN),
             )
-            for part, field, kind in (*found, *inside)
+            for part, field, kind in (*own, *inside)
         }
-        self._decoders = [
-            (one.part, one.field, one.name, None if one.codec is _PLAIN else one.codec.decode)
-            for one in self._columns.values()
-        ]
 
     def fields_of(self, row: sqlite3.Row) -> dict[str, Any]:
         """The values of a row by field of the record."""
-        # A row looks for a name among all of its columns, each time.
-        stored = dict(zip(row.keys(), row, strict=True))
-        values: dict[str | None, dict[str, Any]] = {part: {} for part in (None, *self._parts)}
-        for part, field, name, decode in self._decoders:
-            value = stored[name]
-            values[part][field] = value if value is None or decode is None else decode(value)
-        parts = {part: kind(**values[part]) for part, kind in self._parts.items()}
-        return {**values[None], **parts}
+        return self._values(row, self._decoding(row.keys()))
 
     def record(self, row: sqlite3.Row) -> R:
         """The record of a row."""
         return self._record(**self.fields_of(row))
+
+    def records(self, rows: sqlite3.Cursor) -> list[R]:
+        """The records of all rows of a statement."""
+        decoding = self._decoding([column[0] for column in rows.description])
+        return [self._record(**self._values(row, decoding)) for row in rows]
+
+    def _decoding(self, names: Sequence[str]) -> list[_Decoding]:
+        """How rows are read whose columns are so named."""
+        position = {name: number for number, name in enumerate(names)}
+        return [
+            (
+                one.part,
+                one.field,
+                position[one.name],
+                None if one.codec is _PLAIN else one.codec.decode,
+            )
+            for one in self._columns.values()
+        ]
+
+    def _values(self, row: sqlite3.Row, decoding: Sequence[_Decoding]) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        inside: dict[str, dict[str, Any]] = {part: {} for part in self._parts}
+        for part, field, position, decode in decoding:
+            value = row[position]
+            if value is not None and decode is not None:
+                value = decode(value)
+            (values if part is None else inside[part])[field] = value
+        for part, kind in self._parts.items():
+            values[part] = kind(**inside[part])
+        return values
 
     def columns(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The values of fields by column, as the database takes them."""
@@ -172,12 +218,49 @@ class Table(Generic[R]):
 
     def select(self, db: sqlite3.Connection, where: str, values: Values) -> list[R]:
         """The records for which the condition holds; what follows it may order and limit them."""
-        rows = db.execute(f"SELECT * FROM {self.name} WHERE {where}", values)  # noqa: S608 - our own words
-        return [self.record(row) for row in rows]
+        return self.records(db.execute(f"SELECT * FROM {self.name} WHERE {where}", values))  # noqa: S608 - our own words
+
+    def page(
+        self,
+        db: DatabaseConnection,
+        where: str = "1",
+        values: Sequence[Any] = (),
+        *,
+        offset: int,
+        limit: int,
+    ) -> list[R]:
+        """The records for which the condition holds, in the order of their numbers, from an offset.
+
+        For tables with a column ``number``, which is their row id.
+        """
+        rows = f"FROM {self._rows} WHERE {where} AND number > ? ORDER BY number"
+
+        def step(place: Place | None) -> Place | None:
+            after = (*values, *(place or _BEGINNING), STEP - 1)
+            found = db.execute(f"SELECT number {rows} LIMIT 1 OFFSET ?", after).fetchone()
+            return None if found is None else tuple(found)
+
+        start = db.lists.of((self._rows, where, values)).seek(offset, step)
+        if start is None:
+            return []
+        place, skipped = start
+        return self.select(
+            db,
+            f"number IN (SELECT number {rows} LIMIT ? OFFSET ?) ORDER BY number",
+            (*values, *(place or _BEGINNING), limit, skipped),
+        )
+
+    def length(self, db: DatabaseConnection, where: str = "1", values: Sequence[Any] = ()) -> int:
+        """How many records ``page`` gives in all."""
+        index = db.lists.of((self._rows, where, values))
+        return index.length(lambda: self.count(db, where, values))
 
     def count(self, db: sqlite3.Connection, where: str = "1", values: Values = ()) -> int:
         """How many rows there are for which the condition holds."""
-        (total,) = db.execute(f"SELECT count(*) FROM {self.name} WHERE {where}", values).fetchone()  # noqa: S608 - our own words
+        (total,) = db.execute(
+            f"SELECT count(*) FROM {self._rows} WHERE {where}",  # noqa: S608 - our own words
+            values,
+        ).fetchone()
         return int(total)
 
     def insert(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
+from functools import lru_cache
 
 from gwtui.domain.resets import window_start
 from gwtui.embedded.store.table import from_pico, to_day, to_pico
+from gwtui.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,43 +45,67 @@ class UsageWindows:
 
 def window_days(now: datetime) -> Mapping[str, int]:
     """The first day of each period that contains ``now``."""
-    starts = {reset: window_start(reset, now) for reset in ("daily", "weekly", "monthly")}
+    return _window_days(to_day(now))
+
+
+@lru_cache(maxsize=1)
+def _window_days(day: int) -> Mapping[str, int]:
+    noon = datetime.combine(date.fromordinal(day), time(12), UTC)
+    starts = {reset: window_start(reset, noon) for reset in ("daily", "weekly", "monthly")}
     return {reset: to_day(start) for reset, start in starts.items() if start is not None}
 
 
-_WINDOWS = """
+PeriodSums = tuple[int, int, int, int, int, int]
+"""Pico-USD of credits used today, this week and this month, then the same of BYOK usage."""
+
+NOTHING_USED: PeriodSums = (0, 0, 0, 0, 0, 0)
+
+_SUMS = """
     SELECT key_id,
-        sum(CASE WHEN day >= :daily THEN usage_pico ELSE 0 END) AS daily,
-        sum(CASE WHEN day >= :weekly THEN usage_pico ELSE 0 END) AS weekly,
-        sum(CASE WHEN day >= :monthly THEN usage_pico ELSE 0 END) AS monthly,
-        sum(CASE WHEN day >= :daily THEN byok_usage_pico ELSE 0 END) AS byok_daily,
-        sum(CASE WHEN day >= :weekly THEN byok_usage_pico ELSE 0 END) AS byok_weekly,
-        sum(CASE WHEN day >= :monthly THEN byok_usage_pico ELSE 0 END) AS byok_monthly
+        sum(CASE WHEN day >= :daily THEN usage_pico ELSE 0 END),
+        sum(CASE WHEN day >= :weekly THEN usage_pico ELSE 0 END),
+        sum(CASE WHEN day >= :monthly THEN usage_pico ELSE 0 END),
+        sum(CASE WHEN day >= :daily THEN byok_usage_pico ELSE 0 END),
+        sum(CASE WHEN day >= :weekly THEN byok_usage_pico ELSE 0 END),
+        sum(CASE WHEN day >= :monthly THEN byok_usage_pico ELSE 0 END)
     FROM usage_days
     WHERE key_id IN (SELECT value FROM json_each(:keys)) AND day BETWEEN :earliest AND :daily
     GROUP BY key_id
 """
 
 
+def period_sums(
+    db: sqlite3.Connection, key_ids: Iterable[int], now: datetime
+) -> dict[int, PeriodSums]:
+    """What keys used in the periods that contain ``now``, by key id; without those that did not."""
+    days = window_days(now)
+    parameters = {**days, "earliest": min(days.values()), "keys": _json_list(key_ids)}
+    cursor = db.cursor()
+    cursor.row_factory = None
+    return {key_id: tuple(sums) for key_id, *sums in cursor.execute(_SUMS, parameters)}
+
+
 def windows_of(
     db: sqlite3.Connection, totals: Mapping[int, tuple[int, int]], now: datetime
 ) -> dict[int, UsageWindows]:
     """Usage windows by key id, for keys given with their all-time pico-USD (credits, BYOK)."""
-    days = window_days(now)
-    parameters = {**days, "earliest": min(days.values()), "keys": _json_list(list(totals))}
-    periods = {row["key_id"]: row for row in db.execute(_WINDOWS, parameters)}
+    periods = period_sums(db, totals, now)
     return {
-        key_id: UsageWindows(
-            all_time=Spend(from_pico(usage), from_pico(byok)),
-            **{
-                name: Spend(from_pico(row[name]), from_pico(row[f"byok_{name}"]))
-                for row in [periods.get(key_id)]
-                if row is not None
-                for name in ("daily", "weekly", "monthly")
-            },
-        )
-        for key_id, (usage, byok) in totals.items()
+        key_id: _windows(*total, *periods.get(key_id, NOTHING_USED))
+        for key_id, total in totals.items()
     }
+
+
+def _windows(*pico: int) -> UsageWindows:
+    usage, byok, daily, weekly, monthly, byok_daily, byok_weekly, byok_monthly = map(
+        from_pico, pico
+    )
+    return UsageWindows(
+        Spend(usage, byok),
+        Spend(daily, byok_daily),
+        Spend(weekly, byok_weekly),
+        Spend(monthly, byok_monthly),
+    )
 
 
 def of_member(
@@ -139,7 +164,7 @@ def byok_since(db: sqlite3.Connection, first_day: int) -> int:
     return int(total)
 
 
-def _json_list(numbers: Sequence[int]) -> str:
+def _json_list(numbers: Iterable[int]) -> str:
     return "[" + ",".join(map(str, numbers)) + "]"
 
 

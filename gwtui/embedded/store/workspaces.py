@@ -5,12 +5,13 @@ from __future__ import annotations
 import sqlite3
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from gwtui.embedded.store.database import DatabaseConnection
 from gwtui.embedded.store.table import Table
+from gwtui.records import dataclass
 
 
 class SlugTakenError(ValueError):
@@ -89,14 +90,14 @@ def _refuse_taken(db: sqlite3.Connection, slug: str, workspace_id: str) -> None:
         raise SlugTakenError(slug)
 
 
-def listed(db: sqlite3.Connection, *, offset: int, limit: int) -> list[WorkspaceRecord]:
+def listed(db: DatabaseConnection, *, offset: int, limit: int) -> list[WorkspaceRecord]:
     """One page of workspaces, oldest first."""
-    return WORKSPACES.select(db, "1 ORDER BY number LIMIT ? OFFSET ?", (limit, offset))
+    return WORKSPACES.page(db, offset=offset, limit=limit)
 
 
-def count(db: sqlite3.Connection) -> int:
+def count(db: DatabaseConnection) -> int:
     """How many workspaces there are."""
-    return WORKSPACES.count(db)
+    return WORKSPACES.length(db)
 
 
 def find(db: sqlite3.Connection, id_or_slug: str) -> WorkspaceRecord | None:

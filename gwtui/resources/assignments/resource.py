@@ -13,9 +13,9 @@ from gwtui.contract.organization import OrganizationMember
 from gwtui.crud import cells
 from gwtui.crud.columns import moment_column, text_column
 from gwtui.crud.resource import Column, DetailRow, ReadBy, ResourceSpec, Section
-from gwtui.crud.schema_gaps import honesty_sections
+from gwtui.crud.schema_drift import drift_sections
 from gwtui.resources.guardrails.view import display_name
-from gwtui.watch.feeds.assignments import AssignmentRow, assignments_feed
+from gwtui.watch.feeds.guardrails import AssignmentRow, assignments_feed
 from gwtui.watch.feeds.organization import shown_person
 
 
@@ -105,7 +105,7 @@ ASSIGNMENTS: ResourceSpec[AssignmentRow] = ResourceSpec(
     columns=COLUMNS,
     sections=(
         Section("Assignment", _rows),
-        *honesty_sections(lambda row: row.assignment),
+        *drift_sections(lambda row: row.assignment),
     ),
     feed=assignments_feed,
     raw=lambda row: row.assignment.raw,

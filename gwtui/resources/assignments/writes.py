@@ -23,14 +23,12 @@ from gwtui.contract.guardrails import (
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.request import RequestModel
 from gwtui.crud.plan import Change, Plan, Undo, bundle_alike
-from gwtui.crud.text import NAME_LIMIT, Names, count, identity_of, named, quoted, several
-from gwtui.crud.undo import CannotUndoError, or_nothing
+from gwtui.crud.plan_text import NAME_LIMIT, Names, count, identity_of, named, quoted, several
+from gwtui.crud.undo import CannotUndoError, none_on_error
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.assignments.actions import RESOURCE
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
-from gwtui.watch.feeds.assignments import Assignment
-from gwtui.watch.feeds.guardrails import Bindings
+from gwtui.watch.feeds.guardrails import Assignment, Bindings
 from gwtui.watch.feeds.keys import fetch_keys
 from gwtui.watch.feeds.organization import shown_person
 
@@ -221,7 +219,7 @@ def _request(
     return Plan(
         action="assignments.remove" if remove else f"guardrails.assign_{kind.noun}s",
         title=title,
-        resource=RESOURCE,
+        resource="assignments",
         identity=guardrail,
         send=lambda client: change(client, guardrail, request),
         summary=request.body(),
@@ -322,5 +320,5 @@ async def _still_there(client: GatewayClient, back: str, called: Names) -> Guard
 
 
 async def _name(client: GatewayClient, identity: str) -> str:
-    guardrail = await or_nothing(client.guardrails.get(identity))
+    guardrail = await none_on_error(client.guardrails.get(identity))
     return GUARDRAILS.name(guardrail or Guardrail.model_validate({"id": identity}))

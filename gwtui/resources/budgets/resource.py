@@ -13,11 +13,10 @@ from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.crud import cells
 from gwtui.crud.columns import figure_column, moment_column, text_column, usd_column
 from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ResourceSpec, Section
-from gwtui.crud.schema_gaps import honesty_sections
+from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain.resets import next_reset
 from gwtui.resources.workspaces.view import resets_words
-from gwtui.watch.feeds.budgets import BudgetRow, budgets_feed, spent_feed
-from gwtui.watch.feeds.workspaces import Figures
+from gwtui.watch.feeds.workspaces import BudgetRow, Figures, budgets_feed, spent_feed
 
 _NEVER = Cell("never", "muted")
 
@@ -92,7 +91,7 @@ BUDGETS: ResourceSpec[BudgetRow] = ResourceSpec(
     identity=lambda row: row.interval,
     name=lambda row: f"{cells.text(row.interval).text.capitalize()} budget",
     columns=COLUMNS,
-    sections=(Section("Budget", _rows), *honesty_sections(lambda row: row.budget)),
+    sections=(Section("Budget", _rows), *drift_sections(lambda row: row.budget)),
     feed=budgets_feed,
     raw=lambda row: row.budget.raw,
     empty="The workspace has no budget.",

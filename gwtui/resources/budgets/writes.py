@@ -26,16 +26,15 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.crud import fields
 from gwtui.crud.evidence import Evidence, before_of, compared
 from gwtui.crud.fields import Field, Fields, PlanContext
-from gwtui.crud.plan import Change, Plan, Undo, WayBack, bundle
+from gwtui.crud.plan import Change, Plan, Undo, UndoPlanner, bundle
+from gwtui.crud.plan_text import identity_of, several
 from gwtui.crud.recovery import InspectionContext
-from gwtui.crud.text import identity_of, several
-from gwtui.crud.undo import way_back
+from gwtui.crud.undo import fields_to_restore
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.money import usd
 from gwtui.domain.resets import describe_reset
-from gwtui.resources.budgets.actions import RESOURCE
-from gwtui.resources.uses import Uses, budget_uses, items_soon
+from gwtui.resources.uses import Uses, budget_uses, items_or_none
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 
 BYOK = "include_byok_in_budgets"
@@ -76,7 +75,7 @@ async def read_budgets(client: GatewayClient, workspace_id: str) -> WorkspaceBud
 
 async def read_uses(client: GatewayClient, workspace_id: str, now: datetime) -> Uses:
     """How many keys draw on the budgets, as sentences."""
-    return budget_uses(await items_soon(client.keys.list(workspace_id=workspace_id)), now)
+    return budget_uses(await items_or_none(client.keys.list(workspace_id=workspace_id)), now)
 
 
 def known_limits(budgets: Iterable[Budget], space: Workspace) -> dict[str, Any]:
@@ -125,7 +124,7 @@ def plan_put(
     return Plan(
         action="budgets.put",
         title=f"Set the {interval} budget of workspace {WORKSPACES.name(workspace)}",
-        resource=RESOURCE,
+        resource="budgets",
         identity=f"{identity}/{interval}",
         send=lambda client: client.workspaces.put_budget(identity, interval, request),
         changes=tuple(changes),
@@ -154,7 +153,7 @@ def plan_delete(
     return Plan(
         action="budgets.delete",
         title=f"Remove the {interval} budget of workspace {WORKSPACES.name(workspace)}",
-        resource=RESOURCE,
+        resource="budgets",
         identity=f"{identity}/{interval}",
         send=lambda client: client.workspaces.delete_budget(identity, interval),
         changes=(Change(_label(interval), _before(present, interval), "none"),),
@@ -232,7 +231,7 @@ def together(
     set: with both it can be undone.
     """
     title = f"Change the budgets of workspace {WORKSPACES.name(space)}"
-    one = bundle(title, plans, action="budgets.edit", resource=RESOURCE, identity=space.id)
+    one = bundle(title, plans, action="budgets.edit", resource="budgets", identity=space.id)
     if before is not None and changed is not None and changed.keys() <= before.keys():
         one = replace(one, undo=_limits_back(space, plans, before, changed))
     if not plans:
@@ -250,7 +249,7 @@ def _limits_back(
     """The way back to the limits before, of as many requests as were answered."""
     identity = identity_of(space.id, "workspace")
 
-    def undo(answers: tuple[Any, ...]) -> WayBack:
+    def undo(answers: tuple[Any, ...]) -> UndoPlanner:
         names = [name for plan in plans[: len(answers)] for name in _carried(plan)]
         after = {name: changed.get(name, before.get(name)) for name in names}
         start = {name: before.get(name) for name in names}
@@ -259,7 +258,7 @@ def _limits_back(
             fresh, budgets = present = await read_budgets(client, identity)
             known = {name: value for name, value in present.known.items() if name in names}
             words = FIELDS.formatter(PlanContext(now))
-            back = way_back(after, start, known, FIELDS.labels, words)
+            back = fields_to_restore(after, start, known, FIELDS.labels, words)
             return together(fresh, plan_series(fresh, budgets, back, now))
 
         return way
@@ -301,8 +300,8 @@ def _after(budgets: Sequence[Budget], interval: str, limit: Decimal | None) -> l
 # After a lost answer ------------------------------------------------------------------------------
 
 
-async def look_at_budget(look: InspectionContext) -> Evidence:
-    """The limit that stands now. Raises GatewayError."""
+async def inspect_budget(look: InspectionContext) -> Evidence:
+    """What is set now, as evidence for a write in doubt. Raises GatewayError."""
     intent = look.intent
     space, _, interval = (intent.identity or "").partition("/")
     listed = await look.client.workspaces.budgets(space)

@@ -10,7 +10,7 @@ from gwtui.contract.dialects import Dialect
 from gwtui.contract.guardrails import ZDR_FIELDS, ZDR_XAI
 from gwtui.crud import cells
 from gwtui.crud.resource import Cell, DetailRow, DetailTable, Section
-from gwtui.crud.schema_gaps import honesty_sections
+from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain import money
 from gwtui.domain.resets import describe_reset
 from gwtui.domain.safe_text import safe_line
@@ -89,7 +89,7 @@ def vendor_name(field: str, dialect: Dialect) -> str:
     return dialect.vendors[ZDR_FIELDS.index(field)]
 
 
-def zdr_word(value: bool | None) -> Cell:
+def zdr_label(value: bool | None) -> Cell:
     """A switch in a word."""
     if value is None:
         return Cell("inherited", "muted")
@@ -241,7 +241,7 @@ def _cap_rows(row: GuardrailRow, now: datetime) -> Sequence[DetailRow]:
 def _retention_rows(row: GuardrailRow, _now: datetime) -> Sequence[DetailRow]:
     rows = []
     for field, vendor, value in zdr_switches(row):
-        cell = cells.NOTHING if field in row.guardrail.gaps else zdr_word(value)
+        cell = cells.NOTHING if field in row.guardrail.gaps else zdr_label(value)
         rows.append(DetailRow(safe_line(vendor, 40), cell))
     deprecated = row.guardrail.enforce_zdr
     if deprecated is not None:
@@ -323,7 +323,7 @@ def _when_made(section: Section[GuardrailRow]) -> Section[GuardrailRow]:
     return Section(section.title, lambda row, now: section.content(row, now) if row.made else [])
 
 
-_HONESTY: tuple[Section[GuardrailRow], ...] = honesty_sections(lambda row: row.guardrail)
+_HONESTY: tuple[Section[GuardrailRow], ...] = drift_sections(lambda row: row.guardrail)
 
 SECTIONS: tuple[Section[GuardrailRow], ...] = (
     Section("Identity", _identity_rows),

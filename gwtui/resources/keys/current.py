@@ -20,7 +20,7 @@ from gwtui.crud.resource import (
     Section,
     Tone,
 )
-from gwtui.crud.schema_gaps import own_honesty_sections
+from gwtui.crud.schema_drift import own_drift_sections
 from gwtui.domain import money
 from gwtui.domain.resets import describe_reset
 from gwtui.resources.keys.resource import NEVER, used_tone
@@ -216,7 +216,7 @@ SECTIONS: tuple[Section[CurrentKey], ...] = (
     Section("Every budget that binds it", _budget_table),
     Section("Usage", _usage_table),
     Section("Identity", _identity_rows),
-    *own_honesty_sections(CurrentKey),
+    *own_drift_sections(CurrentKey),
 )
 
 

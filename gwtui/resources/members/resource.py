@@ -8,11 +8,10 @@ from datetime import datetime
 from gwtui.crud import cells
 from gwtui.crud.columns import moment_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ReadBy, ResourceSpec, Section, SortValue
-from gwtui.crud.schema_gaps import honesty_sections
+from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.organization.resource import role_cell
-from gwtui.watch.feeds.members import MemberRow, members_feed
-from gwtui.watch.feeds.organization import full_name
+from gwtui.watch.feeds.organization import MemberRow, full_name, members_feed
 
 _KEYS_SHOWN = 20
 
@@ -131,7 +130,7 @@ MEMBERS: ResourceSpec[MemberRow] = ResourceSpec(
         Section("Person", _person_rows),
         Section("Membership", _membership_rows),
         Section("Keys here", _key_rows),
-        *honesty_sections(lambda row: row.member),
+        *drift_sections(lambda row: row.member),
     ),
     feed=members_feed,
     raw=lambda row: row.member.raw,

@@ -10,11 +10,11 @@ from decimal import Decimal
 from gwtui.contract.models import Endpoint, Percentiles
 from gwtui.contract.values import END_TO_END_WORKLOADS
 from gwtui.crud import cells
+from gwtui.crud.cells import sparkline
 from gwtui.crud.resource import Cell, DetailRow, DetailTable, Section
-from gwtui.crud.schema_gaps import honesty_sections
-from gwtui.crud.sparkline import sparkline
+from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain.uptime import verdict
-from gwtui.local.ascii_terminal import ascii_only
+from gwtui.local.terminal import ascii_only
 from gwtui.resources.models.prices import override_rows, price_table
 from gwtui.watch.feeds.endpoints import EndpointRow
 
@@ -227,5 +227,5 @@ SECTIONS: tuple[Section[EndpointRow], ...] = (
     Section("Tools", _tool_rows),
     Section("Capabilities", _capability_rows),
     Section("Parameters", _parameter_rows),
-    *honesty_sections(lambda row: row.endpoint),
+    *drift_sections(lambda row: row.endpoint),
 )

@@ -17,8 +17,8 @@ from gwtui.crud.resource import (
     Section,
     SortValue,
 )
-from gwtui.crud.schema_gaps import honesty_sections
-from gwtui.domain.catalog_view import CatalogView, endpoint_key
+from gwtui.crud.schema_drift import drift_sections
+from gwtui.domain.catalog import CatalogView, endpoint_key
 from gwtui.domain.uptime import verdict
 from gwtui.resources.guardrails.effect import endpoint_title
 from gwtui.watch.feeds.models import ZdrRow, catalog_feed, zdr_feed
@@ -153,7 +153,7 @@ ZDR: ResourceSpec[ZdrRow] = ResourceSpec(
         Section("Model", _model_rows),
         Section("Endpoints that remain", _remaining_rows),
         Section("Endpoints that are lost", _lost_rows),
-        *honesty_sections(lambda row: row.model),
+        *drift_sections(lambda row: row.model),
     ),
     feed=zdr_feed,
     raw=lambda row: [endpoint.raw for endpoint in row.remaining],

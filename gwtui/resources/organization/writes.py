@@ -13,7 +13,6 @@ from gwtui.crud.fields import Field, Fields, PlanContext
 from gwtui.crud.form import FormContext, FormField, FormSpec
 from gwtui.crud.plan import Plan
 from gwtui.crud.writes import Update, Writes
-from gwtui.resources.organization.actions import RESOURCE
 
 FIELDS = Fields(
     Field("is_filtered_model_catalog_enabled", "Filtered model catalog", fields.on_off, "off")
@@ -65,7 +64,7 @@ def _effects(_fresh: object, _request: object, _context: PlanContext) -> Iterato
 
 
 WRITES: Writes[OrganizationSettings] = _SettingsWrites(
-    resource=RESOURCE,
+    resource="organization",
     noun="organization",
     model=OrganizationSettings,
     fields=FIELDS,

@@ -11,8 +11,6 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pydantic import SecretStr
-
 from gwtui.client.errors import GatewayError, NotFoundError, StatusError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential
@@ -20,8 +18,9 @@ from gwtui.contract.dialects import Dialect
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.workspaces import Workspace
-from gwtui.domain.catalog_view import CatalogView, EndpointKey, Offers, endpoint_key
+from gwtui.domain.catalog import CatalogView, EndpointKey, Offers, endpoint_key
 from gwtui.domain.guardrail_effect import Restrictions, restrictions_of
+from gwtui.domain.known_secrets import Secret
 from gwtui.domain.routing import Router, model_asked, usable_credentials
 
 
@@ -52,7 +51,7 @@ class TryFacts:
     """What there is instead; read only where a model is unknown."""
 
 
-def key_hash(key: SecretStr) -> str:
+def key_hash(key: Secret) -> str:
     """By which the gateway knows a key: extended contract section 1."""
     return hashlib.sha256(key.get_secret_value().encode()).hexdigest()
 
@@ -125,7 +124,7 @@ async def _offers(gateway: GatewayClient, model_id: str) -> Offers | None:
 
 
 async def _zdr(gateway: GatewayClient) -> frozenset[EndpointKey] | None:
-    """The endpoints that keep no data; None when the gateway does not tell."""
+    """The endpoints that keep no data; None when that is unknown."""
     try:
         found = await gateway.catalog.zdr_endpoints()
     except GatewayError as error:

@@ -1,4 +1,9 @@
-"""What a request would meet before it is sent: endpoints left, why others are not, cost at most."""
+"""What a request would meet before it is sent, and what a served one should have cost.
+
+Before: the endpoints left, why others are not, the cost at most. After: the cost by the catalog, to
+compare with the one that the service says (inference contract section 6); unknown for a request on
+an own provider key, because nobody tells how much of the month's allowance is used.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +12,24 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
+from gwtui.client.chat_stream import ChatAnswer
+from gwtui.client.inference import EmbeddingAnswer
 from gwtui.contract.chat import ChatRequest
+from gwtui.contract.completion import TokenUsage
 from gwtui.contract.embeddings import EmbeddingRequest
+from gwtui.contract.models import Pricing
 from gwtui.contract.routing import ProviderPreferences
 from gwtui.contract.values import SUPPORTED_PARAMETERS
 from gwtui.domain.clock import Clock
 from gwtui.domain.money import usd
+from gwtui.domain.pricing import Usage
 from gwtui.domain.request_cost import (
     ByokUse,
     RequestCost,
     most_it_may_cost,
     output_tokens_at_most,
     prompt_tokens_at_most,
+    request_cost,
 )
 from gwtui.domain.route_order import Chance
 from gwtui.domain.routing import (
@@ -32,14 +43,14 @@ from gwtui.resources.tries.facts import TryFacts
 
 
 @dataclass(frozen=True, slots=True)
-class CapWays:
+class CapAdvice:
     """How the person gets around the maximum cost, in the words of where the request is made."""
 
     unknown: str
     above: str
 
 
-ON_COMMAND_LINE = CapWays(
+ON_COMMAND_LINE = CapAdvice(
     "--max-cost none sends it all the same",
     "lower --max-tokens, shorten the prompt, or raise --max-cost",
 )
@@ -118,7 +129,7 @@ def models_of(request: TryRequest) -> tuple[str, ...]:
 
 
 def cap_problem(
-    plan: TryPlan, max_cost: Decimal | None, ways: CapWays = ON_COMMAND_LINE
+    plan: TryPlan, max_cost: Decimal | None, ways: CapAdvice = ON_COMMAND_LINE
 ) -> str | None:
     """Why the request is not to be sent at this maximum in USD; None when it may be."""
     if max_cost is None or (not plan.order and plan.total):
@@ -148,7 +159,7 @@ class CostCap:
         read: Callable[[Sequence[str]], Awaitable[TryFacts]],
         max_cost: Decimal | None,
         clock: Clock,
-        ways: CapWays,
+        ways: CapAdvice,
         unknown: Callable[[TryFacts], str],
     ) -> None:
         self._read = read
@@ -206,6 +217,72 @@ def _most(
     )
 
 
-def why_excluded(excluded: ExcludedEndpoint) -> tuple[RouteReason, ...]:
+def exclusion_reasons(excluded: ExcludedEndpoint) -> tuple[RouteReason, ...]:
     """Every reason, once."""
     return tuple(dict.fromkeys(each.reason for each in excluded.exclusions))
+
+
+_STANDARD = frozenset({None, "auto", "default", "standard"})
+"""What names an endpoint without a tier."""
+
+
+def expected_chat_cost(facts: TryFacts, answer: ChatAnswer, moment: datetime) -> RequestCost | None:
+    """The cost of an answer that came at ``moment``, with the rule that set it.
+
+    None when it cannot be known: usage is missing, no endpoint of the provider is in the catalog,
+    or several are with different prices.
+    """
+    told = answer.usage
+    if told is None or told.prompt_tokens is None or told.completion_tokens is None:
+        return None
+    if told.is_byok:
+        return None
+    priced = _prices(facts, answer.model, answer.provider, answer.service_tier)
+    return _reckoned(priced, _used(told, moment), answer.cost)
+
+
+def expected_embedding_cost(
+    facts: TryFacts, answer: EmbeddingAnswer, moment: datetime
+) -> RequestCost | None:
+    """The same for vectors."""
+    told, result = answer.result.usage, answer.result
+    if told is None or told.prompt_tokens is None or told.is_byok:
+        return None
+    used = Usage(prompt_tokens=told.prompt_tokens, completion_tokens=0, moment=moment)
+    return _reckoned(_prices(facts, result.model, result.provider, None), used, told.cost)
+
+
+def _prices(
+    facts: TryFacts, model: str | None, provider: str | None, tier: str | None
+) -> list[Pricing]:
+    """Of each endpoint that may have served it; of all when the provider is unknown."""
+    return [
+        endpoint.pricing
+        for offers in facts.offers
+        for endpoint in offers.endpoints or ()
+        if endpoint.pricing is not None
+        and provider in {None, endpoint.provider_name}
+        and endpoint.service_tier == (None if tier in _STANDARD else tier)
+        and model in {None, offers.model.id, offers.model.canonical_slug}
+    ]
+
+
+def _reckoned(prices: Sequence[Pricing], used: Usage, told: Decimal | None) -> RequestCost | None:
+    """Whether the key's workspace logs for the data discount is seen in what the service says."""
+    costs = [request_cost(each, used) for each in prices]
+    if not costs or len({cost.cost for cost in costs}) > 1:
+        return None
+    logged = request_cost(prices[0], used, data_discount=True)
+    return logged if told is not None and told == logged.cost else costs[0]
+
+
+def _used(told: TokenUsage, moment: datetime) -> Usage:
+    prompt, completion = told.prompt_tokens_details, told.completion_tokens_details
+    return Usage(
+        prompt_tokens=told.prompt_tokens or 0,
+        completion_tokens=told.completion_tokens or 0,
+        moment=moment,
+        cached_tokens=(prompt.cached_tokens if prompt else None) or 0,
+        cache_write_tokens=(prompt.cache_write_tokens if prompt else None) or 0,
+        reasoning_tokens=(completion.reasoning_tokens if completion else None) or 0,
+    )

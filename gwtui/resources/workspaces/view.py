@@ -10,14 +10,13 @@ from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud import cells
 from gwtui.crud.resource import Cell, DetailRow, DetailTable, Section, Tone
-from gwtui.crud.schema_gaps import honesty_sections
+from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain import money
-from gwtui.domain.key_state import NEAR_LIMIT
+from gwtui.domain.keys import NEAR_LIMIT
 from gwtui.domain.resets import next_reset
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import relative
-from gwtui.watch.feeds.budgets import BudgetUse
-from gwtui.watch.feeds.workspaces import WorkspaceRow
+from gwtui.watch.feeds.workspaces import BudgetUse, WorkspaceRow
 
 PERIODS = {"daily": "today", "weekly": "this week", "monthly": "this month", "lifetime": "in all"}
 """The window of a budget, from now."""
@@ -53,7 +52,7 @@ def tightest(row: WorkspaceRow) -> BudgetUse | None:
 
 
 def share_tone(share: Decimal) -> Tone:
-    """How a spent share stands."""
+    """The tone of a spent share."""
     if share >= 1:
         return "bad"
     return "warn" if share >= NEAR_LIMIT else "plain"
@@ -107,11 +106,11 @@ _READING = Cell("reading…", "muted")
 
 
 def or_not_set(space: Workspace, name: str) -> Cell:
-    """A setting; null is said in words, a missing one is unknown."""
+    """A setting; null is "not set", a missing one is unknown."""
     return _NOT_SET if cells.is_null(space, name) else cells.text(getattr(space, name))
 
 
-def logging_word(space: Workspace) -> str:
+def logging_label(space: Workspace) -> str:
     """Whether requests are logged privately, and which share of them."""
     if space.is_observability_io_logging_enabled is None:
         return cells.DASH
@@ -258,5 +257,5 @@ SECTIONS: tuple[Section[WorkspaceRow], ...] = (
     Section("Defaults", _default_rows),
     Section("Logging", _logging_rows),
     Section("Lifecycle", _lifecycle_rows),
-    *honesty_sections(lambda row: row.workspace),
+    *drift_sections(lambda row: row.workspace),
 )

@@ -1,22 +1,23 @@
-"""Handlers of the activity screen, and the ways to and from it."""
+"""Actions of the activity screen, and those that lead to it and from it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from gwtui.resources.activity import OTHERS, Ranked
+from gwtui.resources.keys.resource import KEYS
+from gwtui.resources.organization.resource import ORGANIZATION
 from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.screens.activity import ActivityScreen
 
 if TYPE_CHECKING:
-    from gwtui.ui.screens.activity import ActivityScreen
     from gwtui.watch.feeds.keys import KeyRow
     from gwtui.watch.feeds.organization import PersonRow
 
 
 def _activity(context: ActionContext) -> ActivityScreen | None:
     """The activity screen, where it is what was shown at the key press."""
-    from gwtui.ui.screens.activity import ActivityScreen  # noqa: PLC0415 - loaded when shown
-
     return context.screen if isinstance(context.screen, ActivityScreen) else None
 
 
@@ -66,8 +67,6 @@ async def next_measure(context: ActionContext) -> None:
 
 async def open_ranked(context: ActionContext) -> None:
     """Go to the selected model, provider, workspace or key."""
-    from gwtui.resources.activity.resource import OTHERS, Ranked  # noqa: PLC0415 - at the first use
-
     screen, one = _activity(context), context.target
     if screen is None or not isinstance(one, Ranked):
         return
@@ -89,8 +88,6 @@ async def open_ranked(context: ActionContext) -> None:
 
 async def activity_of_key(context: ActionContext[KeyRow]) -> None:
     """What the selected key did."""
-    from gwtui.resources.keys.resource import KEYS  # noqa: PLC0415 - at the first use
-
     row = context.target
     if row.key.hash:
         await _open_activity(context, row.key.hash, KEYS.name(row))
@@ -99,15 +96,11 @@ async def activity_of_key(context: ActionContext[KeyRow]) -> None:
 
 
 async def _open_activity(context: ActionContext, key_hash: str, name: str) -> None:
-    from gwtui.resources.keys.resource import KEYS  # noqa: PLC0415 - at the first use
-
     await context.app.navigation.open_child(KEYS, key_hash, "activity", name=name)
 
 
 async def activity_of_person(context: ActionContext[PersonRow]) -> None:
     """What the keys did that the selected person made."""
-    from gwtui.resources.organization.resource import ORGANIZATION  # noqa: PLC0415 - at the first use
-
     row = context.target
     if row.person.id:
         await _open_person(context, row.person.id, ORGANIZATION.name(row))
@@ -116,8 +109,6 @@ async def activity_of_person(context: ActionContext[PersonRow]) -> None:
 
 
 async def _open_person(context: ActionContext, user: str, name: str) -> None:
-    from gwtui.resources.organization.resource import ORGANIZATION  # noqa: PLC0415 - at the first use
-
     await context.app.navigation.open_child(ORGANIZATION, user, "activity", name=name)
 
 

@@ -36,17 +36,17 @@ from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.writing import covered, plain_facts, select
 from gwtui.ui.commands import key_of, with_keys
 from gwtui.ui.forms.form_screen import FormScreen, Submit
-from gwtui.ui.screens.ask import AskScreen
-from gwtui.ui.screens.choose import Choice, ChooseScreen
-from gwtui.ui.tones import cell_content
-from gwtui.watch.alerts.kinds import model_name, subject_name
+from gwtui.ui.screens.choosers import Choice, ChooseScreen
+from gwtui.ui.screens.dialogs import AskScreen
+from gwtui.ui.text import cell_content
 from gwtui.watch.alerts.model import Alert
 from gwtui.watch.alerts.preview import Preview
+from gwtui.watch.alerts.rule_kinds import model_name, subject_name
 from gwtui.watch.feeds.alerts import RuleRow, alert_rules_feed
 from gwtui.watch.history.model import HistoryError
 
 if TYPE_CHECKING:
-    from gwtui.watch.alerts.watching import Alerts
+    from gwtui.watch.alerts.session import Alerts
 
 
 Try = Callable[[AlertRule], AsyncIterator[Preview]]
@@ -68,7 +68,7 @@ class AlertRuleScreen(FormScreen[str]):
 
     def __init__(self, spec: FormSpec, facts: Facts, submit: Submit[str], trial: Try) -> None:
         super().__init__(spec, facts, submit)
-        self._trial = trial
+        self._ready_try = trial
         self._tried: AlertRule | None = None
         self._found = Cell("")
 
@@ -90,7 +90,7 @@ class AlertRuleScreen(FormScreen[str]):
     async def _look_back(self, rule: AlertRule) -> None:
         await asyncio.sleep(_TYPING)
         try:
-            async for found in self._trial(rule):
+            async for found in self._ready_try(rule):
                 self._found = preview_cell(found, rule)
                 self._show_message()
         except HistoryError as error:
@@ -302,7 +302,7 @@ async def delete(context: ActionContext[RuleRow]) -> None:
     )
     if agreed and await _saved(context, alerts, lambda: remove_rule(alerts.place.rules, row.id)):
         if not row.built_in:
-            context.tell_removed()
+            context.expect_removed()
         context.app.say(f"Rule “{name}” {'reset' if row.built_in else 'deleted'}")
 
 

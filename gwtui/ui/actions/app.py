@@ -1,4 +1,4 @@
-"""Handlers of the frame's own actions."""
+"""Actions of the frame: help, palette, paths, profile, theme, workspace, refresh, back, quit."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from dataclasses import replace
 
 from textual.content import Content
 
+from gwtui.crud import cells
 from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
+from gwtui.ui.actions.lists import show_view, view_actions, viewed_by
 from gwtui.ui.commands import offered
 from gwtui.ui.goto import PathNames
-from gwtui.ui.help_lines import help_lines
-from gwtui.ui.palette import PaletteScreen
-from gwtui.ui.screens.ask import AskScreen, WaitScreen
-from gwtui.ui.screens.choose import Choice, ChooseScreen
-from gwtui.ui.screens.help import HelpScreen
+from gwtui.ui.screens.choosers import Choice, ChooseScreen
+from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
+from gwtui.ui.screens.help import HelpScreen, help_lines
+from gwtui.ui.screens.palette import PaletteScreen
 from gwtui.ui.themes import DEFAULT_THEME, THEMES, TITLES
+from gwtui.watch.feeds.workspaces import workspaces_feed
 
 _LAST_ANSWER = 4.0
 """Seconds that a write under way is waited for when a person quits."""
@@ -40,15 +42,11 @@ async def open_palette(context: ActionContext) -> None:
     about = "Commands"
     if context.target is not None and context.spec is not None:
         about = f"Commands · {context.spec.singular} {context.spec.name(context.target)}"
-    from gwtui.ui.actions.copying import copy_actions  # noqa: PLC0415 - at the first use
-    from gwtui.ui.actions.exporting import export_actions  # noqa: PLC0415
-    from gwtui.ui.actions.screenshots import screenshot_actions  # noqa: PLC0415
-    from gwtui.ui.actions.views import show_view, view_actions, viewed_by  # noqa: PLC0415
+    from gwtui.ui.actions.output import output_actions  # noqa: PLC0415 - help and quitting need none
 
     actions = [a for a in offered(context.screen.scopes) if a.id != "app.palette"]
-    narrower = (*copy_actions(), *export_actions(), *screenshot_actions())
     actions += view_actions(app)
-    actions += [one for one in narrower if one.scope in context.screen.scopes]
+    actions += [one for one in output_actions() if one.scope in context.screen.scopes]
     chosen = await app.push_screen_wait(
         PaletteScreen(actions, lambda action: app.refusal(action, context), about)
     )
@@ -70,9 +68,6 @@ async def open_goto(context: ActionContext) -> None:
 
 async def choose_workspace(context: ActionContext) -> None:
     """Narrow the lists to one workspace, or to none."""
-    from gwtui.crud import cells  # noqa: PLC0415 - at the first use
-    from gwtui.watch.feeds.workspaces import workspaces_feed  # noqa: PLC0415 - at the first use
-
     app = context.app
     if app.session is None:
         app.say("There is no connection yet", severity="warning")
@@ -109,13 +104,13 @@ async def refresh(context: ActionContext) -> None:
 
 async def switch_profile(context: ActionContext) -> None:
     """Choose a profile; with a name typed behind the command, go straight there."""
-    from gwtui.ui.switching import Switching  # noqa: PLC0415 - at the first use
+    from gwtui.ui.profile_switch import ProfileSwitch  # noqa: PLC0415 - few switch
 
     app = context.app
     if app.targets is None:
         app.say("There are no profiles to switch to here", severity="warning")
     else:
-        await Switching(app, app.targets).run(context.argument)
+        await ProfileSwitch(app, app.targets).run(context.argument)
 
 
 async def choose_theme(context: ActionContext) -> None:

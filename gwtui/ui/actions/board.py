@@ -1,4 +1,4 @@
-"""Handlers of the board's actions, and of those that lead to it."""
+"""Actions of the board and of its changes, and those that lead to them."""
 
 from __future__ import annotations
 
@@ -7,19 +7,23 @@ from typing import TYPE_CHECKING
 
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
+from gwtui.ui.board.sources import Replay
+from gwtui.ui.board.status_lines import request_lines
+from gwtui.ui.screens.board import BoardScreen
+from gwtui.ui.screens.changes import ChangesScreen
+from gwtui.ui.screens.pages import ReadingScreen
+from gwtui.ui.widgets.prompt import JumpPrompt, WatchPrompt
+from gwtui.watch.feeds.models import models_feed
+from gwtui.watch.history.model import HistoryError
 
 if TYPE_CHECKING:
     from gwtui.contract.models import Model
     from gwtui.ui.board.endpoints import EndpointLine
-    from gwtui.ui.screens.board import BoardScreen
-    from gwtui.ui.screens.changes import ChangesScreen
     from gwtui.watch.history.recorder import Recorder
 
 
 def _board(context: ActionContext) -> BoardScreen | None:
     """The board, where it is what was shown at the key press."""
-    from gwtui.ui.screens.board import BoardScreen  # noqa: PLC0415 - loaded when shown
-
     return context.screen if isinstance(context.screen, BoardScreen) else None
 
 
@@ -37,22 +41,15 @@ async def _order(context: ActionContext) -> None:
 
 
 def _live(board: BoardScreen) -> None:
-    from gwtui.ui.board.replaying import Replay  # noqa: PLC0415 - at the first use
-
     board.show_replay(Replay())
 
 
 def _jump(board: BoardScreen) -> None:
-    from gwtui.ui.board.prompts import JumpPrompt  # noqa: PLC0415 - at the first use
-
     board.open_prompt(JumpPrompt)
 
 
 async def _type_model(context: ActionContext) -> None:
     """Let the person type a model, completed from the catalog once that was read."""
-    from gwtui.ui.board.prompts import WatchPrompt  # noqa: PLC0415 - at the first use
-    from gwtui.watch.feeds.models import models_feed  # noqa: PLC0415 - at the first use
-
     board = _board(context)
     if board is None or _recorder(context.app) is None:
         return
@@ -88,8 +85,6 @@ async def _toggle_watch(context: ActionContext[Model]) -> None:
 
 async def watch_model(app: DashboardApp, model: str) -> None:
     """Record a model's endpoints from now on, and say so."""
-    from gwtui.watch.history.model import HistoryError  # noqa: PLC0415 - with the connection
-
     recorder = _recorder(app)
     if recorder is None:
         return
@@ -103,8 +98,6 @@ async def watch_model(app: DashboardApp, model: str) -> None:
 
 async def unwatch_model(app: DashboardApp, model: str) -> None:
     """Record a model's endpoints no more, and say so."""
-    from gwtui.watch.history.model import HistoryError  # noqa: PLC0415 - with the connection
-
     recorder = _recorder(app)
     if recorder is None:
         return
@@ -132,8 +125,6 @@ async def _changes(context: ActionContext) -> None:
 
 def _on_changes(act: Callable[[ChangesScreen], object]) -> Handler:
     async def handle(context: ActionContext) -> None:
-        from gwtui.ui.screens.changes import ChangesScreen  # noqa: PLC0415 - loaded when shown
-
         if isinstance(context.screen, ChangesScreen):
             act(context.screen)
 
@@ -142,9 +133,6 @@ def _on_changes(act: Callable[[ChangesScreen], object]) -> Handler:
 
 async def _requests(context: ActionContext) -> None:
     """What goes out to the gateway, and why."""
-    from gwtui.ui.board.status_lines import request_lines  # noqa: PLC0415 - at the first use
-    from gwtui.ui.screens.reading import ReadingScreen  # noqa: PLC0415 - at the first use
-
     session = context.app.session
     if session is None:
         context.app.say("There is no connection yet", severity="warning")

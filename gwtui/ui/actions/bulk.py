@@ -1,4 +1,4 @@
-"""What verbs do to all marked rows: one plan, one question, a result for each."""
+"""Actions on all marked rows: one plan for them, one question, a result for each."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from functools import partial
 from typing import Any
 
 from gwtui.contract.request import RequestModel
-from gwtui.crud.bulk import Bulk, BulkRun, Wish, plan_many
+from gwtui.crud.bulk import BulkOperation, BulkPlan, BulkRun, BulkWrites, plan_many
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import FormField, FormSpec
 from gwtui.crud.plan import Applied, Outcome
-from gwtui.crud.text import Names, count
-from gwtui.crud.wishes import Many
+from gwtui.crud.plan_text import Names, count
 from gwtui.domain.diffs import same
 from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.actions.writing import (
@@ -22,17 +21,17 @@ from gwtui.ui.actions.writing import (
     facts_for,
     form_context,
     refresh,
-    say_done,
+    report_done,
     send_one,
 )
 from gwtui.ui.commands import key_of
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.progress import Next, ProgressScreen
-from gwtui.ui.in_doubt import route_to
-from gwtui.ui.screens.ask import NoticeScreen
-from gwtui.ui.screens.choose import Choice, ChooseScreen
+from gwtui.ui.in_doubt_writes import route_to
+from gwtui.ui.screens.choosers import Choice, ChooseScreen
+from gwtui.ui.screens.dialogs import NoticeScreen
 from gwtui.ui.screens.resource import ResourceScreen
-from gwtui.ui.widgets.header import whose
+from gwtui.ui.widgets.frame import gateway_label
 
 _OFF, _ON = "disable", "enable"
 
@@ -141,13 +140,13 @@ async def _look(context: ActionContext, sent: Sent | None) -> None:
 
 async def carry_out(
     context: ActionContext,
-    wish: Wish,
+    operation: BulkOperation,
     names: Mapping[str, str],
     button: str,
     done: str,
     covering: object = None,
 ) -> Sent | None:
-    """Plan a wish for many, ask once, send one after the other, and say what became of each.
+    """Plan an operation on many, ask once, send one after the other, and say what became of each.
 
     None when it was not agreed to. ``covering`` is the form that asks for it, if any.
     """
@@ -155,7 +154,7 @@ async def carry_out(
     wanted = dict(names)
     sent: Sent | None = None
     while wanted:
-        bulk = await plan_many(wish, wanted, hidden)
+        bulk = await plan_many(operation, wanted, hidden)
         if context.app.screen is not (covering or context.screen):
             break
         if not bulk.parts:
@@ -165,7 +164,7 @@ async def carry_out(
         if confirmation is None:
             break
         run = BulkRun(bulk, confirmation, partial(send_one, context))
-        answer = await _send_and_tell(context, run, done)
+        answer = await _send_and_report(context, run, done)
         lost = run.lost if answer == "look" else None
         sent = Sent("" if lost is None else route_to(lost.part.plan.id))
         # What was refused was not applied: it is planned, shown and agreed to anew.
@@ -175,29 +174,29 @@ async def carry_out(
     return sent
 
 
-async def _send_and_tell(context: ActionContext, run: BulkRun, done: str) -> Next:
+async def _send_and_report(context: ActionContext, run: BulkRun, done: str) -> Next:
     """Send what was agreed to and say what became of it; what the person wants next."""
     session, bulk = context.app.session, run.bulk
     answer: Next = "resume"
     while answer == "resume":
-        screen = ProgressScreen(run, whose(context.app))
+        screen = ProgressScreen(run, gateway_label(context.app))
         answer = await context.app.push_screen_wait(screen)
     if session is not None:
         session.executor.undo.add_many(bulk.plan, run.carried_out)
     if isinstance(context.screen, ResourceScreen):
         context.screen.table.unmark(part.identity for part, _ in run.carried_out)
-    said = f"{count(len(run.carried_out), bulk.wish.noun)} {done}"
+    said = f"{count(len(run.carried_out), bulk.operation.noun)} {done}"
     if run.complete:
-        say_done(context, said)
+        report_done(context, said)
     elif run.carried_out:
-        say_done(context, f"{said}; {run.summary()}")
+        report_done(context, f"{said}; {run.summary()}")
     await refresh(context, *feeds_of(context))
     return answer
 
 
-async def _say_nothing_left(context: ActionContext, bulk: Bulk) -> None:
+async def _say_nothing_left(context: ActionContext, bulk: BulkPlan) -> None:
     """Why there is nothing to send."""
-    title = f"{bulk.wish.verb}: nothing is left to send"
+    title = f"{bulk.operation.verb}: nothing is left to send"
     await context.app.push_screen_wait(NoticeScreen(title, "\n".join(bulk.plan.effects)))
     await refresh(context, *feeds_of(context))
 
@@ -212,7 +211,7 @@ def _marked(
     context: ActionContext,
     called: Names | None = None,
     barred: Callable[[Any], str] = lambda _row: "",
-) -> tuple[Many | None, Mapping[str, str]]:
+) -> tuple[BulkWrites | None, Mapping[str, str]]:
     """What was marked at the key press, and what each is called; None where nothing has an id."""
     spec, app = context.spec, context.app
     if spec is None:
@@ -229,7 +228,7 @@ def _marked(
     of_id = {str(writes.identity(one)): (writes, one) for writes, one in ones}
     if not of_id:
         return None, {}
-    many = Many(
+    many = BulkWrites(
         app.gateway,
         {identity: writes for identity, (writes, _) in of_id.items()},
         {identity: one for identity, (_, one) in of_id.items()},

@@ -1,17 +1,17 @@
 """What an action's handler is given: the app, and the screen and row of the key press.
 
-Handlers, screens and the frame know the app by the protocols in here, so that none of them has to
-import it: it imports them.
+Handlers, screens and the frame import the app's protocols from here; the app imports them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import tzinfo
 from typing import TYPE_CHECKING, Any, Generic, Protocol
 
 from typing_extensions import TypeVar  # typing's own has no default yet
+
+from gwtui.records import dataclass
 
 if TYPE_CHECKING:
     from textual import events
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gwtui.local.targets import Target, TargetFacts, Targets
     from gwtui.resources.copying import Described
     from gwtui.resources.session import Link, Session, TryMemory
-    from gwtui.ui.health import ConnectionHealth
+    from gwtui.ui.connection_health import ConnectionHealth
     from gwtui.ui.remembering import Remembering
     from gwtui.ui.widgets.prompt import GotoPrompt
     from gwtui.watch.hub import FeedHub, Scope
@@ -298,8 +298,8 @@ class ActionContext(Generic[T]):
         selected = () if self.target is None else (self.target,)
         return self.marked or selected
 
-    def tell_removed(self, *others: str | None) -> None:
-        """What was chosen is removed by this program, ``others`` too: its list need not say so."""
+    def expect_removed(self, *others: str | None) -> None:
+        """Let the list know that what was chosen, and ``others``, are removed by this program."""
         known = () if self.spec is None else map(self.spec.identity, self.chosen)
         self.screen.expect_gone(filter(None, (*known, *others)))
 

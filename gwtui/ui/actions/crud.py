@@ -6,24 +6,29 @@ reading, confirmed, sent once, and what became of it is said.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from gwtui.client.errors import GatewayError
+from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
 from gwtui.contract.request import RequestModel
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import Facts, FormSpec
-from gwtui.crud.plan import Applied, Outcome
+from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused
+from gwtui.crud.plan_text import both_sides
 from gwtui.crud.resource import ResourceSpec
 from gwtui.crud.writes import Update, Writes
+from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.diffs import ABSENT, ThreeWay, ThreeWayField, three_way
 from gwtui.resources.choices import value_soon
+from gwtui.resources.organization.resource import SETTINGS
+from gwtui.resources.uses import Uses
+from gwtui.ui.actions import bulk
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.editing import Editing, not_read_again
 from gwtui.ui.actions.writing import (
     confirm,
-    confirm_and_tell,
+    confirm_and_report,
     covered,
     execute,
     facts_for,
@@ -31,15 +36,122 @@ from gwtui.ui.actions.writing import (
     plain_facts,
     read_again,
     refresh,
-    say_done,
+    report_done,
     select,
     submitted,
 )
+from gwtui.ui.forms.confirm import ConflictScreen, FieldConflict
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.watch.feed import Feed
 
+T = TypeVar("T")
 MakeForm = Callable[[ActionContext, FormSpec, Facts, Submit[Any]], FormScreen[Any]]
 """Makes the screen of a form."""
+
+
+class _NothingLeftError(Exception):
+    """Everything that was typed is so already."""
+
+
+def not_read_again(noun: str, error: GatewayError) -> Refused:
+    """What a form says when its resource cannot be read again before anything is sent."""
+    if isinstance(error, NotFoundError):
+        return Refused(NotSentError(f"This {noun} no longer exists."))
+    why = f"Nothing was sent: the {noun} could not be read again. {error.message}"
+    return Refused(NotSentError(why))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditFlow(Generic[T]):
+    """One form on one resource: on submit it is read again, so that nobody's change is lost.
+
+    ``noun`` is "key", ``called`` names this one ("Key “ci”"); ``known`` gives the editable fields
+    that the gateway gave, ``words`` a value as people read it, ``plan`` the plan of the fields
+    that are to be sent, in view of the fresh reading. ``send`` carries a confirmed plan out,
+    ``uses`` says what uses the resource.
+    """
+
+    context: ActionContext
+    original: T
+    noun: str
+    called: str
+    read: Callable[[], Awaitable[T]]
+    known: Callable[[T], Mapping[str, Any]]
+    labels: Mapping[str, str]
+    words: Callable[[str, Any], str]
+    plan: Callable[[T, Mapping[str, Any]], Plan[Any]]
+    send: Callable[[ActionContext, Confirmation[Any]], Awaitable[Outcome[Any]]] = execute
+    uses: Callable[[T], Awaitable[Uses]] | None = None
+
+    async def submit(self, request: RequestModel) -> Outcome[T] | None:
+        """Compare with what it is now, settle disputes, confirm, send.
+
+        The question may stand for minutes: what somebody changed meanwhile is asked about anew.
+        """
+        mine = {name: getattr(request, name) for name in request.model_fields_set}
+        try:
+            confirmation = await self._confirmed_now(mine)
+        except _NothingLeftError:
+            why = f"Nothing is left to change: the {self.noun} is like this already."
+            return Refused(NotSentError(why))
+        except GatewayError as error:
+            return not_read_again(self.noun, error)
+        return None if confirmation is None else await self.send(self.context, confirmation)
+
+    async def _confirmed_now(self, mine: Mapping[str, Any]) -> Confirmation[Any] | None:
+        """Confirmation in view of what still holds once it is given.
+
+        Raises GatewayError and _NothingLeftError.
+        """
+        fresh = await self.read()
+        while (confirmation := await self._confirmed(mine, fresh)) is not None:
+            again = await self.read()
+            if self.known(again) == self.known(fresh):
+                return confirmation
+            fresh = again
+            self.context.app.say(f"{self.called} was changed meanwhile: look once more")
+        return None
+
+    async def _confirmed(self, mine: Mapping[str, Any], fresh: T) -> Confirmation[Any] | None:
+        """Confirmation to what is to be sent in view of a reading. Raises _NothingLeftError."""
+        merged = three_way(self.known(self.original), mine, self.known(fresh))
+        changes = await self._settle(merged)
+        if changes is None:
+            return None
+        if not changes:
+            raise _NothingLeftError
+        plan = self.plan(fresh, changes)
+        if self.uses is not None:
+            plan = replace(plan, effects=(*plan.effects, *await self.uses(fresh)))
+        notes = tuple(self._note(field) for field in merged.moved if field.field not in changes)
+        return await confirm(self.context, plan, "Change it", notes=notes)
+
+    async def _settle(self, merged: ThreeWay) -> dict[str, Any] | None:
+        """What is to be sent after the person chose for each dispute; None to go back."""
+        changes = dict(merged.to_send)
+        if merged.conflicts:
+            disputes = [self._dispute(field) for field in merged.conflicts]
+            sides = await self.context.app.push_screen_wait(
+                ConflictScreen(f"{self.called} was changed meanwhile", disputes)
+            )
+            if sides is None:
+                return None
+            for name, side in sides.items():
+                if side == "theirs":
+                    changes.pop(name, None)
+        return changes
+
+    def _dispute(self, field: ThreeWayField) -> FieldConflict:
+        name, original = field.field, field.original
+        was = UNKNOWN if original is ABSENT else self.words(name, original)
+        _, theirs = both_sides(name, original, field.theirs, self.words)
+        _, mine = both_sides(name, original, field.mine, self.words)
+        return FieldConflict(name, self.labels[name], was, theirs, mine)
+
+    def _note(self, field: ThreeWayField) -> str:
+        before, after = both_sides(field.field, field.original, field.theirs, self.words)
+        label = self.labels[field.field]
+        return f"{label} was changed by somebody else and stays: {before} → {after}"
 
 
 def plain_form(
@@ -60,9 +172,9 @@ async def create(context: ActionContext, make_form: MakeForm = plain_form) -> No
         return
 
     async def submit(request: RequestModel) -> Outcome[Any] | None:
-        doubt = await how.doubt(context.app.hub, _read_soon, request)
-        plan = writes.plan_create(request, plan_context(context, facts.workspaces), doubt)
-        if doubt.serious:
+        warning = await how.warning(context.app.hub, _read_soon, request)
+        plan = writes.plan_create(request, plan_context(context, facts.workspaces), warning)
+        if warning.serious:
             confirmation = await confirm(context, plan, f"{how.button} all the same")
         else:
             confirmation = await submitted(context, plan, how.button)
@@ -72,7 +184,9 @@ async def create(context: ActionContext, make_form: MakeForm = plain_form) -> No
     answer = await fill_in(context, form)
     made = None if answer is None else how.resource(answer)
     if made is not None:
-        say_done(context, f"{writes.title(made)} created" if how.done is None else how.done(made))
+        report_done(
+            context, f"{writes.title(made)} created" if how.done is None else how.done(made)
+        )
         identity = writes.identity(made)
         if identity:
             select(context, identity)
@@ -84,8 +198,6 @@ async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any 
     Returns the resource as it was changed, None where it was not, or where it was several.
     """
     if context.marked:
-        from gwtui.ui.actions import bulk  # noqa: PLC0415 - with marked rows
-
         await bulk.edit(context)
         return None
     writes, one = written(context), selected(context)
@@ -97,7 +209,7 @@ async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any 
     if covered(context):
         return None
     at = plan_context(context, names)
-    editing = Editing(
+    editing = EditFlow(
         context=context,
         original=one,
         noun=writes.noun,
@@ -114,7 +226,7 @@ async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any 
     form = how.form(one, form_context(context))
     changed = await fill_in(context, make_form(context, form, facts, editing.submit))
     if changed is not None:
-        say_done(context, _done(writes, how, one, changed))
+        report_done(context, _done(writes, how, one, changed))
     return changed
 
 
@@ -153,14 +265,12 @@ async def change(name: str, context: ActionContext) -> None:
     form = how.form(before, form_context(context))
     changed = await fill_in(context, plain_form(context, form, plain_facts(context), submit))
     if changed is not None:
-        say_done(context, _done(writes, how, before, changed))
+        report_done(context, _done(writes, how, before, changed))
 
 
 async def toggle(context: ActionContext) -> None:
     """Disable an enabled one, enable a disabled one: as the row showed it at the key press."""
     if context.marked:
-        from gwtui.ui.actions import bulk  # noqa: PLC0415 - with marked rows
-
         await bulk.toggle(context)
         return
     writes, one = written(context), selected(context)
@@ -183,14 +293,12 @@ async def toggle(context: ActionContext) -> None:
     around = await writes.around(context.app.gateway, fresh, at) if disabled else None
     plan = writes.plan_switch(fresh, disabled, at, around)
     button, done = "Disable" if disabled else "Enable", f"{writes.title(fresh)} {state}"
-    await confirm_and_tell(context, plan, button, done, *writes.feeds)
+    await confirm_and_report(context, plan, button, done, *writes.feeds)
 
 
 async def delete(context: ActionContext) -> None:
     """Delete one after a confirmation that no single key gives."""
     if context.marked:
-        from gwtui.ui.actions import bulk  # noqa: PLC0415 - with marked rows
-
         await bulk.delete(context)
         return
     writes = written(context)
@@ -200,7 +308,7 @@ async def delete(context: ActionContext) -> None:
     at = plan_context(context)
     plan = writes.plan_delete(fresh, at, await writes.around(context.app.gateway, fresh, at))
     done = f"{writes.title(fresh)} {how.done}"
-    await confirm_and_tell(context, plan, how.button, done, *writes.feeds)
+    await confirm_and_report(context, plan, how.button, done, *writes.feeds)
 
 
 def handlers(resource: str, *verbs: str) -> Mapping[str, Handler]:
@@ -292,3 +400,10 @@ async def read_selected(context: ActionContext) -> Any | None:
 async def _read_again(context: ActionContext, one: Any) -> Any | None:
     writes = written(context)
     return await read_again(context, _read(context, one), writes.title(one), *writes.feeds)
+
+
+HANDLERS: Mapping[str, Handler] = {
+    **handlers("byok", "create", "edit", "rotate", "toggle", "delete"),
+    "organization.edit": partial(edit_only, SETTINGS),
+}
+"""The actions of the resources that need no code of their own."""

@@ -1,18 +1,29 @@
-"""The first steps: offered once by themselves, and again to who asks."""
+"""The first steps: offered once after the first start, and again to whoever asks for them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
 
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.commands import key_of
-from gwtui.ui.screens.first_steps import FirstStepsScreen, Step
+from gwtui.ui.screens.modal import Modal
+from gwtui.ui.text import toned
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
 
+
+Step = tuple[str, str]
+"""Keys, and what they lead to."""
 _DEMO = (
     "This is the demo: a made-up gateway on this machine, with a week that is recorded already. "
     "It is offline, and nothing in it costs anything: change and delete what you like."
@@ -20,6 +31,58 @@ _DEMO = (
 _HOST = 60
 _COLUMNS, _LINES = 80, 24
 """The smallest terminal that they are offered on."""
+
+
+class FirstStepsScreen(Modal[events.Key | None]):
+    """Closes with any key, and returns it when it means something beneath; else None.
+
+    Texts must have passed ``safe_text``.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,enter,space,q", "leave", show=False),
+    ]
+
+    def __init__(self, about: str, steps: Sequence[Step], help_keys: str) -> None:
+        super().__init__()
+        self._about = about
+        self._steps = steps
+        self._help_keys = help_keys
+
+    def compose(self) -> ComposeResult:
+        """What it is, the steps, the help."""
+        widest = max(len(keys) for keys, _text in self._steps)
+        with Vertical(id="first-steps", classes="dialog"):
+            yield Static(toned("Welcome to gwtui", "accent", bold=True), classes="title")
+            yield Static(toned(self._about))
+            yield Static(toned("Worth a try:", "muted"), classes="section")
+            for keys, text in self._steps:
+                line = Content.assemble(toned(keys.ljust(widest + 2), "accent"), toned(text))
+                yield Static(line, classes="step")
+            yield Static(
+                toned(
+                    f"{self._help_keys} is help: every key of the screen you are on. "
+                    "Esc takes you back.",
+                ),
+                classes="section",
+            )
+            yield Static(
+                toned("Enter closes this; any other key closes it and does its work.", "muted"),
+                classes="keys",
+            )
+
+    def on_key(self, event: events.Key) -> None:
+        """A key that is not for this screen is for the one beneath."""
+        event.stop()
+        self.dismiss(event)
+
+    def on_click(self) -> None:
+        """A click closes it, too."""
+        self.dismiss(None)
+
+    def action_leave(self) -> None:
+        """Close."""
+        self.dismiss(None)
 
 
 async def offer_at_start(app: DashboardApp) -> None:

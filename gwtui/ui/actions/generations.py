@@ -1,20 +1,25 @@
-"""What the actions on a generation do: its content, and feedback in one form and one request."""
+"""Actions on a generation: looking one up by its id, reading its content, giving feedback."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from gwtui.client.errors import GatewayError, NotFoundError
-from gwtui.contract.activity import FeedbackRequest, Generation
+from gwtui.contract.usage import FeedbackRequest, Generation
 from gwtui.crud.plan import Applied, Outcome
-from gwtui.resources.generations.resource import shown_name
-from gwtui.resources.generations.writes import feedback_form, plan_feedback
+from gwtui.resources.generations import feedback_form, plan_feedback, shown_name
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.crud import plan_context
 from gwtui.ui.actions.writing import execute, plain_facts, submitted
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.screens.generation import content_lines
-from gwtui.ui.screens.reading import ReadingScreen
+from gwtui.ui.screens.generation import GenerationScreen, content_lines
+from gwtui.ui.screens.pages import ReadingScreen
+
+
+async def look_up(context: ActionContext) -> None:
+    """Let the person type the id of a generation."""
+    if isinstance(context.screen, GenerationScreen):
+        context.screen.ask()
 
 
 async def show_content(context: ActionContext[Generation]) -> None:
@@ -60,7 +65,8 @@ def _id(context: ActionContext[Generation]) -> str | None:
     return identity
 
 
-HANDLERS: Mapping[str, Handler] = {
+IMMEDIATE: Mapping[str, Handler] = {"generation.lookup": look_up}
+PATIENT: Mapping[str, Handler] = {
     "generation.content": show_content,
     "generation.feedback": give_feedback,
 }

@@ -1,4 +1,4 @@
-"""Which function does what an action promises.
+"""Finds the handler of an action by its id.
 
 The handlers of a module are loaded when an action of it is first asked for: forms and what they
 need are most of the program.
@@ -18,46 +18,45 @@ from gwtui.ui.commands import tab_of
 BACKGROUND = frozenset({"app.refresh", "board.unwatch", "board.watch", "models.watch"})
 """Patient actions that ask nothing once they began: nobody's next key waits for their end."""
 
-_TRIED = ("keys", "guardrails", "models", "endpoints", "all-endpoints", "byok", "workspaces")
 _FIGURES = ("models", "endpoints", "all-endpoints")
-MODULES: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("app", ("app",)),
-    ("lists", ("list", "figures")),
-    ("copying", ("list",)),
-    ("exporting", ("list",)),
-    ("screenshots", ("app",)),
-    (
-        "links",
-        (
-            *("alerts", "alert-history", "assignments", "findings", "generation", "guardrails"),
-            *("keys", "members", "model-guardrails", "models", "rotations", "workspaces"),
-        ),
+MODULES: Mapping[str, tuple[str, ...]] = {
+    "app": ("app",),
+    "lists": ("list", "figures", "app.view", "app.save_view", "app.delete_view"),
+    "output": ("list.copy", "list.export", "app.screenshot"),
+    "links": (
+        *("alert-history", "alerts.go", "alerts.rules", "alerts.history", "assignments"),
+        *("findings.go", "generation.model"),
+        *("guardrails.assigned", "guardrails.all_assigned", "keys.guardrail", "members.people"),
+        *("model-guardrails", "models.guardrails", "rotations.old", "rotations.new"),
+        *("workspaces.members", "workspaces.keys", "workspaces.guardrails", "workspaces.byok"),
+        "workspaces.people",
     ),
-    ("activity", ("activity", "keys", "organization")),
-    ("board", ("app", "board", "changes", "models")),
-    ("views", ("app",)),
-    ("first_steps", ("app",)),
-    ("recovery", ("doubt",)),
-    ("models", (*_FIGURES, "credits", "key")),
-    ("side_by_side", _FIGURES),
-    ("keys", ("keys",)),
-    ("workspaces", ("workspaces",)),
-    ("budgets", ("budgets",)),
-    ("members", ("members",)),
-    ("guardrails", ("guardrails",)),
-    ("assignments", ("assignments", "guardrails", "keys", "members", "organization")),
-    ("declared", ("byok", "organization")),
-    ("alerts", ("alerts", "alert-rules")),
-    ("findings", ("findings",)),
-    ("rotations", ("keys", "rotations")),
-    ("sealed_keys", ("app",)),
-    ("undo", ("app",)),
-    ("generations", ("generation",)),
-    ("tries", _TRIED),
-    ("comparing", _FIGURES),
-    ("guardrail_samples", ("guardrails",)),
-)
-"""Modules of handlers, each with what the ids of its actions begin with; the lightest first."""
+    "activity": ("activity", "keys.activity", "organization.activity"),
+    "board": ("board", "changes", "models.watch", "app.requests"),
+    "models": (*_FIGURES, "credits", "key"),
+    "tries": (
+        *(f"{one}.try" for one in (*_FIGURES, "keys", "guardrails", "byok", "workspaces")),
+        *(f"{one}.compare" for one in _FIGURES),
+    ),
+    "keys": ("keys",),
+    "workspaces": ("workspaces", "members", "budgets"),
+    "guardrails": ("guardrails",),
+    "assignments": (
+        *("guardrails.assign_keys", "guardrails.assign_members", "keys.assign"),
+        *("members.assign", "organization.assign", "assignments.remove"),
+    ),
+    "crud": ("byok", "organization"),
+    "alerts": ("alerts", "alert-rules"),
+    "findings": ("findings",),
+    "rotations": ("rotations", "keys.rotate"),
+    "generations": ("generation",),
+    "recovery": ("doubt",),
+    "sealed_keys": ("app.unacknowledged",),
+    "first_steps": ("app.first_steps",),
+    "undo": ("app.undo",),
+}
+"""Modules of handlers, each with ids of actions, or with what the ids of the rest begin with."""
+_MODULE_OF = {name: module for module, names in MODULES.items() for name in names}
 
 
 class Handlers(NamedTuple):
@@ -86,12 +85,8 @@ def handler(action: Action) -> tuple[Handler, bool]:
     tab = tab_of(action)
     if tab is not None:
         return partial(_go, tab), True
-    begins = action.id.partition(".")[0]
-    for module, beginnings in MODULES:
-        if begins in beginnings:
-            immediate, patient = handlers_of(module)
-            if action.id in immediate:
-                return immediate[action.id], True
-            if action.id in patient:
-                return patient[action.id], False
-    raise KeyError(action.id)
+    module = _MODULE_OF.get(action.id) or _MODULE_OF[action.id.partition(".")[0]]
+    immediate, patient = handlers_of(module)
+    if action.id in immediate:
+        return immediate[action.id], True
+    return patient[action.id], False

@@ -1,4 +1,4 @@
-"""Making a key: sealed on this machine between the gateway's answer and the acknowledgement.
+"""Making an API key: sealed on this machine from the gateway's answer to the acknowledgement.
 
 Of a key whose answer was lost nobody has seen the value, unless it lies sealed.
 """
@@ -20,7 +20,7 @@ from gwtui.resources.keys.writes import WRITES, plan_sealed_create
 from gwtui.ui.actions import crud
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.crud import plan_context
-from gwtui.ui.actions.recovery import show_route
+from gwtui.ui.actions.links import show_route
 from gwtui.ui.actions.sealed_keys import wipe
 from gwtui.ui.actions.writing import (
     confirm,
@@ -33,21 +33,20 @@ from gwtui.ui.actions.writing import (
     workspace_facts,
 )
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.secret import SecretScreen, Shelter
-from gwtui.ui.screens.ask import AskScreen, NoticeScreen
-from gwtui.ui.screens.choose import Choice, ChooseScreen
+from gwtui.ui.forms.secret import SealStatus, SecretScreen
+from gwtui.ui.screens.choosers import Choice, ChooseScreen
+from gwtui.ui.screens.dialogs import AskScreen, NoticeScreen
 from gwtui.watch.feeds.keys import KeyRow
 
 if TYPE_CHECKING:
-    from pydantic import SecretStr
-
     from gwtui.crud.evidence import Candidate
+    from gwtui.domain.known_secrets import Secret
 
 _CREATE = "Create it"
 _LEAVE = ""
 
 
-class Making:
+class KeyCreation:
     """One form for a new key, from what was typed to the acknowledgement of the value.
 
     ``plan`` is what made the key where that was planned elsewhere.
@@ -97,13 +96,13 @@ class Making:
             await app.push_screen_wait(SecretScreen(name, created.key))
             return
         sealed = session.sealed
-        shelter = Shelter(partial(sealed.until, plan.id), made.unkept)
+        shelter = SealStatus(partial(sealed.until, plan.id), made.unkept)
         attempt = partial(_try, self._context, name)
         await app.push_screen_wait(SecretScreen(name, created.key, shelter, attempt))
         await wipe(app, sealed, plan.id)
 
 
-async def _try(context: ActionContext, name: str, key: SecretStr) -> None:
+async def _try(context: ActionContext, name: str, key: Secret) -> None:
     from gwtui.ui.actions.tries import try_made  # noqa: PLC0415 - seldom
 
     await try_made(context, name, key)
@@ -114,7 +113,7 @@ async def create(context: ActionContext) -> None:
     facts = await workspace_facts(context)
     if covered(context):
         return
-    making = Making(context, facts.workspaces)
+    making = KeyCreation(context, facts.workspaces)
     form: FormScreen[CreatedKey] = FormScreen(
         create_form(form_context(context)), facts, making.submit
     )

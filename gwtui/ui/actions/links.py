@@ -1,4 +1,4 @@
-"""Ways from what is selected to what belongs to it: handlers that ask nobody and send nothing."""
+"""Following links from what is selected to what belongs to it; nothing is asked or sent."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from gwtui.contract.guardrails import KeyAssignment
 from gwtui.contract.workspaces import Workspace
+from gwtui.resources.workspaces.view import shown_name
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.commands import key_of
+from gwtui.watch.alerts.model import GATEWAY, GUARDED
 
 if TYPE_CHECKING:
-    from gwtui.contract.activity import Generation
+    from gwtui.contract.usage import Generation
+    from gwtui.crud.evidence import Candidate
     from gwtui.domain.findings import AccountFinding
     from gwtui.watch.alerts.model import Alert, AlertEvent
-    from gwtui.watch.feeds.assignments import AssignmentRow
-    from gwtui.watch.feeds.guardrails import GuardrailRow
+    from gwtui.watch.feeds.guardrails import AssignmentRow, GuardrailRow
     from gwtui.watch.feeds.keys import KeyRow
     from gwtui.watch.feeds.rotations import RotationRow
     from gwtui.watch.feeds.workspaces import WorkspaceRow
@@ -47,8 +50,6 @@ async def guardrail_of_assignment(context: ActionContext[AssignmentRow]) -> None
 
 async def key_of_assignment(context: ActionContext[AssignmentRow]) -> None:
     """Go to the key of the selected assignment."""
-    from gwtui.contract.guardrails import KeyAssignment  # noqa: PLC0415
-
     one = context.target.assignment
     if isinstance(one, KeyAssignment) and one.key_hash:
         widen(context)
@@ -106,6 +107,15 @@ def say_not_made(context: ActionContext) -> None:
     )
 
 
+async def show_route(context: ActionContext, route: str, one: Candidate | None) -> None:
+    """Go to a path; lists that are narrowed to another workspace show every one then."""
+    app = context.app
+    home = getattr(None if one is None else one.item, "workspace_id", None)
+    if app.scope.workspace is not None and home != app.scope.workspace:
+        app.narrow(None, None)
+    await app.open_route(route)
+
+
 async def show_members(context: ActionContext[WorkspaceRow]) -> None:
     """Open the list of members."""
     space = workspace_of(context)
@@ -128,8 +138,6 @@ async def show_people(context: ActionContext) -> None:
 
 async def go_to(context: ActionContext, resource: str, space: Workspace) -> None:
     """Narrow the lists to a workspace and go to one of them."""
-    from gwtui.resources.workspaces.view import shown_name  # noqa: PLC0415 - at the first use
-
     context.app.narrow(space.id, shown_name(space))
     await context.app.open_route(resource)
 
@@ -145,8 +153,6 @@ def workspace_of(context: ActionContext[WorkspaceRow]) -> Workspace | None:
 
 async def go_to_subject(context: ActionContext[Alert | AlertEvent]) -> None:
     """Show what an alert or an event is about."""
-    from gwtui.watch.alerts.model import GATEWAY, GUARDED  # noqa: PLC0415 - loaded by then
-
     subject = context.target.key.subject
     app, identity = context.app, subject.identity
     widen(context)
@@ -210,14 +216,6 @@ async def show_history(context: ActionContext) -> None:
     await context.app.open_route("alert-history")
 
 
-async def look_up(context: ActionContext) -> None:
-    """Let the person type the id of a generation."""
-    from gwtui.ui.screens.generation import GenerationScreen  # noqa: PLC0415 - loaded when shown
-
-    if isinstance(context.screen, GenerationScreen):
-        context.screen.ask()
-
-
 async def go_to_model(context: ActionContext[Generation]) -> None:
     """Show the endpoints of the generation's model."""
     model = context.target.model
@@ -235,7 +233,6 @@ IMMEDIATE: Mapping[str, Handler] = {
     "findings.go": subject_of_finding,
     "rotations.old": old_key,
     "rotations.new": successor,
-    "generation.lookup": look_up,
     "generation.model": go_to_model,
     "workspaces.members": show_members,
     "workspaces.keys": partial(show_scoped, "keys"),

@@ -1,18 +1,18 @@
-"""Settling a write in doubt: a person decides, the journal and the audit log are told."""
+"""Settling a write in doubt: a person decides; the decision goes into journal and audit log."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from gwtui.crud.evidence import Candidate, Evidence
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.local.journal import DID_NOT_HAPPEN
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.screens.ask import AskScreen
-
-if TYPE_CHECKING:
-    from gwtui.crud.evidence import Candidate, Evidence
+from gwtui.ui.actions.links import show_route
+from gwtui.ui.screens.dialogs import AskScreen
+from gwtui.ui.screens.doubt import DoubtScreen
+from gwtui.watch.feeds.journal import RECOVERY_FEED, in_doubt
 
 _TOLD = "This is written to the journal and to the audit log. Nothing is sent to the gateway."
 _HAPPENED = "it happened"
@@ -21,7 +21,7 @@ _NAME = 120
 
 async def happened(context: ActionContext) -> None:
     """It happened; of a creation the selected candidate is what came of it."""
-    from gwtui.ui.actions.keys import offer_to_stop  # noqa: PLC0415 - rarely needed
+    from gwtui.ui.actions.keys import offer_to_stop  # noqa: PLC0415 - of a lost key only
 
     evidence = _evidence(context)
     if evidence is None:
@@ -70,8 +70,6 @@ async def later(context: ActionContext) -> None:
 
 async def further(context: ActionContext) -> None:
     """Look further before and after."""
-    from gwtui.ui.screens.doubt import DoubtScreen  # noqa: PLC0415 - loaded when shown
-
     screen = context.screen
     if isinstance(screen, DoubtScreen) and not screen.look_further():
         context.app.say("There is nothing further to look for")
@@ -87,21 +85,10 @@ async def show(context: ActionContext) -> None:
         context.app.say("There is nothing to go to")
 
 
-async def show_route(context: ActionContext, route: str, one: Candidate | None) -> None:
-    """Go to a path; lists that are narrowed to another workspace show every one then."""
-    app = context.app
-    home = getattr(None if one is None else one.item, "workspace_id", None)
-    if app.scope.workspace is not None and home != app.scope.workspace:
-        app.narrow(None, None)
-    await app.open_route(route)
-
-
 # What they share --------------------------------------------------------------------------------
 
 
 def _evidence(context: ActionContext) -> Evidence | None:
-    from gwtui.ui.screens.doubt import DoubtScreen  # noqa: PLC0415 - loaded when shown
-
     screen = context.screen
     found = screen.evidence if isinstance(screen, DoubtScreen) else None
     if found is None:
@@ -111,8 +98,6 @@ def _evidence(context: ActionContext) -> Evidence | None:
 
 def _candidate(context: ActionContext) -> Candidate | None:
     """The candidate that was selected at the key press."""
-    from gwtui.crud.evidence import Candidate  # noqa: PLC0415 - loaded by then
-
     return context.target if isinstance(context.target, Candidate) else None
 
 
@@ -135,8 +120,6 @@ async def _settle(
     context: ActionContext, evidence: Evidence, finding: str, identity: str | None
 ) -> bool:
     """Close it in the write log; False when somebody else did meanwhile or it cannot be written."""
-    from gwtui.watch.feeds.doubts import FEED, in_doubt  # noqa: PLC0415 - loaded by then
-
     app = context.app
     if app.session is None:
         app.say("There is no connection now", severity="warning")
@@ -158,7 +141,7 @@ async def _settle(
         app.say(f"The audit log could not be written: {write_log.audit_fault}", severity="warning")
     else:
         app.say(f"Settled, and written to the audit log: {finding.partition(':')[0]}")
-    await app.hub.refresh(FEED)
+    await app.hub.refresh(RECOVERY_FEED)
     return still
 
 

@@ -1,23 +1,57 @@
-"""Workspaces in the dashboard: the list follows an edit, deleting one has its own questions."""
+"""Actions on workspaces, their members and their budgets.
+
+The list of workspaces follows an edit, and deleting one has its own questions. Members are added
+and removed many at once. All budgets are edited in one form; each that changes is one request.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from gwtui.client.errors import GatewayError, NotSentError
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.organization import ChangeMembersRequest, OrganizationMember
+from gwtui.contract.workspaces import Workspace
+from gwtui.crud.fields import PlanContext
+from gwtui.crud.form import PickOption
+from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown
+from gwtui.crud.plan_text import count
+from gwtui.crud.undo import none_on_error
+from gwtui.domain.keys import spent_by_interval
+from gwtui.domain.safe_text import safe_line
+from gwtui.resources.budgets.form import Spent, budgets_form
+from gwtui.resources.budgets.writes import FIELDS, WorkspaceBudgets, read_budgets, read_uses
+from gwtui.resources.members.writes import add_form, plan_add, plan_remove_all, user_ids
+from gwtui.resources.organization.resource import role_cell
 from gwtui.resources.workspaces.view import shown_name
 from gwtui.resources.workspaces.writes import WRITES
 from gwtui.ui.actions import crud
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.crud import plan_context, read_selected
-from gwtui.ui.actions.links import go_to
+from gwtui.ui.actions.crud import EditFlow, plan_context, read_selected
+from gwtui.ui.actions.links import go_to, workspace_of
 from gwtui.ui.actions.writing import (
     confirm,
-    confirm_and_tell,
+    confirm_and_report,
     covered,
+    execute,
+    execute_all,
     go_instead,
+    plain_facts,
+    read_again,
     refresh,
-    send_and_tell,
+    report_done,
+    report_unknown,
+    send_and_report,
 )
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.screens.dialogs import NoticeScreen
+from gwtui.ui.screens.resource import ResourceScreen
+from gwtui.watch.feeds.organization import MemberRow, full_name, shown_person
+
+_MEMBER_FEEDS = ("members", "organization", "workspaces")
+"""The feeds that a change of members makes out of date begin so."""
+_BUDGET_FEEDS = "workspaces"
 
 
 async def edit(context: ActionContext) -> None:
@@ -49,17 +83,191 @@ async def delete(context: ActionContext) -> None:
     done = f"{WRITES.title(fresh)} deleted"
     if around.is_default:
         button, typed = "Delete the default workspace", fresh.slug or fresh.id or ""
-        applied = await confirm_and_tell(context, plan, button, done, *WRITES.feeds, typed=typed)
+        applied = await confirm_and_report(context, plan, button, done, *WRITES.feeds, typed=typed)
     else:
-        applied = await send_and_tell(context, confirmation, done, *WRITES.feeds)
+        applied = await send_and_report(context, confirmation, done, *WRITES.feeds)
     if applied is not None:
         if app.scope.workspace == fresh.id:
             app.narrow(None, None)
         await refresh(context, "keys", "guardrails", "byok")
 
 
+async def add_members(context: ActionContext) -> None:
+    """Pick people of the organization that are not members yet; one request adds them."""
+    app = context.app
+    identity = _workspace_id(context)
+    if identity is None:
+        return
+    space = await read_again(
+        context, app.gateway.workspaces.get(identity), "The workspace", *_MEMBER_FEEDS
+    )
+    if space is None or covered(context):
+        return
+    adding = _MemberAddition(context, space)
+    facts = plain_facts(context)
+    form: FormScreen[Any] = FormScreen(add_form(space, adding.choices), facts, adding.submit)
+    match await app.push_screen_wait(form):
+        case Applied(added):
+            number = added.added_count
+            who = "Members" if number is None else count(number, "member")
+            report_done(context, f"{who} added to workspace {WRITES.name(space)}")
+        case None:
+            return
+    await refresh(context, *_MEMBER_FEEDS)
+
+
+class _MemberAddition:
+    """One form that adds people to one workspace."""
+
+    def __init__(self, context: ActionContext, space: Workspace) -> None:
+        self._context = context
+        self._space = space
+        self._people: dict[str, OrganizationMember] = {}
+        self._present: set[str] = set()
+
+    async def submit(self, request: ChangeMembersRequest) -> Outcome[Any] | None:
+        """Show who is added, then add them."""
+        users = request.user_ids
+        strangers = [user for user in users if user not in self._people]
+        if strangers:
+            who = safe_line(", ".join(strangers), 200)
+            return Refused(NotSentError(f"Not in the organization, as far as is known: {who}."))
+        people = [self._people[user] for user in users]
+        plan = plan_add(self._space, people, self._present)
+        confirmation = await confirm(self._context, plan, "Add them")
+        return None if confirmation is None else await execute(self._context, confirmation)
+
+    async def choices(self) -> Sequence[PickOption]:
+        """Everybody in the organization who is not a member. Raises GatewayError."""
+        client = self._context.app.gateway
+        people = (await client.organization.members()).items
+        members = (await client.workspaces.members(self._space.id or "")).items
+        self._people = {person.id: person for person in people if person.id}
+        self._present = user_ids(members)
+        return tuple(
+            PickOption(user, shown_person(person, user), _note(person))
+            for user, person in self._people.items()
+            if user not in self._present
+        )
+
+
+def _note(person: OrganizationMember) -> str:
+    role = role_cell(person.role).text
+    # A nameless person is called by the mail address already.
+    mail = safe_line(person.email or "", 60) if full_name(person) else ""
+    return f"{mail} · {role}" if mail else role
+
+
+async def remove_members(context: ActionContext[MemberRow]) -> None:
+    """Remove the marked members, or the selected one; those with active keys are left out."""
+    app = context.app
+    identity, rows = _workspace_id(context), context.chosen
+    if identity is None or not rows:
+        return
+    space = await read_again(
+        context, app.gateway.workspaces.get(identity), "The workspace", *_MEMBER_FEEDS
+    )
+    if space is None:
+        return
+    keys = await none_on_error(app.gateway.keys.list(workspace_id=identity))
+    names = {row.member.user_id: row.called for row in rows if row.member.user_id}
+    members = [row.member for row in rows]
+    shown = plan_remove_all(
+        space, members, None if keys is None else keys.items, names, app.clock.now()
+    )
+    if covered(context):
+        return
+    if shown.obstacles:
+        if await go_instead(context, shown, "Show the workspace's keys"):
+            await go_to(context, "keys", space)
+        return
+    confirmation = await confirm(context, shown, "Remove")
+    if confirmation is None:
+        return
+    await _report_removed(
+        context, space, await execute_all(context, confirmation, lambda plan: plan.title)
+    )
+    await refresh(context, *_MEMBER_FEEDS)
+
+
+async def _report_removed(context: ActionContext, space: Workspace, outcome: Outcome[Any]) -> None:
+    app = context.app
+    match outcome:
+        case Applied(values):
+            who = count(sum(value.removed_count or 0 for value in values), "member")
+            report_done(context, f"{who} removed from workspace {WRITES.name(space)}")
+        case Refused(error):
+            await app.push_screen_wait(
+                NoticeScreen(
+                    "Nobody was removed",
+                    f"{safe_line(error.message, 400)}. Whoever has an active key in the workspace "
+                    "stays: move, disable or delete the key first.",
+                )
+            )
+        case Unknown():
+            await report_unknown(context, outcome, "The answer was lost")
+
+
+def _workspace_id(context: ActionContext) -> str | None:
+    """The workspace whose members are shown."""
+    screen = context.screen
+    return screen.parent_row if isinstance(screen, ResourceScreen) else None
+
+
+async def edit_budgets(context: ActionContext) -> None:
+    """All budgets of the workspace in one form; what changes is sent budget by budget."""
+    app, space = context.app, workspace_of(context)
+    if space is None:
+        return
+    identity, called = space.id or "", WRITES.title(space)
+    present = await read_again(context, read_budgets(app.gateway, identity), called, _BUDGET_FEEDS)
+    if present is None:
+        return
+    spent = await _spent(app.gateway, identity)
+    if covered(context):
+        return
+    editing: EditFlow[WorkspaceBudgets] = EditFlow(
+        context=context,
+        original=present,
+        noun="workspace",
+        called=called,
+        read=lambda: read_budgets(app.gateway, identity),
+        known=lambda one: one.known,
+        labels=FIELDS.labels,
+        words=FIELDS.formatter(PlanContext(app.clock.now())),
+        plan=lambda fresh, changes: fresh.plan(changes, app.clock.now()),
+        uses=lambda _fresh: read_uses(app.gateway, identity, app.clock.now()),
+        send=lambda context, confirmation: execute_all(context, confirmation, _budget_done),
+    )
+    form: FormScreen[Any] = FormScreen(
+        budgets_form(present.workspace, present.known, spent), plain_facts(context), editing.submit
+    )
+    match await app.push_screen_wait(form):
+        case Applied():
+            report_done(context, f"Budgets of workspace {WRITES.name(space)} changed")
+    # Even a form that was left may have changed some budgets before one was refused.
+    await refresh(context, _BUDGET_FEEDS)
+
+
+def _budget_done(plan: Plan[Any]) -> str:
+    change = plan.changes[0]
+    return f"{change.field.lower()} {change.after}"
+
+
+async def _spent(client: GatewayClient, identity: str) -> Mapping[bool, Spent]:
+    """What the present keys spent, without and with BYOK; nothing where it cannot be read."""
+    try:
+        keys = (await client.keys.list(workspace_id=identity)).items
+    except GatewayError:
+        return {}
+    return {byok: spent_by_interval(keys, byok=byok) for byok in (False, True)}
+
+
 HANDLERS: Mapping[str, Handler] = {
     **crud.handlers("workspaces", "create"),
     "workspaces.edit": edit,
     "workspaces.delete": delete,
+    "members.add": add_members,
+    "members.remove": remove_members,
+    "budgets.edit": edit_budgets,
 }

@@ -1,4 +1,4 @@
-"""The body of the board: its panels, what they are shown, what they ask, how they are arranged."""
+"""The board's layout: its panels, what each is shown, what each asks the history for."""
 
 from __future__ import annotations
 
@@ -13,29 +13,38 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
 from gwtui.crud.action import COPY
-from gwtui.local.ascii_terminal import ascii_only
+from gwtui.local.terminal import ascii_only
 from gwtui.resources.alerts.resource import alerts_line
-from gwtui.ui.board.endpoint import EndpointPanel
 from gwtui.ui.board.endpoints import EndpointsPanel
 from gwtui.ui.board.panels import BoardView, ChangesPanel, CreditsPanel, LimitsPanel, Panel
-from gwtui.ui.board.prompts import JumpPrompt, WatchPrompt
-from gwtui.ui.board.readings import Answers, HistoryQueries, HistoryQuery, LiveReadings
-from gwtui.ui.board.replaying import Replay
+from gwtui.ui.board.selected_endpoint import EndpointPanel
+from gwtui.ui.board.sources import Answers, HistoryQueries, HistoryQuery, LiveReadings, Replay
 from gwtui.ui.board.status_lines import recording_line, requests_part
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.ui.tones import toned
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.text import toned
+from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.plot import SPANS
-from gwtui.watch.board.questions import RecordingState
-from gwtui.watch.board.snapshot import BoardSnapshot, newest
+from gwtui.ui.widgets.prompt import JumpPrompt, WatchPrompt
+from gwtui.watch.board import BoardSnapshot, newest
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.alerts import alerts_feed
 from gwtui.watch.history.model import RESOURCES, Resource
+from gwtui.watch.history.queries import RecordingState
 
 if TYPE_CHECKING:
     from gwtui.watch.history.recorder import Recorder
     from gwtui.watch.hub import FeedHub
+
+WALL = (160, 44)
+"""From this size on everything is shown at once."""
+_TALL = 34
+_ASK_EVERY = 20.0
+"""Seconds between two rounds of questions while nothing else asks for one."""
+_ASK_SOON = 5.0
+"""The same when something new was recorded."""
+_LOOK_EVERY = 10.0
+"""Seconds between two looks at what only the time changes."""
 
 
 class Page(NamedTuple):
@@ -90,19 +99,8 @@ class MachineZone(tzinfo):
         return moment.replace(tzinfo=UTC).astimezone().replace(tzinfo=self)
 
 
-WALL = (160, 44)
-"""From this size on everything is shown at once."""
-_TALL = 34
-_ASK_EVERY = 20.0
-"""Seconds between two rounds of questions while nothing else asks for one."""
-_ASK_SOON = 5.0
-"""The same when something new was recorded."""
-_LOOK_EVERY = 10.0
-"""Seconds between two looks at what only the time changes."""
-
-
 class BoardBody(GatewayScreen):
-    """Shows every panel what is known, as of now or of a recorded moment; keys come on top."""
+    """Gives every panel what is known, now or at a recorded moment; a subclass adds the keys."""
 
     ticks_unfocused = True
 
@@ -218,7 +216,7 @@ class BoardBody(GatewayScreen):
     # Showing ----------------------------------------------------------------------------------
 
     def fold(self) -> None:
-        """Fold what has no room."""
+        """Show as many panels as the screen has room for."""
         if not self.is_mounted:
             return
         wall = self.is_wall

@@ -12,9 +12,9 @@ from textual.app import ComposeResult
 
 from gwtui.contract.models import Endpoint
 from gwtui.crud import cells
+from gwtui.crud.cells import sparkline
 from gwtui.crud.columns import figure_column, text_column
 from gwtui.crud.resource import Cell, Column, SortValue
-from gwtui.crud.sparkline import sparkline
 from gwtui.domain import times
 from gwtui.domain.uptime import verdict
 from gwtui.resources.models.endpoint_detail import percentile
@@ -26,21 +26,32 @@ from gwtui.resources.models.prices import (
 )
 from gwtui.ui.board.panels import BoardView, Panel, Question
 from gwtui.ui.commands import with_keys
-from gwtui.ui.tones import toned
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.text import toned
+from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.table import ResourceTable
-from gwtui.watch.board.questions import SPARK_SLOTS, EndpointsPast, direction, endpoints_past
-from gwtui.watch.board.snapshot import BoardReadings, BoardSnapshot
+from gwtui.watch.board import BoardReadings, BoardSnapshot
 from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.history.model import Curve, RecordedChange, endpoint_identity
+from gwtui.watch.history.queries import SPARK_SLOTS, EndpointsPast, direction, endpoints_past
 
 _ARROWS = {1: "▲", -1: "▼", 0: "±"}
 _ARROWS_ASCII = {1: "^", -1: "v", 0: "~"}
+_SEVERITY = {"bad": 0, "warn": 1, "muted": 2, "plain": 3, "accent": 3, "good": 3}
+_ALL, _HALF = Decimal(100), Decimal(50)
+Figure = Callable[[Endpoint], Decimal | None]
+NOTHING_WATCHED = (
+    "No model is watched: {board.watch} adds one by its name, "
+    "{models.watch} in the list of models too."
+)
+NOTHING_RECORDED = "Nothing was recorded of any endpoint around this moment."
+_TITLES = 2
+"""Lines of the titles and below the last row."""
+_ORDERS = (("model", False), ("status", False))
 
 
 @dataclass(frozen=True, slots=True)
 class EndpointLine:
-    """``row`` None stands for a model without endpoints; ``seen`` is the reading it came with."""
+    """``row`` None stands for a model without endpoints; ``readings`` are those of its model."""
 
     model: str
     row: EndpointRow | None
@@ -111,11 +122,6 @@ def lines_of(
             yield EndpointLine(
                 model, row, readings, sparks.get(identity, {}), prices.get(identity, ()), ascii
             )
-
-
-_SEVERITY = {"bad": 0, "warn": 1, "muted": 2, "plain": 3, "accent": 3, "good": 3}
-_ALL, _HALF = Decimal(100), Decimal(50)
-Figure = Callable[[Endpoint], Decimal | None]
 
 
 def _severity(line: EndpointLine, now: datetime) -> SortValue:
@@ -274,16 +280,6 @@ COLUMNS: tuple[Column[EndpointLine], ...] = (
         help="per million tokens, discount taken off; a mark says which way it changed lately",
     ),
 )
-
-
-NOTHING_WATCHED = (
-    "No model is watched: {board.watch} adds one by its name, "
-    "{models.watch} in the list of models too."
-)
-NOTHING_RECORDED = "Nothing was recorded of any endpoint around this moment."
-_TITLES = 2
-"""Lines of the titles and below the last row."""
-_ORDERS = (("model", False), ("status", False))
 
 
 class EndpointsPanel(Panel):

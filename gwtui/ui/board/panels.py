@@ -20,13 +20,12 @@ from gwtui.crud.columns import figure_column, text_column, usd_column
 from gwtui.crud.resource import Cell, Column, SortValue
 from gwtui.domain import money, times
 from gwtui.domain.runway import Outlook
-from gwtui.resources.changes import change_words, event_cell, subject_words
+from gwtui.resources.changes import change_text, event_cell, subject_text
 from gwtui.resources.credits.balance import Line as Words
-from gwtui.resources.credits.text import burn_cells, left_cells, runway_cells, short_runway
+from gwtui.resources.credits.balance import burn_cells, left_cells, runway_cells, short_runway
 from gwtui.resources.workspaces.view import share_tone
-from gwtui.ui.tones import cell_content, toned
-from gwtui.ui.widgets.lines import LinesView
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.text import cell_content, toned
+from gwtui.ui.widgets.lines import LinesView, OneLine
 from gwtui.ui.widgets.plot import (
     PlotFigure,
     PlotLine,
@@ -37,11 +36,25 @@ from gwtui.ui.widgets.plot import (
     window_at,
 )
 from gwtui.ui.widgets.table import ResourceTable
-from gwtui.watch.board.limits import Limit, limits
-from gwtui.watch.board.questions import CreditsPast, LimitUse, News, credits_past, recent_changes
-from gwtui.watch.board.snapshot import BoardReadings, BoardSnapshot
+from gwtui.watch.board import BoardReadings, BoardSnapshot, Limit, limits
 from gwtui.watch.history.model import RecordedChange
+from gwtui.watch.history.queries import (
+    CreditsPast,
+    QuerySpan,
+    RecentChanges,
+    credits_past,
+    recent_changes,
+)
 from gwtui.watch.history.reader import HistoryReader
+
+Question = Callable[[HistoryReader], Any]
+"""Asked in the thread of the history: it must touch no widget."""
+_LABEL = 9
+_MOST_LIMITS = 50
+"""Limits that are listed: those far from their end are of no interest here."""
+_BAR = 8
+_GAP = 2
+_INDENT = len("MM-DD HH:MM ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +78,9 @@ class BoardView:
         return window_at(self.span, self.now)
 
     @property
-    def reach(self) -> LimitUse:
+    def reach(self) -> QuerySpan:
         """What is asked of the history: nothing after the moment."""
-        return LimitUse(self.window.since, self.now)
-
-
-Question = Callable[[HistoryReader], Any]
-"""Asked in the thread of the history: it must touch no widget."""
+        return QuerySpan(self.window.since, self.now)
 
 
 class Panel(Vertical):
@@ -91,9 +100,6 @@ class Panel(Vertical):
 
     def answer(self, found: Any, view: BoardView) -> None:
         """Show what the history answered; None when there is no history to ask."""
-
-
-_LABEL = 9
 
 
 class CreditsPanel(Panel):
@@ -177,11 +183,6 @@ class CreditsPanel(Panel):
 
 def _usd(amount: Decimal) -> str:
     return money.usd(amount)
-
-
-_MOST_LIMITS = 50
-"""Limits that are listed: those far from their end are of no interest here."""
-_BAR = 8
 
 
 def _used(one: Limit) -> Cell:
@@ -270,17 +271,13 @@ def _state(what: str, readings: BoardReadings[Any], view: BoardView) -> str:
     return f"{what} {times.age(readings.age(now))} old" if readings.is_old(now) else ""
 
 
-_GAP = 2
-_INDENT = len("MM-DD HH:MM ")
-
-
 class ChangesPanel(Panel):
     """The newest first; ``:changes`` compares any two moments."""
 
     def __init__(self) -> None:
         super().__init__(id="board-changes", classes="panel")
         self.lines = LinesView(id="board-changes-lines")
-        self._news = News()
+        self._news = RecentChanges()
         self._view: BoardView | None = None
 
     def compose(self) -> ComposeResult:
@@ -295,7 +292,7 @@ class ChangesPanel(Panel):
 
     def answer(self, found: Any, view: BoardView) -> None:
         """A line for each, or two."""
-        self._news, self._view = found or News(), view
+        self._news, self._view = found or RecentChanges(), view
         self._show(view)
 
     def on_resize(self) -> None:
@@ -316,7 +313,7 @@ class ChangesPanel(Panel):
         self.lines.show([line for one in news.changes for line in _change_lines(one, view, room)])
 
 
-def _extent(news: News, view: BoardView) -> str:
+def _extent(news: RecentChanges, view: BoardView) -> str:
     """How far back it goes: no further than the recording."""
     if news.late and news.since is not None:
         zone = "UTC" if view.zone is None else "local"
@@ -324,7 +321,7 @@ def _extent(news: News, view: BoardView) -> str:
     return f"Changed in {view.span.name if view.span.name != '1h' else '24h'}"
 
 
-def _count(news: News) -> str:
+def _count(news: RecentChanges) -> str:
     if news.since is None:
         return "not recorded"
     number = len(news.changes)
@@ -337,9 +334,9 @@ def _change_lines(change: RecordedChange, view: BoardView, room: int) -> Iterato
     head = Content.assemble(
         toned(f"{_moment(change.at, view)} ", "muted"),
         toned(f"{event.text:<8} ", event.tone),
-        toned(subject_words(*change.subject, change.name)),
+        toned(subject_text(*change.subject, change.name)),
     )
-    words = toned(change_words(change) if change.field else "", "muted")
+    words = toned(change_text(change) if change.field else "", "muted")
     if head.cell_length + _GAP + words.cell_length <= room:
         yield Content.assemble(head, " " * _GAP, words)
         return

@@ -1,4 +1,4 @@
-"""Lines about the board's source: who records its past, what goes out to the gateway and why."""
+"""Lines of text about recording and requests: who records the history, what goes to the gateway."""
 
 from __future__ import annotations
 
@@ -8,21 +8,27 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from gwtui.client.request_log import Recent
+from gwtui.client.request_log import RecentRequests
 from gwtui.crud.resource import Tone
 from gwtui.domain import times
 from gwtui.domain.safe_text import safe_text
-from gwtui.ui.tones import toned
-from gwtui.watch.board.questions import RecordingState as Known
+from gwtui.ui.text import toned
+from gwtui.watch.history.queries import RecordingState as Known
 
 if TYPE_CHECKING:
     from gwtui.resources.session import Session
     from gwtui.watch.feed import Feed
     from gwtui.watch.history.recording import Recording
-    from gwtui.watch.probes.status import ProbeStatus
+    from gwtui.watch.probes.session import ProbeStatus
 
 
 _LONG = 160
+_NAME = 34
+_EXPLANATION = (
+    "A reading that takes many requests is repeated less often: one a second at most for each.",
+    "While the terminal has no focus only the recorder of the history reads, at its own pace.",
+    "A gateway that asks for fewer (429) is obeyed: it is asked again when it said, or later.",
+)
 
 
 def recording_line(
@@ -60,14 +66,6 @@ def _who(*, recording: bool, known: Known | None, now: datetime) -> Content:
     if late > 0:
         return toned(f"The one who recorded is silent for {times.age(late)}", "warn")
     return toned(f"Recorded by another gwtui (process {known.holder.pid})", "plain")
-
-
-_NAME = 34
-_EXPLANATION = (
-    "A reading that takes many requests is repeated less often: one a second at most for each.",
-    "While the terminal has no focus only the recorder of the history reads, at its own pace.",
-    "A gateway that asks for fewer (429) is obeyed: it is asked again when it said, or later.",
-)
 
 
 def requests_part(session: Session) -> Content:
@@ -112,7 +110,7 @@ def _feed_line(feed: Feed[object]) -> Content | None:
     )
 
 
-def _rate(recent: Recent) -> str:
+def _rate(recent: RecentRequests) -> str:
     return f"{recent.requests} requests/min"
 
 

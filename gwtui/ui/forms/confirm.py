@@ -1,24 +1,34 @@
-"""The plan of a write, shown before it is carried out."""
+"""What is shown before a write is carried out: its plan, or a conflict with another change.
+
+In a conflict each field that both changed has three versions: the original, theirs and mine.
+"""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
+from textual.geometry import Region
 from textual.widgets import Button, Static
 
 from gwtui.crud.plan import Change, Plan
 from gwtui.crud.resource import Tone
 from gwtui.domain.cells import UNKNOWN
 from gwtui.ui.commands import with_keys
-from gwtui.ui.forms.editors import Edited, Entered, TextEditor
+from gwtui.ui.forms.field_editors import ChoiceEditor, Edited, Entered, TextEditor
 from gwtui.ui.screens.modal import KeysLine, LongDialog
-from gwtui.ui.tones import toned
-from gwtui.ui.widgets.folding import FoldingScroll
+from gwtui.ui.text import toned
+from gwtui.ui.widgets.containers import FoldingScroll
+
+Side = Literal["theirs", "mine"]
+_LABEL = 9
+"""Cells before a value: its mark and whose it is."""
 
 
 class ConfirmScreen(LongDialog[bool]):
@@ -156,3 +166,146 @@ def before_and_after(change: Change) -> Content:
 
 def _bullet(text: str, sign: str, tone: Tone = "warn") -> Content:
     return Content.assemble(toned(sign, tone), toned(text))
+
+
+@dataclass(frozen=True, slots=True)
+class FieldConflict:
+    """One field that both changed; the values as people read them."""
+
+    field: str
+    label: str
+    original: str
+    theirs: str
+    mine: str
+
+
+class SideEditor(ChoiceEditor):
+    """The original above theirs and mine, each in full however long it is; one is chosen."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "step(-1)", show=False),
+        Binding("down", "step(1)", show=False),
+    ]
+
+    def __init__(self, dispute: FieldConflict) -> None:
+        options = [("theirs", "theirs"), ("mine", "yours")]
+        super().__init__(options, "theirs", id=f"side-{dispute.field}")
+        self._values = (dispute.original, dispute.theirs, dispute.mine)
+
+    def _broken(self, width: int) -> list[list[int]]:
+        """Each line is that of a side, or of none."""
+        sides: tuple[list[int], ...] = ([], [0], [1])
+        return [
+            side
+            for side, folded in zip(sides, self._folded(width), strict=True)
+            for _ in range(len(folded))
+        ]
+
+    def _folded(self, width: int) -> list[list[Content]]:
+        """The lines of each value, folded beside its label."""
+        room = max(1, width - _LABEL)
+        return [toned(value).wrap(room) or [Content("")] for value in self._values]
+
+    def render(self) -> Content:
+        """Three values below each other."""
+        chosen = self.chosen + 1
+        lines: list[Content] = []
+        for index, (word, folded) in enumerate(
+            zip(("was", "theirs", "yours"), self._folded(self.size.width), strict=True)
+        ):
+            on = index == chosen
+            tone: Tone = "accent" if on and self.has_focus else "plain" if on else "muted"
+            mark = ("● " if on else "○ ") if index else ""
+            heads = [f"{mark}{word}".ljust(_LABEL), *[" " * _LABEL] * len(folded)]
+            lines += [
+                toned(head + part.plain, tone, bold=on)
+                for head, part in zip(heads, folded, strict=False)
+            ]
+        return Content("\n").join(lines)
+
+    def watch_chosen(self) -> None:
+        """Show the side that was chosen."""
+        super().watch_chosen()
+        self._show_chosen()
+
+    def scroll_visible(self, *_arguments: Any, **_options: Any) -> None:
+        """Scroll to the chosen side: it may be far down in a long dispute."""
+        self.call_after_refresh(self._show_chosen)
+
+    def _show_chosen(self) -> None:
+        folded = self._folded(self.size.width)
+        top = sum(map(len, folded[: self.chosen + 1]))
+        if self.is_attached and isinstance(self.parent, VerticalScroll):
+            # Of a long one the beginning: what stands above it is not pushed away for the rest.
+            height = min(len(folded[self.chosen + 1]), self.parent.size.height // 2)
+            region = Region(0, self.virtual_region.y + top, self.size.width, height)
+            self.parent.scroll_to_region(region, animate=False)
+
+    def _choose_at(self, event: events.Click) -> None:
+        for side in self._lines[event.y] if event.y < len(self._lines) else ():
+            self.chosen = side
+
+
+class ConflictScreen(LongDialog[Mapping[str, Side] | None]):
+    """Returns the side chosen for each field, None to go back to the form.
+
+    Theirs is chosen at first: nobody's change is overwritten by mistake.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", show=False, id="form.leave"),
+        Binding("ctrl+s", "go", show=False, id="form.send"),
+    ]
+    AUTO_FOCUS = "ChoiceEditor"
+
+    def __init__(self, title: str, disputes: Sequence[FieldConflict]) -> None:
+        super().__init__()
+        self._title = title
+        self._disputes = tuple(disputes)
+
+    def compose(self) -> ComposeResult:
+        """What happened, the fields, two buttons."""
+        with Vertical(id="conflict", classes="dialog"):
+            yield Static(toned(self._title, "warn", bold=True), classes="title")
+            yield Static(
+                toned("Somebody else changed it while the form was open. Choose for each field:"),
+                classes="effect",
+            )
+            with FoldingScroll(id="conflict-fields", classes="long", can_focus=False):
+                for dispute in self._disputes:
+                    yield Static(toned(dispute.label, "accent", bold=True), classes="label")
+                    yield SideEditor(dispute)
+            with Horizontal(classes="buttons"):
+                yield Button(Content("Go on"), id="go", compact=True)
+                yield Button(Content("Back to the form"), id="back", compact=True)
+            yield KeysLine(toned(self.hint, "muted"))
+
+    @property
+    def hint(self) -> str:
+        """Which keys there are."""
+        return with_keys("↑ ↓ choose · Tab next · {form.send} goes on · {form.leave} back")
+
+    @on(Entered)
+    def _entered(self, event: Entered) -> None:
+        event.stop()
+        self.focus_next()
+
+    @on(Button.Pressed)
+    def _pressed(self, event: Button.Pressed) -> None:
+        event.stop()
+        if event.button.id == "go":
+            self.action_go()
+        else:
+            self.action_leave()
+
+    def action_go(self) -> None:
+        """Go on with what was chosen."""
+        sides: dict[str, Side] = {}
+        for dispute in self._disputes:
+            chosen = self.query_one(f"#side-{dispute.field}", SideEditor).value
+            sides[dispute.field] = "mine" if chosen == "mine" else "theirs"
+        self.dismiss(sides)
+
+    def action_leave(self) -> None:
+        """Back to the form; everything typed is still there."""
+        self.dismiss(None)

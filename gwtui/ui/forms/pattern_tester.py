@@ -15,13 +15,13 @@ from textual.widgets import Static
 from gwtui.contract.content_filters import pattern_problem
 from gwtui.crud.form import CustomRow
 from gwtui.crud.resource import Tone
-from gwtui.domain.redaction import FilterVerdict, Matches, Piece, judge
+from gwtui.domain.guardrail_verdict import FilterMatches, FilterVerdict, MessagePiece, apply_filters
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.pattern_trial import SAMPLE_LIMIT, TIME_LIMIT, Spans, try_patterns
-from gwtui.ui.forms.editors import Edited, LinesEditor
-from gwtui.ui.tones import toned
-from gwtui.ui.widgets.folding import FoldingScroll
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.forms.field_editors import Edited, LinesEditor
+from gwtui.ui.text import toned
+from gwtui.ui.widgets.containers import FoldingScroll
+from gwtui.ui.widgets.lines import OneLine
 
 _PAUSE = 0.15
 """Seconds without a key after which the filters are tried."""
@@ -121,9 +121,10 @@ class PatternTester(Vertical):
 def outcome(sample: str, rows: Sequence[CustomRow], found: dict[int, Spans | None]) -> Content:
     """What the filters do with a sample, in words and colours; ``found`` by place of the filter."""
     matches = [
-        Matches(row.action, row.label, found.get(place) or ()) for place, row in enumerate(rows)
+        FilterMatches(row.action, row.label, found.get(place) or ())
+        for place, row in enumerate(rows)
     ]
-    verdict = judge(sample, matches)
+    verdict = apply_filters(sample, matches)
     lines = [_headline(verdict), Content("").join(map(_marked, verdict.pieces))]
     if verdict.sent is not None and verdict.redacted_by:
         lines.append(Content.assemble(toned("sent on: ", "muted"), toned(_shown(verdict.sent))))
@@ -159,7 +160,7 @@ def _filters(places: tuple[int, ...]) -> str:
     return f"{noun} {', '.join(str(place + 1) for place in places)}"
 
 
-def _marked(piece: Piece) -> Content:
+def _marked(piece: MessagePiece) -> Content:
     """A part of the sample; what a filter found says which and what becomes of it."""
     if piece.filter is None:
         return toned(_shown(piece.text), "muted")

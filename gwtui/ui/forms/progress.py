@@ -11,17 +11,17 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Button, Static
 
-from gwtui.crud.bulk import BulkRun, RowResult, Word
+from gwtui.crud.bulk import BulkRun, BulkStatus, RowResult
 from gwtui.crud.resource import Tone
 from gwtui.domain.safe_text import safe_line
+from gwtui.ui.input_queue import FINISHING
 from gwtui.ui.screens.modal import KeysLine, LongDialog
-from gwtui.ui.tones import toned
-from gwtui.ui.typed_ahead import FINISHING
-from gwtui.ui.widgets.folding import FoldingScroll
+from gwtui.ui.text import toned
+from gwtui.ui.widgets.containers import FoldingScroll
 
 Next = Literal["close", "resume", "retry", "look"]
 
-_SIGNS: dict[Word, tuple[str, Tone]] = {
+_SIGNS: dict[BulkStatus, tuple[str, Tone]] = {
     "applied": ("✓", "good"),
     "refused": ("✗", "bad"),
     "unknown": ("?", "warn"),
@@ -99,7 +99,7 @@ class ProgressScreen(LongDialog[Next]):
             return ()
         if run.lost is not None:
             return ("look",)
-        words: tuple[tuple[Next, Word], ...] = (("resume", "not sent"), ("retry", "refused"))
+        words: tuple[tuple[Next, BulkStatus], ...] = (("resume", "not sent"), ("retry", "refused"))
         return tuple(
             name for name, word in words if run.having(word) and (name != "retry" or self._retry)
         )
@@ -146,12 +146,12 @@ class ProgressScreen(LongDialog[Next]):
         return toned(f"{run.summary()}{why}", "warn")
 
     def _line(self, result: RowResult) -> Content:
-        sign, tone = _SIGNS[result.word]
+        sign, tone = _SIGNS[result.status]
         if result is self._run.current:
             sign, tone = "→", "accent"
         line = f" {result.part.name}"
-        if self._over or result.word != "not sent":
-            line += f"  {result.word}"
+        if self._over or result.status != "not sent":
+            line += f"  {result.status}"
         why = f": {safe_line(result.why, _WHY)}" if result.why else ""
         return Content.assemble(toned(sign, tone), toned(line), toned(why, "muted"))
 

@@ -30,9 +30,8 @@ from gwtui.crud.form import (
 )
 from gwtui.crud.resource import Cell
 from gwtui.domain.safe_text import safe_line
-from gwtui.ui.forms.builtin_filters import BuiltinsEditor
-from gwtui.ui.forms.custom_filters import FiltersEditor
-from gwtui.ui.forms.editors import (
+from gwtui.ui.forms.content_filters import BuiltinsEditor, FiltersEditor
+from gwtui.ui.forms.field_editors import (
     ChoiceEditor,
     Edited,
     Entered,
@@ -40,12 +39,11 @@ from gwtui.ui.forms.editors import (
     LinesEditor,
     TextEditor,
 )
-from gwtui.ui.forms.one_of_many import ModelEditor, PickEditor
-from gwtui.ui.forms.pick import PicksEditor
-from gwtui.ui.forms.reading import UNSAID, Typed
-from gwtui.ui.forms.secret_field import SecretEditor
-from gwtui.ui.forms.state import COUNTED, FormState
-from gwtui.ui.tones import cell_content, toned
+from gwtui.ui.forms.form_state import COUNTED, FormState
+from gwtui.ui.forms.option_pickers import ModelEditor, PickEditor, PicksEditor
+from gwtui.ui.forms.secret import SecretEditor
+from gwtui.ui.forms.values import UNSAID, Typed
+from gwtui.ui.text import cell_content, toned
 
 _UNSAID = "unknown"
 _LABEL = 22

@@ -1,39 +1,49 @@
-"""A new key's value: masked until asked, left only by saying that it is stored, or by later."""
+"""A secret on the screen: a new key's value, shown once, and the field in which one is typed.
+
+A new value is masked until it is asked for, and its screen is left only by saying that the value is
+stored, or by later. What is typed is never shown, and is in no selection, history, completion or
+clipboard.
+"""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
 from pydantic import SecretStr
-from textual import on, work
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
+from textual.widget import Widget
 from textual.widgets import Button, Static
 
-from gwtui.crud.resource import Tone
+from gwtui.crud.resource import Cell, Tone
 from gwtui.domain.safe_text import safe_ends, safe_text
 from gwtui.domain.times import utc
 from gwtui.ui.clipboard import Copied, copy_text, save_private
 from gwtui.ui.commands import with_keys
-from gwtui.ui.forms.editors import Edited, Entered, TickEditor
-from gwtui.ui.picture import HoldsSecret
+from gwtui.ui.forms.field_editors import Edited, Entered, TickEditor
+from gwtui.ui.input_queue import FINISHING, OPENING
 from gwtui.ui.screens.modal import KeysLine, LongDialog
-from gwtui.ui.tones import toned
-from gwtui.ui.typed_ahead import FINISHING, OPENING
+from gwtui.ui.screenshot import HoldsSecret
+from gwtui.ui.text import toned
 
 MASK = "•" * 24
 _NOT_YET = "Say first that you have stored the key: the gateway cannot show it again."
 _LONGEST = 4096
 _REASON = 80
+_MOST_DOTS = 24
+_LONGEST_TYPED = 65_536
+"""Characters that are taken at most: a whole file pasted by mistake is not a key."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shelter:
+class SealStatus:
     """Whether the value outlives its screen.
 
     ``until`` gives the moment up to which it stays sealed on this machine, None when it is not;
@@ -75,13 +85,13 @@ class SecretScreen(LongDialog[bool]):
         self,
         name: str,
         value: SecretStr,
-        shelter: Shelter | None = None,
+        shelter: SealStatus | None = None,
         attempt: Callable[[SecretStr], Awaitable[None]] | None = None,
     ) -> None:
         super().__init__()
         self._attempt = attempt
         self._name_shown = safe_text(name, 60)
-        self._shelter = shelter or Shelter()
+        self._shelter = shelter or SealStatus()
         self._value: SecretStr | None = value
         self._revealed = False
 
@@ -238,3 +248,95 @@ class SecretScreen(LongDialog[bool]):
         """Say what became of it; a path may be longer than there is room for."""
         self.query_one("#secret-note", Static).update(text)
         self.call_after_refresh(self._fit)
+
+
+class SecretEditor(HoldsSecret, Widget, can_focus=True):
+    """Takes a secret at its end only: what cannot be seen cannot be edited in the middle.
+
+    It is not an ``Input``, whose value, messages and cut and copy would carry the secret about.
+    """
+
+    ALLOW_SELECT = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "enter", show=False),
+        Binding("backspace", "rub_out", show=False),
+        Binding("ctrl+u,delete", "clear", show=False),
+    ]
+    DEFAULT_CSS = "SecretEditor { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }"
+
+    def __init__(self, placeholder: str) -> None:
+        super().__init__()
+        self._placeholder = placeholder
+        self._secret = SecretStr("")
+        self._overlong = False
+
+    @property
+    def holds_secret(self) -> bool:
+        """Whether anything was typed: how long it is would be told, too."""
+        return len(self._secret) > 0
+
+    def render(self) -> Content:
+        """A dot for each character, up to a few, and the count."""
+        length = len(self._secret)
+        cursor = toned("▏", "accent") if self.has_focus else Content("")
+        if not length:
+            return Content.assemble(cursor, toned(self._placeholder, "muted"))
+        dots = "•" * min(length, _MOST_DOTS)
+        return Content.assemble(
+            toned(dots, "plain"),
+            cursor,
+            toned(f"  {length} character{'' if length == 1 else 's'}, hidden", "muted"),
+        )
+
+    def hint(self) -> Cell | None:
+        """What looks wrong with it, without showing any of it."""
+        text = self._secret.get_secret_value().strip()
+        if self._overlong:
+            return Cell(f"only the first {_LONGEST_TYPED} characters were taken: clear it", "warn")
+        if any(char.isspace() for char in text):
+            return Cell("has a blank or a line break inside: keys have none", "warn")
+        if any(unicodedata.category(char)[0] == "C" for char in text):
+            return Cell("has a control or invisible character inside", "warn")
+        if not text.isascii():
+            return Cell("has a character that is not ASCII: keys have none", "warn")
+        if text:
+            return Cell("hidden; Ctrl+U clears it. Never shown again once it is sent", "muted")
+        return None
+
+    def on_key(self, event: events.Key) -> None:
+        """A character more."""
+        if event.is_printable and event.character is not None:
+            event.stop()
+            event.prevent_default()
+            self._put(self._secret.get_secret_value() + event.character)
+
+    def on_paste(self, event: events.Paste) -> None:
+        """The usual way: a key from elsewhere. Blanks and line breaks around it do not count."""
+        event.stop()
+        event.prevent_default()
+        self._put(self._secret.get_secret_value() + event.text.strip())
+
+    def on_click(self) -> None:
+        """Nothing to place a cursor in; the focus is enough."""
+
+    def action_rub_out(self) -> None:
+        """One character less."""
+        self._put(self._secret.get_secret_value()[:-1])
+
+    def action_clear(self) -> None:
+        """Start again."""
+        self._put("")
+
+    def action_enter(self) -> None:
+        """On to the next field."""
+        self.post_message(Entered())
+
+    def on_unmount(self) -> None:
+        """However the form ends, what was typed ends with it."""
+        self._secret = SecretStr("")
+
+    def _put(self, text: str) -> None:
+        self._overlong = len(text) > _LONGEST_TYPED
+        self._secret = SecretStr(text[:_LONGEST_TYPED])
+        self.refresh()
+        self.post_message(Edited(self._secret))

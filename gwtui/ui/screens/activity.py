@@ -1,50 +1,52 @@
 """Activity: what the last 30 completed UTC days cost and did, drawn by day and ranked.
 
-Some of the days can be chosen: all are drawn, those are summed up and ranked.
+Some of the days can be chosen: all are drawn, and the chosen ones are summed up and ranked. The
+bars are stacked of the selected line, in the accent colour below all, and of those that lead the
+ranking, each place of which has a colour of its own.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 
-from gwtui.contract.activity import ActivityRow
+from gwtui.contract.usage import ActivityRow
+from gwtui.crud import cells
 from gwtui.crud.action import COPY
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain import activity
-from gwtui.domain.activity import GROUPINGS, MEASURES, Grouping, Measure
-from gwtui.domain.activity_days import DayRange, parse_days
+from gwtui.domain.activity import GROUPINGS, MEASURES, DayRange, Grouping, Measure, parse_days
 from gwtui.domain.safe_text import safe_text
-from gwtui.local.ascii_terminal import ascii_only
+from gwtui.local.terminal import ascii_only
 from gwtui.resources.actions import by_id
-from gwtui.resources.activity.breakdown import of_account, of_keys, of_users
-from gwtui.resources.activity.resource import (
+from gwtui.resources.activity import (
     COLUMNS,
-    MEASURE_WORDS,
+    MEASURE_LABELS,
     Ranked,
-    in_words,
+    account_usage,
+    key_usage,
+    measure_text,
     ranked,
+    total_cells,
+    user_usage,
 )
-from gwtui.ui.board.prompts import BoardPrompt, DaysPrompt
 from gwtui.ui.commands import key_of
-from gwtui.ui.screens.activity_lines import (
-    choice_line,
-    read_of_each,
-    totals_line,
-)
-from gwtui.ui.screens.activity_stack import stacked
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.ui.tones import toned
-from gwtui.ui.widgets.bars import BarChart, Chart
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.text import cell_content, fit, shared, toned
+from gwtui.ui.widgets.bars import PICKED, REST, SERIES, Bar, BarChart, Chart, Look
+from gwtui.ui.widgets.lines import OneLine
+from gwtui.ui.widgets.prompt import DaysPrompt, TextPrompt
 from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.activity import (
@@ -65,6 +67,12 @@ PEOPLE = "organization"
 """The resource whose rows open the activity of a person."""
 _MARGINS = 2
 _TALL = 34
+_APART = "  "
+_OTHERS = "the rest"
+_LONGEST, _SHORTEST = 32, 6
+"""Cells of a name, at most and where there is little room."""
+_SIGN = cell_len(f"{_APART}█ ")
+"""Cells before a name."""
 
 
 class ActivityScreen(GatewayScreen):
@@ -169,9 +177,9 @@ class ActivityScreen(GatewayScreen):
             if lost:
                 parts.append(toned(f"{lost} rows of other or unreadable days left out", "warn"))
         if "key" in self._by:
-            first, last = read_of_each(self._keys, "key", failed=self._parts_failed)
+            first, last = left_out_notes(self._keys, "key", failed=self._parts_failed)
         elif "user" in self._by:
-            first, last = read_of_each(self._users, "user", failed=self._parts_failed)
+            first, last = left_out_notes(self._users, "user", failed=self._parts_failed)
         else:
             return parts
         return [*first, *parts, *last]
@@ -274,8 +282,8 @@ class ActivityScreen(GatewayScreen):
         days = [day for day in self._days if chosen is None or day in chosen]
         self._rows = activity.within(self._every, days)
 
-    @on(BoardPrompt.Entered, "#activity-days")
-    def _days_typed(self, event: BoardPrompt.Entered) -> None:
+    @on(TextPrompt.Entered, "#activity-days")
+    def _days_typed(self, event: TextPrompt.Entered) -> None:
         event.stop()
         self.focus_body()
         if not event.text or not self._days:
@@ -333,9 +341,9 @@ class ActivityScreen(GatewayScreen):
         self.query_one("#activity-grouping", OneLine).show(
             choice_line("Ranked by", self._offered(), self._grouping, "b", self._second, "B")
         )
-        words = [MEASURE_WORDS[measure] for measure in MEASURES]
+        words = [MEASURE_LABELS[measure] for measure in MEASURES]
         self.query_one("#activity-measure", OneLine).show(
-            choice_line("Each day's", words, MEASURE_WORDS[self._measure], "m")
+            choice_line("Each day's", words, MEASURE_LABELS[self._measure], "m")
         )
         self._draw()
 
@@ -350,17 +358,17 @@ class ActivityScreen(GatewayScreen):
     def _ranked(self, found: Activity) -> Sequence[Ranked]:
         by = self._by
         if "key" in by:
-            uses = None if self._keys is None else of_keys(self._keys, found)
+            uses = None if self._keys is None else key_usage(self._keys, found)
         elif "user" in by:
-            uses = None if self._users is None else of_users(self._users, found)
+            uses = None if self._users is None else user_usage(self._users, found)
         else:
-            uses = of_account(found)
+            uses = account_usage(found)
         return () if uses is None else ranked(uses, self._rows, by, self._measure)
 
     def _draw(self) -> None:
         """Each day's bar: the selected line of the ranking below, then those that lead it."""
         measure = self._measure
-        stack = stacked(self._table.selected, self._ranking)
+        stack = stack_bars(self._table.selected, self._ranking)
         wholes = activity.by_day(self._every, self._days, measure)
         bars = stack.bars(wholes, self._days, measure)
         chosen = self._chosen
@@ -369,7 +377,7 @@ class ActivityScreen(GatewayScreen):
             ends = self._days.index(chosen.first), self._days.index(chosen.last)
         days = chosen or (DayRange(self._days[0], self._days[-1]) if self._days else None)
         chart = Chart(
-            bars, lambda amount: in_words(measure, amount), self._ascii, ends, stack.looks
+            bars, lambda amount: measure_text(measure, amount), self._ascii, ends, stack.looks
         )
         self.query_one(BarChart).draw(chart)
         span = "" if days is None else f"{days} UTC"
@@ -388,3 +396,110 @@ class ActivityScreen(GatewayScreen):
         context = self.capture()
         if context.identity == event.identity:
             await self.gwtui.perform(by_id("activity.open"), context)
+
+
+def totals_line(rows: Sequence[ActivityRow], width: int) -> Content:
+    """As many of the sums as there is room for."""
+    line = Content("")
+    for cell in total_cells(activity.tally(rows)):
+        longer = Content(" · ").join([line, cell_content(cell)] if line else [cell_content(cell)])
+        if longer.cell_length > width:
+            break
+        line = longer
+    return line
+
+
+def left_out_notes(
+    read: KeyActivity | UserActivity | None, part: str, *, failed: bool
+) -> tuple[list[Content], list[Content]]:
+    """What was left out of single keys or users, and how far the others are read."""
+    noun, plural = ("key", "keys") if part == "key" else ("person", "people")
+    if read is None:
+        words = f"{plural} unreadable" if failed else f"reading {noun} by {noun}…"
+        return [], [toned(words, "warn" if failed else "muted")]
+    if not read.left_out:
+        return [], []
+    count = len(read.rows)
+    which = "busiest" if part == "key" else "first"
+    words = f"the {count:,} {which} of {count + read.left_out:,} {plural}"
+    return [toned(f"{words}: {key_of('app.workspace')} narrows to a workspace", "warn")], []
+
+
+def choice_line(
+    title: str,
+    words: Sequence[str],
+    chosen: str,
+    key: str,
+    second: str | None = None,
+    second_key: str = "",
+) -> Content:
+    """What can be chosen with a key, the present choice marked by its brackets.
+
+    ``second`` is what is chosen besides with another key, marked by a plus.
+    """
+    marked = {second: f"+{second}", chosen: f"[{chosen}]"}
+    shown = Content("  ").join(
+        toned(marked[word], "accent", bold=True) if word in marked else toned(word, "muted")
+        for word in words
+    )
+    keys = f"   {key} switches" + (f", {second_key} adds" if second_key else "")
+    return Content.assemble(toned(f"{title}  ", "plain", bold=True), shown, toned(keys, "muted"))
+
+
+@dataclass(frozen=True, slots=True)
+class StackedBars:
+    """Lines of the ranking that are told apart, from below, each with its look."""
+
+    lines: tuple[tuple[Ranked, Look], ...]
+
+    @property
+    def looks(self) -> tuple[Look, ...]:
+        """How they look, from below."""
+        return tuple(look for _, look in self.lines)
+
+    def bars(
+        self, wholes: Sequence[Decimal | None], days: Sequence[date], measure: Measure
+    ) -> list[Bar]:
+        """A bar for each day; ``wholes`` is what everything came to on it, None for unknown."""
+        parts = [activity.by_day(one.rows, days, measure) for one, _ in self.lines]
+        return [
+            Bar(f"{day:%m-%d}", whole, tuple(part[at] or Decimal(0) for part in parts))
+            for at, (day, whole) in enumerate(zip(days, wholes, strict=True))
+        ]
+
+    def legend(self, span: str, width: int, *, ascii: bool) -> Content:
+        """The days, and whose parts are told apart, in ``width`` cells.
+
+        Where the names are too long for it, what stands before a slash is left out, then the
+        longest are cut, down to a few letters; what finds no room even so is left out at the end.
+        """
+        line = toned(span, "plain")
+        if not self.lines:
+            return line
+        names, looks = [cells.text(one.name).text for one, _ in self.lines], self.looks
+        rest = Content.assemble(_APART, _legend_part(_OTHERS, REST, ascii=ascii))
+        room = width - line.cell_length - rest.cell_length
+        if sum(cell_len(name) + _SIGN for name in names) > room:
+            names = [name.rpartition("/")[2] for name in names]
+        while sum(min(cell_len(name), _SHORTEST) + _SIGN for name in names) > room:
+            names = names[:-1]
+        widths = shared([cell_len(name) for name in names], room - _SIGN * len(names), _LONGEST)
+        for name, cut, look in zip(names, widths, looks, strict=False):
+            line = Content.assemble(line, _APART, _legend_part(fit(name, cut), look, ascii=ascii))
+        return Content.assemble(line, rest)
+
+
+def stack_bars(selected: Ranked | None, ranking: Sequence[Ranked]) -> StackedBars:
+    """The selected line first, then the leading ones in the order of the ranking."""
+    one = selected if selected is not None and selected.rows else None
+    leading = [
+        (other, look)
+        for other, look in zip(ranking, SERIES, strict=False)
+        if other.rows and (one is None or other.identity != one.identity)
+    ]
+    return StackedBars(tuple(leading if one is None else [(one, PICKED), *leading]))
+
+
+def _legend_part(name: str, look: Look, *, ascii: bool) -> Content:
+    sign = look.sign if ascii else "█"
+    return Content.assemble(Content.styled(sign, look.style), " ", toned(name, "muted"))

@@ -13,10 +13,10 @@ from gwtui.domain import times
 from gwtui.domain.safe_text import safe_text
 from gwtui.resources.actions import by_id
 from gwtui.ui.board.body import PAGES, BoardBody
-from gwtui.ui.board.prompts import BoardPrompt
-from gwtui.ui.board.replaying import Replay, parse_past
-from gwtui.ui.tones import toned
+from gwtui.ui.board.sources import Replay, parse_past
+from gwtui.ui.text import toned
 from gwtui.ui.widgets.plot import SPANS, PlotView
+from gwtui.ui.widgets.prompt import TextPrompt
 from gwtui.ui.widgets.table import Opened, ResourceTable
 
 
@@ -117,7 +117,7 @@ class BoardScreen(BoardBody):
         self.refresh_frame()
         self.ask()
 
-    def open_prompt(self, kind: type[BoardPrompt]) -> None:
+    def open_prompt(self, kind: type[TextPrompt]) -> None:
         """Let the person type."""
         self.query_one(kind).open()
 
@@ -137,8 +137,8 @@ class BoardScreen(BoardBody):
         """Fold what has no room."""
         self.fold()
 
-    @on(BoardPrompt.Entered, "#board-jump")
-    def _jump(self, event: BoardPrompt.Entered) -> None:
+    @on(TextPrompt.Entered, "#board-jump")
+    def _jump(self, event: TextPrompt.Entered) -> None:
         self.focus_body()
         if not event.text:
             return
@@ -151,8 +151,8 @@ class BoardScreen(BoardBody):
             self.gwtui.say(f"The recording begins at {times.utc(self._begin)}")
         self.show_replay(self.replay.at(moment, self.now, self._begin))
 
-    @on(BoardPrompt.Entered, "#board-watch")
-    async def _watch(self, event: BoardPrompt.Entered) -> None:
+    @on(TextPrompt.Entered, "#board-watch")
+    async def _watch(self, event: TextPrompt.Entered) -> None:
         from gwtui.ui.actions.board import watch_model  # noqa: PLC0415 - it names this screen
 
         self.focus_body()

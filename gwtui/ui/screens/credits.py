@@ -14,22 +14,24 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Digits
 
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.crud import cells
 from gwtui.crud.action import COPY
 from gwtui.crud.resource import Scope
 from gwtui.domain import money, times
 from gwtui.domain.runway import Rate
-from gwtui.local.ascii_terminal import ascii_only
+from gwtui.local.terminal import ascii_only
 from gwtui.resources.credits.balance import (
     Line,
     balance_lines,
     balance_text,
     balance_tone,
+    burn_cells,
     burn_lines,
     recorded_lines,
+    runway_cells,
 )
-from gwtui.resources.credits.spending import (
+from gwtui.resources.credits.resource import (
     KEY_COLUMNS,
     WINDOW_WORDS,
     WINDOWS,
@@ -39,21 +41,20 @@ from gwtui.resources.credits.spending import (
     Window,
     spending,
 )
-from gwtui.resources.credits.text import burn_cells, runway_cells
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.ui.tones import cell_content, toned
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.text import cell_content, toned
+from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.plot import SPANS, PlotFigure, PlotLine, PlotView, fitted, window_at
 from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed, measured_rate
 from gwtui.watch.feeds.keys import KeyRow, keys_feed, used_today
-from gwtui.watch.feeds.past import credits_past_feed
+from gwtui.watch.feeds.recorded import credits_past_feed
 
 if TYPE_CHECKING:
     from gwtui.resources.copying import Described
-    from gwtui.watch.board.questions import CreditsPast
+    from gwtui.watch.history.queries import CreditsPast
     from gwtui.watch.hub import FeedHub
 
 _LINES = ("balance", "used", "burn", "measured", "runway")

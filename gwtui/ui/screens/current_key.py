@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gwtui.contract.current_key import CurrentKey
 from gwtui.resources.keys.current import SECTIONS, THIS_KEY, reach_section, shown_name
-from gwtui.ui.screens.object import ObjectScreen
+from gwtui.ui.screens.pages import ObjectScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.current_key import KeyRights, current_key_feed, reach_feed

@@ -1,4 +1,4 @@
-"""One write in doubt: what was wanted, what there is now, and how the two compare."""
+"""One write in doubt: what was planned, what there is now, and how the two compare."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from textual.content import Content
 
 from gwtui.crud.action import COPY
 from gwtui.crud.evidence import (
-    ABOUT,
-    CANDIDATE,
-    COLUMNS,
+    CANDIDATE_COLUMNS,
+    CANDIDATE_SECTIONS,
+    EVIDENCE_SECTIONS,
     REACHES,
     Candidate,
     Evidence,
@@ -23,12 +23,12 @@ from gwtui.crud.evidence import (
 from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import safe_text
 from gwtui.domain.times import age
+from gwtui.resources.account_actions import DOUBT
 from gwtui.resources.actions import by_id
-from gwtui.resources.recovery.actions import RESOURCE
 from gwtui.resources.recovery.inspection import Inspection, evidence_feed
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.ui.tones import toned
+from gwtui.ui.text import toned
 from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.lines import LinesView
 from gwtui.ui.widgets.table import Opened, ResourceTable
@@ -58,9 +58,9 @@ class DoubtScreen(GatewayScreen):
         opener: ResourceSpec[Any] | None = None,
     ) -> None:
         super().__init__(
-            RESOURCE,
+            DOUBT,
             title="Evidence",
-            tab=RESOURCE if opener is None else opener.id,
+            tab=DOUBT if opener is None else opener.id,
             extra_scopes=(COPY,),
         )
         self._plan = parent or ""
@@ -69,7 +69,7 @@ class DoubtScreen(GatewayScreen):
         self._reach = 0
         self._found: Inspection | None = None
         self._table: ResourceTable[Candidate] = ResourceTable(
-            COLUMNS, lambda one: one.identity, lambda: self.now, id="doubt-candidates"
+            CANDIDATE_COLUMNS, lambda one: one.identity, lambda: self.now, id="doubt-candidates"
         )
 
     # Hooks of the frame -----------------------------------------------------------------------
@@ -96,7 +96,7 @@ class DoubtScreen(GatewayScreen):
         return "The audit log says what became of it. {app.back} goes back."
 
     def empty_title(self) -> str:
-        """The same in short."""
+        """A short title for it."""
         return "This write is not in doubt any more"
 
     def crumbs(self) -> Sequence[str]:
@@ -188,7 +188,7 @@ class DoubtScreen(GatewayScreen):
             return
         width = min(_WIDEST, self.app.size.width - _MARGINS)
         about = self.query_one("#doubt-about", LinesView)
-        lines = section_lines(name_of(evidence), ABOUT, evidence, now, width)
+        lines = section_lines(name_of(evidence), EVIDENCE_SECTIONS, evidence, now, width)
         about.show(lines)
         rows = len(evidence.candidates)
         about.styles.height = min(len(lines), _MOST_ABOUT) if rows else "1fr"
@@ -196,5 +196,5 @@ class DoubtScreen(GatewayScreen):
             self._table.styles.height = min(rows, _MOST_ROWS) + 1
             one = self._table.selected or evidence.candidates[0]
             self.query_one("#doubt-candidate", LinesView).show(
-                section_lines(one.name, CANDIDATE, one, now, width)
+                section_lines(one.name, CANDIDATE_SECTIONS, one, now, width)
             )

@@ -10,8 +10,7 @@ from gwtui.ui.widgets.table import ResourceTable
 
 if TYPE_CHECKING:
     from gwtui.domain.filter_completion import Suggestions
-    from gwtui.ui.widgets.filter_help import FilterHelp
-    from gwtui.ui.widgets.prompt import FilterPrompt
+    from gwtui.ui.widgets.prompt import FilterHelp, FilterPrompt
 
 
 class Filtering:
@@ -83,8 +82,10 @@ class Filtering:
 
     async def _made(self) -> tuple[FilterHelp, FilterPrompt]:
         if self._lines is None:
-            from gwtui.ui.widgets.filter_help import FilterHelp  # noqa: PLC0415 - at the first use
-            from gwtui.ui.widgets.prompt import FilterPrompt  # noqa: PLC0415 - at the first use
+            from gwtui.ui.widgets.prompt import (  # noqa: PLC0415 - at the first use
+                FilterHelp,
+                FilterPrompt,
+            )
 
             self._lines = FilterHelp(id="filter-help"), FilterPrompt(id="filter")
             await self._screen.mount(*self._lines, after="#body")

@@ -13,18 +13,17 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from gwtui.client.errors import GatewayError, NotFoundError
-from gwtui.contract.activity import Generation, GenerationContent
+from gwtui.contract.usage import Generation, GenerationContent
 from gwtui.crud.resource import Tone
-from gwtui.crud.schema_gaps import every_gap
+from gwtui.crud.schema_drift import all_gaps
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.safe_text import safe_line, safe_text
-from gwtui.resources.generations.resource import ONE_GENERATION, SECTIONS, shown_name
-from gwtui.ui.screens.object import ObjectScreen
+from gwtui.resources.generations import ONE_GENERATION, SECTIONS, shown_name
+from gwtui.ui.input_queue import FINISHING
+from gwtui.ui.screens.pages import ObjectScreen
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.ui.tones import toned
-from gwtui.ui.typed_ahead import FINISHING
-from gwtui.ui.widgets.lines import LinesView
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.text import toned
+from gwtui.ui.widgets.lines import LinesView, OneLine
 from gwtui.ui.widgets.prompt import QuietInput
 
 if TYPE_CHECKING:
@@ -161,7 +160,7 @@ def content_lines(content: GenerationContent, width: int) -> list[Content]:
         message = content.error.get("message")
         page.text(message) if isinstance(message, str) else None
         page.rest({name: value for name, value in content.error.items() if name != "message"})
-    gaps = list(every_gap(content))
+    gaps = list(all_gaps(content))
     if gaps:
         page.title("Gaps", "warn")
         for path, why in gaps:

@@ -18,10 +18,10 @@ from textual.widget import Widget
 from textual.widgets import Button, Static
 
 from gwtui.ui.commands import take_own_keys
-from gwtui.ui.guarded import clear_notices
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
-from gwtui.ui.textual_compat import TerminalSized, painted_text
-from gwtui.ui.tones import toned
+from gwtui.ui.terminal_app import clear_notices
+from gwtui.ui.text import toned
+from gwtui.ui.textual_compat.screens import TerminalSized, painted_text
 
 Result = TypeVar("Result")
 

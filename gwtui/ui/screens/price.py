@@ -20,21 +20,22 @@ from gwtui.domain import money, times
 from gwtui.domain.clock import Clock
 from gwtui.domain.pricing import QuoteLine, Usage
 from gwtui.domain.safe_text import safe_text
-from gwtui.resources.models.prices import other_prices, unit_of, unit_price
-from gwtui.resources.models.quotes import (
+from gwtui.resources.models.prices import (
     OFFER_COLUMNS,
     QuotedEndpoint,
-    compare,
+    compare_quotes,
+    other_prices,
     parse_tokens,
     parse_when,
     rules_text,
+    unit_of,
+    unit_price,
 )
-from gwtui.ui.health import next_try, trouble
+from gwtui.ui.connection_health import next_try, trouble
 from gwtui.ui.screens.modal import FedModal
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.ui.tones import toned
-from gwtui.ui.widgets.lines import LinesView
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.text import toned
+from gwtui.ui.widgets.lines import LinesView, OneLine
 from gwtui.ui.widgets.prompt import QuietInput
 from gwtui.ui.widgets.table import Highlighted, ResourceTable
 from gwtui.watch.feed import FeedState
@@ -224,7 +225,7 @@ class PriceScreen(FedModal[None]):
         if usage is None or self._rows is None or usage == self._quoted_for:
             return
         self._quoted_for = usage
-        self._table.show(compare(self._rows, usage))
+        self._table.show(compare_quotes(self._rows, usage))
         self._show_lines()
 
     def _usage(self) -> Usage | None:

@@ -15,7 +15,7 @@ from gwtui.contract.dialects import Dialect
 from gwtui.contract.models import Endpoint
 from gwtui.crud import cells
 from gwtui.domain import times
-from gwtui.domain.catalog_view import CatalogView
+from gwtui.domain.catalog import CatalogView
 from gwtui.domain.clock import Clock
 from gwtui.domain.guardrail_effect import Blocked, Effect, ModelEffect, effect_on_catalog
 from gwtui.domain.safe_text import safe_line
@@ -26,12 +26,11 @@ from gwtui.resources.guardrails.effect import (
     endpoint_title,
     model_identity,
 )
-from gwtui.ui.health import next_try, trouble
+from gwtui.ui.connection_health import next_try, trouble
 from gwtui.ui.screens.modal import FedModal, Modal
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.ui.tones import toned
-from gwtui.ui.widgets.lines import LinesView
-from gwtui.ui.widgets.one_line import OneLine
+from gwtui.ui.text import toned
+from gwtui.ui.widgets.lines import LinesView, OneLine
 from gwtui.ui.widgets.prompt import FilterPrompt
 from gwtui.ui.widgets.table import Highlighted, ResourceTable
 from gwtui.watch.feed import FeedState

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.message import Message
 
 from gwtui.domain.cells import Tone
-from gwtui.ui.tones import STYLES, toned
+from gwtui.ui.text import STYLES, toned
 from gwtui.ui.widgets.lines import LinesView
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"

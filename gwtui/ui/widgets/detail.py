@@ -12,8 +12,7 @@ from textual.content import Content
 
 from gwtui.crud.resource import Cell, DetailRow, DetailTable, ResourceSpec, Section
 from gwtui.ui.commands import with_keys
-from gwtui.ui.text import fit, is_id, shortened
-from gwtui.ui.tones import cell_content, toned
+from gwtui.ui.text import cell_content, fit, is_id, shortened, toned
 from gwtui.ui.widgets.lines import LinesView
 
 _LABEL = 22

@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 from gwtui.crud.resource import Tone
 from gwtui.domain.safe_text import safe_text
-from gwtui.ui.tones import toned
+from gwtui.ui.text import toned
 from gwtui.ui.widgets.lines import LinesView
 
 PAINTING = 0.1

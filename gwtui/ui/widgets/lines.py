@@ -1,4 +1,4 @@
-"""Read-only text on the line API: it scrolls, and only lines that changed are repainted."""
+"""Text of which only lines that changed are repainted: one line, or many that scroll."""
 
 from __future__ import annotations
 
@@ -6,18 +6,93 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from rich.segment import Segment
+from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.geometry import Region, Size
+from textual.message import Message
 from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
+from textual.widget import Widget
 
-from gwtui.ui.textual_compat import KeepsLines, fit_scrollbars
+from gwtui.records import dataclass
+from gwtui.ui.textual_compat.widgets import KeepsLines, fit_scrollbars
 
 _SCREENFULS = 3
 """Rendered lines that are kept at most: a line takes kilobytes, and a text may have thousands."""
+
+
+class OneLine(Widget):
+    """A line of content. Text from data must have passed ``safe_text``."""
+
+    DEFAULT_CSS = """
+    OneLine { height: 1; width: 1fr; text-wrap: nowrap; text-overflow: ellipsis; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._content = Content("")
+
+    @property
+    def room(self) -> int:
+        """Cells there are; before the first layout those of a line as wide as the terminal."""
+        return self.size.width or self.app.size.width
+
+    def show(self, content: Content) -> None:
+        """Show this; sends nothing when it is what is shown already."""
+        if not content.is_same(self._content):
+            self._content = content
+            self.refresh()
+
+    @property
+    def text(self) -> str:
+        """What is shown, without styles."""
+        return self._content.plain
+
+    def render(self) -> Content:
+        """The line."""
+        return self._content
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a line; a click on it runs the action."""
+
+    content: Content
+    action: str | None = None
+
+
+class PartsLine(OneLine):
+    """A line made of parts, some of which run an action when clicked."""
+
+    class Clicked(Message):
+        """A part with an action was clicked."""
+
+        def __init__(self, action: str) -> None:
+            super().__init__()
+            self.action = action
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._parts: tuple[Part, ...] = ()
+
+    def show_parts(self, parts: Sequence[Part]) -> None:
+        """Show these parts, one directly after the other."""
+        self._parts = tuple(parts)
+        self.show(Content("").join(part.content for part in parts))
+
+    def on_click(self, event: events.Click) -> None:
+        """Run the action of the part under the pointer."""
+        start = 0
+        for part in self._parts:
+            end = start + part.content.cell_length
+            if start <= event.x < end and part.action is not None:
+                event.stop()
+                self.post_message(self.Clicked(part.action))
+                return
+            start = end
 
 
 class LinesView(KeepsLines, ScrollView, can_focus=True):

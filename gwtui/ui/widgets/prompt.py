@@ -1,30 +1,40 @@
-"""One-line prompts above the status line: the filter and the path to go to."""
+"""Prompts of one line above the status line: a filter, a path to go to, a moment, a model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
+from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import Reactive
-from textual.suggester import Suggester, SuggestionReady
+from textual.suggester import Suggester, SuggestFromList, SuggestionReady
 from textual.widgets import Input, Static
 
-from gwtui.domain.safe_text import safe_characters
-from gwtui.ui.textual_compat import ShowsOtherText
+from gwtui.domain.cells import Tone
+from gwtui.domain.safe_text import safe_characters, safe_line
+from gwtui.records import dataclass
+from gwtui.ui.text import toned
+from gwtui.ui.textual_compat.widgets import ShowsOtherText
+from gwtui.ui.widgets.lines import OneLine
 
 if TYPE_CHECKING:
     from gwtui.domain.filter_completion import Suggestions
 
+
 Complete = Callable[[str], str | None]
 """The whole of what a text is the beginning of; None where nothing is known."""
 GOTO_HINT = "keys/NAME, ws, ctx, help … · Tab completes · ↑ earlier ones"
+LANGUAGE = (
+    'word  -without  "two words"  column:text  =exact  >80  created<7d  ~pattern  (this or that)'
+)
+_MARGIN = "   "
+_VALUE = 40
 
 
 class QuietInput(ShowsOtherText, Input):
@@ -341,3 +351,104 @@ class FilterPrompt(Prompt):
         if not event.value.strip():
             self.clear()
         self.post_message(self.Closed())
+
+
+class TextPrompt(Prompt):
+    """A prompt that starts empty; ``HINT`` says what can be typed."""
+
+    HINT: ClassVar[str] = ""
+
+    class Entered(Message):
+        """Something was entered, or the prompt was left (``text`` empty)."""
+
+        def __init__(self, prompt: TextPrompt, text: str) -> None:
+            super().__init__()
+            self.prompt = prompt
+            self.text = text
+
+        @property
+        def control(self) -> TextPrompt:
+            """The prompt, for the selector of ``on``."""
+            return self.prompt
+
+    def open(self) -> None:
+        """Start with an empty line."""
+        self.input.value = ""
+        self.input.placeholder = self.HINT
+        super().open()
+
+    def action_leave(self) -> None:
+        """Leave without doing anything."""
+        self._close("")
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self._close(event.value.strip())
+
+    def _close(self, text: str) -> None:
+        self.close()
+        self.post_message(self.Entered(self, text))
+
+
+class JumpPrompt(TextPrompt):
+    """A moment."""
+
+    SIGN = "@"
+    HINT = "moment, UTC: 2026-11-20 18:00, yesterday 18:00, 3h ago"
+
+
+class WatchPrompt(TextPrompt):
+    """A model; completes with the right arrow."""
+
+    SIGN = "+"
+    HINT = "model to watch: author/slug"
+
+    def offer(self, models: Iterable[str]) -> None:
+        """Complete from these."""
+        self.input.suggester = SuggestFromList(name for name in models if name.isprintable())
+
+
+class DaysPrompt(TextPrompt):
+    """Days of activity."""
+
+    SIGN = "@"
+    HINT = "days, UTC: yesterday, 7d, 2026-11-20, 2026-11-01 .. 2026-11-07, all"
+
+
+class BetweenPrompt(TextPrompt):
+    """Two moments."""
+
+    SIGN = "@"
+    HINT = "from .. to, UTC: yesterday 18:00 .. 3h ago, or 2026-11-20 .. now"
+
+
+class FilterHelp(OneLine):
+    """Shown while the filter has the keys."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._explains = False
+
+    def explain(self) -> bool:
+        """Show the language, or no longer; whether it is shown now."""
+        self._explains = not self._explains
+        if self._explains:
+            self.show(toned(f"{_MARGIN}{LANGUAGE}", "muted"))
+        return self._explains
+
+    def suggest(self, error: str, offered: Suggestions, taken: int | None) -> None:
+        """Show what is wrong, else what can be typed next; ``taken`` is the one typed by Tab."""
+        self._explains = False
+        if error:
+            self.show(toned(f"{_MARGIN}{error}", "bad"))
+            return
+        if not offered.offered:
+            self.show(Content(""))
+            return
+        parts = [toned("Tab", "accent"), Content("  ")]
+        first = 0 if taken is None else taken
+        for place, one in enumerate(offered.offered[first:], first):
+            tone: Tone = "accent" if place == taken else "muted"
+            parts += [toned(safe_line(one.shown, _VALUE), tone), Content("  ")]
+        self.show(Content("").join(parts))

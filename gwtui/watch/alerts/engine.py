@@ -15,14 +15,14 @@ from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.domain.runway import WINDOWS, UsedCurve
 from gwtui.local.alert_file import AlertEffects
 from gwtui.watch.alerts import store
-from gwtui.watch.alerts.derived import EVERY, guarded, readability
+from gwtui.watch.alerts.derived_figures import EVERY, guarded, readability
 from gwtui.watch.alerts.evaluator import Evaluator
 from gwtui.watch.alerts.model import AlertEvent, Findings
-from gwtui.watch.alerts.watching import RuleFile
+from gwtui.watch.alerts.session import RuleFile
 from gwtui.watch.feeds.models import routing_feed
-from gwtui.watch.history.credits import used_totals
 from gwtui.watch.history.file import transaction
 from gwtui.watch.history.model import HistoryError, Observation
+from gwtui.watch.history.queries import used_totals
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.recorder import Recorded, Recorder
 from gwtui.watch.history.writer import HistoryWriter

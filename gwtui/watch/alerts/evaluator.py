@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Context, Decimal
 from itertools import groupby
 
-from gwtui.contract.pricing import PER_TOKEN_KEYS
+from gwtui.contract.models import PER_TOKEN_KEYS
 from gwtui.domain.alert_rules import (
     AlertRule,
     ConditionRule,
@@ -17,11 +17,13 @@ from gwtui.domain.alert_rules import (
     PriceRule,
     names_apart,
 )
-from gwtui.domain.alerting import QUIET, Bounds, Step, Timing, lapse, occur, step
+from gwtui.domain.alert_state import QUIET, AlertStep, Bounds, Timing, lapse, occur, step
 from gwtui.domain.money import per_million, percent_points, usd
 from gwtui.domain.runway import UsedCurve, UsedTotal
 from gwtui.domain.safe_text import safe_line
-from gwtui.watch.alerts.kinds import (
+from gwtui.records import dataclass
+from gwtui.watch.alerts.model import GUARDED, Alert, AlertEvent, AlertKey, EventKind, Findings
+from gwtui.watch.alerts.rule_kinds import (
     RUNWAY,
     RuleReading,
     Signal,
@@ -30,9 +32,9 @@ from gwtui.watch.alerts.kinds import (
     subject_name,
     watches,
 )
-from gwtui.watch.alerts.model import GUARDED, Alert, AlertEvent, AlertKey, EventKind, Findings
 from gwtui.watch.history import model as figures
 from gwtui.watch.history import model as kinds
+from gwtui.watch.history.deadline import in_time
 from gwtui.watch.history.model import Fields, Observation, RecordedChange, Subject
 from gwtui.watch.history.writer import gap_after
 
@@ -42,7 +44,7 @@ _SAID = 300
 
 
 @dataclass(frozen=True, slots=True)
-class AlertHappened:
+class AlertTransition:
     """Something that happened with a subject, in words."""
 
     subject: Subject
@@ -51,19 +53,21 @@ class AlertHappened:
     said: str
 
 
-def happenings(rule: EventRule, changes: Sequence[RecordedChange]) -> Iterator[AlertHappened]:
+def happenings(rule: EventRule, changes: Sequence[RecordedChange]) -> Iterator[AlertTransition]:
     """What of these changes a rule tells of; those of one subject at one moment are one."""
     if isinstance(rule, GoneRule):
         for change in changes:
             if change.kind == kinds.ENDPOINT_GONE:
-                yield AlertHappened(change.subject, change.at, change.name, "not offered any more")
+                yield AlertTransition(
+                    change.subject, change.at, change.name, "not offered any more"
+                )
     elif isinstance(rule, PriceRule):
         priced = [change for change in changes if change.kind == kinds.ENDPOINT_PRICE]
         for (subject, at), together in groupby(priced, key=lambda one: (one.subject, one.at)):
             found = list(together)
             if any(_counts(rule, change) for change in found):
                 said = safe_line(", ".join(_words(change) for change in found), _SAID)
-                yield AlertHappened(subject, at, found[0].name, said)
+                yield AlertTransition(subject, at, found[0].name, said)
 
 
 def _counts(rule: PriceRule, change: RecordedChange) -> bool:
@@ -175,6 +179,7 @@ class Evaluator:
             values.setdefault(subject, {})[sample.series.key.figure] = sample.value
         patience = timedelta(seconds=gap_after(seen.every))
         for subject in dict.fromkeys((*seen.facts, *values)):
+            in_time()
             self.read(subject, values.get(subject, {}), seen.at, patience)
 
     def read(
@@ -250,6 +255,7 @@ class Evaluator:
     def _learn(self, seen: Observation) -> None:
         """Bring the facts up to date: null takes one away, one that is not mentioned stays."""
         for subject, fields in seen.facts.items():
+            in_time()
             merged = {**self.facts.get(subject, _NO_FACTS), **fields}
             self.facts[subject] = {name: one for name, one in merged.items() if one is not None}
         if seen.covers is None:
@@ -319,7 +325,7 @@ class Evaluator:
         alert = Alert(key, QUIET, rule.severity, self._names[key.rule], called, said)
         self._stepped(alert, occur(at), at)
 
-    def _stepped(self, alert: Alert, found: Step, at: datetime) -> None:
+    def _stepped(self, alert: Alert, found: AlertStep, at: datetime) -> None:
         """Keep an alert in its new state, and tell what happened."""
         if found.transition == "cleared":
             self._end(alert, at, "")

@@ -12,13 +12,13 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from gwtui.domain.alert_rules import AlertRule, ConditionRule, RunwayRule
-from gwtui.domain.alerting import Direction
+from gwtui.domain.alert_state import Direction
 from gwtui.domain.runway import WINDOWS, UsedCurve
 from gwtui.watch.alerts.evaluator import Evaluator
-from gwtui.watch.alerts.kinds import resource_of, signal_of, watches
 from gwtui.watch.alerts.model import GUARDED, AlertEvent
-from gwtui.watch.history.credits import used_totals
+from gwtui.watch.alerts.rule_kinds import resource_of, signal_of, watches
 from gwtui.watch.history.model import Fields, Run, Subject
+from gwtui.watch.history.queries import used_totals
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.writer import gap_after
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from gwtui.domain.alert_rules import Severity
-from gwtui.domain.alerting import AlertState, State
+from gwtui.domain.alert_state import AlertState, State
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey, EventKind, Findings, Present
 from gwtui.watch.history.file import open_readable, transaction
 from gwtui.watch.history.model import HistoryUnusableError, Subject, moment_of, seconds_of, text_of

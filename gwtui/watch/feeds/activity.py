@@ -1,4 +1,7 @@
-"""Activity of the last completed days: extended contract section 8. Amounts are USD."""
+"""Activity of the last completed days, and single generations. Amounts are USD.
+
+Extended contract section 8.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +13,19 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from gwtui.client.errors import GatewayError, NotFoundError
-from gwtui.contract.activity import ActivityRow
+from gwtui.contract.usage import ActivityRow, Generation
 from gwtui.domain.activity import day_of
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.fetching import fetch_each
+from gwtui.watch.feeds.concurrent_reads import fetch_each
 from gwtui.watch.feeds.keys import KeyRow, read_keys
 from gwtui.watch.feeds.organization import shown_person
-from gwtui.watch.feeds.reads import PEOPLE, WORKSPACES
 from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.shared import FeedKey, PoolReader
+from gwtui.watch.shared_reads import PEOPLE, WORKSPACES, FeedKey, PoolReader
 
 if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
     from gwtui.contract.organization import OrganizationMember
     from gwtui.contract.workspaces import Workspace
 
@@ -160,18 +163,18 @@ async def read_key_activity(
         },
         len(used) - len(hashes),
         {row.key.hash or "": row.key.creator_user_id for row in used},
-        _called(known),
+        _names_of(known),
     )
 
 
-def _called(people: Sequence[OrganizationMember]) -> dict[str, str]:
+def _names_of(people: Sequence[OrganizationMember]) -> dict[str, str]:
     return {person.id: shown_person(person, person.id) for person in people if person.id}
 
 
 async def read_user_activity(reader: PoolReader, workspace: str | None) -> UserActivity:
     """What the keys did that each member of the organization made. Raises GatewayError."""
     people = await reader.get(PEOPLE)
-    names = _called(people)
+    names = _names_of(people)
     users = list(names)[:MOST_KEYS]
 
     async def of_user(user: str) -> tuple[ActivityRow, ...]:
@@ -229,3 +232,23 @@ def days_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[DayRow]]:
         cadence.ACTIVITY,
         passing=True,
     )
+
+
+_SHOWN_ID = 60
+
+
+async def _generation(client: GatewayClient, identity: str) -> Sequence[Generation]:
+    """Raises GatewayError, in words for a person where there is none."""
+    try:
+        return (await client.generations.get(identity),)
+    except NotFoundError as error:
+        named = safe_line(identity, _SHOWN_ID)
+        why = f"There is no generation “{named}”: unknown, or no longer kept."
+        raise GatewayError(why, request_id=error.request_id) from None
+
+
+def generation_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[Generation]]:
+    """The generation whose id is the scope's parent, as a list of one."""
+    identity = scope.parent or ""
+    key: FeedKey[Sequence[Generation]] = FeedKey("generation", (identity,))
+    return hub.feed(key, lambda client: _generation(client, identity), cadence.KEYS)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.client.errors import GatewayError
 from gwtui.domain.alert_rules import AlertRule, default_rules, names_apart
+from gwtui.records import dataclass
 from gwtui.watch import cadence
 from gwtui.watch.alerts.model import Alert, AlertEvent
 from gwtui.watch.feed import Feed
+from gwtui.watch.history.model import HistoryError
 from gwtui.watch.hub import FeedHub
-from gwtui.watch.shared import FeedKey
+from gwtui.watch.shared_reads import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
-    from gwtui.watch.alerts.watching import Alerts
+    from gwtui.watch.alerts.session import Alerts
 
 T = TypeVar("T")
 
@@ -87,8 +88,6 @@ class _AlertsReader:
         )
 
     async def _ask(self, question: Callable[[Alerts], Awaitable[T]]) -> T:
-        from gwtui.watch.history.model import HistoryError  # noqa: PLC0415 - loads SQLite
-
         try:
             return await question(await self._served())
         except HistoryError as error:

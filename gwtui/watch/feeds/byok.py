@@ -12,12 +12,11 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.fetching import fetch_of_workspaces, open_workspaces
+from gwtui.watch.feeds.concurrent_reads import fetch_of_workspaces, open_workspaces
 from gwtui.watch.feeds.keys import read_keys
 from gwtui.watch.feeds.organization import shown_person
-from gwtui.watch.feeds.reads import PEOPLE
 from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.shared import FeedKey, PoolReader
+from gwtui.watch.shared_reads import PEOPLE, FeedKey, PoolReader
 
 FEEDS = "byok"
 """The feeds that a write to a credential makes out of date begin so."""

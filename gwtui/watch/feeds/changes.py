@@ -23,11 +23,11 @@ from gwtui.watch.history.model import (
     model_of,
     went,
 )
-from gwtui.watch.history.observations import endpoints_source
+from gwtui.watch.history.observers import endpoints_source
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.replay import Differences, FactDifference, differences
 from gwtui.watch.hub import FeedHub
-from gwtui.watch.shared import FeedKey
+from gwtui.watch.shared_reads import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 from weakref import WeakKeyDictionary
 
-from gwtui.contract.credits import Credits
+from gwtui.contract.usage import Credits
 from gwtui.domain import runway as burn
 from gwtui.domain.runway import Meter, Outlook, Rate, credit_outlook
+from gwtui.records import dataclass
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.keys import read_keys, used_today
-from gwtui.watch.feeds.past import credits_past_feed
+from gwtui.watch.feeds.recorded import credits_past_feed
 from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.shared import FeedKey, PoolReader
+from gwtui.watch.shared_reads import FeedKey, PoolReader
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
-    from gwtui.watch.history.credits import CreditsState
+    from gwtui.watch.history.queries import CreditsState
 
 
 async def fetch_credits(client: GatewayClient) -> Credits:

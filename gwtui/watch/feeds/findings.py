@@ -20,18 +20,19 @@ from gwtui.domain.findings import (
 )
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.fetching import fetch_each, open_workspaces
+from gwtui.watch.feeds.concurrent_reads import fetch_each, open_workspaces
 from gwtui.watch.feeds.guardrails import GuardrailRow, read_guardrails
-from gwtui.watch.feeds.reads import (
+from gwtui.watch.hub import OF_ACCOUNT, FeedHub, Scope
+from gwtui.watch.shared_reads import (
     PEOPLE,
+    FeedKey,
+    PoolReader,
     budgets_of,
     endpoints_of,
     key_assignments,
     keys_of,
     member_assignments,
 )
-from gwtui.watch.hub import OF_ACCOUNT, FeedHub, Scope
-from gwtui.watch.shared import FeedKey, PoolReader
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -1,22 +1,28 @@
-"""API keys and the guardrails on them: contract "API key", extended contract section 1."""
+"""API keys and the guardrails on them: contract "API key", extended contract section 1.
+
+Every reading of them also notes on this machine what it says of keys that are being rotated.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from datetime import datetime
 from decimal import Decimal
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gwtui.contract.keys import ApiKey, limit_used_share
 from gwtui.contract.workspaces import Workspace
+from gwtui.local.paths import Paths
+from gwtui.records import dataclass
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.fetching import Growing, beside, fetch_of_workspaces, open_workspaces
-from gwtui.watch.feeds.reads import keys_of
+from gwtui.watch.feeds.concurrent_reads import Growing, beside, fetch_of_workspaces, open_workspaces
 from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.rotation_notes import note_keys
-from gwtui.watch.shared import FeedKey, PoolReader, unshared
+from gwtui.watch.shared_reads import FeedKey, PoolReader, keys_of, unshared
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -95,7 +101,7 @@ async def read_keys(reader: PoolReader, workspace: str | None) -> Sequence[KeyRo
 
 
 async def _list_keys(reader: PoolReader, workspace: str | None) -> Sequence[KeyRow]:
-    """The same, read now and shown as they come."""
+    """The rows of ``read_keys``, read now and shown as they come."""
     known = await open_workspaces(reader, every=workspace is None)
     rows_of = partial(_rows, known)
     growing = Growing(reader, "keys", rows_of, parts=len(known) if workspace is None else 1)
@@ -122,6 +128,44 @@ def _rows(
 async def fetch_keys(client: GatewayClient, workspace: str | None) -> Sequence[KeyRow]:
     """The rows of ``read_keys``, for who reads once and is no feed. Raises GatewayError."""
     return await read_keys(unshared(client), workspace)
+
+
+async def note_keys(hub: FeedHub, keys: Iterable[ApiKey]) -> None:
+    """Note what a reading of keys says of those that are being rotated; never fails.
+
+    Nothing is noted for a hub without journal and recorded history: it is none of a person.
+    """
+    state = state_directory(hub)
+    if state is not None:
+        now, gateway = hub.clock.now(), hub.connection.base_url
+        by_hash = {key.hash: key for key in keys if key.hash}
+        with contextlib.suppress(OSError):
+            await asyncio.to_thread(_note_keys, state, gateway, by_hash, now)
+
+
+def state_directory(hub: FeedHub) -> Path | None:
+    """Where rotations are kept: beside the journal, else in this person's own directory."""
+    if hub.journal is not None:
+        return hub.journal.path.parent
+    return None if hub.history_file is None else own_state()
+
+
+def own_state() -> Path:
+    """The state directory of this person."""
+    return Paths.of_user().state
+
+
+def _note_keys(state: Path, gateway: str, keys: dict[str, ApiKey], now: datetime) -> None:
+    from gwtui.local.rotations import FILE_NAME, RotationLog  # noqa: PLC0415 - for who rotates
+
+    log = RotationLog(state / FILE_NAME)
+    if not log.path.exists():
+        return
+    from gwtui.watch.feeds.rotations import noted  # noqa: PLC0415 - as above
+
+    for one in log.rotations(gateway):
+        if one.ended is None and one.old_hash in keys:
+            noted(log, one, keys[one.old_hash], now)
 
 
 def keys_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[KeyRow]]:

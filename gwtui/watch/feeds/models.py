@@ -1,4 +1,4 @@
-"""The catalog: its models, its providers, what zero data retention leaves, every endpoint.
+"""The catalog: models, providers, what zero data retention and guardrails leave of models.
 
 Contract "Model with endpoints", extended contract section 7.
 """
@@ -7,19 +7,29 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from weakref import WeakKeyDictionary
 
 from gwtui.client.errors import NotFoundError, StatusError
 from gwtui.contract.models import Endpoint, Model, Provider
-from gwtui.domain.catalog_view import CatalogView, EndpointKey, Offers, endpoint_key, is_healthy
+from gwtui.domain.catalog import CatalogView, EndpointKey, Offers, endpoint_key, is_healthy
+from gwtui.domain.guardrail_effect import ModelEffect, effect_on_model, restrictions_of
+from gwtui.records import dataclass
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.fetching import Growing, fetch_each
-from gwtui.watch.feeds.reads import MODELS, PROVIDERS, USER_MODELS, ZDR_ENDPOINTS, endpoints_of
+from gwtui.watch.feeds.concurrent_reads import Growing, fetch_each
+from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow, read_guardrails
 from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.shared import FeedKey, PoolReader, SharedRead
+from gwtui.watch.shared_reads import (
+    MODELS,
+    PROVIDERS,
+    USER_MODELS,
+    ZDR_ENDPOINTS,
+    FeedKey,
+    PoolReader,
+    SharedRead,
+    endpoints_of,
+)
 
 
 def models_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[Model]]:
@@ -187,4 +197,59 @@ async def _catalog(reader: PoolReader, progress: Progress) -> CatalogView:
         offers=tuple(await fetch_each(models, offers)),
         provider_slugs=slugs,
         zdr=await read_zdr(reader),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class GuardrailOnModel:
+    """One guardrail and what it leaves of the model."""
+
+    row: GuardrailRow
+    effect: ModelEffect
+
+
+async def _guardrails_on_model(reader: PoolReader, scope: Scope) -> Sequence[GuardrailOnModel]:
+    """Every guardrail of the scope, applied to the model that it names as parent.
+
+    One that is not made yet blocks nothing and is left out. Raises GatewayError.
+    """
+    view = await _view_of_model(reader, scope.parent or "")
+    rows = [row for row in await read_guardrails(reader, scope.workspace) if row.made]
+    return tuple(
+        GuardrailOnModel(
+            row, effect_on_model(offers, [restrictions_of(row.guardrail)], view, row.dialect)
+        )
+        for row in rows
+        for offers in view.offers
+        if offers.model.id == scope.parent
+    )
+
+
+async def _view_of_model(reader: PoolReader, model_id: str) -> CatalogView:
+    """The catalog with the endpoints of one model."""
+    models = await reader.get(MODELS)
+    try:
+        endpoints = (await reader.get(endpoints_of(model_id))).endpoints
+    except NotFoundError:
+        endpoints = None
+
+    def offers(model: Model) -> Offers:
+        known = model.id == model_id and endpoints is not None
+        return Offers(model, tuple(endpoints or ()) if known else None)
+
+    return CatalogView(
+        offers=tuple(offers(model) for model in models),
+        provider_slugs=await read_slugs(reader),
+        zdr=await read_zdr(reader),
+    )
+
+
+def guardrails_on_model_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[GuardrailOnModel]]:
+    """The guardrails on the model that the scope names as parent. ValueError without one."""
+    if scope.parent is None:
+        raise ValueError("guardrails are shown for one model: open it from the models list")
+    return hub.derive(
+        FeedKey(FEEDS, ("on-model", scope.parent, scope.workspace or "")),
+        lambda reader: _guardrails_on_model(reader, scope),
+        cadence.WORKSPACES,
     )

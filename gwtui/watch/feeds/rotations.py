@@ -1,21 +1,24 @@
 """The rotations of keys on one gateway: what this machine remembers, and how both keys stand now.
 
-What is seen of the old key is written down, so that its silence is measured between runs.
+What is read of an old key is noted, and compared with what is recorded of it: since when it is
+unused is known from before the program started.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING
 
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.contract.keys import ApiKey
 from gwtui.domain.key_rotation import (
+    KeyFigures,
     KeyRotation,
     Making,
     RotationFacts,
@@ -28,19 +31,24 @@ from gwtui.local.rotations import FILE_NAME, RotationEvent, RotationLog
 from gwtui.local.sealed_keys import sealed_keys
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.fetching import fetch_each
-from gwtui.watch.feeds.past import ask_history
-from gwtui.watch.feeds.reads import key_assignments
+from gwtui.watch.feeds.concurrent_reads import fetch_each
+from gwtui.watch.feeds.keys import own_state
+from gwtui.watch.feeds.recorded import ask_history
+from gwtui.watch.history.model import BYOK_USAGE, USAGE, Run, SeriesKey, kept
+from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.hub import FeedHub
-from gwtui.watch.rotation_notes import noted, own_state
-from gwtui.watch.shared import FeedKey, PoolReader
+from gwtui.watch.shared_reads import FeedKey, PoolReader, key_assignments
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
-    from gwtui.local.seal import SealedKey
+    from gwtui.local.sealed_keys import SealedKey
 
 FEED = "keys-rotations"
 """Begins like the feed of the keys: what is written to keys changes how rotations stand."""
+_SEEN_EVERY = timedelta(minutes=5)
+"""Between two notes of changing figures. What changed meanwhile counts as changed at the next."""
+_REACHES = tuple(map(timedelta, (2, 30, 366)))
+"""How far back is looked, step by step: a key in use differs in the first."""
 ENDED_SHOWN = timedelta(days=7)
 """How long one that ended is listed."""
 
@@ -113,7 +121,7 @@ class _RotationLook:
         new, new_gone, new_why = await _read(self.client, rotation.new_hash or "")
         if old is not None:
             rotation = await asyncio.to_thread(noted, self.log, rotation, old, self.now)
-        recorded, recorded_why = await self._silence(old)
+        recorded, recorded_why = await self._unused_since(old)
         facts = RotationFacts(
             old=old,
             old_gone=old_gone,
@@ -145,14 +153,12 @@ class _RotationLook:
             rotation = replace(rotation, new_hash=identity, made_at=self.now)
         return rotation, making
 
-    async def _silence(self, old: ApiKey | None) -> tuple[datetime | None, str]:
+    async def _unused_since(self, old: ApiKey | None) -> tuple[datetime | None, str]:
         """Since when the recorded history saw the old key's figures so, and why it cannot tell."""
         if old is None or old.disabled:
             return None, ""
-        from gwtui.watch.history.silence import recorded_silence  # noqa: PLC0415 - loads SQLite
-
         try:
-            ask = partial(recorded_silence, key=old, now=self.now)
+            ask = partial(recorded_unused_since, key=old, now=self.now)
             return await ask_history(self.hub, ask, None), ""
         except GatewayError as error:
             return None, error.message
@@ -160,6 +166,29 @@ class _RotationLook:
     async def _note(self, rotation: KeyRotation, event: RotationEvent, **facts: str) -> None:
         with contextlib.suppress(OSError):
             await asyncio.to_thread(self.log.note, rotation.id, event, self.now, **facts)
+
+
+def noted(log: RotationLog, rotation: KeyRotation, old: ApiKey, now: datetime) -> KeyRotation:
+    """The rotation with what was read of its old key, which is written down where it is new.
+
+    Blocks. A note that cannot be written is done without.
+    """
+    figures = KeyFigures.of(old)
+    if figures is not None and figures != rotation.figures:
+        last = rotation.figures_at
+        if last is None or now - last >= _SEEN_EVERY:
+            with contextlib.suppress(OSError):
+                log.seen(rotation.id, now, figures)
+        rotation = replace(rotation, figures=figures, figures_at=now)
+    if old.disabled and rotation.disabled_at is None:
+        with contextlib.suppress(OSError):
+            log.note(rotation.id, "disabled", now)
+        rotation = replace(rotation, disabled_at=now)
+    elif old.disabled is False and rotation.disabled_at is not None:
+        with contextlib.suppress(OSError):
+            log.note(rotation.id, "enabled", now)
+        rotation = replace(rotation, disabled_at=None)
+    return rotation
 
 
 def _listed(log: RotationLog, gateway: str, now: datetime) -> list[KeyRotation]:
@@ -228,6 +257,57 @@ async def _read(client: GatewayClient, key_hash: str) -> tuple[ApiKey | None, bo
         return None, True, ""
     except GatewayError as error:
         return None, False, error.message
+
+
+def recorded_unused_since(reader: HistoryReader, key: ApiKey, now: datetime) -> datetime | None:
+    """Since when the recorded readings of a key show that it was not used; None where none does.
+
+    What was used only ever grows: two readings with the same figures, however far apart, show that
+    nothing was used between them, whether or not anything was recorded meanwhile. It is never
+    earlier than the last request that the gateway tells. None, too, for a key without hash or
+    usage. Raises sqlite3.Error.
+    """
+    if key.usage is None or not key.hash:
+        return None
+    figures = [(USAGE, key.usage)]
+    if key.byok_usage:  # none is recorded as none, and was never any
+        figures.append((BYOK_USAGE, key.byok_usage))
+    moments = [] if key.last_used_at is None else [key.last_used_at]
+    for figure, value in figures:
+        since = unchanged_since(reader, SeriesKey("key", key.hash, figure), value, now)
+        if since is None:
+            return None
+        moments.append(since)
+    return max(moments)
+
+
+def unchanged_since(
+    reader: HistoryReader, key: SeriesKey, value: Decimal, now: datetime
+) -> datetime | None:
+    """The earliest reading of a figure that grows at which it was what it is now.
+
+    None where the newest recorded one is another, or there is none. Buckets in which it changed
+    count from their end on. At most ``_REACHES[-1]`` back. Raises sqlite3.Error.
+    """
+    found: datetime | None = None
+    for reach in _REACHES:
+        found, ended = _since(reversed(reader.runs(key, now - reach, now)), kept(value))
+        if ended:
+            break
+    return found
+
+
+def _since(newest_first: Iterator[Run], value: Decimal) -> tuple[datetime | None, bool]:
+    """The earliest moment at which it was read so, and whether another value was before."""
+    found: datetime | None = None
+    for run in newest_first:
+        if run.low is None:  # the gateway did not tell: no change, and no proof of none
+            continue
+        if run.low == run.high == value:
+            found = run.start if run.flat else run.until
+            continue
+        return (run.until if run.last == value else found), True
+    return found, False
 
 
 def rotations_feed(hub: FeedHub) -> Feed[Sequence[RotationRow]]:

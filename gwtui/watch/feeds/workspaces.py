@@ -1,9 +1,12 @@
-"""Workspaces and what belongs to them: contract "Workspace", extended contract sections 2 and 3."""
+"""Workspaces, what belongs to each, and their budgets. Amounts are USD.
+
+Contract "Workspace", extended contract sections 2 and 3.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -11,13 +14,21 @@ from gwtui.client.errors import GatewayError
 from gwtui.contract.budgets import Budget
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.workspaces import Workspace
-from gwtui.domain.workspace_spend import KeyCount, spent_by_interval
+from gwtui.domain.keys import KeyCount, spent_by_interval
+from gwtui.records import dataclass
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.fetching import Growing, Parts, fetch_each
-from gwtui.watch.feeds.reads import WORKSPACES, budgets_of, guardrails_of, keys_of, members_of
+from gwtui.watch.feeds.concurrent_reads import Growing, Parts, fetch_each
 from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.shared import FeedKey, PoolReader
+from gwtui.watch.shared_reads import (
+    WORKSPACES,
+    FeedKey,
+    PoolReader,
+    budgets_of,
+    guardrails_of,
+    keys_of,
+    members_of,
+)
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -153,3 +164,68 @@ async def figures_of(reader: PoolReader, space: Workspace) -> Figures:
         faults=tuple(parts.faults),
         workspace=space,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetUse:
+    """One budget and what is known to be spent of it."""
+
+    interval: str
+    limit: Decimal | None
+    spent: Decimal | None
+
+    @property
+    def share(self) -> Decimal | None:
+        """Share of the budget that is spent, 0..1 and above."""
+        if self.limit is None or self.limit <= 0 or self.spent is None:
+            return None
+        return self.spent / self.limit
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetRow:
+    """A budget, and what the workspace's present keys spent of it as far as that was read."""
+
+    budget: Budget
+    spent: Decimal | None = None
+
+    @property
+    def interval(self) -> str:
+        """The interval as paths name it; for an unreadable one, what else tells the budget."""
+        return self.budget.interval or f"?{self.budget.id}"
+
+    @property
+    def use(self) -> BudgetUse:
+        """What is known of its use."""
+        return BudgetUse(self.interval, self.budget.limit_usd, self.spent)
+
+
+async def _budgets(reader: PoolReader, workspace_id: str) -> Sequence[BudgetRow]:
+    return tuple(BudgetRow(one) for one in await reader.fresh(budgets_of(workspace_id)))
+
+
+def budgets_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[BudgetRow]]:
+    """The budgets of the workspace that the scope names as parent. ValueError without one."""
+    workspace_id = _workspace(scope)
+    return hub.derive(
+        FeedKey("budgets", (workspace_id,)),
+        lambda reader: _budgets(reader, workspace_id),
+        cadence.WORKSPACES,
+    )
+
+
+def spent_feed(hub: FeedHub, scope: Scope) -> Feed[Figures]:
+    """What belongs to the workspace that the scope names as parent. ValueError without one."""
+    workspace_id = _workspace(scope)
+
+    async def read(reader: PoolReader) -> Figures:
+        return await figures_of(reader, await reader.client.workspaces.get(workspace_id))
+
+    key: FeedKey[Figures] = FeedKey("workspaces", ("figures", workspace_id))
+    return hub.derive(key, read, cadence.WORKSPACES, passing=True)
+
+
+def _workspace(scope: Scope) -> str:
+    if scope.parent is None:
+        raise ValueError("budgets are listed for one workspace")
+    return scope.parent

@@ -6,16 +6,19 @@ significant digits. None is "the gateway gave no figure" (no traffic, unknown), 
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from pydantic import JsonValue
 
 from gwtui.contract.budgets import BUDGET_INTERVALS
-from gwtui.contract.pricing import PER_TOKEN_KEYS, PRICE_KEYS
+from gwtui.contract.models import PER_TOKEN_KEYS, PRICE_KEYS
+from gwtui.records import dataclass
 
 Resource = Literal["credits", "endpoint", "key", "workspace", "guardrail"]
 """What figures and facts belong to."""
@@ -198,6 +201,10 @@ class HistoryMissingError(HistoryError):
     """Nothing was recorded for this gateway yet."""
 
 
+class HistoryEndedError(HistoryError):
+    """The program ended before the work was done; nothing of its transaction was written."""
+
+
 class LeaseLostError(HistoryError):
     """Another instance records now; nothing of this transaction was written."""
 
@@ -358,3 +365,37 @@ def changed(resource: str, field: str, after: JsonValue) -> str:
         case "credits", "total_credits":
             return CREDITS_PURCHASED
     return f"{resource}.changed"
+
+
+NAME = "name"
+"""The field of a subject's facts that says what it is called."""
+LONGEST_VALUE = 1000
+"""Characters of a field's value that are kept; of a longer one only what tells it from others."""
+
+_DIGEST = 16
+_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True).encode
+_SURELY_SHORT = 80
+"""Characters of a text whose JSON is not long, whatever they are: 12 are the most for one."""
+
+
+def short(value: JsonValue) -> JsonValue:
+    """A value; a long one as its size and digest."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str) and len(value) < _SURELY_SHORT:
+        return value
+    return value if len(json_of(value)) <= LONGEST_VALUE else digest_of(value)
+
+
+def digest_of(value: JsonValue) -> JsonValue:
+    """What tells a value from others without repeating it: "3 entries, digest 1f0c…"."""
+    if value is None:
+        return None
+    text = json_of(value)
+    size = f"{len(value)} entries" if isinstance(value, list | dict) else f"{len(text)} characters"
+    return f"{size}, digest {hashlib.sha256(text.encode()).hexdigest()[:_DIGEST]}"
+
+
+def json_of(value: Any) -> str:
+    """Compact JSON in ASCII, which holds any text that a gateway may send."""
+    return _encode(value)

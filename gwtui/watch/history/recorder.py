@@ -9,32 +9,41 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.records import dataclass
 from gwtui.watch.history.archive import Archive
+from gwtui.watch.history.compaction import step
 from gwtui.watch.history.lease import BEAT
 from gwtui.watch.history.model import (
     HistoryDamagedError,
+    HistoryEndedError,
     HistoryError,
     LeaseLostError,
     Observation,
     RecordedChange,
 )
 from gwtui.watch.history.sources import DEFAULT_PACES, Build, Paces, Sources
-from gwtui.watch.history.upkeep import step
-from gwtui.watch.history.watched import is_own, set_defaults, unwatch_model, watch_model
+from gwtui.watch.history.watched_models import is_own, set_defaults, unwatch_model, watch_model
 from gwtui.watch.history.writer import HistoryWriter
 from gwtui.watch.hub import FeedHub
 
-UPKEEP_EVERY = 60.0
-"""Seconds between two rounds of gathering and forgetting."""
+if TYPE_CHECKING:
+    from gwtui.watch.history.backfill import Backfill
+    from gwtui.watch.history.recording import AskPast, Recording
+
+COMPACTION_EVERY = 60.0
+"""Seconds between two rounds of compaction."""
 STEPS_A_ROUND = 50
-"""Steps of upkeep in one round at most; what is left waits for the next."""
+"""Steps of compaction in one round at most; what is left waits for the next."""
 SETTLING = 3600.0
-"""Seconds without upkeep after the wall clock jumped: nothing is forgotten by a wrong date."""
+"""Seconds without compaction after the wall clock jumped: a wrong date must remove nothing."""
+LAST_WRITE = 0.3
+"""Seconds that the end of the program waits for what is being written."""
 JUMP = 3600.0
 """Seconds by which the wall clock may run ahead of the monotonic one between two rounds."""
 
@@ -86,7 +95,7 @@ class Recorder:
         self._status = RecorderStatus(notice=archive.notice)
         self._errors: dict[str, str] = {}
         self._round_at: tuple[datetime, float] | None = None
-        self._upkeep_from = 0.0
+        self._compact_from = 0.0
         self._seeded = False
 
     @property
@@ -174,7 +183,7 @@ class Recorder:
             self._seeded = True
             await self._seed()
         await self._follow_models()
-        await self._keep_up()
+        await self._compact()
 
     def _yield(self) -> None:
         """Another instance records."""
@@ -190,6 +199,8 @@ class Recorder:
             await work
         except LeaseLostError:
             self._yield()
+        except HistoryEndedError as error:
+            _log.info("history: a reading is not recorded: %s", error)
         except HistoryError as error:
             self._errors[part] = str(error)
             if isinstance(error, HistoryDamagedError):
@@ -253,18 +264,18 @@ class Recorder:
             except Exception:
                 _log.exception("history: a listener failed")
 
-    # Upkeep -----------------------------------------------------------------------------------
+    # Compaction -------------------------------------------------------------------------------
 
-    async def _keep_up(self) -> None:
+    async def _compact(self) -> None:
         now, elapsed = self._clock.now(), self._clock.monotonic()
         if self._round_at is not None:
             before, then = self._round_at
-            if elapsed - then < UPKEEP_EVERY:
+            if elapsed - then < COMPACTION_EVERY:
                 return
             if abs((now - before).total_seconds() - (elapsed - then)) > JUMP:
-                self._upkeep_from = elapsed + SETTLING
+                self._compact_from = elapsed + SETTLING
         self._round_at = (now, elapsed)
-        if elapsed < self._upkeep_from:
+        if elapsed < self._compact_from:
             return
         for _ in range(STEPS_A_ROUND):
             if not await self._archive.write(lambda writer: step(writer, now)):
@@ -278,3 +289,52 @@ def _observed(writer: HistoryWriter, build: Build) -> Recorded:
     """In the writing thread: turning a long list into samples takes a moment."""
     observation = build()
     return Recorded(observation, writer.observe(observation).changes)
+
+
+async def record(
+    held: Recording, hub: FeedHub, path: Path, clock: Clock, past: AskPast | None
+) -> None:
+    """Record into the file at ``path`` until it is cancelled; ``held`` says how that stands."""
+    try:
+        archive = await Archive.open(path, clock)
+    except HistoryError as error:
+        held.problem = str(error)
+        _log.warning("history: %s", error)
+        return
+    recorder = Recorder(hub, archive, clock)
+    try:
+        fill = None if past is None else await _begin_backfill(hub, archive, past)
+        if fill is not None and fill.first:
+            held.filled_until = fill.past.until
+        await recorder.start()
+        held.recorder = recorder
+        if fill is not None:
+            await _finish_backfill(fill, recorder)
+        held.filled.set()
+        await asyncio.Event().wait()
+    finally:
+        held.recorder = None
+        archive.end_within(LAST_WRITE)  # a reading that takes longer is not recorded
+        await recorder.stop()
+        await archive.close()
+
+
+async def _begin_backfill(hub: FeedHub, archive: Archive, ask: AskPast) -> Backfill | None:
+    """Fill in the past of the account. None where nothing is missing, or another one records."""
+    from gwtui.watch.history.backfill import Backfill  # noqa: PLC0415 - the demo only
+
+    try:
+        past = ask() if await archive.hold() else None
+        fill = None if past is None else await Backfill.begin(hub, archive, past)
+        return fill if fill is not None and await fill.fill_account() else None
+    except Exception:  # whatever it is, what happens from now on is recorded
+        _log.exception("history: the past cannot be filled in")
+        return None
+
+
+async def _finish_backfill(fill: Backfill, recorder: Recorder) -> None:
+    """Fill in the past of the endpoints, while it is recorded already."""
+    try:
+        await fill.fill_endpoints(recorder.note_filled)
+    except Exception:  # as above
+        _log.exception("history: the past of endpoints cannot be filled in")

@@ -1,4 +1,4 @@
-"""The recording of a connection: from when its file is asked for until the connection is closed."""
+"""The recorded history of a session: opened in the background, and closed with the connection."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
@@ -15,13 +16,11 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from gwtui.domain.past import Past
-    from gwtui.watch.history.archive import Archive
-    from gwtui.watch.history.backfill import Backfill
+    from gwtui.domain.history_source import HistorySource
     from gwtui.watch.history.recorder import Recorder
     from gwtui.watch.hub import FeedHub
 
-AskPast: TypeAlias = "Callable[[], Past | None]"
+AskPast: TypeAlias = "Callable[[], HistorySource | None]"
 
 _log = logging.getLogger(__name__)
 
@@ -37,12 +36,12 @@ class Recording:
         self.problem = ""
         self.filled = asyncio.Event()
         """Set once nothing is left to fill in of the past."""
-        self.told_until: datetime | None = None
+        self.filled_until: datetime | None = None
         """Where the past ends that was filled in where nothing was recorded before; else None."""
 
 
 @asynccontextmanager
-async def recording(
+async def open_recording(
     hub: FeedHub, path: Path | None, clock: Clock = SYSTEM_CLOCK, past: AskPast | None = None
 ) -> AsyncIterator[Recording]:
     """Record into the file at ``path``, opened in the background; None records nothing.
@@ -65,50 +64,6 @@ async def recording(
 async def _record(
     held: Recording, hub: FeedHub, path: Path, clock: Clock, past: AskPast | None
 ) -> None:
-    """Until it is cancelled."""
-    from gwtui.watch.history.archive import Archive  # noqa: PLC0415 - loads SQLite
-    from gwtui.watch.history.model import HistoryError  # noqa: PLC0415
-    from gwtui.watch.history.recorder import Recorder  # noqa: PLC0415
+    from gwtui.watch.history.recorder import record  # noqa: PLC0415 - loads SQLite
 
-    try:
-        archive = await Archive.open(path, clock)
-    except HistoryError as error:
-        held.problem = str(error)
-        _log.warning("history: %s", error)
-        return
-    recorder = Recorder(hub, archive, clock)
-    try:
-        fill = None if past is None else await _begin_backfill(hub, archive, past)
-        if fill is not None and fill.first:
-            held.told_until = fill.past.until
-        await recorder.start()
-        held.recorder = recorder
-        if fill is not None:
-            await _finish_backfill(fill, recorder)
-        held.filled.set()
-        await asyncio.Event().wait()
-    finally:
-        held.recorder = None
-        await recorder.stop()
-        await archive.close()
-
-
-async def _begin_backfill(hub: FeedHub, archive: Archive, ask: AskPast) -> Backfill | None:
-    """Fill in the past of the account. None where nothing is missing, or another one records."""
-    from gwtui.watch.history.backfill import Backfill  # noqa: PLC0415 - the demo only
-
-    try:
-        past = ask() if await archive.hold() else None
-        fill = None if past is None else await Backfill.begin(hub, archive, past)
-        return fill if fill is not None and await fill.fill_account() else None
-    except Exception:  # whatever it is, what happens from now on is recorded
-        _log.exception("history: the past cannot be filled in")
-        return None
-
-
-async def _finish_backfill(fill: Backfill, recorder: Recorder) -> None:
-    """Fill in the past of the endpoints, while it is recorded already."""
-    try:
-        await fill.fill_endpoints(recorder.note_filled)
-    except Exception:  # as above
-        _log.exception("history: the past of endpoints cannot be filled in")
+    await record(held, hub, path, clock, past)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from math import ceil
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gwtui.client.errors import NotFoundError
 from gwtui.domain.clock import Clock
+from gwtui.records import dataclass
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed
@@ -20,18 +20,18 @@ from gwtui.watch.feeds.guardrails import guardrails_feed
 from gwtui.watch.feeds.keys import keys_feed
 from gwtui.watch.feeds.workspaces import figures_feed
 from gwtui.watch.history.model import Observation
-from gwtui.watch.history.observations import (
+from gwtui.watch.history.observers import (
     ObservedReading,
-    credits_seen,
-    endpoints_seen,
     endpoints_source,
-    guardrails_seen,
-    keys_seen,
-    workspaces_seen,
+    observe_credits,
+    observe_endpoints,
+    observe_guardrails,
+    observe_keys,
+    observe_workspaces,
 )
-from gwtui.watch.history.watched import DEFAULT_MODELS, defaults
+from gwtui.watch.history.watched_models import DEFAULT_MODELS, defaults
 from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.shared import FeedKey
+from gwtui.watch.shared_reads import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -127,7 +127,7 @@ class EndpointSource(Source):
     """The endpoints of a model: when the model itself is not found, none is left."""
 
     def __init__(self, model: str, every: int, clock: Clock, arrived: Arrived) -> None:
-        super().__init__(endpoints_source(model), every, partial(endpoints_seen, model), arrived)
+        super().__init__(endpoints_source(model), every, partial(observe_endpoints, model), arrived)
         self._clock = clock
         self._misses = 0
 
@@ -161,10 +161,10 @@ class Sources:
             return
         paces, hub, scope = self._paces, self._hub, Scope()
         feeds: tuple[tuple[str, int, See, Feed[Any]], ...] = (
-            ("credits", paces.credits, credits_seen, credits_feed(hub, scope)),
-            ("keys", paces.keys, keys_seen, keys_feed(hub, scope)),
-            ("workspaces", paces.workspaces, workspaces_seen, figures_feed(hub, scope)),
-            ("guardrails", paces.guardrails, guardrails_seen, guardrails_feed(hub, scope)),
+            ("credits", paces.credits, observe_credits, credits_feed(hub, scope)),
+            ("keys", paces.keys, observe_keys, keys_feed(hub, scope)),
+            ("workspaces", paces.workspaces, observe_workspaces, figures_feed(hub, scope)),
+            ("guardrails", paces.guardrails, observe_guardrails, guardrails_feed(hub, scope)),
         )
         self._account = [
             Source(name, every, see, self._arrived).open(feed) for name, every, see, feed in feeds

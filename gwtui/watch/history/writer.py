@@ -1,14 +1,27 @@
-"""Writing: observations become samples, versions of facts and changes, one transaction each."""
+"""Writes observations as samples, versions of facts, and changes: one transaction each.
+
+A fact is what holds until it changes, such as a key's limit. Of each subject there is a version for
+every set of facts it had, and a line for every change. Figures are appended to runs of equal ones.
+"""
 
 from __future__ import annotations
 
+import json
 import logging
 import sqlite3
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import Any
 
-from gwtui.watch.history import facts
+from pydantic import JsonValue
+
+from gwtui.domain.diffs import ABSENT, changed_fields
+from gwtui.records import dataclass
+from gwtui.watch.history import model as kinds
+from gwtui.watch.history.deadline import in_time
 from gwtui.watch.history.file import transaction
 from gwtui.watch.history.model import (
+    NAME,
+    Fields,
     LeaseLostError,
     Observation,
     RecordedChange,
@@ -16,8 +29,12 @@ from gwtui.watch.history.model import (
     Sample,
     Series,
     SeriesKey,
+    Subject,
+    json_of,
     kept,
+    moment_of,
     seconds_of,
+    short,
     text_of,
 )
 from gwtui.watch.history.tiers import FIVE_MINUTES, PARENT, RAW, WIDTHS, floor
@@ -100,7 +117,8 @@ class HistoryWriter:
     """The one who writes, by the lease ``holder``; see ``lease``. Not safe between threads.
 
     Every method is one transaction and raises LeaseLostError, with nothing written, when another
-    instance has taken the lease. Raises sqlite3.Error when the file cannot be written.
+    instance has taken the lease, HistoryEndedError when the program ends before it is done. Raises
+    sqlite3.Error when the file cannot be written.
     """
 
     def __init__(
@@ -112,6 +130,8 @@ class HistoryWriter:
         self._ids: dict[SeriesKey, tuple[int, int]] = {}
         self._series: int | None = None
         """How many series there are; None before they were counted."""
+        self._knows_all = False
+        """Whether ``_ids`` holds every series that there is."""
 
     @property
     def connection(self) -> sqlite3.Connection:
@@ -133,7 +153,7 @@ class HistoryWriter:
                 self._set_clock(at)
                 before = self._covered_until(seen.source)
                 taken, late, refused = self._samples(seen.samples, at)
-                changes = facts.record(self._connection, seen, at, before)
+                changes = record_facts(self._connection, seen, at, before)
                 self._cover(seen, at)
         except BaseException:
             self.forget_numbers()  # those given in a transaction that failed were never given
@@ -161,6 +181,7 @@ class HistoryWriter:
             "SELECT coalesce(max(rolled_until), 0) FROM tiers WHERE width = ?", (FIVE_MINUTES,)
         ).fetchone()
         for sample in samples:
+            in_time()
             identity = self.number_of(sample.series)
             if identity is None:
                 refused += 1
@@ -217,6 +238,8 @@ class HistoryWriter:
         return number
 
     def _look_up(self, series: Series) -> tuple[int, int] | None:
+        if self._knows_all:
+            return None
         found = self._connection.execute(
             "SELECT id, every FROM series WHERE resource = ? AND identity = ? AND figure = ?",
             series.key,
@@ -226,6 +249,7 @@ class HistoryWriter:
         if self._series is None:
             (self._series,) = self._connection.execute("SELECT count(*) FROM series").fetchone()
         if self._series >= MOST_SERIES:
+            self._learn_numbers()
             return None
         self._series += 1
         made = self._connection.execute(
@@ -234,9 +258,18 @@ class HistoryWriter:
         )
         return int(made.lastrowid or 0), series.every
 
+    def _learn_numbers(self) -> None:
+        """There will be no other series: a large account has many that are not recorded."""
+        rows = self._connection.execute(
+            "SELECT resource, identity, figure, id, every FROM series"
+        ).fetchall()
+        self._ids = {SeriesKey(*row[:3]): (int(row[3]), int(row[4])) for row in rows}
+        self._knows_all = True
+
     def forget_numbers(self) -> None:
         """Series were removed: look their numbers up again, and count them."""
         self._ids.clear()
+        self._knows_all = False
         self._series = None
 
     # Coverage ---------------------------------------------------------------------------------
@@ -262,3 +295,120 @@ class HistoryWriter:
             )
             return
         self._connection.execute("INSERT INTO coverage VALUES (?, ?, ?)", (seen.source, at, at))
+
+
+def record_facts(
+    connection: sqlite3.Connection, seen: Observation, at: int, covered: int | None
+) -> tuple[RecordedChange, ...]:
+    """Inside a transaction: bring the versions up to date; gives what changed.
+
+    ``covered`` is when the source was last read. None: this is the first reading, which shows how
+    things are and not what changed. An observation older than the present versions is passed over.
+    """
+    if covered is not None and at <= covered:
+        return ()
+    present = _present(connection, seen)
+    found: list[RecordedChange] = []
+    for subject, fields in seen.facts.items():
+        in_time()
+        known = present.pop(subject, None)
+        if known is None:
+            new = _updated({}, fields)
+            _begin(connection, subject, at, new)
+            found.append(_whole(kinds.came(subject.resource), subject, new))
+            continue
+        number, old = known
+        new = _updated(old, fields)
+        changes = changed_fields(old, new)
+        if changes:
+            connection.execute("UPDATE versions SET until = ? WHERE id = ?", (at, number))
+            _begin(connection, subject, at, new)
+            found += [_field(subject, new, each.field, each.before, each.after) for each in changes]
+    for subject, (number, fields) in present.items():
+        if seen.covers is not None and subject not in seen.facts:
+            connection.execute("UPDATE versions SET until = ? WHERE id = ?", (at, number))
+            found.append(_whole(kinds.went(subject.resource), subject, fields))
+    if covered is None:
+        return ()
+    return tuple(_tell(connection, change, at, covered) for change in found)
+
+
+def _updated(old: Fields, seen: Fields) -> dict[str, JsonValue]:
+    """The facts after a reading: null takes one away, one that is not mentioned stays."""
+    merged = {**old, **{name: short(value) for name, value in seen.items()}}
+    return {name: value for name, value in merged.items() if value is not None}
+
+
+def _present(
+    connection: sqlite3.Connection, seen: Observation
+) -> dict[Subject, tuple[int, Fields]]:
+    """The versions that hold now of everything the observation may speak of."""
+    areas = {Subject(subject.resource, "") for subject in seen.facts}
+    if seen.covers is not None:
+        areas = {seen.covers}
+    found: dict[Subject, tuple[int, Fields]] = {}
+    for resource, prefix in areas:
+        rows = connection.execute(
+            "SELECT id, identity, fields FROM versions "
+            "WHERE until IS NULL AND resource = ? AND substr(identity, 1, ?) = ?",
+            (resource, len(prefix), prefix),
+        )
+        for number, identity, fields in rows:
+            in_time()
+            found[Subject(resource, identity)] = (number, json.loads(fields))
+    return found
+
+
+def _begin(connection: sqlite3.Connection, subject: Subject, at: int, fields: Fields) -> None:
+    connection.execute(
+        "INSERT INTO versions (resource, identity, since, fields) VALUES (?, ?, ?, ?)",
+        (*subject, at, json_of(fields)),
+    )
+
+
+def _whole(kind: str, subject: Subject, fields: Fields) -> RecordedChange:
+    return RecordedChange(0, moment_of(0), None, kind, subject, _name(fields, subject))
+
+
+def _field(
+    subject: Subject, fields: Mapping[str, JsonValue], name: str, before: Any, after: Any
+) -> RecordedChange:
+    was, now = (None if value is ABSENT else value for value in (before, after))
+    kind = kinds.changed(subject.resource, name, now)
+    return RecordedChange(
+        0, moment_of(0), None, kind, subject, _name(fields, subject), name, was, now
+    )
+
+
+def _name(fields: Fields, subject: Subject) -> str:
+    return str(fields.get(NAME) or subject.identity)
+
+
+def _tell(
+    connection: sqlite3.Connection, change: RecordedChange, at: int, covered: int
+) -> RecordedChange:
+    made = connection.execute(
+        "INSERT INTO changes (at, not_before, kind, resource, identity, name, field, before, after)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            at,
+            covered,
+            change.kind,
+            *change.subject,
+            change.name,
+            change.field,
+            json_of(change.before),
+            json_of(change.after),
+        ),
+    )
+    return RecordedChange(
+        int(made.lastrowid or 0),
+        moment_of(at),
+        moment_of(covered),
+        change.kind,
+        change.subject,
+        change.name,
+        change.field,
+        change.before,
+        change.after,
+    )

@@ -1,10 +1,16 @@
-"""A picture of the readings in Prometheus's formats, by its own client library."""
+"""Metrics for Prometheus: their names, and the latest readings in its text formats.
+
+Units are Prometheus's base units: seconds, ratios from 0 to 1, USD. A figure that is not known has
+no sample: an absent series, never 0.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Literal
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
@@ -13,12 +19,166 @@ from prometheus_client.registry import Collector
 from pydantic import JsonValue
 
 from gwtui import __version__
+from gwtui.contract.budgets import BUDGET_INTERVALS
+from gwtui.contract.models import PRICE_KEYS
 from gwtui.domain.safe_text import safe_line
-from gwtui.watch.history.facts import NAME
-from gwtui.watch.history.model import Observation, Subject, model_of
-from gwtui.watch.metrics import names
-from gwtui.watch.metrics.names import Metric
-from gwtui.watch.metrics.readings import Picture
+from gwtui.watch.history import model as figures
+from gwtui.watch.history.model import NAME, Observation, Subject, model_of
+from gwtui.watch.metrics.readings import ReadingsSnapshot
+
+Kind = Literal["gauge", "counter"]
+
+PREFIX = "gwtui"
+_MILLI = Decimal("0.001")
+_CENTI = Decimal("0.01")
+_WINDOWS = {"uptime_last_5m": "5m", "uptime_last_30m": "30m", "uptime_last_1d": "1d"}
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A family of series. A counter's samples end in ``_total``; its name does not."""
+
+    name: str
+    help: str
+    labels: tuple[str, ...] = ()
+    kind: Kind = "gauge"
+
+    @property
+    def sample(self) -> str:
+        """The name that a query uses."""
+        return f"{self.name}_total" if self.kind == "counter" else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class FigureMetric:
+    """A figure as a metric: ``extra`` are the values of the labels after the subject's own."""
+
+    metric: Metric
+    extra: tuple[str, ...] = ()
+    factor: Decimal = Decimal(1)
+
+
+SUBJECT_LABELS: Mapping[str, tuple[str, ...]] = {
+    "credits": (),
+    "endpoint": ("model", "provider", "endpoint"),
+    "key": ("key", "name", "workspace"),
+    "workspace": ("workspace", "name"),
+}
+"""The labels that name a subject, by its resource."""
+
+
+def _metric(
+    resource: str, rest: str, text: str, extra: tuple[str, ...] = (), kind: Kind = "gauge"
+) -> Metric:
+    return Metric(f"{PREFIX}_{resource}_{rest}", text, (*SUBJECT_LABELS[resource], *extra), kind)
+
+
+_PURCHASED = _metric("credits", "purchased_usd", "Credits bought so far.")
+_USED = _metric("credits", "used_usd", "Credits used so far.", kind="counter")
+_BALANCE = _metric("credits", "balance_usd", "Credits that are left; negative when overdrawn.")
+
+_UPTIME = _metric(
+    "endpoint", "uptime_ratio", "Uptime over the window; absent without traffic.", ("window",)
+)
+_LATENCY = _metric(
+    "endpoint", "latency_seconds", "Time to the first token, last 30 minutes.", ("percentile",)
+)
+_THROUGHPUT = _metric(
+    "endpoint",
+    "throughput_tokens_per_second",
+    "Tokens per second, last 30 minutes.",
+    ("percentile",),
+)
+_STATUS = _metric("endpoint", "status", "The gateway's status number: 0 is normal, below is not.")
+_PRICE = _metric(
+    "endpoint",
+    "price_usd",
+    "Price per unit (token, request, image), discount taken off.",
+    ("price",),
+)
+
+_PROBE_TTFT = _metric(
+    "endpoint", "probe_ttft_seconds", "Time to the first token of the last probe from here."
+)
+_PROBE_OK = _metric("endpoint", "probe_ok", "1 if the endpoint answered the last probe, else 0.")
+
+_KEY_USED = _metric("key", "used_usd", "What the key used so far.", kind="counter")
+_KEY_TODAY = _metric("key", "used_today_usd", "What the key used this UTC day.")
+_KEY_BYOK = _metric(
+    "key",
+    "byok_used_usd",
+    "List price of what the key used through provider keys; absent while there is none.",
+    kind="counter",
+)
+_KEY_LIMIT = _metric("key", "limit_usd", "The key's spending limit; absent without one.")
+_KEY_LEFT = _metric("key", "limit_remaining_usd", "What is left of the key's limit.")
+KEY_DISABLED = _metric("key", "disabled", "1 for a disabled key, 0 for an enabled one.")
+KEY_EXPIRES = _metric("key", "expires_timestamp_seconds", "When the key expires; absent if never.")
+
+_SPACE_USED = _metric(
+    "workspace", "used_usd", "What the workspace used in the present window.", ("interval",)
+)
+_SPACE_BUDGET = _metric("workspace", "budget_usd", "The workspace's budget.", ("interval",))
+_SPACE_LEFT = _metric(
+    "workspace", "budget_remaining_usd", "What is left of the workspace's budget.", ("interval",)
+)
+
+READING_UP = Metric(f"{PREFIX}_reading_up", "1 if the last reading succeeded.", ("reading",))
+READING_TIME = Metric(
+    f"{PREFIX}_reading_timestamp_seconds", "When the figures of a reading were read.", ("reading",)
+)
+PROBES_SPENT = Metric(
+    f"{PREFIX}_probes_spent_today_usd", "What probes cost this UTC day, at the most."
+)
+CLOCK_SKEW = Metric(
+    f"{PREFIX}_gateway_clock_skew_seconds", "How far the gateway's clock is ahead of this one's."
+)
+BUILD = Metric(f"{PREFIX}_build_info", "The version of this program.", ("version",))
+
+
+def _mapped() -> Iterator[tuple[tuple[str, str], FigureMetric]]:
+    yield ("credits", figures.TOTAL_CREDITS), FigureMetric(_PURCHASED)
+    yield ("credits", figures.TOTAL_USAGE), FigureMetric(_USED)
+    yield ("credits", figures.BALANCE), FigureMetric(_BALANCE)
+    for figure in figures.UPTIMES:
+        yield ("endpoint", figure), FigureMetric(_UPTIME, (_WINDOWS[figure],), _CENTI)
+    for which in figures.PERCENTILES:
+        yield ("endpoint", f"latency_{which}"), FigureMetric(_LATENCY, (which,), _MILLI)
+        yield ("endpoint", f"throughput_{which}"), FigureMetric(_THROUGHPUT, (which,))
+    yield ("endpoint", figures.STATUS), FigureMetric(_STATUS)
+    yield ("endpoint", figures.PROBE_TTFT), FigureMetric(_PROBE_TTFT, factor=_MILLI)
+    yield ("endpoint", figures.PROBE_OK), FigureMetric(_PROBE_OK)
+    for key in PRICE_KEYS:
+        yield ("endpoint", figures.price_figure(key)), FigureMetric(_PRICE, (key,))
+    yield ("key", figures.USAGE), FigureMetric(_KEY_USED)
+    yield ("key", figures.USAGE_DAILY), FigureMetric(_KEY_TODAY)
+    yield ("key", figures.BYOK_USAGE), FigureMetric(_KEY_BYOK)
+    yield ("key", figures.LIMIT), FigureMetric(_KEY_LIMIT)
+    yield ("key", figures.LIMIT_REMAINING), FigureMetric(_KEY_LEFT)
+    for interval in BUDGET_INTERVALS:
+        yield ("workspace", figures.usage_figure(interval)), FigureMetric(_SPACE_USED, (interval,))
+        yield (
+            ("workspace", figures.budget_figure(interval)),
+            FigureMetric(_SPACE_BUDGET, (interval,)),
+        )
+        yield (
+            ("workspace", figures.remaining_figure(interval)),
+            FigureMetric(_SPACE_LEFT, (interval,)),
+        )
+
+
+OF_FIGURE: Mapping[tuple[str, str], FigureMetric] = dict(_mapped())
+"""Resource and figure -> metric: every figure that is recorded has one."""
+
+METRICS: tuple[Metric, ...] = tuple(
+    dict.fromkeys(
+        (
+            *(mapped.metric for mapped in OF_FIGURE.values()),
+            *(KEY_DISABLED, KEY_EXPIRES, READING_UP, READING_TIME, PROBES_SPENT, CLOCK_SKEW, BUILD),
+        )
+    )
+)
+"""Every metric, in the order in which they are exposed."""
 
 _LABEL = 200
 """Characters of a label."""
@@ -27,38 +187,38 @@ Family = GaugeMetricFamily | CounterMetricFamily
 Facts = Mapping[str, JsonValue]
 
 
-class PictureCollector(Collector):
-    """Gives a picture to a registry each time it is scraped; ``picture`` may be called anywhere."""
+class ReadingsCollector(Collector):
+    """Gives a registry the readings each time it is scraped; from any thread."""
 
-    def __init__(self, picture: Callable[[], Picture]) -> None:
-        self._picture = picture
+    def __init__(self, snapshot: Callable[[], ReadingsSnapshot]) -> None:
+        self._snapshot = snapshot
 
     def describe(self) -> Iterator[Family]:
         """The names, so that nothing needs to be read to register it."""
-        return (_family(metric) for metric in names.METRICS)
+        return (_family(metric) for metric in METRICS)
 
     def collect(self) -> Iterator[Family]:
         """Every family that has a sample."""
         found = _Families()
-        picture = self._picture()
-        for observation in (*picture.observations.values(), *picture.probes.values()):
+        snapshot = self._snapshot()
+        for observation in (*snapshot.observations.values(), *snapshot.probes.values()):
             found.add_observation(observation)
-        for name, up in picture.up.items():
-            found.add(names.READING_UP, (name,), Decimal(int(up)))
-        for name, observation in picture.observations.items():
-            found.add(names.READING_TIME, (name,), Decimal(str(observation.at.timestamp())))
-        if picture.probes_spent is not None:
-            found.add(names.PROBES_SPENT, (), picture.probes_spent)
-        if picture.skew is not None:
-            found.add(names.CLOCK_SKEW, (), Decimal(str(picture.skew)))
-        found.add(names.BUILD, (__version__,), Decimal(1))
+        for name, up in snapshot.up.items():
+            found.add(READING_UP, (name,), Decimal(int(up)))
+        for name, observation in snapshot.observations.items():
+            found.add(READING_TIME, (name,), Decimal(str(observation.at.timestamp())))
+        if snapshot.probes_spent is not None:
+            found.add(PROBES_SPENT, (), snapshot.probes_spent)
+        if snapshot.skew is not None:
+            found.add(CLOCK_SKEW, (), Decimal(str(snapshot.skew)))
+        found.add(BUILD, (__version__,), Decimal(1))
         return found.filled()
 
 
-def registry_of(picture: Callable[[], Picture]) -> CollectorRegistry:
+def registry_of(snapshot: Callable[[], ReadingsSnapshot]) -> CollectorRegistry:
     """A registry with nothing else in it."""
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(PictureCollector(picture))
+    registry.register(ReadingsCollector(snapshot))
     return registry
 
 
@@ -76,7 +236,7 @@ class _Families:
     """The families of one collection."""
 
     def __init__(self) -> None:
-        self._families = {metric: _family(metric) for metric in names.METRICS}
+        self._families = {metric: _family(metric) for metric in METRICS}
         self._used: set[Metric] = set()
 
     def add_observation(self, observation: Observation) -> None:
@@ -84,7 +244,7 @@ class _Families:
         facts = observation.facts
         for sample in observation.samples:
             key = sample.series.key
-            mapped = names.OF_FIGURE.get((key.resource, key.figure))
+            mapped = OF_FIGURE.get((key.resource, key.figure))
             if mapped is None or sample.value is None:
                 continue
             subject = Subject(key.resource, key.identity)
@@ -98,10 +258,10 @@ class _Families:
         labels = _labels(subject, facts)
         disabled, expires = facts.get("disabled"), facts.get("expires_at")
         if isinstance(disabled, bool):
-            self.add(names.KEY_DISABLED, labels, Decimal(int(disabled)))
+            self.add(KEY_DISABLED, labels, Decimal(int(disabled)))
         if isinstance(expires, str):
             moment = datetime.fromisoformat(expires).timestamp()
-            self.add(names.KEY_EXPIRES, labels, Decimal(str(moment)))
+            self.add(KEY_EXPIRES, labels, Decimal(str(moment)))
 
     def add(self, metric: Metric, labels: tuple[str, ...], value: Decimal) -> None:
         """One sample."""
@@ -112,7 +272,7 @@ class _Families:
 
     def filled(self) -> Iterator[Family]:
         """The families that have a sample, in the order of their declaration."""
-        return (self._families[metric] for metric in names.METRICS if metric in self._used)
+        return (self._families[metric] for metric in METRICS if metric in self._used)
 
 
 def _family(metric: Metric) -> Family:

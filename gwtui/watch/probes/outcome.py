@@ -19,7 +19,7 @@ from gwtui.client.errors import (
 )
 from gwtui.client.inference import Inference
 from gwtui.client.refusals import metadata_of, refusal_kind
-from gwtui.domain.probing import ProbeTarget
+from gwtui.domain.probes import ProbeTarget
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch.history.model import (
     PROBE_OK,

@@ -1,11 +1,15 @@
-"""Sends the probes, for as long as this instance records; never twice, never two at an endpoint."""
+"""Sends probes to the endpoints of the watched models, for as long as this instance records.
+
+An endpoint is probed when a request can be pinned to it and its price is known; never twice for one
+turn, never two at the same time.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Protocol
@@ -13,23 +17,26 @@ from typing import Any, Protocol
 from gwtui.client.connection import Connection, InvalidConnectionError
 from gwtui.client.inference import Inference
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.domain.probing import ProbeTarget, most_a_day, wait_after
-from gwtui.local.probe_key import Probing
+from gwtui.domain.probes import ProbeTarget, most_a_day, wait_after
+from gwtui.domain.route_order import pinned_to
+from gwtui.domain.safe_text import safe_line, safe_text
+from gwtui.local.probe_key import ProbeAccess
 from gwtui.local.tokens import TokenError
-from gwtui.watch.feeds.endpoints import EndpointRow
+from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed
 from gwtui.watch.history.model import (
     PROBE_OK,
     HistoryError,
     LeaseLostError,
     Observation,
     SeriesKey,
+    endpoint_identity,
 )
+from gwtui.watch.history.observers import LONGEST_IDENTITY
 from gwtui.watch.history.recorder import Recorder
-from gwtui.watch.hub import FeedHub
+from gwtui.watch.hub import FeedHub, Scope
 from gwtui.watch.probes import spending
 from gwtui.watch.probes.outcome import ProbeOutcome, observed, probe
-from gwtui.watch.probes.status import ProbeStatus
-from gwtui.watch.probes.targets import ProbeTargets, read_rows, targets_of
+from gwtui.watch.probes.session import ProbeStatus
 
 LOOK = 5.0
 """Seconds between two looks at what is due; also how long the announcement stands before it."""
@@ -46,7 +53,58 @@ does not answer in text, or that a guardrail keeps back, will say nothing tomorr
 
 ELSEWHERE = "another gwtui records, and probes if it is told to"
 
+NO_TAG = "nothing in a request means this endpoint alone"
+NO_PRICE = "its price is not known"
+_NAME = 80
+
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeTargets:
+    """What is probed, and why the other endpoints are not, by their name."""
+
+    probed: tuple[ProbeTarget, ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
+
+    def mosts(self, moment: datetime) -> Iterable[Decimal]:
+        """The most that one probe of each endpoint costs, USD."""
+        found = (target.most(moment) for target in self.probed)
+        return [most for most in found if most is not None]
+
+
+def targets_of(
+    models: Iterable[str], rows: Iterable[Sequence[EndpointRow]], moment: datetime
+) -> ProbeTargets:
+    """The endpoints of models, each with its ``rows`` as they were read last."""
+    probed: list[ProbeTarget] = []
+    left_out: list[tuple[str, str]] = []
+    for model, of_model in zip(models, rows, strict=True):
+        endpoints = [row.endpoint for row in of_model]
+        for row in of_model:
+            name = safe_line(f"{model} at {row.title or row.identity}", _NAME)
+            pinned = pinned_to(row.endpoint, endpoints)
+            if pinned is None:
+                left_out.append((name, NO_TAG))
+                continue
+            identity = safe_text(endpoint_identity(model, row.identity), LONGEST_IDENTITY)
+            target = ProbeTarget(identity, name, model, row.endpoint, pinned)
+            if target.most(moment) is None:
+                left_out.append((name, NO_PRICE))
+            else:
+                probed.append(target)
+    return ProbeTargets(tuple(probed), tuple(left_out))
+
+
+def read_rows(hub: FeedHub, models: Iterable[str]) -> list[Sequence[EndpointRow]] | None:
+    """The endpoints of models as their feeds have them; None until each was read or failed."""
+    found: list[Sequence[EndpointRow]] = []
+    for model in models:
+        state = endpoints_feed(hub, Scope(parent=model)).state
+        if state.value is None and state.error is None:
+            return None
+        found.append(state.value or ())
+    return found
 
 
 class ProbeListener(Protocol):
@@ -67,7 +125,7 @@ class Prober:
         hub: FeedHub,
         recorder: Recorder,
         connection: Connection,
-        probing: Probing,
+        probing: ProbeAccess,
         listener: ProbeListener,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:

@@ -11,7 +11,7 @@ import sqlite3
 from datetime import date, timedelta
 from decimal import Decimal
 
-from gwtui.domain.probing import ProbeSpending
+from gwtui.domain.probes import ProbeSpending
 from gwtui.watch.history.file import transaction
 from gwtui.watch.history.writer import HistoryWriter
 
@@ -54,5 +54,5 @@ def end(connection: sqlite3.Connection, day: date, most: Decimal, cost: Decimal)
 def _write(connection: sqlite3.Connection, day: date, spent: ProbeSpending) -> None:
     connection.execute(
         "INSERT OR REPLACE INTO probe_days VALUES (?, ?, ?)",
-        (day.isoformat(), str(spent.told), str(spent.open)),
+        (day.isoformat(), str(spent.reported), str(spent.open)),
     )

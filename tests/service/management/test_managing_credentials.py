@@ -12,11 +12,11 @@ from pydantic import SecretStr
 from founded import open_gateway
 from gwtui.client import errors
 from gwtui.client.gateway import GatewayClient
-from gwtui.contract.activity import FeedbackRequest
 from gwtui.contract.budgets import PutBudgetRequest
 from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
 from gwtui.contract.guardrails import CreateGuardrailRequest
 from gwtui.contract.organization import ChangeMembersRequest
+from gwtui.contract.usage import FeedbackRequest
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
 
 # Credentials --------------------------------------------------------------------------------------

@@ -15,9 +15,8 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.client.request_log import request_sent
 from gwtui.contract.models import ModelEndpoints
 from gwtui.watch.feed import Feed, FeedState
-from gwtui.watch.feeds.endpoints import EndpointRow
-from gwtui.watch.feeds.every_endpoint import Rows, every_endpoint_feed
-from gwtui.watch.feeds.fetching import CONCURRENCY
+from gwtui.watch.feeds.concurrent_reads import CONCURRENCY
+from gwtui.watch.feeds.endpoints import EndpointRow, Rows, every_endpoint_feed
 from gwtui.watch.hub import FeedHub, Scope
 from resource_samples import endpoint_body, model, model_endpoints
 

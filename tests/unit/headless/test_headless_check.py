@@ -14,22 +14,22 @@ from typing import Any, cast
 import pytest
 from pydantic import ValidationError
 
-from gwtui.cli.check.finding import CheckedFigure, Finding, Range, Severity, one_line, worst_of
-from gwtui.cli.check.sources import CheckContext, look_at_everything
+from gwtui.cli.check import CheckedFigure, Finding, Range, Severity, one_line, worst_of
+from gwtui.cli.check_sources import CheckContext, check_all
 from gwtui.cli.recorded import RecordedHistory
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
-from gwtui.contract.credits import Credits
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.models import Endpoint, ModelEndpoints
-from gwtui.domain.alerting import AlertState
+from gwtui.contract.usage import Credits
+from gwtui.domain.alert_state import AlertState
 from gwtui.domain.clock import Clock
-from gwtui.local.profiles import CheckThresholds
+from gwtui.local.profile_tables import CheckThresholds
 from gwtui.watch.alerts.model import Alert, AlertKey, Present
-from gwtui.watch.history.credits import BALANCE, TOTAL_USAGE
 from gwtui.watch.history.file import history_path, open_writable
 from gwtui.watch.history.model import Subject
-from gwtui.watch.history.watched import watch_model
+from gwtui.watch.history.queries import BALANCE, TOTAL_USAGE
+from gwtui.watch.history.watched_models import watch_model
 from gwtui.watch.hub import FeedHub
 from headless_kit import Gwtui, Site
 from history_kit import desk
@@ -252,7 +252,7 @@ async def looked(
     hub = FeedHub(cast("GatewayClient", World(**given)), clock)
     look = CheckContext(hub, CheckThresholds.model_validate(wanted), past or RecordedHistory(None))
     try:
-        findings = await look_at_everything(look)
+        findings = await check_all(look)
     finally:
         await hub.close()
     return worst_of(findings), one_line(findings)

@@ -12,15 +12,15 @@ import pytest
 
 from fake_clock import FakeClock
 from gwtui.client.errors import ServerError
-from gwtui.contract.activity import ActivityRow
+from gwtui.contract.usage import ActivityRow
 from gwtui.watch.history import model as kinds
 from gwtui.watch.history.archive import Archive
-from gwtui.watch.history.credits import BALANCE
 from gwtui.watch.history.lease import BEAT
 from gwtui.watch.history.model import SeriesKey
+from gwtui.watch.history.queries import BALANCE
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.recorder import Recorded, Recorder
-from gwtui.watch.history.watched import defaults
+from gwtui.watch.history.watched_models import defaults
 from gwtui.watch.history.writer import HistoryWriter
 from gwtui.watch.hub import FeedHub
 from recorder_kit import ENDPOINT, changed, instance

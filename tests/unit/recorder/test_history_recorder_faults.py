@@ -12,9 +12,9 @@ from gwtui.client.errors import ServerError
 from gwtui.contract.models import ModelEndpoints
 from gwtui.watch.history import model as kinds
 from gwtui.watch.history.archive import Archive
-from gwtui.watch.history.credits import BALANCE
 from gwtui.watch.history.lease import BEAT, TIME_LIMIT
 from gwtui.watch.history.model import SeriesKey, Subject
+from gwtui.watch.history.queries import BALANCE
 from gwtui.watch.history.recorder import Recorder
 from gwtui.watch.hub import FeedHub
 from recorder_kit import ENDPOINT, changed, instance

@@ -15,11 +15,11 @@ from fault_world import NOW, FaultWorld
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
-from gwtui.contract.activity import ActivityRow
 from gwtui.contract.byok import ByokCredential, CreateByokRequest
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrails import UpdateGuardrailRequest
 from gwtui.contract.keys import ApiKey, CreateKeyRequest
+from gwtui.contract.usage import ActivityRow
 from gwtui.crud.fields import PlanContext
 from gwtui.resources import uses
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
@@ -167,7 +167,7 @@ async def test_a_gateway_that_never_answers_holds_nothing_up(
         (client.organization, "members"),
     ):
         monkeypatch.setattr(service, method, never)
-    monkeypatch.setattr(uses.soon, "__defaults__", (0.05,))
+    monkeypatch.setattr(uses.value_or_none, "__defaults__", (0.05,))
     async with asyncio.timeout(2):
         assert await uses.key_uses(client, site.key, NOW) == (
             "Could not be read: what it spent lately, the guardrail on it "

@@ -1,5 +1,6 @@
 """Plots of recorded figures on the line API: curves and timelines of states."""
 
+from gwtui.ui.widgets.plot.paint import Block, legend, timeline
 from gwtui.ui.widgets.plot.scale import (
     SPANS,
     PlotFigure,
@@ -9,7 +10,6 @@ from gwtui.ui.widgets.plot.scale import (
     fitted,
     window_at,
 )
-from gwtui.ui.widgets.plot.timeline import Block, legend, timeline
 from gwtui.ui.widgets.plot.view import PlotView
 
 __all__ = [

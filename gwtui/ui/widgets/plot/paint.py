@@ -1,4 +1,4 @@
-"""A plot as lines of content: title or read-out, the curves between their axes, the moments."""
+"""A plot as lines of content: title or read-out, curves between axes, moments; states as blocks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from textual.content import Content
 from gwtui.crud.resource import Tone
 from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.times import local_preview, utc
-from gwtui.ui.tones import toned
+from gwtui.ui.text import toned
 from gwtui.ui.widgets.plot.scale import PlotFigure, PlotLine, PlotWindow, Scale, scale_of, ticks_of
 from gwtui.watch.history.model import Point
 
@@ -26,6 +26,29 @@ ABSENT_ASCII = "_"
 SIGNS_ASCII = "*o+x"
 """Of the lines of a plot in their order: they are told apart without colours."""
 _EXTREME_ASCII = "."
+NOT_RECORDED = "not recorded"
+NOTHING = "nothing is recorded of this time"
+_COARSE = Decimal("1e9")
+"""Steps that words do not tell apart even so are left as they are."""
+_TICK_ROOM = 9
+"""Cells that a label of the time axis takes with the space around it."""
+_SIGNS: dict[Tone, str] = {
+    "good": "▁",
+    "warn": "▄",
+    "bad": "█",
+    "muted": "·",
+    "plain": " ",
+    "accent": "▂",
+}
+"""Heights tell the states apart where colours do not: the worse, the taller."""
+_ASCII_SIGNS: dict[Tone, str] = {
+    "good": "_",
+    "warn": "=",
+    "bad": "#",
+    "muted": ".",
+    "plain": " ",
+    "accent": "-",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +86,7 @@ class _Column:
 
     @property
     def mean(self) -> Decimal | None:
-        """Of all readings; no finer than the lowest where nobody knows."""
+        """The mean of all readings; the lowest one where their number is not known."""
         return self.total / self.weight if self.weight else self.low
 
 
@@ -144,14 +167,6 @@ def column_of(moment: datetime, window: PlotWindow, count: int, *, end: bool = F
     """The column, of ``count`` in all, that a moment falls into; ``end``: the one after it."""
     share = (moment - window.since).total_seconds() / window.seconds * count
     return min(count, max(0, round(share))) if end else min(count - 1, max(0, round(share)))
-
-
-NOT_RECORDED = "not recorded"
-NOTHING = "nothing is recorded of this time"
-_COARSE = Decimal("1e9")
-"""Steps that words do not tell apart even so are left as they are."""
-_TICK_ROOM = 9
-"""Cells that a label of the time axis takes with the space around it."""
 
 
 def plot_lines(
@@ -303,3 +318,38 @@ def _moments(figure: PlotFigure, axis: int, room: int) -> str:
         }:
             line[start : start + len(text)] = text
     return "".join(line).rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A stretch of ``cells`` cells in one state; "plain" with no word stands for a gap."""
+
+    word: str
+    tone: Tone
+    cells: int = 1
+
+
+def legend(states: Sequence[Block], *, ascii: bool = False) -> Content:
+    """The sign and the word of each state, so that one who sees a timeline can read it."""
+    signs = _ASCII_SIGNS if ascii else _SIGNS
+    return Content("  ").join(
+        Content.assemble(toned(signs[one.tone], one.tone), toned(f" {one.word}", "muted"))
+        for one in states
+    )
+
+
+def timeline(blocks: Sequence[Block], width: int, *, ascii: bool = False) -> Content:
+    """The blocks side by side, cut to the last ``width`` cells; like neighbours become one."""
+    cells = [block for block in blocks for _ in range(block.cells)][-width:]
+    signs = _ASCII_SIGNS if ascii else _SIGNS
+    parts = []
+    for (word, tone), run in groupby(cells, key=lambda block: (block.word, block.tone)):
+        length = sum(1 for _ in run)
+        sign = signs[tone]
+        # What is well needs no word; what is not says so as soon as there is room.
+        if word and tone not in {"good", "plain"} and length >= len(word):
+            text = word.center(length, sign)
+        else:
+            text = sign * length
+        parts.append(toned(text, tone))
+    return Content.assemble(" " * (width - len(cells)), *parts)

@@ -93,7 +93,7 @@ class Matcher(Generic[T]):
         haystacks: Haystacks[T],
         assumed: Matcher[T] | None = None,
     ) -> None:
-        from gwtui.domain.filter_highlights import Highlights  # noqa: PLC0415 - with the first one
+        from gwtui.domain.filters import Highlights  # noqa: PLC0415 - with the first one
 
         self._query = query
         self._columns = columns

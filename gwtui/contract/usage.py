@@ -1,0 +1,145 @@
+"""What was used: credits (contract "Credits"), activity and generations (extended section 8)."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from gwtui.contract.request import RequestModel
+from gwtui.contract.response import ResponseModel, wire
+from gwtui.contract.scalars import Number, Timestamp
+
+
+class Credits(ResponseModel):
+    """What was bought and what is used, in USD, for the whole account."""
+
+    total_credits: Number | None = wire("total purchased", unit="USD")
+    total_usage: Number | None = wire("total used", unit="USD")
+
+    @property
+    def balance(self) -> Decimal | None:
+        """What is left in USD; negative when overdrawn, None when a figure is unknown."""
+        if self.total_credits is None or self.total_usage is None:
+            return None
+        return self.total_credits - self.total_usage
+
+    @property
+    def used_share(self) -> Decimal | None:
+        """Share of the purchased credits that is used, 0..1 and above when overdrawn."""
+        if self.total_credits is None or self.total_usage is None or self.total_credits <= 0:
+            return None
+        return self.total_usage / self.total_credits
+
+
+class ActivityRow(ResponseModel):
+    """What one endpoint did for the account on one UTC day."""
+
+    date: str | None = wire("UTC day, YYYY-MM-DD")
+    model: str | None = wire("model identifier")
+    model_permaslug: str | None = wire("canonical model identifier")
+    endpoint_id: str | None = wire("uuid of the endpoint")
+    provider_name: str | None = wire("display name of the provider")
+    requests: int | None = wire("requests")
+    usage: Number | None = wire("spent credits", unit="USD")
+    byok_usage_inference: Number | None = wire("cost on own provider keys", unit="USD")
+    prompt_tokens: int | None = wire("tokens", unit="tokens")
+    completion_tokens: int | None = wire("tokens", unit="tokens")
+    reasoning_tokens: int | None = wire("tokens", unit="tokens")
+    cached_tokens: int | None = wire("tokens", unit="tokens", optional=True)
+    workspace_id: str | None = wire("only when grouped by workspace", optional=True, nullable=True)
+
+
+class Generation(ResponseModel):
+    """Request and usage metadata of one generation. Amounts in USD, times in ms."""
+
+    id: str | None = wire("generation id")
+    created_at: Timestamp | None = wire("when it began")
+    model: str | None = wire("model identifier")
+    provider_name: str | None = wire(
+        "display name of the provider; null when none answered", nullable=True
+    )
+    usage: Number | None = wire("spent credits", unit="USD")
+    total_cost: Number | None = wire("cost", unit="USD")
+    is_byok: bool | None = wire("whether an own provider key was used")
+    origin: str | None = wire("where the request came from")
+    data_region: str | None = wire("where it was processed", known=("global", "europe", "us"))
+    tokens_prompt: int | None = wire("normalised tokens", unit="tokens", nullable=True)
+    tokens_completion: int | None = wire("normalised tokens", unit="tokens", nullable=True)
+    native_tokens_prompt: int | None = wire("provider's tokens", unit="tokens", nullable=True)
+    native_tokens_completion: int | None = wire("provider's tokens", unit="tokens", nullable=True)
+    native_tokens_reasoning: int | None = wire("provider's tokens", unit="tokens", nullable=True)
+    native_tokens_cached: int | None = wire("provider's tokens", unit="tokens", nullable=True)
+    native_tokens_completion_images: int | None = wire(
+        "provider's tokens", unit="tokens", nullable=True
+    )
+    latency: Number | None = wire("time to first token", unit="ms", nullable=True)
+    generation_time: Number | None = wire("time of generation", unit="ms", nullable=True)
+    moderation_latency: Number | None = wire("time of moderation", unit="ms", nullable=True)
+    finish_reason: str | None = wire("why it ended", nullable=True)
+    native_finish_reason: str | None = wire("provider's word for it", nullable=True)
+    streamed: bool | None = wire("whether it was streamed", nullable=True)
+    cancelled: bool | None = wire("whether the caller left", nullable=True)
+    api_type: str | None = wire(
+        "which API",
+        nullable=True,
+        known=("completions", "embeddings", "rerank", "decisions", "video", "tts", "stt", "image"),
+    )
+    router: str | None = wire("router", nullable=True)
+    service_tier: str | None = wire("tier", nullable=True)
+    upstream_id: str | None = wire("provider's id", nullable=True)
+    upstream_inference_cost: Number | None = wire("provider's price", unit="USD", nullable=True)
+    cache_discount: Number | None = wire("saved by caching", unit="USD", nullable=True)
+    app_id: int | None = wire("application", nullable=True)
+    user_agent: str | None = wire("client", nullable=True)
+    http_referer: str | None = wire("client's page", nullable=True)
+    external_user: str | None = wire("external user", nullable=True)
+    preset_id: str | None = wire("preset", nullable=True)
+    workspace_id: str | None = wire("workspace", nullable=True)
+    num_media_prompt: int | None = wire("media in the prompt", nullable=True)
+    num_media_completion: int | None = wire("media in the completion", nullable=True)
+    num_input_audio_prompt: int | None = wire("audio clips in the prompt", nullable=True)
+    num_search_results: int | None = wire("search results used", nullable=True)
+    num_fetches: int | None = wire("pages fetched", nullable=True)
+    web_search_engine: str | None = wire("search engine", nullable=True)
+    provider_responses: list[dict[str, Any]] | None = wire("every try", nullable=True)
+    request_id: str | None = wire("request id", optional=True, nullable=True)
+    session_id: str | None = wire("session id", optional=True, nullable=True)
+    response_cache_source_id: str | None = wire(
+        "generation that a cached answer came from", optional=True, nullable=True
+    )
+
+
+class GenerationOutput(ResponseModel):
+    """What a model answered."""
+
+    completion: str | None = wire("the answer", nullable=True)
+    reasoning: str | None = wire("the thoughts before it", nullable=True)
+
+
+class GenerationContent(ResponseModel):
+    """What a generation read and wrote, where the workspace logs that."""
+
+    input: dict[str, Any] | None = wire("``prompt``, a text, or ``messages``, a list")
+    output: GenerationOutput | None = wire("the answer")
+    error: dict[str, Any] | None = wire("why there is none", optional=True, nullable=True)
+
+
+FeedbackCategory = Literal[
+    "latency",
+    "incoherence",
+    "incorrect_response",
+    "formatting",
+    "billing",
+    "api_error",
+    "other",
+]
+
+
+class FeedbackRequest(RequestModel):
+    """Body of POST /generation/feedback."""
+
+    generation_id: Annotated[str, Field(min_length=1)] = Field(description="what it is about")
+    category: FeedbackCategory = Field(description="what was wrong")
+    comment: str | None = Field(None, description="in your own words")

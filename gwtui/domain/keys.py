@@ -1,0 +1,133 @@
+"""What API keys tell: the state of one, and the number and spending of those of a workspace.
+
+Amounts are USD. The contract gives budgets no spending of their own. What the present keys report
+for the UTC day, week, month and for all time is the least that was spent: keys that were deleted
+are not in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from gwtui.contract.budgets import BUDGET_INTERVALS
+from gwtui.contract.keys import ApiKey, is_expired, limit_used_share
+from gwtui.domain.cells import Tone
+from gwtui.domain.money import percent, usd
+from gwtui.domain.times import relative, utc
+from gwtui.records import dataclass
+
+NEAR_LIMIT = Decimal("0.8")
+"""Used share of a limit from which a person should look: a fifth is left."""
+EXPIRING_SOON = timedelta(days=7)
+"""A week is enough to issue a new key and to roll it out."""
+_USAGE = {
+    "daily": ("usage_daily", "byok_usage_daily"),
+    "weekly": ("usage_weekly", "byok_usage_weekly"),
+    "monthly": ("usage_monthly", "byok_usage_monthly"),
+    "lifetime": ("usage", "byok_usage"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class KeyState:
+    """``word`` is shown, ``tone`` colours it, ``why`` explains it in a sentence."""
+
+    word: str
+    tone: Tone
+    why: str
+
+
+def key_state(key: ApiKey, now: datetime) -> KeyState:
+    """The state of a key. What stops requests comes first, then what will, then use."""
+    return _stopped(key, now) or _threatened(key, now) or _in_use(key, now)
+
+
+def _stopped(key: ApiKey, now: datetime) -> KeyState | None:
+    if key.disabled:
+        return KeyState("disabled", "muted", "requests with this key are refused")
+    if is_expired(key.expires_at, now):
+        return KeyState("expired", "muted", f"stopped working at {utc(key.expires_at)}")
+    if _used_up(key):
+        return KeyState("over limit", "bad", f"the limit of {usd(key.limit)} is used up")
+    return None
+
+
+def _threatened(key: ApiKey, now: datetime) -> KeyState | None:
+    if key.expires_at is not None and key.expires_at - now <= EXPIRING_SOON:
+        return KeyState("expiring soon", "warn", f"stops working {relative(key.expires_at, now)}")
+    share = limit_used_share(key.limit, key.limit_remaining)
+    if share is not None and share >= NEAR_LIMIT:
+        why = f"{percent(share)} of {usd(key.limit)} is used"
+        return KeyState("near limit", "warn", why)
+    return None
+
+
+def _in_use(key: ApiKey, now: datetime) -> KeyState:
+    if key.disabled is None:
+        return KeyState("unknown", "muted", "the answer does not say whether it is disabled")
+    if _never_used(key):
+        return KeyState("never used", "muted", "no request has been made with it")
+    if key.last_used_at is not None:
+        return KeyState("active", "good", f"last used {relative(key.last_used_at, now)}")
+    return KeyState("active", "good", "works and has been used")
+
+
+def _used_up(key: ApiKey) -> bool:
+    """Whether nothing is left of the limit. Without a limit there is nothing to use up."""
+    if key.limit == 0:
+        return True
+    limited = key.limit is not None or "limit" in key.gaps
+    return limited and key.limit_remaining is not None and key.limit_remaining <= 0
+
+
+def _never_used(key: ApiKey) -> bool:
+    if key.last_used_at is not None or key.usage is None:
+        return False
+    return key.usage == 0 and not key.byok_usage
+
+
+def spent_by_keys(keys: Iterable[ApiKey], interval: str, *, byok: bool) -> Decimal | None:
+    """What these keys used in the present window of a budget; None when one does not say.
+
+    ``byok`` counts BYOK usage as well. Raises KeyError for an interval the contract does not know.
+    """
+    own, borrowed = _USAGE[interval]
+    total = Decimal(0)
+    for key in keys:
+        for name in (own, borrowed) if byok else (own,):
+            amount = getattr(key, name)
+            if amount is None:
+                return None
+            total += amount
+    return total
+
+
+def spent_by_interval(keys: Iterable[ApiKey], *, byok: bool) -> Mapping[str, Decimal | None]:
+    """The same for every interval that budgets know."""
+    listed = tuple(keys)
+    return {interval: spent_by_keys(listed, interval, byok=byok) for interval in BUDGET_INTERVALS}
+
+
+@dataclass(frozen=True, slots=True)
+class KeyCount:
+    """How many keys there are; how many of them are active depends on the moment."""
+
+    total: int
+    lasting: int
+    """Enabled and without an expiry."""
+    expiries: tuple[datetime, ...]
+    """Of the other enabled ones."""
+
+    @classmethod
+    def of(cls, keys: Iterable[ApiKey]) -> KeyCount:
+        """Count these keys."""
+        listed = tuple(keys)
+        enabled = [key for key in listed if key.disabled is False]
+        expiries = tuple(key.expires_at for key in enabled if key.expires_at is not None)
+        return cls(len(listed), len(enabled) - len(expiries), expiries)
+
+    def active(self, now: datetime) -> int:
+        """Keys whose requests are accepted at ``now``."""
+        return self.lasting + sum(not is_expired(moment, now) for moment in self.expiries)

@@ -1,0 +1,118 @@
+"""Reports of the program's own crashes: the places in the code, and a private file for each.
+
+No value and no message of an exception is repeated: they may hold a token or a body.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import re
+import secrets
+import traceback
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+
+from gwtui import __version__
+from gwtui.local.paths import PrivateDirectoryError, ensure_private
+
+KEPT = 10
+"""Reports; the oldest go."""
+_PATTERN = "crash-*.txt"
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_ROOT = Path(__file__).resolve().parent.parent.parent
+_FRAMES = 60
+"""Places of one error that are told, half of them from either end: a recursion has thousands."""
+_ERRORS = 20
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,40}(?:\.[A-Za-z_][A-Za-z0-9_]{0,40}){0,8}")
+
+
+def crash_report(error: BaseException) -> str:
+    """The types and places of an error and its causes, for a person.
+
+    Locals, exception arguments, messages and notes are left out.
+    """
+    return (
+        "\n".join(["gwtui stopped because of an error in the program.", "", *places(error)]) + "\n"
+    )
+
+
+def places(error: BaseException) -> list[str]:
+    """In lines: the type of an error and where it came from, then the same of its causes."""
+    lines: list[str] = []
+    for number, (link, how) in enumerate(_linked(error)):
+        lines += ["", how] if number else []
+        if number == _ERRORS:
+            return [*lines, "..."]
+        lines += [_title(link), *_frames(link.__traceback__)]
+    return lines
+
+
+def _title(error: BaseException) -> str:
+    """The type; with the name of what is missing in the program's own code."""
+    kind = type(error).__qualname__
+    if isinstance(error, ImportError | NameError) and _NAME.fullmatch(error.name or ""):
+        return f"{kind} ({error.name})"
+    return kind
+
+
+def _linked(error: BaseException) -> Iterator[tuple[BaseException, str]]:
+    """An error and everything behind it, each once, and what ties it to the one before."""
+    seen: set[int] = set()
+    waiting: list[tuple[BaseException | None, str]] = [(error, "")]
+    while waiting:
+        link, how = waiting.pop()
+        if link is None or id(link) in seen:
+            continue
+        seen.add(id(link))
+        yield link, how
+        hidden = link.__suppress_context__ and link.__cause__ is None
+        behind = link.__cause__ or (None if hidden else link.__context__)
+        waiting.append((behind, "raised while handling"))
+        if isinstance(link, BaseExceptionGroup):
+            waiting += [(part, "which holds") for part in reversed(link.exceptions)]
+
+
+def _frames(trace: TracebackType | None) -> list[str]:
+    lines = [
+        f"  {_place(frame.f_code.co_filename)}:{number} in {frame.f_code.co_name}"
+        for frame, number in traceback.walk_tb(trace)
+    ]
+    if len(lines) > _FRAMES:
+        half = _FRAMES // 2
+        lines[half:-half] = [f"  ... {len(lines) - _FRAMES} more"]
+    return lines
+
+
+def _place(filename: str) -> str:
+    path = Path(filename)
+    if path.is_relative_to(_ROOT):
+        return str(path.relative_to(_ROOT))
+    parts = path.parts
+    return "/".join(
+        parts[parts.index("site-packages") + 1 :] if "site-packages" in parts else parts[-2:]
+    )
+
+
+def write_crash_report(state: Path, report: str, now: datetime | None = None) -> Path | None:
+    """Write a report into the state directory; its path, None where that was not possible."""
+    moment = now or datetime.now(UTC)
+    path = state / f"crash-{moment:%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}.txt"
+    try:
+        descriptor = os.open(ensure_private(state) / path.name, _FLAGS, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(f"{_circumstances(moment)}\n\n{report}")
+    except (OSError, PrivateDirectoryError):
+        return None
+    with contextlib.suppress(OSError):
+        for old in sorted(state.glob(_PATTERN))[:-KEPT]:
+            old.unlink()
+    return path
+
+
+def _circumstances(moment: datetime) -> str:
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    return f"gwtui {__version__}, {python}, {platform.system()}, {moment:%Y-%m-%d %H:%M:%S} UTC"

@@ -1,0 +1,134 @@
+"""The fields of a profile as a person writes them, validated by hand: no library is loaded for it.
+
+A profile is read with every start, before anything is shown. Only the tables that few profiles
+have are validated by pydantic, in ``profile_tables``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gwtui.client.connection import InvalidConnectionError, normalise_base_url
+from gwtui.contract.dialects import DIALECTS
+from gwtui.domain.finding_thresholds import THRESHOLD_NAMES, FindingThresholds
+
+if TYPE_CHECKING:
+    from gwtui.local.profile_tables import CheckThresholds, ProbeSettings
+
+CHECK = "check"
+PROBE = "probe"
+FINDINGS = "findings"
+TABLES = (CHECK, PROBE, FINDINGS)
+"""Fields that are tables themselves."""
+
+
+class InvalidFieldError(ValueError):
+    """A field has no fit value: ``path`` leads to it, the message never repeats the value."""
+
+    def __init__(self, path: tuple[str, ...], message: str) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+def validated_fields(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of these fields that a profile has, as it has them. Raises InvalidFieldError."""
+    if "base_url" not in given:
+        raise InvalidFieldError(("base_url",), "is required")
+    found = {name: read(name, given[name]) for name, read in _READERS.items() if name in given}
+    if found.get("token_command") is not None and found.get("token_file") is not None:
+        raise InvalidFieldError((), "token_command and token_file exclude each other")
+    return found
+
+
+def keys_of(table: str) -> frozenset[str]:
+    """The keys that a table inside of a profile may have."""
+    if table == FINDINGS:
+        return THRESHOLD_NAMES
+    from gwtui.local.profile_tables import TABLE_MODELS  # noqa: PLC0415 - loads pydantic
+
+    return frozenset(TABLE_MODELS[table].model_fields)
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise InvalidFieldError((name,), "must be text")
+    return value
+
+
+def _address(name: str, value: object) -> str:
+    try:
+        return normalise_base_url(_text(name, value))
+    except InvalidConnectionError as error:
+        raise InvalidFieldError((name,), str(error)) from None
+
+
+def _dialect(name: str, value: object) -> str:
+    if not isinstance(value, str) or value not in DIALECTS:
+        raise InvalidFieldError((name,), f"must be one of {' or '.join(DIALECTS)}")
+    return value
+
+
+def _flag(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidFieldError((name,), "must be true or false")
+    return value
+
+
+def _program(name: str, value: object) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list | tuple):
+        raise InvalidFieldError((name,), "must be a list")
+    for place, word in enumerate(value):
+        if not isinstance(word, str):
+            raise InvalidFieldError((name, str(place)), "must be text")
+    if not value:
+        raise InvalidFieldError((name,), "must have at least 1 entry")
+    return tuple(value)
+
+
+def _file(name: str, value: object) -> Path | None:
+    if value is None or isinstance(value, Path):
+        return value
+    return Path(_text(name, value))
+
+
+def _late_table(name: str, value: object) -> CheckThresholds | ProbeSettings | None:
+    from gwtui.local.profile_tables import validated_table  # noqa: PLC0415 - loads pydantic
+
+    return None if value is None else validated_table(name, value)
+
+
+def _findings(name: str, value: object) -> FindingThresholds:
+    if isinstance(value, FindingThresholds):
+        return value
+    if not isinstance(value, dict):
+        raise InvalidFieldError((name,), "must be a table")
+    if unknown := value.keys() - THRESHOLD_NAMES:
+        raise InvalidFieldError((name, min(unknown)), "is not a known key")
+    try:
+        return FindingThresholds(**value)
+    except ValueError as error:
+        raise InvalidFieldError((name,), str(error)) from None
+
+
+_READERS: Mapping[str, Callable[[str, Any], object]] = {
+    "name": _text,
+    "base_url": _address,
+    "dialect": _dialect,
+    "read_only": _flag,
+    "critical": _flag,
+    "allow_plain_http": _flag,
+    "use_proxy": _flag,
+    "token_command": _program,
+    "token_file": _file,
+    PROBE: _late_table,
+    CHECK: _late_table,
+    FINDINGS: _findings,
+}
+"""Field -> what reads its value."""
+
+FIELDS = frozenset(_READERS) - {"name"}
+"""Keys that a profile's table may have."""

@@ -1,0 +1,101 @@
+"""The tables inside of a profile that few profiles have: probes, and when ``gwtui check`` warns.
+
+Models of pydantic, which takes a quarter of a start to load: this module is loaded where a profile
+has such a table, or where a command needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from gwtui.contract.request import problems
+from gwtui.local.profile_fields import CHECK, PROBE, InvalidFieldError
+
+Amount = Annotated[Decimal, Field(allow_inf_nan=False)]
+Percent = Annotated[Decimal, Field(ge=0, allow_inf_nan=False)]
+Positive = Annotated[Decimal, Field(gt=0, allow_inf_nan=False)]
+
+_FALLING = ("credits", "runway", "uptime", "expiry")
+"""What is worse the less there is of it."""
+_RISING = ("keys",)
+
+
+class CheckThresholds(BaseModel):
+    """Limits from which a figure is a warning, or critical; None is never."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True
+    )
+
+    credits_warning: Amount | None = Field(None, description="USD that are left")
+    credits_critical: Amount | None = Field(Decimal(0), description="USD that are left")
+    runway_warning: Positive | None = Field(None, description="days that credits last")
+    runway_critical: Positive | None = Field(None, description="days that credits last")
+    models: tuple[str, ...] = Field((), description="models whose endpoints are checked")
+    watched: bool = Field(False, description="check the models that the dashboard watches")
+    uptime_warning: Percent | None = Field(Decimal(95), description="percent of good requests")
+    uptime_critical: Percent | None = Field(Decimal(50), description="percent of good requests")
+    uptime_window: Literal["5m", "30m", "1d"] = Field("30m", description="over which time")
+    uptime_of: Literal["worst", "best"] = Field(
+        "worst", description="which endpoint of a model decides"
+    )
+    keys_warning: Percent | None = Field(None, description="percent of a key's limit used")
+    keys_critical: Percent | None = Field(None, description="percent of a key's limit used")
+    expiry_warning: Positive | None = Field(None, description="days until a key expires")
+    expiry_critical: Positive | None = Field(None, description="days until a key expires")
+    alerts: bool = Field(False, description="report the alerts that fire where a dashboard watches")
+    timeout: Annotated[float, Field(gt=0, le=3600)] = Field(10.0, description="seconds in all")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        for name in (*_FALLING, *_RISING):
+            warning, critical = getattr(self, f"{name}_warning"), getattr(self, f"{name}_critical")
+            if warning is None or critical is None:
+                continue
+            if (warning < critical) if name in _FALLING else (warning > critical):
+                raise ValueError(f"{name}: the warning must come before what is critical")
+        return self
+
+
+class ProbeSettings(BaseModel):
+    """Tiny requests to watched endpoints: how often, through which key, and what a day may cost.
+
+    Their key is never the management token: see ``local/probe_key.py``.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True
+    )
+
+    every_minutes: Annotated[int, Field(ge=1, le=1440, strict=True)] = Field(
+        description="minutes between two probes of an endpoint"
+    )
+    max_usd_per_day: Positive = Field(
+        Decimal("0.10"), description="USD that all probes of a UTC day may cost"
+    )
+    key_command: tuple[str, ...] | None = Field(
+        None, min_length=1, description="program and arguments that print the key; no shell"
+    )
+    while_read_only: bool = Field(
+        False, strict=True, description="they cost money: send them though the profile is read-only"
+    )
+
+
+TABLE_MODELS: Mapping[str, type[CheckThresholds | ProbeSettings]] = {
+    CHECK: CheckThresholds,
+    PROBE: ProbeSettings,
+}
+
+
+def validated_table(name: str, value: object) -> CheckThresholds | ProbeSettings:
+    """The table of that name as a model. Raises InvalidFieldError."""
+    try:
+        return TABLE_MODELS[name].model_validate(value)
+    except ValidationError as error:
+        wrong = problems(error)[0]
+    inside = wrong.field.split(".") if wrong.field else ()
+    raise InvalidFieldError((name, *inside), wrong.message.removeprefix("Value error, "))

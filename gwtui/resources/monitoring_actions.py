@@ -1,0 +1,310 @@
+"""What can be done where models and the gateway are watched: every action, by scope.
+
+The catalog and its endpoints, the board and its past, alerts, findings, and single generations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gwtui.crud.action import (
+    Action,
+    compare_action,
+    on_selected,
+    scoped_action,
+    show_action,
+    try_action,
+)
+
+
+def _figures(resource: str) -> Action:
+    return scoped_action(
+        f"{resource}.figures",
+        "Compare figures",
+        "Prices, limits, speed and parameters of 2 to 6 marked rows side by side; sends nothing",
+        "equals_sign",
+        target=True,
+        marked="all",
+    )
+
+
+ACTIONS: Mapping[str, tuple[Action, ...]] = {
+    "board": (
+        scoped_action(
+            "board.page",
+            "Panel",
+            "Show the next part: endpoints, credits and limits, changes; all at "
+            "once from 160x44 on",
+            "p",
+            footer=True,
+        ),
+        scoped_action(
+            "board.zoom_in",
+            "Zoom",
+            "A shorter span: 30 days, 7 days, 24 hours, 1 hour",
+            "plus",
+            "equals_sign",
+            footer=True,
+        ),
+        scoped_action("board.zoom_out", "Zoom out", "A longer span", "minus"),
+        scoped_action(
+            "board.earlier",
+            "Back in time",
+            "Replay: a step back; the panels show what was recorded as of that moment",
+            "comma",
+            footer=True,
+        ),
+        scoped_action("board.later", "Forward", "Replay: a step forward", "full_stop"),
+        scoped_action("board.leap_back", "Leap back", "Replay: ten steps back", "less_than_sign"),
+        scoped_action(
+            "board.leap_forward", "Leap forward", "Replay: ten steps forward", "greater_than_sign"
+        ),
+        scoped_action(
+            "board.jump",
+            "Jump",
+            "Replay: type a moment, such as 2026-11-20 18:00, yesterday 18:00 or 3h ago",
+            "at",
+            footer=True,
+        ),
+        scoped_action("board.live", "Live", "Leave the replay: the present again", "L"),
+        scoped_action(
+            "board.measure",
+            "Figure",
+            "Draw the next figure of the endpoint: latency, throughput, uptime",
+            "m",
+            footer=True,
+        ),
+        scoped_action("board.order", "Order", "By model, or the worst first", "s"),
+        scoped_action(
+            "board.zone", "UTC/local", "Moments in UTC, or in this machine's own time", "z"
+        ),
+        scoped_action(
+            "board.watch",
+            "Watch a model",
+            "Record the endpoints of one more model, on this machine",
+            "a",
+            footer=True,
+        ),
+        scoped_action(
+            "board.unwatch",
+            "Watch no more",
+            "Take the selected model off the board; what was recorded of it stays",
+            "W",
+            target=True,
+        ),
+        show_action("board.open", "Open", "Show every figure of the selected endpoint"),
+        scoped_action(
+            "board.changes",
+            "Changes",
+            "What changed between two moments: prices, uptime, credits, keys, guardrails",
+            "c",
+        ),
+    ),
+    "changes": (
+        scoped_action(
+            "changes.between", "Moments", "Type the two moments to compare", "at", "c", footer=True
+        ),
+        scoped_action(
+            "changes.each",
+            "Net/each",
+            "The difference between the two moments, or every change on the way",
+            "e",
+            footer=True,
+        ),
+    ),
+    "models": (
+        scoped_action(
+            "models.watch",
+            "Watch",
+            "Put the selected model on the board, or take it off",
+            "W",
+            target=True,
+            also="record monitor board",
+        ),
+        show_action(
+            "models.price",
+            "Price",
+            "What a request would cost at every endpoint of this model, cheapest first",
+            "p",
+            footer=True,
+            also="cost calculate estimate",
+        ),
+        show_action(
+            "models.guardrails",
+            "Guardrails",
+            "What each guardrail leaves of this model, the ones that block it first",
+            "R",
+        ),
+        scoped_action(
+            "models.all-endpoints",
+            "All endpoints",
+            "The endpoints of all models in one list, the cheapest first",
+            "A",
+            footer=True,
+            also="find cheapest providers",
+        ),
+        _figures("models"),
+        try_action("models", "Send a request to the selected model"),
+        compare_action("models", "Send one request to each of 2 to 4 marked models, side by side"),
+    ),
+    "endpoints": (
+        show_action(
+            "endpoints.price",
+            "Price",
+            "What a request would cost here and at the other endpoints, cheapest first",
+            "p",
+            footer=True,
+        ),
+        _figures("endpoints"),
+        try_action("endpoints", "Send a request to the selected endpoint only"),
+        compare_action(
+            "endpoints", "Send one request to each of 2 to 4 marked endpoints, side by side"
+        ),
+        scoped_action(
+            "endpoints.model",
+            "About the model",
+            "What the catalog says of this model, also of one that no list shows",
+            "i",
+            footer=True,
+        ),
+    ),
+    "all-endpoints": (
+        show_action(
+            "all-endpoints.model",
+            "Its model",
+            "The endpoints of the selected row's model, with their last 24 hours",
+            "o",
+            footer=True,
+        ),
+        show_action(
+            "all-endpoints.price",
+            "Price",
+            "What a request would cost here and at the model's other endpoints, cheapest first",
+            "p",
+            footer=True,
+        ),
+        _figures("all-endpoints"),
+        try_action("all-endpoints", "Send a request to the selected endpoint only"),
+        compare_action(
+            "all-endpoints", "Send one request to each of 2 to 4 marked endpoints, side by side"
+        ),
+    ),
+    "model-guardrails": (
+        show_action(
+            "model-guardrails.go", "Guardrail", "Go to the selected guardrail", "R", footer=True
+        ),
+    ),
+    "key": (
+        scoped_action(
+            "key.models",
+            "Models",
+            "The models that the guardrails on this key leave",
+            "m",
+            footer=True,
+        ),
+    ),
+    "alerts": (
+        scoped_action(
+            "alerts.acknowledge",
+            "Acknowledge",
+            "Say that you know of the selected or marked alerts",
+            "a",
+            target=True,
+            marked="all",
+            footer=True,
+        ),
+        scoped_action(
+            "alerts.silence",
+            "Silence",
+            "Tell nobody of the selected or marked alerts for a time, or tell again",
+            "z",
+            target=True,
+            marked="all",
+            footer=True,
+            also="mute snooze",
+        ),
+        show_action(
+            "alerts.go", "Subject", "Go to what the selected alert is about", "o", footer=True
+        ),
+        scoped_action("alerts.rules", "Rules", "What is watched", "R", footer=True),
+        scoped_action("alerts.history", "History", "What happened with alerts", "H", footer=True),
+    ),
+    "alert-history": (
+        show_action(
+            "alert-history.go",
+            "Subject",
+            "Go to what the selected event is about",
+            "o",
+            footer=True,
+        ),
+    ),
+    "alert-rules": (
+        scoped_action(
+            "alert-rules.create", "New", "Make a rule", "n", footer=True, also="create add alert"
+        ),
+        scoped_action(
+            "alert-rules.edit",
+            "Edit",
+            "Change the selected rule, with a look at what it would have told",
+            "e",
+            target=True,
+            footer=True,
+        ),
+        scoped_action(
+            "alert-rules.toggle",
+            "On/off",
+            "Switch the selected rule on or off",
+            "x",
+            target=True,
+            footer=True,
+            also="disable enable deactivate activate",
+        ),
+        scoped_action(
+            "alert-rules.delete",
+            "Delete",
+            "Delete the selected rule; a built-in one is as it was made",
+            "D",
+            "delete",
+            target=True,
+            also="remove",
+        ),
+        scoped_action(
+            "alert-rules.effects",
+            "Effects",
+            "What an alert does: notice, title, bell, a command of yours",
+            "E",
+            footer=True,
+        ),
+    ),
+    "findings": (
+        on_selected(
+            "findings.fix",
+            "Fix",
+            "Plan what mends the selected finding; nothing is sent before you agree",
+            "f",
+        ),
+        show_action(
+            "findings.go", "Subject", "Go to what the selected finding is about", "o", footer=True
+        ),
+    ),
+    "generation": (
+        scoped_action(
+            "generation.lookup",
+            "Look up",
+            "Type the id of another generation",
+            "slash",
+            "i",
+            footer=True,
+        ),
+        show_action(
+            "generation.content",
+            "Content",
+            "What it read and wrote, where its workspace logs that",
+            "c",
+            footer=True,
+        ),
+        on_selected("generation.feedback", "Feedback", "Say what was wrong with it", "f"),
+        show_action("generation.model", "Model", "Go to the endpoints of its model", "o"),
+    ),
+}
+"""By scope; those of one scope stand in the order in which its screen offers them."""

@@ -1,0 +1,272 @@
+"""The selected endpoint: what it was over time, and its figures as curves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+
+from gwtui.crud.resource import Tone
+from gwtui.domain import money, times
+from gwtui.domain.uptime import DEGRADED_BELOW, DOWN_BELOW
+from gwtui.ui.board.endpoints import EndpointLine
+from gwtui.ui.board.panels import BoardView, Panel, Question
+from gwtui.ui.text import cell_content, toned
+from gwtui.ui.widgets.lines import OneLine
+from gwtui.ui.widgets.plot import (
+    Block,
+    PlotFigure,
+    PlotLine,
+    PlotView,
+    PlotWindow,
+    fitted,
+    legend,
+    timeline,
+)
+from gwtui.ui.widgets.plot.paint import column_of
+from gwtui.watch.board import BoardSnapshot
+from gwtui.watch.history.model import Curve, Point, RecordedChange
+from gwtui.watch.history.queries import ProbeReading, endpoint_curves, last_probe
+
+_GAP = Block("", "plain")
+_ABSENT = Block("no traffic", "muted")
+_HEALTHY = Block("healthy", "good")
+_DEGRADED = Block("degraded", "warn")
+_DOWN = Block("down", "bad")
+STATES = (_HEALTHY, _DEGRADED, _DOWN, _ABSENT)
+"""What a block may stand for."""
+_WORST_LAST = (_GAP, _ABSENT, _HEALTHY, _DEGRADED, _DOWN)
+PLOT_ROOM = 42
+"""Cells that a plot needs to be of use beside another one."""
+_MARGINS = 2
+
+
+def blocks_of(curve: Curve | None, window: PlotWindow, width: int) -> Sequence[Block]:
+    """One block per cell; what nobody recorded stays blank."""
+    cells = [_GAP] * max(0, width)
+    if curve is None or not cells:
+        return cells
+    for point in curve.points:
+        if not window.since <= point.at < window.until:
+            continue
+        block = block_of(point)
+        first = column_of(point.at, window, width)
+        last = column_of(point.at + curve.width, window, width, end=True)
+        for cell in range(first, max(first + 1, last)):
+            cells[cell] = max(cells[cell], block, key=_WORST_LAST.index)
+    return cells
+
+
+def block_of(point: Point) -> Block:
+    """One slot by its lowest share of good requests."""
+    if point.state == "gap":
+        return _GAP
+    if point.state == "null" or point.low is None:
+        return _ABSENT
+    if point.low < DOWN_BELOW:
+        return _DOWN
+    return _DEGRADED if point.low < DEGRADED_BELOW else _HEALTHY
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A plot of the selected endpoint: figures of one unit, which the name tells."""
+
+    name: str
+    figures: tuple[tuple[str, str, Tone], ...]
+    """PlotFigure, name and tone of each curve; the last one lies on top."""
+    words: Callable[[Decimal], str]
+    ceiling: Decimal | None = None
+
+
+MEASURES = (
+    Measure(
+        "latency ms",
+        (
+            ("latency_p50", "p50", "accent"),
+            ("latency_p90", "p90", "plain"),
+            ("latency_p99", "p99", "warn"),
+        ),
+        lambda value: f"{value:,.0f}",
+    ),
+    Measure(
+        "throughput t/s",
+        (
+            ("throughput_p50", "p50", "accent"),
+            ("throughput_p90", "p90", "plain"),
+            ("throughput_p99", "p99", "warn"),
+        ),
+        lambda value: f"{value:,.1f}",
+    ),
+    Measure(
+        "uptime",
+        (("uptime_last_1d", "1d", "plain"), ("uptime_last_5m", "5m", "accent")),
+        lambda value: money.percent_points(value, places=1),
+        Decimal(100),
+    ),
+)
+PROBED = Measure("probe ms", (("probe_ttft", "first token", "accent"),), lambda v: f"{v:,.0f}")
+"""Drawn of an endpoint that is probed."""
+
+
+class EndpointPanel(Panel):
+    """Title, timeline, and as many plots as there is room for; ``next_measure`` shows the rest."""
+
+    def __init__(self) -> None:
+        super().__init__(id="board-endpoint", classes="panel")
+        self._line: EndpointLine | None = None
+        self._curves: Mapping[str, Curve | None] = {}
+        self._probe: ProbeReading | None = None
+        self._of: str | None = None
+        """The endpoint that the curves are of."""
+        self._first = 0
+        self._view: BoardView | None = None
+
+    def compose(self) -> ComposeResult:
+        """Title, timeline, plots."""
+        yield OneLine(id="board-endpoint-title")
+        yield OneLine(id="board-timeline")
+        with Horizontal(id="board-plots"):
+            for number in range(len(MEASURES) + 1):
+                yield PlotView(id=f"board-plot-{number}")
+
+    # What others do ---------------------------------------------------------------------------
+
+    def select(self, line: EndpointLine | None, view: BoardView) -> None:
+        """Show this endpoint; its curves follow with the next answer."""
+        self._line = line
+        self._show(view)
+
+    def next_measure(self) -> None:
+        """Show the next figure first."""
+        self._first = (self._first + 1) % len(self._measures)
+        if self._view is not None:
+            self._show(self._view)
+
+    def show_snapshot(self, _snapshot: BoardSnapshot, view: BoardView) -> None:
+        """The verdict may be another one."""
+        self._show(view)
+
+    def question(self, view: BoardView) -> Question | None:
+        """Every curve of the selected endpoint."""
+        line, reach = self._line, view.reach
+        if line is None or line.row is None:
+            return None
+        identity = line.identity
+        return lambda reader: (
+            identity,
+            endpoint_curves(reader, reach, identity),
+            last_probe(reader, reach, identity),
+        )
+
+    def answer(self, found: Any, view: BoardView) -> None:
+        """Draw the curves, unless another endpoint was selected meanwhile."""
+        self._of, self._curves, self._probe = (None, {}, None) if found is None else found
+        self._show(view)
+
+    def on_resize(self) -> None:
+        """Another number of plots may fit."""
+        if self._view is not None:
+            self._show(self._view)
+
+    # Showing ----------------------------------------------------------------------------------
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The figures that found no room; ``next_measure`` shows them."""
+        shown = self.shown
+        return tuple(one.name.partition(" ")[0] for one in self._measures if one not in shown)
+
+    @property
+    def shown(self) -> tuple[Measure, ...]:
+        """What is drawn, as many plots as fit, from the chosen one on."""
+        measures = self._measures
+        first = self._first % len(measures)
+        order = measures[first:] + measures[:first]
+        return order[: max(1, self.size.width // PLOT_ROOM)]
+
+    @property
+    def _current(self) -> bool:
+        """Whether what was read is of the selected endpoint."""
+        return self._line is not None and self._of == self._line.identity
+
+    @property
+    def _measures(self) -> tuple[Measure, ...]:
+        probed = self._current and self._curves.get("probe_ttft") is not None
+        return (*MEASURES, PROBED) if probed else MEASURES
+
+    def _show(self, view: BoardView) -> None:
+        self._view = view
+        if not self.is_mounted or not self.size.width:
+            return
+        self.query_one("#board-endpoint-title", OneLine).show(self._title(view))
+        line = self._line
+        curves = self._curves if self._current else {}
+        width = self.size.width - _MARGINS
+        window = fitted(view.window, curves.values())
+        blocks = blocks_of(curves.get("uptime_last_5m"), window, width)
+        self.query_one("#board-timeline", OneLine).show(timeline(blocks, width, ascii=view.ascii))
+        shown = self.shown
+        for number in range(len(MEASURES) + 1):
+            plot = self.query_one(f"#board-plot-{number}", PlotView)
+            plot.display = number < len(shown)
+            if plot.display:
+                prices = () if line is None else line.prices
+                plot.draw(_figure(shown[number], curves, prices, view))
+
+    def _title(self, view: BoardView) -> Content:
+        line = self._line
+        if line is None:
+            return Content("")
+        verdict = cell_content(line.verdict)
+        age = line.readings.age(view.now)
+        if line.readings.is_old(view.now) and age is not None:
+            verdict = Content.assemble(
+                verdict, toned(f" when last read {times.age(age)} ago", "warn")
+            )
+        title = Content.assemble(toned(line.title, "plain", bold=True), "  ", verdict)
+        if self._current and self._probe is not None:
+            title = Content.assemble(title, "  ", _probe_words(self._probe, view))
+        return self._beside(title, view)
+
+    def _beside(self, title: Content, view: BoardView) -> Content:
+        """What the timeline below shows, as far as there is room for it."""
+        name = toned("uptime 5m below", "muted")
+        signs = Content.assemble(name, "  ", legend(STATES, ascii=view.ascii))
+        for words in (signs, name):
+            room = self.size.width - _MARGINS - title.cell_length - words.cell_length
+            if room >= _MARGINS:
+                return Content.assemble(title, " " * room, words)
+        return title
+
+
+def _probe_words(probe: ProbeReading, view: BoardView) -> Content:
+    """The last probe from here, beside what the gateway reports."""
+    ago = f"{times.age(max(0.0, (view.now - probe.at).total_seconds()))} ago"
+    if not probe.answered:
+        return toned(f"probe failed {ago}", "bad")
+    took = "no token" if probe.ttft is None else f"{probe.ttft:,.0f} ms"
+    return toned(f"probe {took} {ago}", "muted")
+
+
+def _figure(
+    measure: Measure,
+    curves: Mapping[str, Curve | None],
+    prices: tuple[RecordedChange, ...],
+    view: BoardView,
+) -> PlotFigure:
+    return PlotFigure(
+        measure.name,
+        fitted(view.window, curves.values()),
+        tuple(PlotLine(curves.get(figure), name, tone) for figure, name, tone in measure.figures),
+        measure.words,
+        ceiling=measure.ceiling,
+        zone=view.zone,
+        ascii=view.ascii,
+        marks=tuple(change.at for change in prices),
+    )

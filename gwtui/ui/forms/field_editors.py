@@ -1,0 +1,490 @@
+"""The editors of single fields: a line of text, one choice of a few, ticks, lines of text.
+
+Others are one line in the form and open a screen of their own to be changed.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.text import Text
+from textual import events, on, work
+from textual.actions import SkipAction
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widget import Widget
+from textual.widgets import Button, Input, TextArea
+
+from gwtui.crud.resource import Cell, Tone
+from gwtui.domain.safe_text import safe_characters, safe_line
+from gwtui.ui.forms.values import Typed
+from gwtui.ui.input_queue import OPENING
+from gwtui.ui.screens.dialogs import AskScreen
+from gwtui.ui.screens.modal import Answered
+from gwtui.ui.text import toned
+from gwtui.ui.widgets.prompt import QuietInput
+
+_GAP = 2
+
+
+class Edited(Message):
+    """The person changed what an editor holds."""
+
+    def __init__(self, typed: Typed) -> None:
+        super().__init__()
+        self.typed = typed
+
+
+class Entered(Message):
+    """Enter in an editor that does not use it: on to the next field."""
+
+
+class TextEditor(QuietInput):
+    """A line of text; entering it never selects, so that the next key replaces nothing."""
+
+    def __init__(self, value: str, placeholder: str) -> None:
+        super().__init__(placeholder=placeholder)
+        self._given = value
+        self.begin_with(value)
+
+    def follow(self, value: str) -> None:
+        """Show a text that the form filled in; the person did not type it."""
+        if value != self.value:
+            self._given = self.value = value
+            self.cursor_position = len(value)
+
+    @on(Input.Changed)
+    def _changed(self, event: Input.Changed) -> None:
+        event.stop()
+        # Not the event's value: a suggestion may have followed since.
+        if self.value != self._given:
+            self._given = self.value
+            self.post_message(Edited(self.value))
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.post_message(Entered())
+
+
+class Hinted(Message):
+    """What an editor has to say about its value has changed."""
+
+
+class ChoiceEditor(Widget, can_focus=True):
+    """One of a few, all in sight: "● never  ○ daily". Arrows, space, letters or mouse.
+
+    Letters are the beginning of a label, or of a word in it. While no label begins with what was
+    typed the choice from before stands and Enter does not go on; Escape brings it back, too.
+    Options are (value, label); labels must have passed ``safe_text``.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "step(-1)", show=False),
+        Binding("right,space", "step(1)", show=False),
+        Binding("home", "jump(0)", show=False),
+        Binding("end", "jump(-1)", show=False),
+        Binding("enter", "enter", show=False),
+    ]
+
+    SEARCHES: ClassVar[bool] = True
+    """Whether letters choose."""
+    chosen: reactive[int] = reactive(0)
+
+    def __init__(
+        self,
+        options: Sequence[tuple[Typed, str]],
+        value: Typed,
+        *,
+        id: str | None = None,
+    ) -> None:
+        super().__init__(id=id)
+        self._options = tuple(options)
+        values = [option for option, _ in self._options]
+        self.set_reactive(ChoiceEditor.chosen, values.index(value) if value in values else 0)
+        self.styles.height = "auto"
+        self._typed = ""
+        self._before = self.chosen
+        """What was chosen before something was typed."""
+
+    @property
+    def value(self) -> Typed:
+        """The chosen value."""
+        return self._options[self.chosen][0]
+
+    def get_content_height(self, _container: Size, _viewport: Size, width: int) -> int:
+        """Options that do not fit on a line go on to the next."""
+        return len(self._broken(width))
+
+    @property
+    def _lines(self) -> list[list[int]]:
+        return self._broken(self.size.width)
+
+    def _broken(self, width: int) -> list[list[int]]:
+        """The options that stand on each line."""
+        lines: list[list[int]] = [[]]
+        taken = 0
+        for index in range(len(self._options)):
+            if lines[-1] and taken + self._width(index) > width:
+                lines.append([])
+                taken = 0
+            lines[-1].append(index)
+            taken += self._width(index) + _GAP
+        return lines
+
+    def _width(self, index: int) -> int:
+        return Content(self._options[index][1]).cell_length + _GAP
+
+    def render(self) -> Content:
+        """Every option; the chosen one is marked by its sign as well as by colour."""
+        lines = [Content(" " * _GAP).join(map(self._option, line)) for line in self._lines]
+        return Content("\n").join(lines)
+
+    def _option(self, index: int) -> Content:
+        chosen = index == self.chosen
+        tone: Tone = "accent" if chosen and self.has_focus else "plain" if chosen else "muted"
+        return toned(f"{'●' if chosen else '○'} {self._options[index][1]}", tone, bold=chosen)
+
+    def follow(self, value: Typed) -> None:
+        """Choose in code; a value that is no option changes nothing."""
+        values = [option for option, _ in self._options]
+        if value in values:
+            self.chosen = values.index(value)
+
+    def watch_chosen(self) -> None:
+        """Tell the form."""
+        self.post_message(Edited(self.value))
+
+    def hint(self) -> Cell | None:
+        """That nothing is called as it was typed."""
+        if not self._typed or self._called(self._typed) is not None:
+            return None
+        kept = self._options[self._before][1]
+        return Cell(f"no choice begins with “{safe_line(self._typed, 30)}”: still {kept}", "warn")
+
+    def action_step(self, step: int) -> None:
+        """The next or previous option; goes around at the ends."""
+        self.chosen = (self.chosen + step) % len(self._options)
+
+    def action_jump(self, index: int) -> None:
+        """The first or last option."""
+        self.chosen = index % len(self._options)
+
+    def action_enter(self) -> None:
+        """On to the next field."""
+        self.post_message(Entered())
+
+    def on_blur(self) -> None:
+        """Forget what was typed to search."""
+        self._search("")
+
+    def on_key(self, event: events.Key) -> None:
+        """Letters choose; Backspace and Escape take them back."""
+        if not self.SEARCHES:
+            return
+        typed = self._typed
+        if self._continues(event.character or ""):
+            event.stop()
+            self._search(typed + (event.character or ""))
+        elif typed and event.key == "backspace":
+            event.stop()
+            self._search(typed[:-1])
+        elif event.key in ("escape", "ctrl+u") and self.take_back():
+            event.stop()
+        elif event.key == "enter" and self.hint() is not None:
+            event.stop()
+            self.app.bell()
+        else:
+            self._search("")
+
+    def take_back(self) -> bool:
+        """Choose again what was chosen before something was typed; whether anything was."""
+        if not self._typed:
+            return False
+        self.chosen = self._before
+        self._search("")
+        return True
+
+    def _continues(self, letter: str) -> bool:
+        """Whether a character belongs to a label; a blank only where a label goes on with it."""
+        if letter == " ":
+            return bool(self._typed) and self._called(self._typed + letter) is not None
+        return bool(letter) and letter.isprintable()
+
+    def _search(self, typed: str) -> None:
+        """Choose what is called so; nothing typed leaves the choice as it stands."""
+        if typed == self._typed:
+            return
+        if not self._typed:
+            self._before = self.chosen
+        self._typed = typed
+        if typed:
+            found = self._called(typed)
+            self.chosen = self._before if found is None else found
+            if found is None:
+                self.app.bell()
+        self.post_message(Hinted())
+
+    def _called(self, typed: str) -> int | None:
+        """The option whose label, or a word in it, begins as typed; the same letter goes on."""
+        wanted, count = typed.casefold(), len(self._options)
+        onwards = len(wanted) == 1
+        labels = [label.casefold() for _, label in self._options]
+        if len(set(wanted)) == 1 and not any(label.startswith(wanted) for label in labels):
+            wanted, onwards = wanted[0], True
+        start = self.chosen + 1 if onwards else self.chosen
+        order = [(start + step) % count for step in range(count)]
+        for begins in (str.startswith, _has_word):
+            for index in order:
+                if begins(labels[index], wanted):
+                    return index
+        return None
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose what was clicked."""
+        self._choose_at(event)
+
+    def _choose_at(self, event: events.Click) -> None:
+        end = 0
+        for index in self._lines[event.y] if event.y < len(self._lines) else ():
+            start, end = end, end + self._width(index) + _GAP
+            if start <= event.x < end - _GAP:
+                self.chosen = index
+                return
+
+
+def _has_word(label: str, beginning: str) -> bool:
+    """Whether a word of a label, or what follows from it on, begins so."""
+    return f" {beginning}" in label
+
+
+class TickEditor(ChoiceEditor):
+    """A statement to make: "[ ] I have stored it", "[x] I have stored it".
+
+    No letter makes it by mistake. Space makes it or takes it back, Enter makes it and goes on.
+    """
+
+    SEARCHES = False
+
+    def __init__(self, statement: str, *, id: str | None = None) -> None:
+        super().__init__([(False, statement), (True, statement)], False, id=id)
+        self._statement = statement
+
+    def render(self) -> Content:
+        """The box and the statement."""
+        ticked = bool(self.value)
+        tone: Tone = "accent" if self.has_focus else "plain"
+        box = toned("[x] " if ticked else "[ ] ", tone, bold=True)
+        return Content.assemble(box, toned(self._statement, tone, bold=ticked))
+
+    def _broken(self, _width: int) -> list[list[int]]:
+        return [[0]]
+
+    def action_enter(self) -> None:
+        """Make the statement, and on to what comes next."""
+        self.follow(True)
+        super().action_enter()
+
+    def _choose_at(self, event: events.Click) -> None:
+        event.stop()
+        self.action_step(1)
+
+
+class OpensByTyping(Widget):
+    """Opens its list on the first letter, which is then sought there."""
+
+    _typed = ""
+
+    def on_key(self, event: events.Key) -> None:
+        """Letters and digits; several may come before the list is there."""
+        if event.character and event.character.isalnum():
+            event.stop()
+            self._typed += event.character
+            if len(self._typed) == 1:
+                self.action_open()
+
+    def take_typed(self) -> str:
+        """What was typed before the list was there."""
+        typed, self._typed = self._typed, ""
+        return typed
+
+    def action_open(self) -> object:
+        """Open the list."""
+        raise NotImplementedError
+
+
+class LinesEditor(TextArea):
+    """A few lines of text. Tab leaves it, and so do the arrows beyond its first and last line.
+
+    The text may hold anything, also what came from the gateway; what is shown cannot disturb.
+    """
+
+    def __init__(self, value: str, placeholder: str = "") -> None:
+        super().__init__(value, compact=True, highlight_cursor_line=False, placeholder=placeholder)
+        self.cursor_blink = False
+        self._given = self.text
+
+    def on_resize(self) -> None:
+        """Fold anew; without a scroll bar first, for one that was needed takes width and stays."""
+        self.show_vertical_scrollbar = False
+        # It was painted in its new size as it was folded before.
+        self.refresh()
+
+    def get_line(self, line_index: int) -> Text:
+        """A line as it is shown. Tabs stay: they are expanded later."""
+        parts = self.document.get_line(line_index).split("\t")
+        return Text("\t".join(map(safe_characters, parts)), end="", no_wrap=True)
+
+    @on(TextArea.Changed)
+    def _changed(self, event: TextArea.Changed) -> None:
+        event.stop()
+        if self.text != self._given:
+            self._given = self.text
+            self.post_message(Edited(self.text))
+
+    def action_cursor_up(self, select: bool = False) -> None:
+        """The line before; from the first one to the field before."""
+        if not select and self._line == 0:
+            self.screen.focus_previous()
+        else:
+            super().action_cursor_up(select)
+
+    def action_cursor_down(self, select: bool = False) -> None:
+        """The next line; from the last one to the next field."""
+        if not select and self._line == self.wrapped_document.height - 1:
+            self.screen.focus_next()
+        else:
+            super().action_cursor_down(select)
+
+    def action_cursor_page_up(self) -> None:
+        """Belongs to the form: what is shown of the text is no page."""
+        raise SkipAction
+
+    def action_cursor_page_down(self) -> None:
+        """Belongs to the form."""
+        raise SkipAction
+
+    @property
+    def _line(self) -> int:
+        """The line on the screen, wrapped ones counted, that the cursor is on."""
+        return self.wrapped_document.location_to_offset(self.cursor_location).y
+
+
+@dataclass(frozen=True, slots=True)
+class ValueResult:
+    """The value that a screen gave back; wrapped, because the value itself may be None."""
+
+    typed: Typed
+
+
+class ValueScreen(Answered[ValueResult | None]):
+    """Changes one value. Gives it back when done, None when left; leaving a change asks first."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "done", show=False, priority=True, id="form.send"),
+        Binding("escape", "leave", show=False, priority=True, id="form.leave"),
+    ]
+
+    def __init__(self, started: Typed) -> None:
+        super().__init__()
+        self._started = started
+
+    @abstractmethod
+    def result(self) -> Typed:
+        """The value as it is now."""
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether leaving now would lose something."""
+        return self.result() != self._started
+
+    @property
+    def loss(self) -> str:
+        """What quitting now would lose."""
+        return "What was changed here is not in the form yet."
+
+    @on(Button.Pressed, "#done")
+    def _pressed_done(self, event: Button.Pressed) -> None:
+        event.stop()
+        self.action_done()
+
+    @on(Button.Pressed, "#leave")
+    def _pressed_leave(self, event: Button.Pressed) -> None:
+        event.stop()
+        self.action_leave()
+
+    def action_done(self) -> None:
+        """Back to the form with the value."""
+        self.dismiss(ValueResult(self.result()))
+
+    def action_leave(self) -> None:
+        """Back to the form as it was; first out of what was typed at a choice."""
+        if isinstance(self.focused, ChoiceEditor) and self.focused.take_back():
+            return
+        if self.unsaved:
+            self._ask()
+        else:
+            self.dismiss(None)
+
+    @work(group=OPENING, exclusive=True)
+    async def _ask(self) -> None:
+        discard = await self.app.push_screen_wait(
+            AskScreen(
+                "Leave the field as it was?",
+                "What you changed here is then lost.",
+                safe="Keep changing",
+                deliberate="Leave as it was",
+            )
+        )
+        if discard:
+            self.dismiss(None)
+
+
+class OpeningEditor(Widget, can_focus=True):
+    """Shows a value in a few words; Enter, space or a click open its screen."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "open", show=False)]
+    DEFAULT_CSS = "OpeningEditor { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }"
+
+    def __init__(self, typed: Typed) -> None:
+        super().__init__()
+        self.typed = typed
+
+    @abstractmethod
+    def summary(self) -> str:
+        """The value in a few words, fit to be shown."""
+
+    @abstractmethod
+    def screen_to_open(self) -> ValueScreen:
+        """The screen that changes the value."""
+
+    def hint(self) -> Cell | None:
+        """What the person should know of the value; None for nothing."""
+        return None
+
+    def render(self) -> Content:
+        """The value, and that there is more to it."""
+        return Content.assemble(
+            toned("▾ ", "accent" if self.has_focus else "muted"),
+            toned(self.summary(), "accent" if self.has_focus else "plain", bold=True),
+            toned("  Enter opens" if self.has_focus else "", "muted"),
+        )
+
+    def on_click(self) -> None:
+        """Open."""
+        self.action_open()
+
+    @work(group=OPENING, exclusive=True)
+    async def action_open(self) -> None:
+        """Let the person change the value."""
+        kept = await self.app.push_screen_wait(self.screen_to_open())
+        if kept is not None and kept.typed != self.typed:
+            self.typed = kept.typed
+            self.refresh()
+            self.post_message(Edited(kept.typed))

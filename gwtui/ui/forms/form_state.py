@@ -1,0 +1,368 @@
+"""What a form knows: typed texts, values, refusals. No widgets, so that every rule is testable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import SecretStr, ValidationError
+
+from gwtui.client.errors import (
+    BadRequestError,
+    ConnectFailedError,
+    GatewayError,
+    InvalidRequestError,
+)
+from gwtui.contract.request import (
+    FieldRules,
+    Problem,
+    RequestModel,
+    field_rules,
+    part_rules,
+    problems,
+)
+from gwtui.crud.form import BuiltinRow, CustomRow, Facts, FieldGroup, FormField, FormSpec
+from gwtui.crud.resource import Cell, Tone
+from gwtui.domain.diffs import ABSENT, same
+from gwtui.domain.safe_text import safe_line, safe_text
+from gwtui.ui.forms.values import Typed, to_typed, to_value
+
+
+def named(error: GatewayError, rules: Mapping[str, FieldRules]) -> Iterable[Problem]:
+    """The refusal by field. A 400 reads "field: message", several of them joined by "; ".
+
+    A field inside a list reads "content_filters.0.pattern".
+    """
+    if isinstance(error, InvalidRequestError):
+        return error.problems
+    if not isinstance(error, BadRequestError):
+        return [Problem("", error.message)]
+    found: list[Problem] = []
+    for part in error.message.split("; "):
+        field, colon, message = part.partition(": ")
+        if colon and field.partition(".")[0] in rules:
+            found.append(Problem(field, message))
+        elif found:
+            last = found.pop()
+            found.append(Problem(last.field, f"{last.message}; {part}"))
+        else:
+            found.append(Problem("", part))
+    return found
+
+
+NOTHING_CHANGED = "Nothing was changed yet."
+_CLOSE_TO_FULL = 0.9
+_ROWS = frozenset({"builtins", "filters"})
+COUNTED = _ROWS | {"text", "lines", "pick"}
+"""Kinds whose length or number of entries is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormSummary:
+    """How far a part of a form is."""
+
+    wrong: int
+    """Fields whose problem is said."""
+    lacking: int
+    """Fields that must still be filled in or finished."""
+    changed: int
+
+
+class FormState:
+    """One form being filled in."""
+
+    def __init__(self, spec: FormSpec, facts: Facts) -> None:
+        self.spec = spec
+        self.facts = facts
+        self.fields: Mapping[str, FormField] = {
+            field.name: field for field in spec.every_field() if field.fixed is None
+        }
+        self._rules = {**field_rules(spec.model), **part_rules(spec.model)}
+        unsaid = ABSENT if spec.partial else None
+        self._initial: dict[str, Typed] = {
+            name: to_typed(field, spec.initial.get(name, unsaid))
+            for name, field in self.fields.items()
+        }
+        self._given = {name: self._plain(name, value) for name, value in spec.initial.items()}
+        self._typed = dict(self._initial)
+        self._touched: set[str] = set()
+        self._settled: set[str] = set()
+        self._refused: dict[str, str] = {}
+        self._problems: dict[str, str] = {}
+        self.refusal = ""
+        """What the gateway said about the whole request."""
+        self._check()
+
+    # What is typed --------------------------------------------------------------------------
+
+    def typed(self, name: str) -> Typed:
+        """What the field's editor holds."""
+        return self._typed[name]
+
+    def put(self, name: str, typed: Typed) -> None:
+        """The person typed or chose; a refusal of the old text no longer counts."""
+        if self._typed[name] == typed:
+            return
+        self._typed[name] = typed
+        self._touched.add(name)
+        self._refused = {
+            path: problems for path, problems in self._refused.items() if self._owner(path) != name
+        }
+        self.refusal = ""
+        self._suggest()
+        self._check()
+
+    def _suggest(self) -> None:
+        """Fill in what follows from other fields and was not touched."""
+        if self.spec.partial:
+            return
+        for name, field in self.fields.items():
+            if field.suggest is not None and name not in self._touched:
+                self._typed[name] = field.suggest(self.values())
+
+    def leave(self, name: str) -> None:
+        """The person left the field: what is wrong with it may be said plainly."""
+        self._settled.add(name)
+
+    def forget_secrets(self) -> None:
+        """Forget the secrets that were typed; called when the form is closed."""
+        self._typed |= {
+            name: SecretStr("")
+            for name, typed in self._typed.items()
+            if isinstance(typed, SecretStr)
+        }
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything differs from what the form started with."""
+        return self._typed != self._initial
+
+    # What it means --------------------------------------------------------------------------
+
+    def rules(self, name: str) -> FieldRules:
+        """The model's rules of a field."""
+        return self._rules[name]
+
+    def value(self, name: str) -> Any:
+        """The field's value, ABSENT while it cannot be read."""
+        try:
+            return self._read(name)
+        except ValueError:
+            return ABSENT
+
+    def is_unknown(self, name: str) -> bool:
+        """Whether the gateway did not say what the field is, and nothing was typed instead."""
+        return (
+            self.spec.partial
+            and name not in self.spec.initial
+            and self.fields[name].kind != "secret"
+            and self._typed[name] == self._initial[name]
+        )
+
+    def _read(self, name: str) -> Any:
+        typed = self._typed[name]
+        if typed == self._initial[name]:
+            if name in self._given:
+                return self._given[name]
+            if self.is_unknown(name):
+                return ABSENT
+        return to_value(self.fields[name], self._rules[name], typed, self.facts.now())
+
+    def _plain(self, name: str, value: Any) -> Any:
+        """What the form began from; entries that came as models in the words of a request."""
+        field = self.fields.get(name)
+        if field is None or field.kind not in _ROWS:
+            return value
+        return to_value(field, self._rules[name], to_typed(field, value), self.facts.now())
+
+    def values(self) -> dict[str, Any]:
+        """Every value that can be read."""
+        return {name: value for name in self.fields if (value := self.value(name)) is not ABSENT}
+
+    def payload(self) -> dict[str, Any]:
+        """The body of the request: all that was given, or for an update all that changed."""
+        if self.spec.partial:
+            return _nested(
+                (name, value)
+                for name, value in self.values().items()
+                if self._typed[name] != self._initial[name]
+                and (name not in self._given or not same(value, self._given[name]))
+            )
+        begun = {name: value for name, value in self._given.items() if name not in self.fields}
+        return begun | _nested(
+            (name, value)
+            for name, value in self.values().items()
+            if value is not None or name in self._touched
+        )
+
+    def request(self) -> RequestModel | None:
+        """The valid request, None while something is wrong."""
+        self._check()
+        if self._problems or (self.spec.partial and not self.payload()):
+            return None
+        return self.spec.model.model_validate(self.payload())
+
+    # What is wrong --------------------------------------------------------------------------
+
+    def attempt(self) -> bool:
+        """Submitting was asked for: everything wrong is said from now on. Whether all is well."""
+        self._settled.update(self.fields)
+        self._check()
+        if self.spec.partial and not self._problems and not self.payload():
+            self.refusal = NOTHING_CHANGED
+            return False
+        loose = [
+            text for path, text in self._problems.items() if self._owner(path) not in self.fields
+        ]
+        self.refusal = "; ".join(loose)
+        return not self._problems
+
+    def problem(self, name: str) -> Cell | None:
+        """What is wrong with a field, once it was touched; a hint until it was left."""
+        message = next(self._messages(name), None)
+        if message is None or name not in self._touched | self._settled:
+            return None
+        return Cell(message, "bad" if name in self._settled else "warn")
+
+    def _messages(self, name: str) -> Iterator[str]:
+        """What is wrong with a field and with its entries, refusals first."""
+        for path, message in (*self._refused.items(), *self._problems.items()):
+            if self._owner(path) == name:
+                yield f"{_place(path, self._typed.get(name))}{message}"
+
+    def entry_problems(self, name: str) -> Mapping[int, Mapping[str, str]]:
+        """What is wrong with the entries of a list: place -> part of the entry ("" whole) -> why.
+
+        Places count from 0 in what the editor holds.
+        """
+        found: dict[int, dict[str, str]] = {}
+        for path, message in (*self._problems.items(), *self._refused.items()):
+            root, _, rest = path.partition(".")
+            place, _, part = rest.partition(".")
+            if root == name and place.isdecimal():
+                found.setdefault(int(place), {})[part] = message
+        return found
+
+    @property
+    def first_problem(self) -> str | None:
+        """The first field that something is wrong with."""
+        wrong = {self._owner(path) for path in (*self._problems, *self._refused)}
+        return next((name for name in self.fields if name in wrong), None)
+
+    def summary(self, group: FieldGroup) -> FormSummary:
+        """How far a group of fields is."""
+        names = [field.name for field in group.fields if field.name in self.fields]
+        problems = [self.problem(name) for name in names]
+        wrong = sum(cell is not None and cell.tone == "bad" for cell in problems)
+        bad = sum(next(self._messages(name), None) is not None for name in names)
+        changed = sum(self._typed[name] != self._initial[name] for name in names)
+        return FormSummary(wrong, bad - wrong, changed)
+
+    def refuse(self, error: GatewayError) -> None:
+        """The gateway, or the client for it, refused: on the fields it names, else on the form."""
+        rest: list[str] = []
+        for problem in named(error, self._rules):
+            if self._owner(problem.field) in self.fields:
+                self._settled.add(self._owner(problem.field))
+                self._refused[problem.field] = safe_text(problem.message, 200)
+            else:
+                rest.append(str(problem))
+        self.refusal = safe_text("; ".join(rest), 300)
+        if isinstance(error, ConnectFailedError):
+            self.refusal = f"{self.refusal.rstrip('.')}. Nothing was sent."
+        if rest and error.request_id:
+            self.refusal += f" (request {safe_text(error.request_id, 60)})"
+
+    def note(self, name: str) -> Cell | None:
+        """What the value means, from the field's preview."""
+        if self.is_unknown(name):
+            return Cell("unknown: the gateway did not say; stays as it is", "muted")
+        preview = self.fields[name].preview
+        value = self.value(name)
+        if preview is None or value is ABSENT:
+            return None
+        return preview(value, self.values(), self.facts)
+
+    def counter(self, name: str) -> Cell | None:
+        """The length of a text against its limits; None where the model has none."""
+        rules = self._rules[name]
+        typed = self._typed[name]
+        if isinstance(typed, tuple):
+            return _count(len(typed), rules)
+        if not isinstance(typed, str) or self.fields[name].kind not in COUNTED:
+            return None
+        length = len(typed.rstrip() if self.fields[name].kind == "lines" else typed.strip())
+        if rules.max_length is not None:
+            return Cell(f"{length}/{rules.max_length}", _fullness(length, rules.max_length))
+        if rules.min_length is not None and (length or not rules.nullable):
+            short = length < rules.min_length
+            return Cell(f"{length}, min {rules.min_length}" if short else str(length), "muted")
+        return None
+
+    def _check(self) -> None:
+        """Ask the request model what is wrong."""
+        found: dict[str, str] = {}
+        for name in self.fields:
+            try:
+                self._read(name)
+            except ValueError as error:
+                found[name] = str(error)
+        try:
+            if not self.spec.partial or self.payload():
+                self._refer(self.spec.model.model_validate(self.payload()), found)
+        except ValidationError as error:
+            for problem in problems(error):
+                found.setdefault(problem.field, problem.message)
+        self._problems = found
+
+    def _owner(self, path: str) -> str:
+        """The field that a place such as content_filters.0.pattern or external.user belongs to."""
+        whole = path.partition(".")[0]
+        if path in self.fields or whole in self.fields:
+            return path if path in self.fields else whole
+        return next((name for name in self.fields if name.startswith(f"{whole}.")), whole)
+
+    def _refer(self, request: RequestModel, found: dict[str, str]) -> None:
+        """Ask what the service refuses beyond the model."""
+        for problem in self.spec.check(request) if self.spec.check is not None else ():
+            found.setdefault(problem.field, problem.message)
+
+
+def _nested(values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Values by name; those of "external.user" and the like in objects, which need some part."""
+    found: dict[str, Any] = {}
+    for name, value in values:
+        whole, dot, part = name.partition(".")
+        if not dot:
+            found[name] = value
+        elif value is not None:
+            found.setdefault(whole, {})[part] = value
+    return found
+
+
+def _place(path: str, typed: Typed) -> str:
+    """Where inside a field, in people's words: "filter 2, label: ", "“gpt”: "."""
+    _, _, rest = path.partition(".")
+    place, _, part = rest.partition(".")
+    if not place.isdecimal():
+        return ""
+    entry = typed[int(place)] if isinstance(typed, tuple) and int(place) < len(typed) else None
+    match entry:
+        case str():
+            return f"“{safe_line(entry, 40)}”: "
+        case BuiltinRow(slug):
+            return f"{safe_line(slug, 40)}: "
+        case CustomRow():
+            return f"filter {int(place) + 1}{', ' + part if part else ''}: "
+    return f"entry {int(place) + 1}{', ' + part if part else ''}: "
+
+
+def _count(count: int, rules: FieldRules) -> Cell | None:
+    if rules.max_length is None:
+        return Cell(str(count), "muted") if count else None
+    return Cell(f"{count} of {rules.max_length}", _fullness(count, rules.max_length))
+
+
+def _fullness(length: int, most: int) -> Tone:
+    return "bad" if length > most else "warn" if length >= most * _CLOSE_TO_FULL else "muted"

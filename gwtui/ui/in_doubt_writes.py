@@ -1,0 +1,106 @@
+"""Writes in doubt while the dashboard runs: counted, reported, offered at the first connect."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from gwtui.domain.safe_text import safe_line
+from gwtui.domain.times import relative
+
+if TYPE_CHECKING:
+    from gwtui.local.journal import OpenIntent
+    from gwtui.resources.session import Session
+    from gwtui.ui.actions.context import DashboardApp
+
+PLACE = "recovery"
+_SHOWN = frozenset({PLACE, "doubt"})
+LATER = "Look for “Writes in doubt” among the commands (ctrl+p)."
+_EVERY = 30.0
+"""Seconds between two looks at the journal: another dashboard may settle one."""
+_NAME = 60
+_NAMED = 3
+
+
+class LookInto(Message):
+    """Somebody wants to look into the write in doubt of this plan."""
+
+    def __init__(self, plan: str) -> None:
+        super().__init__()
+        self.plan = plan
+
+
+def route_to(plan: str) -> str:
+    """The path to the write of a plan."""
+    return f"{PLACE}/{plan}" if plan else PLACE
+
+
+def keep_count(session: Session) -> None:
+    """Know how many there are for as long as the session lasts."""
+    from gwtui.watch.feeds.journal import in_doubt_feed  # noqa: PLC0415 - loaded with the connection
+
+    in_doubt_feed(session.hub).watch(lambda _state: None, background=True, every=_EVERY)
+
+
+def number(session: Session) -> int:
+    """How many there are, as far as that was read."""
+    from gwtui.watch.feeds.journal import in_doubt_feed  # noqa: PLC0415 - loaded with the connection
+
+    return len(in_doubt_feed(session.hub).state.value or ())
+
+
+def reminder(session: Session | None, place: str) -> str:
+    """What the banner says on a screen; empty while there are none, and where they are shown."""
+    known = session is not None and session.completed.is_set() and place not in _SHOWN
+    count = number(session) if session is not None and known else 0
+    if not count:
+        return ""
+    return f"{counted(count)} in doubt · :{PLACE} looks into {'it' if count == 1 else 'them'}"
+
+
+async def offer_at_start(app: DashboardApp) -> None:
+    """After connecting: say that there are some, and offer to look, unless something is open."""
+    from gwtui.watch.feeds.journal import in_doubt_feed  # noqa: PLC0415 - loaded with the connection
+
+    if app.session is None:
+        return
+    found = (await in_doubt_feed(app.session.hub).refresh()).value
+    screen = app.navigation.screen
+    if not found or (screen is not None and screen.resource in _SHOWN):
+        return
+    title = f"{counted(len(found))} {'is' if len(found) == 1 else 'are'} in doubt"
+    if screen is None or screen is not app.screen:
+        app.say(f"{title}. {LATER}", severity="warning")
+        return
+    from gwtui.ui.screens.dialogs import AskScreen  # noqa: PLC0415 - only when there are some
+
+    # The line that counts them is there before the question: it stands around it.
+    screen.refresh_frame()
+    drawn = asyncio.Event()
+    screen.call_after_refresh(drawn.set)
+    await drawn.wait()
+    agreed = await app.push_screen_wait(
+        AskScreen(title, _about(app, found), safe="Later", deliberate="Look now")
+    )
+    if agreed:
+        await app.open_route(route_to(found[0].id if len(found) == 1 else ""))
+    else:
+        app.say(LATER)
+
+
+def counted(count: int) -> str:
+    """So many writes."""
+    return "1 write" if count == 1 else f"{count} writes"
+
+
+def _about(app: DashboardApp, found: Sequence[OpenIntent]) -> str:
+    now = app.clock.now()
+    newest = [*reversed(found)]
+    lines = [f"{safe_line(one.title, _NAME)}, {relative(one.at, now)}" for one in newest[:_NAMED]]
+    if len(newest) > _NAMED:
+        lines.append(f"and {len(newest) - _NAMED} more")
+    what = "; ".join(lines)
+    return f"{what}. Nobody knows whether it happened. What there is now helps to tell."

@@ -1,0 +1,300 @@
+"""Keys, clicks and pastes are handled strictly one after the other, however fast they come.
+
+Textual hands every key to the widget that has the focus when the key arrives. Over a stalled line
+many arrive at once: then they would all go to the screen that the first of them is about to leave.
+Here each waits until what the one before it began is over: what it opens is there and has the
+focus, what it closes is gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Hashable, Mapping
+from enum import IntEnum
+from typing import Any, Protocol, TypeGuard, runtime_checkable
+from weakref import ReferenceType, WeakKeyDictionary, ref
+
+from textual import events, on
+from textual.message_pump import MessagePump
+from textual.screen import Screen
+from textual.worker import NoActiveWorker, Worker, get_current_worker
+
+from gwtui.ui.terminal_app import GuardedApp
+from gwtui.ui.textual_compat.app import fail
+from gwtui.ui.textual_compat.screens import busy_pump, is_laid_out
+
+ACTIONS = "actions"
+"""Group of the workers that do what an action promises: most of them open a screen."""
+SUBMITTING = "forms"
+"""Group of the workers that send what was typed into a form; it may lead to a question."""
+OPENING = "opening"
+"""Group of the workers of a screen or widget that open another screen."""
+FINISHING = "finishing"
+"""Group of the workers that open nothing, but whose end what is typed next may count on."""
+_OPENING_SCREENS = frozenset({ACTIONS, SUBMITTING, OPENING})
+"""Groups whose workers ask a person: until then what is typed is meant for their screen."""
+PATIENCE = 2.0
+"""Seconds that input waits for what came before it; then it is dropped. Time in which the program
+itself is at work does not count."""
+GLANCE = 0.25
+"""Seconds in which nobody has seen what a key did: what is typed within them was typed blindly."""
+_HASTY = 16
+_PAUSE = 0.003
+"""Looks at the program without a pause in between, and seconds between the further ones."""
+_AT_WORK = 0.012
+"""Seconds between two looks beyond which the program was at work, or not given the processor."""
+_TOO_LONG = f": what came before took longer than {PATIENCE:.0f} s"
+_CALM = 3
+"""Looks in a row at which nothing must be going on: a task that is due has had its turn then."""
+
+Input = events.InputEvent | events.Paste
+_COUNTED = events.Key | events.Paste | events.MouseDown
+"""What a person does, of all that a terminal reports."""
+
+
+class Hold(IntEnum):
+    """What input waits for, the more patiently the higher it is."""
+
+    NOTHING = 0
+    LAYING_OUT = 1
+    """What was opened has no places yet: waited for as long as nobody can have seen it."""
+    READING = 2
+    """What was opened is read: what was typed blindly waits if it needs that."""
+    CHANGING = 3
+    """What was agreed to is carried out: what was typed blindly waits for its end."""
+    OPENING = 4
+    """A screen is to open, or a message is being handled: everything waits."""
+
+
+@runtime_checkable
+class Reader(Protocol):
+    """A screen that some of the keys mean something on only when it has read it."""
+
+    @property
+    def reading(self) -> bool:
+        """Whether something is still to come."""
+
+    def awaits(self, event: events.Event) -> bool:
+        """Whether an input is meant for what is to come."""
+
+
+class InputQueue:
+    """What was typed ahead of the program, in its order, and whether its turn has come."""
+
+    def __init__(self, app: TypedAheadApp) -> None:
+        self._app = app
+        self._waiting: deque[Input] = deque()
+        self._watcher: asyncio.Task[None] | None = None
+        self._shown_for = 0.0
+        """Seconds since everything that the latest input opened was there."""
+        self._busy: MessagePump | None = None
+        """What was found at work when it was looked for last."""
+        self._before: frozenset[Hashable] = frozenset()
+        """What was going on already when it was handed out."""
+        self._asked: WeakKeyDictionary[Worker[Any], ReferenceType[Screen[Any]]]
+        self._asked = WeakKeyDictionary()
+        """The screen that each worker opened last."""
+        self._stack: tuple[Screen[Any], ...] = ()
+        self._dropped = 0
+        self.used = False
+        """Whether anything was typed or pressed since the start."""
+        self._reporting: asyncio.TimerHandle | None = None
+        """Runs while input is dropped: until nothing comes any more."""
+
+    def admit(self, event: Input) -> bool:
+        """Whether an input can be handled now; else it waits for its turn or is dropped."""
+        self.used = self.used or isinstance(event, _COUNTED)
+        if self._leaves(event) and event.key.startswith("ctrl+"):
+            self._drop()
+            self._report("")
+        elif self._reporting is not None:
+            self._drop(event)
+            return False
+        elif self._watcher is not None:
+            if self._waiting and isinstance(event, events.MouseMove):
+                self._forget_move()
+            self._waiting.append(event)
+            return False
+        if not isinstance(event, events.MouseMove):
+            self._begin()
+        return True
+
+    @property
+    def pending(self) -> bool:
+        """Whether anything waits, or what was handed out last is not over."""
+        return self._watcher is not None
+
+    def open(self) -> None:
+        """Begin to see who opens screens. Needs a running app."""
+        self._stack = tuple(self._app.screen_stack)
+        changes = self._app.screen_change_signal
+        changes.subscribe(self._app, self._screen_changed, immediate=True)
+
+    def _screen_changed(self, _top: Screen[Any]) -> None:
+        """Remember which worker opened a screen: called while it does."""
+        before, self._stack = self._stack, tuple(self._app.screen_stack)
+        opened = [screen for screen in self._stack if screen not in before]
+        try:
+            worker = get_current_worker()
+        except NoActiveWorker:
+            return
+        if opened:
+            self._asked[worker] = ref(opened[-1])
+
+    def close(self) -> None:
+        """Hand out nothing any more."""
+        self._waiting.clear()
+        if self._watcher is not None:
+            self._watcher.cancel()
+        if self._reporting is not None:
+            self._reporting.cancel()
+
+    # One after the other ----------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        self._before = frozenset(self._going_on())
+        self._shown_for = 0.0
+        if self._watcher is None:
+            self._watcher = asyncio.create_task(self._watch(), name="typed ahead")
+
+    async def _watch(self) -> None:
+        try:
+            while await self._over() and self._waiting:
+                event = self._waiting.popleft()
+                self._begin()
+                self._app.call_later(self._app.handle_input, event)
+            self._drop()
+        except Exception as error:
+            fail(self._app, error)
+        finally:
+            self._watcher = self._busy = None
+            self._before = frozenset()  # nothing is kept alive in here
+
+    async def _over(self) -> bool:
+        """Wait until the next input can be handled; False when that took too long."""
+        looks = calm = 0
+        waited, now = 0.0, time.monotonic()
+        while calm < _CALM:
+            await asyncio.sleep(0 if looks < _HASTY else _PAUSE)
+            looks += 1
+            before, now = now, time.monotonic()
+            passed = min(now - before, _AT_WORK)
+            waited += passed
+            hold = self._hold()
+            self._shown_for = 0.0 if hold is Hold.OPENING else self._shown_for + passed
+            calm = calm + 1 if hold is Hold.NOTHING else 0
+            if hold >= Hold.READING and waited > PATIENCE:
+                return False
+        return True
+
+    def _hold(self) -> Hold:
+        """What the next input has to wait for now."""
+        if not self._app.screen_stack:
+            return Hold.NOTHING
+        hold = Hold.OPENING
+        self._busy = busy_pump(self._app, self._busy)
+        if self._busy is None:
+            going_on = self._going_on().items()
+            new = (hold for what, hold in going_on if what not in self._before)
+            hold = max(new, default=Hold.NOTHING)
+        if hold is Hold.OPENING:
+            return hold
+        screen, unseen = self._app.screen, self._shown_for < GLANCE
+        if self._waiting and not self._needs(self._waiting[0], hold):
+            hold = Hold.NOTHING
+        # What waits came before anybody could see what goes on; what comes later need not wait.
+        if hold is not Hold.NOTHING and (self._waiting or unseen):
+            return hold
+        return Hold.LAYING_OUT if unseen and not is_laid_out(screen) else Hold.NOTHING
+
+    def _needs(self, event: Input, hold: Hold) -> bool:
+        """Whether an input counts on what is held up for."""
+        screen, focused = self._app.screen, self._app.focused
+        if hold is Hold.READING and isinstance(screen, Reader):
+            return screen.awaits(event)
+        if not self._leaves(event) or screen.is_modal:
+            return True
+        return focused is not None and focused.check_consume_key(event.key, event.character)
+
+    def _leaves(self, event: Input) -> TypeGuard[events.Key]:
+        return isinstance(event, events.Key) and event.key in self._app.leaving_keys
+
+    def _going_on(self) -> Mapping[Hashable, Hold]:
+        """What goes on besides the handling of messages."""
+        found: dict[Hashable, Hold] = {}
+        for worker in self._app.workers:
+            asked = self._asked.get(worker)
+            if worker.is_finished or worker.group not in (*_OPENING_SCREENS, FINISHING):
+                continue
+            if asked is None:
+                found[worker] = Hold.OPENING if worker.group in _OPENING_SCREENS else Hold.CHANGING
+            elif asked() not in self._app.screen_stack:
+                found[worker, asked] = Hold.CHANGING
+        for screen in self._app.screen_stack[-1:]:
+            if isinstance(screen, Reader) and screen.reading:
+                found[screen] = Hold.READING
+        return found
+
+    def _forget_move(self) -> None:
+        """Of two moves of the pointer in a row only the last one matters."""
+        if isinstance(self._waiting[-1], events.MouseMove):
+            self._waiting.pop()
+
+    # What took too long -----------------------------------------------------------------------
+
+    def _drop(self, *more: Input) -> None:
+        """Drop what waits, and what comes from now on until there is a pause."""
+        count = sum(isinstance(one, _COUNTED) for one in (*self._waiting, *more))
+        self._waiting.clear()
+        if count:
+            self._dropped += count
+            if self._reporting is not None:
+                self._reporting.cancel()
+            loop = asyncio.get_running_loop()
+            self._reporting = loop.call_later(GLANCE, self._report, _TOO_LONG)
+
+    def _report(self, why: str) -> None:
+        """Say how many were dropped, never what: it may have been a secret."""
+        if self._reporting is not None:
+            self._reporting.cancel()
+            self._reporting = None
+        count, self._dropped = self._dropped, 0
+        if count:
+            what = "1 key typed ahead was" if count == 1 else f"{count} keys typed ahead were"
+            self._app.say(f"{what} dropped{why}", severity="warning")
+
+
+class TypedAheadApp(GuardedApp, inherit_bindings=False):
+    """An app that handles a key only when everything that the key before it began is over."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.leaving_keys: frozenset[str] = frozenset()
+        """Keys that leave the program. With ctrl they never wait: what waits is dropped for them,
+        as at an interrupt. The others wait only for what may be typed into."""
+        self._typed = InputQueue(self)
+
+    @on(events.Mount)
+    def _open_queue(self) -> None:
+        self._typed.open()
+
+    @on(events.Unmount)
+    def _close_queue(self) -> None:
+        self._typed.close()
+
+    @property
+    def was_typed(self) -> bool:
+        """Whether anything was typed or pressed since the start."""
+        return self._typed.used
+
+    async def on_event(self, event: events.Event) -> None:
+        """Let input wait for its turn."""
+        if isinstance(event, Input) and not event.is_forwarded and not self._typed.admit(event):
+            return
+        await super().on_event(event)
+
+    async def handle_input(self, event: Input) -> None:
+        """Handle an input whose turn has come."""
+        await super().on_event(event)

@@ -1,0 +1,292 @@
+"""Switching to another profile without a restart: choosing one, checking it, going there.
+
+The other gateway must have its token and answer before anything of the present one is closed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from gwtui.domain.safe_text import safe_line
+from gwtui.local.profiles import ProfileError
+from gwtui.local.targets import TargetFacts
+from gwtui.ui.screens.choosers import Choice, ChooseScreen
+from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
+from gwtui.ui.text import fit, toned
+from gwtui.ui.widgets.frame import CRITICAL, READ_ONLY, badge
+
+if TYPE_CHECKING:
+    from gwtui.client.connection import Connection
+    from gwtui.client.errors import GatewayError
+    from gwtui.local.targets import Target, TargetFacts, Targets
+    from gwtui.ui.actions.context import DashboardApp
+
+_NAME = 60
+_QUICKLY = 0.4
+"""Seconds after which a person is told what is waited for."""
+_ANSWER = 8.0
+"""Seconds for the first answer of the other gateway, retries included."""
+_LAST_ANSWER = 4.0
+"""Seconds that a write under way is waited for."""
+_OPENED = 1.5
+"""Seconds that are waited for the new session: less than what was typed ahead waits."""
+_LOOK = 0.02
+_NAME_WIDTH, _WHERE_WIDTH, _KEY_WIDTH = 24, 40, 32
+"""Cells of a column at most."""
+_FRAME_WIDTH = 16
+"""Cells around the list: the frame, its padding, a scroll bar."""
+
+
+class CannotSwitchError(Exception):
+    """The other profile cannot be opened; the message says why, fit to be shown."""
+
+
+class ProfileSwitch:
+    """Switches the dashboard between the gateways of ``targets``."""
+
+    def __init__(self, app: DashboardApp, targets: Targets) -> None:
+        self._app = app
+        self._targets = targets
+
+    async def run(self, name: str) -> None:
+        """Switch to the profile of that name, or to one that a person chooses.
+
+        Naming the present one opens it anew, with its token as it is now.
+        """
+        if self._app.navigation.covered:
+            self._app.say("Close what is open first, then switch", severity="warning")
+        elif name:
+            problem = await self._tried(name)
+            if problem:
+                self._app.say(problem, severity="error")
+        else:
+            await self._choose()
+
+    async def _choose(self) -> None:
+
+        app, problem = self._app, ""
+        while True:
+            try:
+                known = self._targets.known()
+            except ProfileError as error:
+                app.say(str(error), severity="error")
+                return
+            if not known:
+                app.say("There are no profiles: gwtui login makes one", severity="warning")
+                return
+            screen = ProfileScreen(known, current=self._present, problem=problem)
+            chosen = await app.push_screen_wait(screen)
+            if chosen in (None, self._present):
+                return
+            problem = await self._tried(chosen)
+            if not problem:
+                return
+
+    @property
+    def _present(self) -> str:
+        session = self._app.session
+        return "" if session is None else session.connection.label
+
+    async def _tried(self, name: str) -> str:
+        """Switch, unless a person prefers to stay; why that is not possible, else empty."""
+        try:
+            target = await self._ready(name)
+            if target is None or not await self._may_leave(target.facts):
+                return ""
+            await self._app.switch(target)
+            await self._opened(target.facts)
+        except CannotSwitchError as error:
+            return str(error)
+        return ""
+
+    # The other gateway ------------------------------------------------------------------------
+
+    async def _ready(self, name: str) -> Target | None:
+        """The target with its token, once its gateway answers; None when a person gives up."""
+        finding = asyncio.create_task(self._found(name), name="another profile")
+        await asyncio.wait({finding}, timeout=_QUICKLY)
+        if not finding.done():
+            await self._app.push_screen_wait(
+                WaitScreen(
+                    f"Opening “{safe_line(name, _NAME)}”",
+                    "Its key is fetched, and its gateway asked whether it answers. "
+                    "The present one stays open until then.",
+                    lambda: asyncio.wait({finding}),
+                    enough="Stay here",
+                )
+            )
+        if not finding.done():
+            finding.cancel()
+            return None
+        target, away = finding.result()
+        if not away:
+            return target
+        agreed = await self._app.push_screen_wait(
+            AskScreen(
+                f"“{safe_line(name, _NAME)}” does not answer",
+                f"{away}.",
+                safe="Stay here",
+                deliberate="Open it all the same",
+            )
+        )
+        return target if agreed else None
+
+    async def _found(self, name: str) -> tuple[Target, str]:
+        """The target, and what keeps its gateway from answering. Raises CannotSwitchError."""
+        from gwtui.local.tokens import TokenError  # noqa: PLC0415 - at the first use
+
+        try:
+            target = await self._targets.find(name)
+        except (ProfileError, TokenError) as error:
+            called = safe_line(name, _NAME)
+            raise CannotSwitchError(f"“{called}” cannot be opened: {error}") from None
+        return target, "" if target.connection is None else await self._away(target.connection)
+
+    async def _away(self, connection: Connection) -> str:
+        """Why a gateway does not answer, empty when it does. Raises CannotSwitchError."""
+        from gwtui.client.errors import (  # noqa: PLC0415 - loaded with the connection
+            ConnectFailedError,
+            GatewayError,
+            NoAnswerError,
+            ServerError,
+            UnauthorizedError,
+        )
+        from gwtui.client.gateway import GatewayClient  # noqa: PLC0415 - loaded with the connection
+
+        try:
+            async with asyncio.timeout(_ANSWER), GatewayClient(connection) as gateway:
+                await gateway.keys.current()
+        except TimeoutError:
+            return f"{connection.where} gave no answer in {_ANSWER:g} s"
+        except UnauthorizedError as error:
+            raise CannotSwitchError(_refused(connection, error)) from None
+        except (ConnectFailedError, NoAnswerError, ServerError) as error:
+            return f"{connection.where}: {safe_line(error.message, 200).rstrip('.')}"
+        except GatewayError:
+            return ""  # not every key may ask that, but somebody answers
+        return ""
+
+    # The present gateway ----------------------------------------------------------------------
+
+    async def _may_leave(self, to: TargetFacts) -> bool:
+        """Wait for a write under way, and show what is in doubt; whether to switch then."""
+        app = self._app
+        if app.session is None:
+            return True
+        if app.session.in_flight:
+            executor = app.session.executor
+            await app.push_screen_wait(
+                WaitScreen(
+                    "Waiting for the answer to the change",
+                    "A few seconds at most, then you are asked.",
+                    lambda: executor.settle(_LAST_ANSWER),
+                    enough="Wait no longer",
+                )
+            )
+        lost = app.would_be_lost()
+        if lost is None:
+            lost = await self._in_doubt()
+        if not lost:
+            return True
+        question = f"Switch to “{safe_line(to.name, _NAME)}” all the same?"
+        return await app.push_screen_wait(
+            AskScreen(question, lost, safe="Stay here", deliberate="Switch")
+        )
+
+    async def _in_doubt(self) -> str:
+        from gwtui.ui.in_doubt_writes import counted  # noqa: PLC0415 - at the first use
+        from gwtui.watch.feeds.journal import in_doubt_feed  # noqa: PLC0415 - loaded by then
+
+        found = (await in_doubt_feed(self._app.hub).refresh()).value
+        if not found:
+            return ""
+        here = safe_line(self._present, _NAME)
+        return (
+            f"{counted(len(found))} to “{here}” {'is' if len(found) == 1 else 'are'} in doubt. The "
+            "journal keeps it: it is shown again when you come back, and :recovery looks into it."
+        )
+
+    async def _opened(self, to: TargetFacts) -> None:
+        """Wait for the new session, and say where this is now. Raises CannotSwitchError."""
+        app = self._app
+        for _ in range(round(_OPENED / _LOOK)):
+            if app.session is not None or app.link.error is not None:
+                break
+            await asyncio.sleep(_LOOK)
+        called = safe_line(to.name, _NAME)
+        if app.link.error is not None:
+            raise CannotSwitchError(f"“{called}” cannot be opened: {app.link.error}")
+        held = "read-only, nothing can be changed" if to.read_only else "changes are possible"
+        care = "CRITICAL, " if to.critical else ""
+        text = f"This is “{called}” now: {care}{held} · {safe_line(to.where, _NAME)}"
+        app.say(text, severity="warning" if to.critical else "information")
+
+
+def _refused(connection: Connection, error: GatewayError) -> str:
+    return (
+        f"{connection.where} does not accept the key of “{safe_line(connection.label, _NAME)}” "
+        f"(from {connection.token_source}): {safe_line(error.message, 200)}"
+    )
+
+
+class ProfileScreen(ChooseScreen):
+    """Returns the name of a profile, None when left. ``problem`` is why the last choice failed."""
+
+    def __init__(
+        self, targets: Sequence[TargetFacts], *, current: str | None, problem: str = ""
+    ) -> None:
+        self._facts: Mapping[str, TargetFacts] = {facts.name: facts for facts in targets}
+        now = f" · now {safe_line(current, 60)}" if current else ""
+        super().__init__(
+            f"Switch profile{now}",
+            [Choice(one.name, safe_line(one.name, 60), _searched(one)) for one in targets],
+            current=current,
+        )
+        self._problem = problem
+
+    @property
+    def hint(self) -> Content:
+        """What went wrong, until the search begins."""
+        if self._problem and not self._sought:
+            return toned(safe_line(self._problem, 300), "bad")
+        return super().hint
+
+    def _line(self, choice: Choice) -> Content:
+        """Badges stand beside the name; what finds no room beside them stands below."""
+        facts, every = self._facts[choice.id], self._facts.values()
+        badges = _badges(facts)
+        widest = max(_badges(one).cell_length for one in every)
+        first = Content.assemble(
+            toned("● " if choice.id == self._current else "  ", "accent"),
+            toned(_column(facts.name, [one.name for one in every], _NAME_WIDTH)),
+            "  " if widest else "",
+            badges,
+            " " * (widest - badges.cell_length),
+        )
+        where = _column(facts.where, [one.where for one in every], _WHERE_WIDTH)
+        key = _column(facts.key_from, [one.key_from for one in every], _KEY_WIDTH)
+        rest = Content.assemble(toned(f"  {where}"), toned(f"  {key}", "muted"))
+        if first.cell_length + rest.cell_length <= self.app.size.width - _FRAME_WIDTH:
+            return Content.assemble(first, rest)
+        below = f"\n    {safe_line(facts.where, 100)} · key: {safe_line(facts.key_from, 100)}"
+        return Content.assemble(first, toned(below, "muted"))
+
+
+def _searched(facts: TargetFacts) -> str:
+    marks = (CRITICAL if facts.critical else "", READ_ONLY if facts.read_only else "")
+    return " ".join((safe_line(facts.where, 100), *marks)).strip()
+
+
+def _column(text: str, every: Sequence[str], widest: int) -> str:
+    return fit(safe_line(text, 100), min(widest, max(map(cell_len, every))))
+
+
+def _badges(facts: TargetFacts) -> Content:
+    found = [badge(CRITICAL, "alarm")] if facts.critical else []
+    found += [badge(READ_ONLY)] if facts.read_only else []
+    return Content(" ").join(found)

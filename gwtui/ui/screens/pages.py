@@ -1,0 +1,215 @@
+"""Pages to read: a text over the whole screen, raw JSON as such a text, one object's figures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+
+from gwtui.contract.response import ResponseModel
+from gwtui.crud.action import COPY
+from gwtui.crud.resource import Section
+from gwtui.crud.schema_drift import all_gaps, all_unknown_fields
+from gwtui.domain.safe_text import safe_text
+from gwtui.domain.serialize import MASK, looks_secret
+from gwtui.resources.actions import by_id
+from gwtui.resources.frame_actions import FIGURES
+from gwtui.ui.commands import shown
+from gwtui.ui.input_queue import OPENING
+from gwtui.ui.screens.base import GatewayScreen
+from gwtui.ui.screens.modal import Modal
+from gwtui.ui.text import toned
+from gwtui.ui.textual_compat.widgets import bindings_of
+from gwtui.ui.widgets.detail import section_lines
+from gwtui.ui.widgets.lines import LinesView, OneLine
+
+Lines = Callable[[int], Sequence[Content]]
+"""The text, laid out for a width in cells."""
+
+_MARGINS = 3
+"""Padding on both sides and the scrollbar, whose place is always kept free."""
+_WIDEST = 100
+_INDENT = "  "
+_TEXT = 4000
+
+
+class ReadingScreen(Modal[None]):
+    """A title, lines that scroll, and the way out.
+
+    ``copy`` lets the person choose what to copy of what is read, by the keys that copy in lists.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,backspace,v,question_mark", "leave", show=False),
+    ]
+    KEYS: ClassVar[str] = "↑ ↓ ← → PgUp PgDn scroll · Esc closes"
+    """Which keys do what."""
+
+    def __init__(
+        self, title: str, lines: Lines, *, copy: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
+        super().__init__()
+        self._title = title
+        self._lines = lines
+        self._copy = copy
+        self._copying = by_id("list.copy").keys if copy is not None else ()
+        for key in self._copying:
+            binding = Binding(key, "copy", show=False)
+            bindings_of(self).setdefault(key, []).append(binding)
+
+    def compose(self) -> ComposeResult:
+        """Title, text, keys."""
+        yield OneLine(id="reading-title")
+        yield LinesView(id="reading")
+        yield OneLine(id="reading-keys")
+
+    def on_mount(self) -> None:
+        """Show the text."""
+        self.query_one("#reading-title", OneLine).show(
+            toned(f" {self._title}", "accent", bold=True)
+        )
+        copies = f"{shown(self._copying[0])} copies · " if self._copying else ""
+        self.query_one("#reading-keys", OneLine).show(toned(f" {copies}{self.KEYS}", "muted"))
+        self.query_one(LinesView).focus()
+        self._lay_out()
+
+    def on_resize(self) -> None:
+        """Lay the text out for the new width."""
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        # From the terminal's width, so that the text is there at the first paint.
+        self.query_one(LinesView).show(self._lines(self.app.size.width - _MARGINS))
+
+    @work(group=OPENING, exclusive=True)
+    async def action_copy(self) -> None:
+        """Copy something of what is read."""
+        if self._copy is not None:
+            await self._copy()
+
+    def action_leave(self) -> None:
+        """Close."""
+        self.dismiss()
+
+
+class ObjectScreen(GatewayScreen):
+    """Shows every figure of one object. A subclass calls ``show_object`` when it has one."""
+
+    def __init__(self, resource: str, *, title: str) -> None:
+        super().__init__(resource, title=title, extra_scopes=(FIGURES, COPY))
+        self._object: tuple[str, Sequence[Section[Any]], Any] | None = None
+
+    def compose_body(self) -> ComposeResult:
+        """The figures."""
+        yield LinesView(id="object")
+
+    def show_object(self, name: str, sections: Sequence[Section[Any]], item: Any) -> None:
+        """Show this one; ``name`` must be fit to be shown."""
+        self._object = (name, sections, item)
+        self.tick(self.now)
+
+    def tick(self, now: datetime) -> None:
+        """Relative times move on; lines that stay the same are not repainted."""
+        if self._object is not None:
+            name, sections, item = self._object
+            width = min(_WIDEST, self.app.size.width - _MARGINS)
+            lines = section_lines(name, sections, item, now, width)
+            self.query_one("#object", LinesView).show(lines)
+
+    def target(self) -> Any | None:
+        """The object."""
+        return None if self._object is None else self._object[2]
+
+    def focus_body(self) -> None:
+        """The figures scroll."""
+        self.query_one("#object").focus()
+
+    def on_resize(self) -> None:
+        """Lay the figures out for the new width."""
+        self.tick(self.now)
+
+
+def raw_lines(raw: Any, item: Any) -> list[Content]:
+    """Pretty JSON of ``raw``; ``item`` tells which fields are unknown and which are missing."""
+    unknown: set[str] = set()
+    notes: list[Content] = []
+    if isinstance(item, ResponseModel):
+        unknown = {path for path, _value in all_unknown_fields(item)}
+        gaps = list(all_gaps(item))
+        if gaps:
+            notes = [toned("Gaps against the contract", "warn", bold=True)]
+            notes += [
+                toned(f"{_INDENT}{safe_text(path, 120)}: {safe_text(why, 300)}", "warn")
+                for path, why in gaps
+            ]
+            notes.append(Content(""))
+        if unknown:
+            notes += [
+                toned("◂ marks fields that the contract does not know", "accent"),
+                Content(""),
+            ]
+    return [*notes, *_Writer(unknown).write(raw)]
+
+
+class _Writer:
+    """Writes JSON line by line, so that a single field can be marked."""
+
+    def __init__(self, unknown: set[str]) -> None:
+        self._unknown = unknown
+        self._lines: list[Content] = []
+
+    def write(self, value: Any) -> list[Content]:
+        self._value(value, path="", depth=0, head="", tail="")
+        return self._lines
+
+    def _value(self, value: Any, *, path: str, depth: int, head: str, tail: str) -> None:
+        mark = "  ◂" if path in self._unknown else ""
+        if isinstance(value, Mapping) and value:
+            self._line(depth, f"{head}{{", mark)
+            last = len(value) - 1
+            for number, (name, part) in enumerate(value.items()):
+                self._value(
+                    MASK if looks_secret(name, part) else part,
+                    path=f"{path}.{name}" if path else str(name),
+                    depth=depth + 1,
+                    head=f"{_scalar(str(name))}: ",
+                    tail="," if number < last else "",
+                )
+            self._line(depth, f"}}{tail}", "")
+        elif isinstance(value, list | tuple) and value:
+            self._line(depth, f"{head}[", mark)
+            last = len(value) - 1
+            for number, part in enumerate(value):
+                self._value(
+                    part,
+                    path=f"{path}[{number}]",
+                    depth=depth + 1,
+                    head="",
+                    tail="," if number < last else "",
+                )
+            self._line(depth, f"]{tail}", "")
+        else:
+            self._line(depth, f"{head}{_scalar(value)}{tail}", mark)
+
+    def _line(self, depth: int, text: str, mark: str) -> None:
+        self._lines.append(
+            Content.assemble(_INDENT * depth, toned(text), toned(mark, "accent", bold=True))
+        )
+
+
+def _scalar(value: Any) -> str:
+    """A value as JSON; numbers exactly as they came, text with its control characters visible."""
+    if isinstance(value, Decimal):
+        return str(value)
+    if isinstance(value, datetime):
+        return json.dumps(value.isoformat())
+    if isinstance(value, str):
+        return safe_text(json.dumps(value, ensure_ascii=False), _TEXT)
+    return safe_text(json.dumps(value, default=str), _TEXT)

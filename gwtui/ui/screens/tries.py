@@ -1,0 +1,375 @@
+"""Trying a request: its form, which stays with everything typed, and the answer as it comes."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Vertical
+from textual.content import Content
+from textual.worker import Worker
+
+from gwtui.client.chat_stream import AnswerDelta, ChatAnswer
+from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.client.inference import Inference
+from gwtui.contract.chat import ChatRequest
+from gwtui.contract.current_key import CurrentKey
+from gwtui.crud.form import Facts, FormSpec, custom_rows
+from gwtui.crud.resource import Tone
+from gwtui.domain.clock import Clock
+from gwtui.domain.diffs import ABSENT
+from gwtui.domain.safe_text import safe_line
+from gwtui.local.pattern_trial import SAMPLE_LIMIT, try_patterns
+from gwtui.resources.tries.facts import TryFacts
+from gwtui.resources.tries.form import KEPT
+from gwtui.resources.tries.outcome import (
+    SECTIONS,
+    TryOutcome,
+    answered_outcome,
+    headline,
+    plan_summary,
+    refusal_lines,
+)
+from gwtui.resources.tries.plan import TryPlan
+from gwtui.ui.forms.form_screen import FormScreen, Submit
+from gwtui.ui.forms.pattern_tester import outcome
+from gwtui.ui.forms.row import FieldRow
+from gwtui.ui.screens.modal import Modal
+from gwtui.ui.text import cell_content, toned
+from gwtui.ui.textual_compat.widgets import is_whole
+from gwtui.ui.widgets.detail import section_lines
+from gwtui.ui.widgets.growing_text import GrowingText, Painting
+from gwtui.ui.widgets.lines import LinesView, OneLine
+
+BESIDE = 110
+"""Columns from which on the figures stand beside the answer, not below it."""
+_EVERY = 1.0
+_ASKED_AGAIN = 6
+_PAUSE = 0.7
+"""How often, and in which distance in seconds, a cancelled generation is looked up: it is written
+a second or more after the request."""
+_NAME = 60
+_NARROWEST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyTry:
+    """A request that is ready to be sent, exactly once.
+
+    ``moved`` reads again what the request may have changed. ``key_name`` is fit to be shown.
+    """
+
+    request: ChatRequest
+    stream: bool
+    plan: TryPlan
+    facts: TryFacts
+    key_name: str
+    moved: Callable[[], Awaitable[None]]
+
+
+class AnswerScreen(Modal[str]):
+    """Sends the request when it is shown. Gives back the id of a generation to be opened, if any.
+
+    Leaving, and whatever else closes it, hangs up.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "leave", show=False),
+        Binding("enter", "open", show=False),
+        Binding("tab", "app.focus_next", show=False),
+        Binding("shift+tab", "app.focus_previous", show=False),
+    ]
+
+    def __init__(self, trial: ReadyTry, models: Inference, clock: Clock) -> None:
+        super().__init__()
+        self._ready_try = trial
+        self._models: Inference | None = models
+        self._clock = clock
+        self._started = clock.monotonic()
+        self._answer = ChatAnswer()
+        self._asking: Worker[None] | None = None
+        self._waiting_text: list[tuple[str, Tone]] = []
+        self._painting = Painting(self, self._paint)
+        self._marked = Content("")
+        """The prompt as the filters of the key's guardrails read it."""
+        self.tried: TryOutcome | None = None
+        """What came of it, None while it is under way."""
+
+    def compose(self) -> ComposeResult:
+        """Title, state, answer and figures, keys."""
+        with Vertical(id="try"):
+            yield OneLine(id="try-title")
+            yield OneLine(id="try-state")
+            with Container(id="try-parts"):
+                yield GrowingText(id="try-answer")
+                yield LinesView(id="try-figures")
+            yield OneLine(id="try-keys")
+
+    def on_mount(self) -> None:
+        """Send it."""
+        trial = self._ready_try
+        title = f"{safe_line(trial.request.model, _NAME)} with {trial.key_name}"
+        self.query_one("#try-title", OneLine).show(
+            Content.assemble(
+                toned("Trying ", "accent", bold=True), toned(title, "plain", bold=True)
+            )
+        )
+        self.query_one("#try-answer").focus()
+        self.set_interval(_EVERY, self._show_state)
+        self._arrange()
+        self._show()
+        self._asking = self.run_worker(self._ask(), name="try", group="try")
+
+    def on_resize(self, _event: events.Resize) -> None:
+        """Beside or below, as there is room."""
+        self._arrange()
+        self.call_after_refresh(self._show_figures)
+
+    def _arrange(self) -> None:
+        self.query_one("#try-parts").set_class(self.app.size.width >= BESIDE, "-beside")
+
+    @property
+    def under_way(self) -> bool:
+        """Whether the answer is still to come, or to end."""
+        return self.tried is None
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether quitting now would lose something."""
+        return self.under_way
+
+    @property
+    def loss(self) -> str:
+        """What quitting now would lose."""
+        return "A request to a model is under way; what was made of its answer may be billed."
+
+    # Asking ---------------------------------------------------------------------------------
+
+    async def _ask(self) -> None:
+        trial, error = self._ready_try, None
+        try:
+            if self._models is not None:
+                await (self._streamed if trial.stream else self._whole)(self._models)
+        except GatewayError as refusal:
+            error = refusal
+        self._painting.now()
+        tried = answered_outcome(trial.plan, self._answer, trial.facts, self._clock.now())
+        self._end(tried if error is None else replace(tried, error=error))
+        await self._look_after()
+
+    async def _streamed(self, models: Inference) -> None:
+        async with models.stream(self._ready_try.request) as stream:
+            self._answer = stream.answer
+            async for event in stream:
+                if isinstance(event, AnswerDelta):
+                    self._put(event.reasoning, "muted")
+                    self._put(event.text + event.refusal, "plain")
+
+    async def _whole(self, models: Inference) -> None:
+        self._answer = answer = await models.chat(self._ready_try.request)
+        self._put(answer.reasoning, "muted")
+        self._put(answer.text + answer.refusal, "plain")
+
+    async def _look_after(self) -> None:
+        """Read what the request moved; how it ended is told already."""
+        key = await self._key()
+        if self.tried is not None:
+            self._end(replace(self.tried, key=key))
+        await self._ready_try.moved()
+        await self._mark_prompt()
+
+    async def _mark_prompt(self) -> None:
+        """Where a guardrail acted: what its own patterns find in the prompt, tried here."""
+        tried, trial = self.tried, self._ready_try
+        if tried is None or not tried.guarded:
+            return
+        filters = [one for each in trial.facts.key.bound for one in each.content_filters or ()]
+        prompt = trial.request.messages[-1].texts[0][:SAMPLE_LIMIT]
+        if filters:
+            with suppress(OSError):
+                rows = custom_rows(filters)
+                found = await try_patterns([row.pattern for row in rows], prompt)
+                self._marked = outcome(prompt, rows, dict(enumerate(found)))
+                self._show_figures()
+
+    async def _key(self) -> CurrentKey | None:
+        try:
+            return None if self._models is None else await self._models.key()
+        except GatewayError:
+            return None
+
+    async def _ask_what_it_cost(self) -> None:
+        """Of a request that was cancelled: its generation is written a moment later."""
+        for _ in range(_ASKED_AGAIN):
+            await self._clock.sleep(_PAUSE)
+            if self.tried is None or self.tried.generation_id is None or self._models is None:
+                break
+            try:
+                generation = await self._models.generation(self.tried.generation_id)
+            except NotFoundError:
+                continue
+            except GatewayError:
+                break
+            self._end(replace(self.tried, generation=generation))
+            break
+        await self._look_after()
+
+    def _end(self, tried: TryOutcome) -> None:
+        first = self.tried is None
+        self.tried = tried
+        drop_traceback(tried.error)
+        if first and tried.error is not None:
+            self._put("\n" if self._answer.text else "", "plain")
+            for cell in refusal_lines(tried.error):
+                self._put(f"{cell.text}\n", cell.tone)
+            self._painting.now()
+        if tried.redactions and first:
+            self.query_one(GrowingText).mark(tried.redactions)
+        self._show()
+
+    async def on_unmount(self) -> None:
+        """However the screen ends, the connection ends with it, and the key is let go of."""
+        models, self._models = self._models, None
+        if models is not None:
+            await models.close()
+
+    # Keys -----------------------------------------------------------------------------------
+
+    def action_leave(self) -> None:
+        """Cancel what is under way, else go back."""
+        if not self.under_way:
+            self.dismiss()
+            return
+        if self._asking is not None:
+            self._asking.cancel()
+        self._painting.now()
+        tried = answered_outcome(
+            self._ready_try.plan, self._answer, self._ready_try.facts, self._clock.now()
+        )
+        self._end(replace(tried, cancelled=True))
+        self.run_worker(self._ask_what_it_cost(), name="after", group="after")
+
+    def action_open(self) -> None:
+        """Look the generation up."""
+        if self.tried is not None and self.tried.generation_id is not None:
+            self.dismiss(self.tried.generation_id)
+        else:
+            self.app.bell()
+
+    # Showing --------------------------------------------------------------------------------
+
+    def _put(self, text: str, tone: Tone) -> None:
+        if text:
+            self._waiting_text.append((text, tone))
+            self._painting.soon()
+
+    def _paint(self) -> None:
+        waiting, self._waiting_text = self._waiting_text, []
+        if waiting and is_whole(self):
+            self.query_one(GrowingText).put(waiting)
+            self._show_state()
+
+    def _show(self) -> None:
+        if is_whole(self):
+            self._show_state()
+            self._show_figures()
+            self.query_one("#try-keys", OneLine).show(toned(self._keys(), "muted"))
+
+    def _keys(self) -> str:
+        if self.under_way:
+            return "Esc cancels and hangs up · ↑ ↓ PgUp PgDn scroll · Tab"
+        opens = "Enter opens the generation · " if self.tried and self.tried.generation_id else ""
+        return f"Esc back to the form · {opens}↑ ↓ PgUp PgDn scroll · Tab"
+
+    def _show_state(self) -> None:
+        if is_whole(self):
+            self.query_one("#try-state", OneLine).show(self._state())
+
+    def _state(self) -> Content:
+        if self.tried is not None:
+            return cell_content(headline(self.tried))
+        seconds = int(self._clock.monotonic() - self._started)
+        begun = self._answer.first_token_ms is not None
+        words = "Answering" if begun else "Sent, waiting for the first token"
+        if not self._ready_try.stream:
+            words = "Sent, waiting for the answer"
+        return Content.assemble(
+            toned(f"{words} · {seconds} s", "accent"),
+            toned(f" · {plan_summary(self._ready_try.plan)}", "muted"),
+        )
+
+    def _show_figures(self) -> None:
+        if not is_whole(self):
+            return
+        view = self.query_one("#try-figures", LinesView)
+        tried = self.tried or TryOutcome(self._ready_try.plan, self._answer)
+        width = view.scrollable_content_region.width or self.app.size.width
+        width = max(_NARROWEST, width)
+        lines = section_lines("", SECTIONS, tried, self._clock.now(), width)[2:]
+        if self._marked.plain:
+            title = toned("The prompt, by the guardrails' own patterns", "accent", bold=True)
+            lines += [Content(""), title, *self._marked.wrap(width)]
+        view.show(lines)
+
+
+def drop_traceback(error: BaseException | None) -> None:
+    """Drop the traceback of an error: it holds the request and its key."""
+    while error is not None:
+        error.__traceback__ = None
+        error = error.__cause__ or error.__context__
+
+
+class TryScreen(FormScreen[str]):
+    """Fills in a request. Gives back the id of a generation to be opened.
+
+    ``keep`` gets what stands in the fields when the form ends, however that happens, so that
+    nothing typed is lost; the key is not among it.
+    """
+
+    SENDING: ClassVar[str] = "Reading what it may cost at most…"
+    KEEPS: ClassVar[Sequence[str]] = KEPT
+    """Fields that are kept."""
+
+    def __init__(
+        self,
+        spec: FormSpec,
+        facts: Facts,
+        submit: Submit[str],
+        keep: Callable[[Mapping[str, Any]], None],
+    ) -> None:
+        super().__init__(spec, facts, submit)
+        self._keep = keep
+
+    def on_mount(self) -> None:
+        """The first field that is still to be filled in has the keys."""
+        first = [name for name in ("model", "prompt") if name in self.state.fields]
+        empty = next((name for name in first if not self.state.typed(name)), "prompt")
+        row = f"#{self.state.fields[empty].row_id}"
+        self.query_one(row, FieldRow).editor.focus()
+
+    @property
+    def unsaved(self) -> bool:
+        """What was typed is kept for as long as the program runs."""
+        return self.state.changed
+
+    @property
+    def loss(self) -> str:
+        """What quitting now would lose."""
+        return "What was typed into the form is kept nowhere."
+
+    def action_leave(self) -> None:
+        """Close: what was typed stands here again the next time."""
+        if self._sending:
+            self.app.bell()
+        else:
+            self.dismiss(None)
+
+    def on_unmount(self) -> None:
+        """Keep what was typed, in memory."""
+        values = {name: self.state.value(name) for name in self.KEEPS}
+        self._keep({name: value for name, value in values.items() if value is not ABSENT})

@@ -1,0 +1,213 @@
+"""The app's border to the terminal: filters of lines, notices, what is sent, mouse events."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich.color import ColorSystem
+from rich.segment import Segment
+from textual import events, on
+from textual.app import App, ScreenStackError
+from textual.color import Color
+from textual.css.query import NoMatches
+from textual.dom import NoScreen
+from textual.errors import NoWidget
+from textual.filter import LineFilter
+from textual.notifications import Notification, Notify, SeverityLevel
+
+from gwtui.domain.safe_text import safe_text
+from gwtui.local.crash_report import crash_report
+from gwtui.ui.garbage import Garbage
+from gwtui.ui.screen_diff import ScreenDiff
+from gwtui.ui.terminal import fills_erased
+from gwtui.ui.textual_compat.app import HookedApp, Piece, withdraw_notices
+
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+_HARMLESS_FORMAT = frozenset("\u200d\ufe0f")
+"""Joiner and emoji presentation: they only shape the glyph before them."""
+_LEAST = 0.1
+"""Seconds. Textual's timers never end with a negative delay: they spin and the screen stands still.
+
+A toast is made anew on each screen that opens, also in the very moment in which its time is over.
+"""
+
+
+def _is_dangerous(character: str) -> bool:
+    category = unicodedata.category(character)
+    if category == "Cf":
+        return character not in _HARMLESS_FORMAT
+    return category in {"Cc", "Cs", "Zl", "Zp"}
+
+
+class OneFilter(LineFilter):
+    """Several filters as one, in their order: each would make another strip of every line."""
+
+    def __init__(self, filters: tuple[LineFilter, ...]) -> None:
+        super().__init__()
+        self.filters = filters
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """The segments as all of the filters leave them."""
+        for one in self.filters:
+            segments = one.apply(segments, background)
+        return segments
+
+
+class ControlCharacterFilter(LineFilter):
+    """Replaces control, surrogate and direction characters that slipped past ``safe_text``."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
+        """The same segments, with each dangerous character replaced by a visible mark.
+
+        Most of these characters were counted for nothing, and each mark takes a cell: what a line
+        grows by is taken from the blanks at its end, so that it pushes nothing off the screen.
+        """
+        if all(segment.text.isascii() and segment.text.isprintable() for segment in segments):
+            return segments
+        cleaned = [self._clean(segment) for segment in segments]
+        excess = Segment.get_line_length(cleaned) - Segment.get_line_length(segments)
+        return _shortened(cleaned, excess) if excess > 0 else cleaned
+
+    def _clean(self, segment: Segment) -> Segment:
+        text, style, control = segment
+        if control or text.isprintable():
+            return segment
+        cleaned = "".join(
+            _REPLACEMENT if _is_dangerous(character) else character for character in text
+        )
+        return Segment(cleaned, style, None)
+
+
+def _shortened(segments: list[Segment], cells: int) -> list[Segment]:
+    """The segments with up to so many blanks less at the end."""
+    kept = list(segments)
+    for place in range(len(kept) - 1, -1, -1):
+        text, style, control = kept[place]
+        blanks = len(text) - len(text.rstrip(" "))
+        taken = min(blanks, cells)
+        kept[place] = Segment(text[: len(text) - taken], style, control)
+        cells -= taken
+        if not cells or taken < len(text):
+            break
+    return kept
+
+
+_LAST_LOOK = ControlCharacterFilter()
+
+
+class Notice(Notification):
+    """A notification whose delay is always one that a timer can wait for."""
+
+    @property
+    def time_left(self) -> float:
+        """Seconds that a toast made now is shown; a wall clock that was set changes little."""
+        return min(max(super().time_left, _LEAST), max(self.timeout, _LEAST))
+
+    @property
+    def has_expired(self) -> bool:
+        """Whether its time is over."""
+        return super().time_left <= 0
+
+
+def clear_notices(app: App[Any]) -> None:
+    """Take every notice away that is no warning and no error.
+
+    Toasts stand on top of what is opened to be read.
+    """
+    withdraw_notices(app, "information")
+
+
+class GuardedApp(HookedApp, inherit_bindings=False):
+    """An app that shows no markup from data, no control character and no value in a crash.
+
+    It sends the terminal only what that does not show already.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._on_terminal = ScreenDiff()
+        self._filter: OneFilter | None = None
+        self.garbage = Garbage()
+        self._loading: asyncio.Task[None] | None = None
+
+    def outgoing(self, painted: Iterable[Piece], colours: ColorSystem | None) -> str:
+        """Send only what the terminal does not show already."""
+        return self._on_terminal.difference(painted, self.size, colours)
+
+    def learn_terminal(self) -> None:
+        """Learn from its description what the terminal can do with fewer bytes."""
+        self._on_terminal.erases = fills_erased(os.environ.get("TERM", ""))
+
+    def load_ahead(self, *, writing: bool) -> None:
+        """Begin to load what the next screens need, between the keys; ``writing`` needs more."""
+        from gwtui.ui.loading_ahead import load_ahead  # noqa: PLC0415 - after the first rows
+
+        if self._loading is None:
+            loading = load_ahead(self.garbage.rested, writing=writing)
+            self._loading = asyncio.create_task(loading, name="loading")
+
+    @on(events.Unmount)
+    def _stop_loading(self) -> None:
+        if self._loading is not None:
+            self._loading.cancel()
+
+    def redraw(self) -> None:
+        """Send the whole screen: something else may have written on it."""
+        self._on_terminal.forget()
+        self.screen.refresh()
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Every line passes the control character filter on its way to the terminal."""
+        filters = super().get_line_filters()
+        if self._filter is None or self._filter.filters[:-1] != (*filters,):
+            self._filter = OneFilter((*filters, _LAST_LOOK))
+        return (self._filter,)
+
+    async def on_event(self, event: events.Event) -> None:
+        """A click on what is just being taken away hits nothing: Textual finds it still painted."""
+        if isinstance(event, events.InputEvent):
+            self.garbage.touched()
+        if not (isinstance(event, events.MouseEvent) and self._hits_what_goes(event)):
+            await super().on_event(event)
+
+    def _hits_what_goes(self, event: events.MouseEvent) -> bool:
+        try:
+            widget, _ = self.screen.get_widget_at(event.x, event.y)
+        except (NoWidget, ScreenStackError):
+            return False
+        return not widget.is_attached
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = False,  # noqa: ARG002 - whatever is asked for
+    ) -> None:
+        """A notice is text from anywhere: never markup, control characters made visible."""
+        notice = Notice(
+            safe_text(message, 300, newlines=True),
+            safe_text(title, 80),
+            severity,
+            self.NOTIFICATION_TIMEOUT if timeout is None else timeout,
+            markup=False,
+        )
+        self.post_message(Notify(notice))
+
+    def say(self, message: str, *, severity: SeverityLevel = "information") -> None:
+        """A short notice."""
+        self.notify(message, severity=severity)
+
+    def is_harmless(self, error: Exception, *, leaving: bool) -> bool:
+        """A screen that is being opened while the program ends finds itself empty: no failure."""
+        return leaving and isinstance(error, NoMatches | NoScreen)
+
+    def report(self, error: BaseException | None) -> str:
+        """Where it happened, without any value."""
+        return crash_report(error) if error is not None else "gwtui stopped.\n"

@@ -1,0 +1,56 @@
+"""Containers: those that paint only a background are rendered once; one scrolls folded text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.containers import Horizontal, Vertical
+from textual.geometry import Region
+from textual.strip import Strip
+
+from gwtui.ui.textual_compat.widgets import ScrollsWhenNeeded
+
+if TYPE_CHECKING:
+    from textual.widget import Widget as _Base
+else:
+    _Base = object
+
+
+class BlankLines(_Base):
+    """Stands before a widget among the bases of one without border and text of its own.
+
+    Textual renders every line of a screen and of each container, though what is in it covers them.
+    """
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The first of the lines, for each of them."""
+        first = super().render_lines(Region(crop.x, crop.y, crop.width, min(1, crop.height)))
+        return first * crop.height
+
+
+class BlankVertical(BlankLines, Vertical):
+    """Widgets beneath each other."""
+
+
+class BlankHorizontal(BlankLines, Horizontal):
+    """Widgets side by side."""
+
+
+class FoldingScroll(ScrollsWhenNeeded):
+    """Has a scroll bar only when needed; in another size, what has the focus stays in view."""
+
+    def on_resize(self) -> None:
+        """There may be less room for it."""
+        self._keep_in_view()
+
+    def watch_virtual_size(self) -> None:
+        """Lines were folded anew."""
+        self._keep_in_view()
+
+    def _keep_in_view(self) -> None:
+        focused = self.screen.focused
+        if focused is None:
+            return
+        for part in self.children:
+            if part in focused.ancestors_with_self:
+                self.call_after_refresh(part.scroll_visible, animate=False)

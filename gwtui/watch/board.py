@@ -1,0 +1,202 @@
+"""What a board shows of one moment: from feeds while it is the present, else as recorded.
+
+Amounts are USD.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Generic, Literal, TypeVar
+
+from gwtui.client.errors import GatewayError
+from gwtui.contract.keys import is_expired
+from gwtui.contract.usage import Credits
+from gwtui.domain.resets import next_reset
+from gwtui.domain.runway import Outlook, Rate, credit_outlook
+from gwtui.watch.feed import FeedState
+from gwtui.watch.feeds.endpoints import EndpointRow
+from gwtui.watch.feeds.keys import KeyRow, used_today
+from gwtui.watch.feeds.workspaces import Figures
+from gwtui.watch.history import replay
+from gwtui.watch.history.replay import Snapshot
+from gwtui.watch.history.sources import DEFAULT_PACES
+
+T = TypeVar("T")
+
+MISSED = 3
+"""A recorded figure counts as old once so many readings of it are missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoardReadings(Generic[T]):
+    """A value and when it was read; None before the first. ``error`` is why there is no newer."""
+
+    value: T | None = None
+    at: datetime | None = None
+    stale_after: float = math.inf
+    error: GatewayError | None = None
+
+    @classmethod
+    def of(cls, state: FeedState[T], *, at_least: float) -> BoardReadings[T]:
+        """What a feed knows. ``at_least``: seconds up to which it is not old in any case."""
+        stale_after = max(state.stale_after, at_least)
+        return cls(state.value, state.read_at, stale_after, state.error)
+
+    def age(self, now: datetime) -> float | None:
+        """Seconds since it was read, None before the first."""
+        return None if self.at is None else max(0.0, (now - self.at).total_seconds())
+
+    def is_old(self, now: datetime) -> bool:
+        """Whether a person must be told how old it is."""
+        age = self.age(now)
+        return age is not None and (age > self.stale_after or self.error is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class BoardSnapshot:
+    """What is known of the gateway as of one moment. ``endpoints`` are by model."""
+
+    credits: BoardReadings[Credits] = BoardReadings()
+    keys: BoardReadings[Sequence[KeyRow]] = BoardReadings()
+    workspaces: BoardReadings[Mapping[str, Figures]] = BoardReadings()
+    endpoints: Mapping[str, BoardReadings[Sequence[EndpointRow]]] = field(default_factory=dict)
+    measured: Rate | None = None
+    """How fast credits went since the dashboard opened; None of the past."""
+
+    def outlook(self, recorded: Outlook | None, now: datetime) -> Outlook | None:
+        """When the credits will be gone; ``recorded`` is what the history tells of that."""
+        credits, rows = self.credits.value, self.keys.value
+        return credit_outlook(
+            None if credits is None else credits.balance,
+            recorded,
+            None if rows is None else used_today(rows),
+            now,
+            self.measured,
+        )
+
+
+def recorded(snapshot: Snapshot, models: Iterable[str] | None = None) -> BoardSnapshot:
+    """What was recorded as of a moment; of all models that were read then unless given."""
+    paces = DEFAULT_PACES
+    keys_at = replay.read_at(snapshot, "key")
+    spaces_at = replay.read_at(snapshot, "workspace")
+    found = replay.restore_models(snapshot) if models is None else models
+    return BoardSnapshot(
+        BoardReadings(
+            replay.restore_credits(snapshot),
+            replay.read_at(snapshot, "credits"),
+            MISSED * paces.credits,
+        ),
+        BoardReadings(
+            None if keys_at is None else replay.restore_keys(snapshot), keys_at, MISSED * paces.keys
+        ),
+        BoardReadings(
+            None if spaces_at is None else replay.restore_workspaces(snapshot),
+            spaces_at,
+            MISSED * paces.workspaces,
+        ),
+        {model: _endpoints(snapshot, model) for model in found},
+    )
+
+
+def _endpoints(snapshot: Snapshot, model: str) -> BoardReadings[Sequence[EndpointRow]]:
+    at = replay.read_at(snapshot, "endpoint", model)
+    rows = None if at is None else replay.restore_endpoints(snapshot, model)
+    return BoardReadings(rows, at, MISSED * DEFAULT_PACES.endpoints)
+
+
+def newest(live: BoardSnapshot, past: BoardSnapshot) -> BoardSnapshot:
+    """Of each part what was read last: another instance may have recorded what this one did not."""
+    return BoardSnapshot(
+        _newer(live.credits, past.credits),
+        _newer(live.keys, past.keys),
+        _newer(live.workspaces, past.workspaces),
+        {
+            model: _newer(seen, past.endpoints.get(model, BoardReadings()))
+            for model, seen in live.endpoints.items()
+        },
+        live.measured,
+    )
+
+
+def _newer(live: BoardReadings[T], past: BoardReadings[T]) -> BoardReadings[T]:
+    """What feeds gave holds more than what is recorded of it: it goes first while it is fresh."""
+    if past.at is None or past.value is None:
+        return live
+    if live.at is None or live.value is None:
+        return past
+    behind = (past.at - live.at).total_seconds()
+    return past if behind > live.stale_after else live
+
+
+Kind = Literal["key", "workspace"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """Something that may spend so much. ``share`` is used, 0..1 and above; None is unknown.
+
+    ``schedule`` is when it starts over ("daily"), None for never. ``subject`` is the hash of the
+    key or the id of the workspace.
+    """
+
+    kind: Kind
+    subject: str
+    name: str | None
+    limit: Decimal | None
+    left: Decimal | None
+    share: Decimal | None
+    schedule: str | None
+    workspace: str | None = None
+
+    @property
+    def identity(self) -> str:
+        """Tells it from all others: a workspace may have several budgets."""
+        return f"{self.kind} {self.subject} {self.schedule}"
+
+    def resets_at(self, now: datetime) -> datetime | None:
+        """When it starts over; None when never, or when the schedule is not known."""
+        return next_reset(self.schedule, now)
+
+
+def limits(
+    keys: Sequence[KeyRow], workspaces: Mapping[str, Figures], now: datetime
+) -> tuple[Limit, ...]:
+    """Every limit that is in force, the nearest to its end first; unknown shares last."""
+    found = [*_of_keys(keys, now), *_of_workspaces(workspaces)]
+    found.sort(key=lambda one: (one.share is None, -(one.share or Decimal(0)), one.identity))
+    return tuple(found)
+
+
+def _of_keys(keys: Sequence[KeyRow], now: datetime) -> Iterable[Limit]:
+    for row in keys:
+        key = row.key
+        if key.limit is None or key.disabled or is_expired(key.expires_at, now):
+            continue
+        yield Limit(
+            "key",
+            row.identity,
+            key.name or key.label or key.hash,
+            key.limit,
+            key.limit_remaining,
+            row.used_share,
+            key.limit_reset,
+            row.workspace_name,
+        )
+
+
+def _of_workspaces(workspaces: Mapping[str, Figures]) -> Iterable[Limit]:
+    for identity, found in workspaces.items():
+        space = found.workspace
+        name = identity if space is None else space.name or space.slug or identity
+        for interval, budget in (found.budgets or {}).items():
+            limit, spent = budget.limit_usd, found.spent.get(interval)
+            if limit is None:
+                continue
+            share = spent / limit if spent is not None and limit > 0 else None
+            left = None if spent is None else limit - spent
+            yield Limit("workspace", identity, name, limit, left, share, interval)

@@ -1,0 +1,219 @@
+"""Reading many parts of a list at once, a few requests at a time, and showing it as it comes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.client.request_log import workspaces_closed
+from gwtui.watch.shared_reads import WORKSPACES
+
+if TYPE_CHECKING:
+    from gwtui.client.request_log import PageHandler
+    from gwtui.contract.workspaces import Workspace
+    from gwtui.watch.shared_reads import PoolReader, SharedRead
+
+P = TypeVar("P")
+R = TypeVar("R")
+T = TypeVar("T")
+
+CONCURRENCY = 4
+"""Requests in flight at once for one list."""
+AT_ONCE = 2_000
+"""Rows that are worked on at once: a few hundredths of a second."""
+_TELL_FROM = 0.25
+"""Seconds after which a reading that is not over yet shows what has come: most are over sooner."""
+_TELL_EVERY = 0.5
+"""Seconds between two looks at what has come so far."""
+
+
+async def open_workspaces(reader: PoolReader, *, every: bool = True) -> Mapping[str, Workspace]:
+    """The workspaces by id, in their order. Raises GatewayError.
+
+    Where ``every`` one is to be read, one that came without an id is told as something that lacks.
+    """
+    listed = await reader.get(WORKSPACES)
+    known = {space.id: space for space in listed if space.id}
+    if every:
+        workspaces_closed(sum(not space.id for space in listed))
+    return known
+
+
+async def beside(count: int, work: Callable[[], R]) -> R:
+    """What ``work`` gives, for a list of ``count`` rows.
+
+    A long list is worked on in a thread, so that keys are answered meanwhile: ``work`` must only
+    read what nobody changes. For a short one a thread would cost more than it saves.
+    """
+    return await asyncio.to_thread(work) if count > AT_ONCE else work()
+
+
+async def fetch_each(
+    parts: Sequence[P], fetch: Callable[[P], Awaitable[R]], *, concurrency: int = CONCURRENCY
+) -> list[R]:
+    """``fetch`` of every part, in the order of ``parts``.
+
+    The first failure stops the rest and is raised as itself: half an account must not be shown as
+    the whole one. Raises GatewayError.
+    """
+    gate = asyncio.Semaphore(concurrency)
+
+    async def one(part: P) -> R:
+        async with gate:
+            return await fetch(part)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(part)) for part in parts]
+    except* GatewayError as failures:
+        failure = failures.exceptions[0]
+    else:
+        return [task.result() for task in tasks]
+    raise failure
+
+
+async def together(one: Awaitable[P], other: Awaitable[R]) -> tuple[P, R]:
+    """Both, read at the same time; the first failure ends the other and is raised as itself."""
+
+    async def wait(reading: Awaitable[Any]) -> Any:
+        return await reading
+
+    found = await fetch_each((one, other), wait)
+    return cast("tuple[P, R]", tuple(found))
+
+
+async def fetch_of_workspaces(
+    known: Mapping[str, Workspace],
+    workspace: str | None,
+    fetch: Callable[[str | None], Awaitable[tuple[R, ...]]],
+) -> Sequence[tuple[str | None, tuple[R, ...]]]:
+    """What ``fetch`` lists of one workspace, or of every ``known`` one, each with its id.
+
+    Without any known one, None stands for the default one. Raises GatewayError: a list that lacks a
+    workspace's part is never given out as whole, unless that workspace is gone by now.
+    """
+    wanted: Sequence[str | None] = [workspace] if workspace is not None else list(known) or [None]
+
+    async def of_one(identity: str | None) -> tuple[R, ...]:
+        try:
+            return await fetch(identity)
+        except NotFoundError:
+            if workspace is None and identity is not None:
+                return ()  # deleted since the workspaces were listed
+            raise
+
+    return list(zip(wanted, await fetch_each(wanted, of_one), strict=True))
+
+
+class Growing(Generic[R]):
+    """Shows a long list while its parts are read, as long as there is no whole one.
+
+    Where somebody takes the rows as they come (``FeedHub.handing_on``), they are handed on part by
+    part in the order in which these were asked for, and what is read of a part is nothing.
+
+    ``things`` says what its rows are, such as "keys"; ``rows_of`` makes rows of what has come of
+    each part, by its name. They are made anew when twice as many have come, so that all of it costs
+    no more than the whole list once more.
+    """
+
+    def __init__(
+        self,
+        reader: PoolReader,
+        things: str,
+        rows_of: Callable[[Mapping[Any, Sequence[Any]]], Sequence[R]],
+        *,
+        parts: int = 1,
+    ) -> None:
+        self._reader = reader
+        self._before: asyncio.Event | None = None
+        self._feed = reader.growing
+        self._clock = reader.clock
+        self._things = things
+        self._rows_of = rows_of
+        self._expected = parts
+        self._parts: dict[str | None, Collection[Any]] = {}
+        self._totals: dict[str | None, int | None] = {}
+        self._shown: Sequence[R] = ()
+        self._making: asyncio.Task[None] | None = None
+        self._due = self._clock.monotonic() + _TELL_FROM
+
+    async def read(
+        self,
+        part: str | None,
+        get: Callable[..., Awaitable[tuple[T, ...]]],
+        what: SharedRead[tuple[T, ...]],
+    ) -> tuple[T, ...]:
+        """What ``get``, a method of the reader, reads of one part. Raises GatewayError."""
+        if self._reader.take is not None:
+            await self._hand_on(part, what, self._reader.take)
+            return ()
+        if self._feed is None:
+            return await get(what)
+        whole = await get(what, partial(self._take, part))
+        self._take(part, whole, len(whole))
+        return whole
+
+    async def _hand_on(
+        self, part: str | None, what: SharedRead[tuple[Any, ...]], take: PageHandler
+    ) -> None:
+        """Read a part page by page; its rows wait for those of the part before."""
+        before, done = self._before, asyncio.Event()
+        self._before = done
+
+        async def page(rows: Sequence[Any]) -> None:
+            if before is not None:
+                await before.wait()
+            await take(self._rows_of({part: rows}))
+
+        try:
+            await self._reader.hand_on(what, page)
+        except NotFoundError:
+            done.set()  # without what is gone by now the others are whole
+            raise
+        if before is not None:
+            await before.wait()
+        done.set()
+
+    def _take(self, part: str | None, rows: Collection[Any], total: int | None) -> None:
+        self._parts[part], self._totals[part] = rows, total
+        now = self._clock.monotonic()
+        if self._feed is None or now < self._due:
+            return
+        self._due = now + _TELL_EVERY
+        count = sum(map(len, self._parts.values()))
+        if count >= 2 * len(self._shown) and self._making is None:
+            listed = {one: tuple(each) for one, each in self._parts.items()}
+            if count <= AT_ONCE:
+                self._shown = self._rows_of(listed)
+            else:  # they are shown at the next look
+                self._making = asyncio.create_task(self._make(listed), name="rows of a part")
+        self._feed.show_part(self._shown, f"reading, {self._count(count)}")
+
+    async def _make(self, listed: Mapping[Any, Sequence[Any]]) -> None:
+        self._shown = await asyncio.to_thread(self._rows_of, listed)
+        self._making = None
+
+    def _count(self, count: int) -> str:
+        """How many have come, and of how many where the gateway says that of every part."""
+        totals = [total for total in self._totals.values() if total is not None]
+        if len(totals) == self._expected:
+            return f"{count:,} of {sum(totals):,} {self._things}"
+        return f"{count:,} {self._things} so far"
+
+
+class Parts:
+    """Parts of one reading that may fail each by itself; ``faults`` says which did and why."""
+
+    def __init__(self) -> None:
+        self.faults: list[str] = []
+
+    async def read(self, what: str, reading: Callable[[], Awaitable[R]]) -> R | None:
+        """One part; None when it could not be read."""
+        try:
+            return await reading()
+        except GatewayError as error:
+            self.faults.append(f"{what}: {error.message}")
+            return None

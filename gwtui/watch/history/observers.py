@@ -1,0 +1,276 @@
+"""One observer per resource: turns its rows, as feeds give them, into an observation.
+
+An observation holds figures, and facts without secrets.
+A figure that the gateway did not give is None. A fact that could not be read is left out, which
+leaves it as it was. Amounts in facts are decimal text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from pydantic import JsonValue
+
+from gwtui.contract.budgets import BUDGET_INTERVALS
+from gwtui.contract.guardrails import Guardrail
+from gwtui.contract.keys import ApiKey
+from gwtui.contract.models import PRICE_KEYS, Endpoint, Percentiles, Pricing
+from gwtui.contract.response import ResponseModel
+from gwtui.contract.scalars import timestamp_text
+from gwtui.contract.usage import Credits
+from gwtui.domain.pricing import discount_of
+from gwtui.domain.safe_text import safe_text
+from gwtui.records import dataclass
+from gwtui.watch.feeds.endpoints import EndpointRow
+from gwtui.watch.feeds.guardrails import GuardrailRow
+from gwtui.watch.feeds.keys import KeyRow
+from gwtui.watch.feeds.workspaces import Figures
+from gwtui.watch.history import model as figures
+from gwtui.watch.history.deadline import in_time
+from gwtui.watch.history.model import (
+    ACCOUNT,
+    NAME,
+    Observation,
+    Resource,
+    Sample,
+    Series,
+    SeriesKey,
+    Subject,
+    digest_of,
+    endpoint_identity,
+    kept,
+    text_of,
+)
+
+DIGESTS = frozenset({"content_filters"})
+"""Patterns of filters may quote what they look for: only that they changed is kept."""
+
+
+def fields_of(model: ResponseModel, names: Sequence[str]) -> dict[str, JsonValue]:
+    """The fields that could be read; null is "none", one that is left out is not known."""
+    found: dict[str, JsonValue] = {}
+    gaps = model.gaps
+    for name in names:
+        if name not in gaps:
+            value = json_value(getattr(model, name))
+            found[name] = digest_of(value) if name in DIGESTS else value
+    return found
+
+
+def json_value(value: Any) -> JsonValue:
+    """A field's value; an amount is decimal text, a moment ISO 8601."""
+    match value:
+        case Decimal():
+            return text_of(kept(value))
+        case datetime():
+            return timestamp_text(value)
+        case ResponseModel():
+            return {name: json_value(each) for name, each in value if each is not None}
+        case list() | tuple():
+            return [json_value(each) for each in value]
+        case None | bool() | int() | str():
+            return value
+    return str(value)
+
+
+LONGEST_IDENTITY = 200
+"""Characters of an identity that are kept; the contract's own are far shorter."""
+
+_KEY_FACTS = (
+    "name",
+    "disabled",
+    "limit",
+    "limit_reset",
+    "expires_at",
+    "workspace_id",
+    "include_byok_in_limit",
+)
+_ENDPOINT_FACTS = ("status", "context_length", "max_completion_tokens", "quantization")
+_WORKSPACE_FACTS = ("name", "slug", "default_guardrail_id", "include_byok_in_budgets")
+_GUARDRAIL_OMITTED = frozenset({"id", "created_at", "updated_at", "description"})
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedReading:
+    """When a reading was made, its pace in seconds, and whether it lists all there is."""
+
+    at: datetime
+    every: int
+    complete: bool = True
+
+
+class _ObservationBuilder:
+    """The samples and facts of one reading."""
+
+    def __init__(self, resource: Resource, seen: ObservedReading) -> None:
+        self._resource = resource
+        self._seen = seen
+        self._samples: list[Sample] = []
+        self._facts: dict[Subject, dict[str, JsonValue]] = {}
+
+    def add(
+        self,
+        identity: str,
+        values: Mapping[str, Decimal | None],
+        facts: dict[str, JsonValue] | None = None,
+    ) -> None:
+        """One subject; facts None: it is there, and no more is known.
+
+        Raises HistoryEndedError in a history's thread that is to end.
+        """
+        in_time()
+        subject = Subject(self._resource, safe_text(identity, LONGEST_IDENTITY))
+        units = figures.UNITS.get(self._resource, {})
+        for figure, value in values.items():
+            key = SeriesKey(*subject, figure)
+            self._samples.append(Sample(Series(key, units[figure], self._seen.every), value))
+        self._facts[subject] = facts or {}
+
+    def observation(self, source: str, covers: str | None = "") -> Observation:
+        """All of it; ``covers`` is how the identities begin that are listed completely."""
+        whole = covers is not None and self._seen.complete
+        return Observation(
+            source,
+            self._seen.at,
+            self._seen.every,
+            tuple(self._samples),
+            self._facts,
+            Subject(self._resource, covers or "") if whole else None,
+        )
+
+
+def observe_credits(credits: Credits, seen: ObservedReading) -> Observation:
+    """The account's balance."""
+    builder = _ObservationBuilder("credits", seen)
+    builder.add(
+        ACCOUNT,
+        {
+            figures.TOTAL_CREDITS: credits.total_credits,
+            figures.TOTAL_USAGE: credits.total_usage,
+            figures.BALANCE: credits.balance,
+        },
+        {NAME: "credits", **fields_of(credits, (figures.TOTAL_CREDITS,))},
+    )
+    return builder.observation("credits", covers=None)
+
+
+def endpoints_source(model_id: str) -> str:
+    """The name of the reading of a model's endpoints."""
+    return f"endpoints:{model_id}"
+
+
+def observe_endpoints(
+    model_id: str, rows: Sequence[EndpointRow], seen: ObservedReading
+) -> Observation:
+    """The endpoints of a model; none when the model itself is gone."""
+    builder = _ObservationBuilder("endpoint", seen)
+    for row in rows:
+        endpoint = row.endpoint
+        facts = {
+            NAME: safe_text(row.title or row.identity, LONGEST_IDENTITY),
+            **fields_of(endpoint, _ENDPOINT_FACTS),
+            **_price_facts(endpoint),
+        }
+        identity = endpoint_identity(model_id, row.identity)
+        builder.add(identity, dict(_endpoint_figures(endpoint)), facts)
+    return builder.observation(endpoints_source(model_id), endpoint_identity(model_id, ""))
+
+
+def observe_keys(rows: Sequence[KeyRow], seen: ObservedReading) -> Observation:
+    """Every key of the account; BYOK usage, which never shrinks, once there is any."""
+    builder = _ObservationBuilder("key", seen)
+    for row in rows:
+        key: ApiKey = row.key
+        values = {
+            figures.USAGE: key.usage,
+            figures.USAGE_DAILY: key.usage_daily,
+            figures.LIMIT: key.limit,
+            figures.LIMIT_REMAINING: key.limit_remaining,
+        }
+        if key.byok_usage:
+            values[figures.BYOK_USAGE] = key.byok_usage
+        builder.add(row.identity, values, fields_of(key, _KEY_FACTS))
+    return builder.observation("keys")
+
+
+def observe_workspaces(found: Mapping[str, Figures], seen: ObservedReading) -> Observation:
+    """Every workspace with its budgets and what is spent of them."""
+    builder = _ObservationBuilder("workspace", seen)
+    for identity, parts in found.items():
+        values: dict[str, Decimal | None] = {}
+        space = parts.workspace
+        facts = {} if space is None else fields_of(space, _WORKSPACE_FACTS)
+        for interval in BUDGET_INTERVALS:
+            spent = parts.spent.get(interval)
+            if parts.keys is not None:
+                values[figures.usage_figure(interval)] = spent
+            if parts.budgets is None:
+                continue
+            budget = parts.budgets.get(interval)
+            limit = None if budget is None else budget.limit_usd
+            facts[figures.budget_figure(interval)] = json_value(limit)
+            if budget is not None:
+                left = None if limit is None or spent is None else limit - spent
+                values[figures.budget_figure(interval)] = limit
+                if parts.keys is not None:
+                    values[figures.remaining_figure(interval)] = left
+        builder.add(identity, values, facts)
+    return builder.observation("workspaces")
+
+
+def observe_guardrails(rows: Sequence[GuardrailRow], seen: ObservedReading) -> Observation:
+    """Every guardrail that is made."""
+    builder = _ObservationBuilder("guardrail", seen)
+    for row in rows:
+        if row.made:
+            names = tuple(name for name in Guardrail.model_fields if name not in _GUARDRAIL_OMITTED)
+            builder.add(row.identity, {}, fields_of(row.guardrail, names))
+    return builder.observation("guardrails")
+
+
+# Parts ------------------------------------------------------------------------------------------
+
+
+def _endpoint_figures(endpoint: Endpoint) -> Iterator[tuple[str, Decimal | None]]:
+    for name in figures.UPTIMES:
+        yield name, getattr(endpoint, name)
+    for what, percentiles in (
+        ("latency", endpoint.latency_last_30m),
+        ("throughput", endpoint.throughput_last_30m),
+    ):
+        for which in figures.PERCENTILES:
+            yield f"{what}_{which}", _percentile(percentiles, which)
+    yield figures.STATUS, None if endpoint.status is None else Decimal(endpoint.status)
+    if endpoint.pricing is not None:
+        for key in PRICE_KEYS:
+            if endpoint.pricing.price(key) is not None:
+                yield figures.price_figure(key), _charged(endpoint.pricing, key)
+
+
+def _percentile(percentiles: Percentiles | None, which: str) -> Decimal | None:
+    value = None if percentiles is None else getattr(percentiles, which)
+    return value if isinstance(value, Decimal) else None
+
+
+def _charged(pricing: Pricing, key: str) -> Decimal | None:
+    """The price with the discount taken off; one that varies (negative) is not a figure."""
+    price = pricing.price(key)
+    return None if price is None or price < 0 else price * (1 - discount_of(pricing))
+
+
+def _price_facts(endpoint: Endpoint) -> dict[str, JsonValue]:
+    pricing = endpoint.pricing
+    if pricing is None:
+        return {}
+    facts: dict[str, JsonValue] = {
+        figures.price_figure(key): json_value(pricing.price(key))
+        for key in PRICE_KEYS
+        if key not in pricing.gaps
+    }
+    for name in ("discount", "overrides"):
+        if name not in pricing.gaps:
+            facts[name] = json_value(getattr(pricing, name))
+    return facts

@@ -1,0 +1,237 @@
+"""Queries for screens, commands and alerts; each is answered from one consistent state.
+
+Credits, endpoints, probes, changes, and the recording itself. All raise sqlite3.Error.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
+from dataclasses import field
+from datetime import datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any, TypeVar
+
+from gwtui.domain.runway import WINDOWS, Burn, Outlook, UsedTotal, burns, outlook
+from gwtui.records import dataclass
+from gwtui.watch.history import model as figures
+from gwtui.watch.history import model as kinds
+from gwtui.watch.history.file import open_readable
+from gwtui.watch.history.lease import Holder
+from gwtui.watch.history.model import (
+    ACCOUNT,
+    Curve,
+    HistoryError,
+    Reading,
+    RecordedChange,
+    SeriesKey,
+)
+from gwtui.watch.history.reader import HistoryReader
+
+BALANCE = SeriesKey("credits", ACCOUNT, figures.BALANCE)
+TOTAL_USAGE = SeriesKey("credits", ACCOUNT, figures.TOTAL_USAGE)
+
+_BEFORE = timedelta(hours=1)
+"""So much is read from before the longest window: its first step may begin there."""
+T = TypeVar("T")
+
+SPARK_SLOTS = 8
+"""Slots of the small curves in a row."""
+SPARKS = ("uptime_last_5m", "latency_p50", "throughput_p50")
+"""The figures that have one."""
+MOST_CHANGES = 200
+RECENT = timedelta(hours=24)
+"""Changes of the last day are shown, however short the span is."""
+
+CURVES = (
+    *(f"latency_{which}" for which in figures.PERCENTILES),
+    *(f"throughput_{which}" for which in figures.PERCENTILES),
+    *figures.UPTIMES,
+    figures.PROBE_TTFT,
+)
+"""The figures of an endpoint that can be drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySpan:
+    """From when to when a query reaches: ``until`` is the moment that is shown."""
+
+    since: datetime
+    until: datetime
+
+    @property
+    def length(self) -> timedelta:
+        """How long it is."""
+        return self.until - self.since
+
+
+def ask_file(path: Path, query: Callable[[HistoryReader], T], nothing: T) -> T:
+    """Ask a file that another instance may be writing; ``nothing`` where it cannot be read."""
+    try:
+        with closing(open_readable(path)) as connection:
+            return query(HistoryReader(connection))
+    except (HistoryError, sqlite3.Error):
+        return nothing
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingState:
+    """Who records, from when to when there is anything, and what is watched."""
+
+    holder: Holder | None
+    span: tuple[datetime, datetime] | None
+    models: tuple[str, ...]
+
+
+def recording_state(reader: HistoryReader) -> RecordingState:
+    """Who records, and what is recorded."""
+    return RecordingState(reader.recorder(), reader.span(), reader.watched_models())
+
+
+@dataclass(frozen=True, slots=True)
+class CreditsState:
+    """The credits as of a moment; ``outlook`` is None when nothing can be said of the end."""
+
+    balance: Reading
+    burns: tuple[Burn, ...]
+    outlook: Outlook | None
+
+
+def used_totals(reader: HistoryReader, since: datetime, until: datetime) -> list[UsedTotal]:
+    """The readings of the total used; those without a figure are left out."""
+    return [
+        UsedTotal(found.measured_at, found.value)
+        for found in reader.readings(TOTAL_USAGE, since, until)
+        if found.value is not None and found.measured_at is not None
+    ]
+
+
+def credits_state(reader: HistoryReader, now: datetime) -> CreditsState:
+    """How the credits stood at a moment, from what was recorded up to then.
+
+    Raises sqlite3.Error.
+    """
+    balance = reader.value_at(BALANCE, now)
+    used = used_totals(reader, now - max(WINDOWS) - _BEFORE, now)
+    return CreditsState(balance, burns(used, now), outlook(balance.value, used, now))
+
+
+@dataclass(frozen=True, slots=True)
+class CreditsPast:
+    """The credits as of the moment, and their curve."""
+
+    state: CreditsState
+    curve: Curve | None
+
+
+def credits_past(reader: HistoryReader, reach: QuerySpan) -> CreditsPast:
+    """Balance, burn, outlook and curve."""
+    curve = reader.points(BALANCE, reach.since, reach.until)
+    return CreditsPast(credits_state(reader, reach.until), curve)
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointsPast:
+    """Small curves and changed prices, by the identity of the endpoint."""
+
+    sparks: Mapping[str, Mapping[str, Curve | None]] = field(default_factory=dict)
+    prices: Mapping[str, tuple[RecordedChange, ...]] = field(default_factory=dict)
+
+
+def endpoints_past(
+    reader: HistoryReader, reach: QuerySpan, identities: Iterable[str]
+) -> EndpointsPast:
+    """Small curves of these endpoints, and which prices changed in the span or the last day."""
+    width = reach.length.total_seconds() / SPARK_SLOTS
+    sparks = {
+        identity: {
+            figure: reader.points(
+                SeriesKey("endpoint", identity, figure), reach.since, reach.until, resolution=width
+            )
+            for figure in SPARKS
+        }
+        for identity in identities
+    }
+    since = min(reach.since, reach.until - RECENT)
+    prices: dict[str, list[RecordedChange]] = {}
+    for change in reader.changes(since, reach.until, {kinds.ENDPOINT_PRICE}, limit=MOST_CHANGES):
+        prices.setdefault(change.subject.identity, []).append(change)
+    return EndpointsPast(sparks, {name: tuple(found) for name, found in prices.items()})
+
+
+def endpoint_curves(
+    reader: HistoryReader, reach: QuerySpan, identity: str
+) -> Mapping[str, Curve | None]:
+    """Every curve of one endpoint, by its figure."""
+    return {
+        figure: reader.points(SeriesKey("endpoint", identity, figure), reach.since, reach.until)
+        for figure in CURVES
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeReading:
+    """The last probe of an endpoint; ``ttft`` is in ms, None when no token came."""
+
+    at: datetime
+    answered: bool
+    ttft: Decimal | None
+
+
+def last_probe(reader: HistoryReader, reach: QuerySpan, identity: str) -> ProbeReading | None:
+    """The last probe up to the moment; None without one that is recent by its own pace."""
+    ok, ttft = (
+        reader.value_at(SeriesKey("endpoint", identity, figure), reach.until)
+        for figure in figures.PROBE_FIGURES
+    )
+    if ok.value is None or ok.measured_at is None:
+        return None
+    return ProbeReading(ok.measured_at, bool(ok.value), ttft.value)
+
+
+@dataclass(frozen=True, slots=True)
+class RecentChanges:
+    """What changed, newest first; ``since`` None where nothing was recorded up to the moment.
+
+    ``late`` tells that the recording began within what was asked for, at ``since``.
+    """
+
+    changes: tuple[RecordedChange, ...] = ()
+    since: datetime | None = None
+    late: bool = False
+
+    @property
+    def cut(self) -> bool:
+        """Whether there may be older ones."""
+        return len(self.changes) >= MOST_CHANGES
+
+
+def recent_changes(reader: HistoryReader, reach: QuerySpan) -> RecentChanges:
+    """What changed in the span or the last day."""
+    since = min(reach.since, reach.until - RECENT)
+    span = reader.span()
+    if span is None or span[0] > reach.until:
+        return RecentChanges()
+    changes = reader.changes(since, reach.until, limit=MOST_CHANGES)
+    return RecentChanges(changes, max(since, span[0]), late=span[0] > since)
+
+
+def direction(change: RecordedChange) -> int:
+    """Whether an amount went up (1) or down (-1); 0 where that cannot be said."""
+    before, after = amount(change.before), amount(change.after)
+    if before is None or after is None or before == after:
+        return 0
+    return 1 if after > before else -1
+
+
+def amount(value: Any) -> Decimal | None:
+    """A fact as an amount; None for what is none."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        return None
+    try:
+        found = Decimal(value)
+    except InvalidOperation:
+        return None
+    return found if found.is_finite() else None
