@@ -23,8 +23,6 @@ import textual.app
 import textual.constants
 import textual.pilot
 import textual.screen
-from gwtui.ui.widgets.one_line import OneLine
-from gwtui.ui.widgets.state_panel import StatePanel
 from hypothesis import HealthCheck, settings
 from textual._compositor import Compositor
 from textual.app import App
@@ -38,7 +36,9 @@ import compiled
 import gwtui.ui.screens.master_detail
 import leak_watch
 from gwtui.local.first_steps import FILE_NAME as FIRST_STEPS
+from gwtui.ui.connection_health import StatePanel
 from gwtui.ui.screens.opening import OpeningScreen
+from gwtui.ui.widgets.lines import OneLine
 from idle import wait_after_key, wait_for_idle, wait_for_screen
 from short_way import short_ways
 
