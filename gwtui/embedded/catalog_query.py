@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from gwtui.contract.models import Endpoint, Model
-from gwtui.domain.catalog import CatalogView, EndpointKey, Offers, endpoint_key
+from gwtui.domain.catalog import CatalogView, EndpointKey, ModelWithEndpoints, endpoint_key
 from gwtui.domain.guardrail_effect import effect_on_model, restrictions_of
 from gwtui.embedded.operations import Site
 from gwtui.embedded.simulator.catalog import build_catalog
@@ -235,7 +235,7 @@ def catalog_view(seed: int) -> CatalogView:
     }
     return CatalogView(
         offers=tuple(
-            Offers(
+            ModelWithEndpoints(
                 Model.model_validate(model.wire),
                 tuple(read[endpoint.key] for endpoint in model.endpoints),
             )

@@ -247,7 +247,7 @@ class ChangeVerb:
             plan, session.connection, yes=arguments.yes, confirm=arguments.confirm
         )
         if reasons and agreed is not None:
-            _tell(plan, await session.executor.turn_away(agreed, " ".join(reasons)))
+            _tell(plan, await session.executor.reject(agreed, " ".join(reasons)))
             return exits.FAILED
         if agreed is None:
             narrate("not carried out")

@@ -24,7 +24,7 @@ from gwtui.crud.resource import Tone
 from gwtui.domain.clock import Clock
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.pattern_trial import SAMPLE_LIMIT, try_patterns
+from gwtui.local.pattern_sandbox import SAMPLE_LIMIT, try_patterns
 from gwtui.resources.tries.facts import TryFacts
 from gwtui.resources.tries.form import KEPT
 from gwtui.resources.tries.outcome import (
