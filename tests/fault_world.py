@@ -40,10 +40,10 @@ from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceReq
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan
 from gwtui.domain.clock import Clock
-from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.simulator import build_world
-from gwtui.embedded.simulator.generations import latest_requests
+from gwtui.embedded.store.generations import latest_requests
 from gwtui.resources.budgets import writes as budget_plans
 from gwtui.resources.generations import plan_feedback
 from gwtui.resources.guardrails.writes import BoundBy
@@ -84,7 +84,7 @@ class FaultWorld:
     """The gateway, what stands in it, and what its door and its database saw."""
 
     def __init__(self) -> None:
-        self.faults = Switchboard()
+        self.faults = FaultInjector()
         self.gateway = EmbeddedGateway.open(None, clock=CLOCK, faults=self.faults)
         self.token = SecretStr(self.gateway.issue_key(management=True))
         self.requests: list[tuple[str, str]] = []

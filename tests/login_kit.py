@@ -20,7 +20,7 @@ import uvicorn
 
 from gwtui.cli.main import main
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import _QuietServer
 from gwtui.embedded.store import generations
@@ -46,7 +46,7 @@ class ServedGateway:
 @contextmanager
 def served_gateway(
     content: Content = "empty",
-    faults: Switchboard | None = None,
+    faults: FaultInjector | None = None,
     database: Path | None = None,
     before: Callable[[Any], Any] = lambda asgi: asgi,
     speed: float = 1.0,

@@ -40,8 +40,8 @@ from gwtui.resources.keys.writes import WRITES as KEYS
 from gwtui.resources.organization.writes import WRITES as SETTINGS
 from gwtui.resources.rotations.writes import (
     RotateRequest,
-    RotationKeeping,
     RotationSource,
+    RotationStorage,
     plan_rotation,
 )
 from gwtui.resources.uses import Uses, WorkspaceContents
@@ -189,7 +189,7 @@ class KeyPlans:
     ) -> Plan[Any]:
         nowhere = Path("/nowhere")
         sealed = SealedKeys(nowhere, "", None, lambda: now)
-        keeping = RotationKeeping(RotationLog(nowhere), "", sealed, "no disk")
+        keeping = RotationStorage(RotationLog(nowhere), "", sealed, "no disk")
         source = RotationSource(old, guardrail=guardrail, people=frozenset({"user_1"}))
         return plan_rotation(source, asked, PlanContext(now), keeping)
 

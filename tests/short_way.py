@@ -18,7 +18,7 @@ from typing import Any
 import httpx
 import pytest
 
-from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.faults import FaultInjector
 
 _STREAMED = ("/chat/completions",)
 """Ends of paths that may answer piece by piece."""
@@ -30,7 +30,7 @@ class _Served:
 
     app: Any
     loop: asyncio.AbstractEventLoop
-    faults: Switchboard | None
+    faults: FaultInjector | None
 
     def takes(self, request: httpx.Request) -> bool:
         troubled = self.faults is not None and self.faults.armed
@@ -54,7 +54,7 @@ _served: dict[tuple[str, int | None], _Served] = {}
 
 
 @contextmanager
-def short_way(host: str, port: int, app: Any, faults: Switchboard | None) -> Iterator[None]:
+def short_way(host: str, port: int, app: Any, faults: FaultInjector | None) -> Iterator[None]:
     """Answer requests to this address in the running event loop while the context lasts."""
     _served[host, port] = _Served(app, asyncio.get_running_loop(), faults)
     try:

@@ -35,7 +35,7 @@ from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrails import UpdateGuardrailRequest
 from gwtui.contract.keys import UpdateKeyRequest
 from gwtui.embedded import simulator
-from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.simulator import Catalog, CatalogModel, build_catalog
 from gwtui.embedded.simulator.figures import EndpointHealth, _Incident
@@ -258,7 +258,7 @@ def run_week(folder: Path, pace: int) -> Week:
 
 
 async def _live(folder: Path, pace: int, time: WeekTime) -> Week:
-    gateway = open_gateway(clock=time.clock, faults=Switchboard())
+    gateway = open_gateway(clock=time.clock, faults=FaultInjector())
     witness = Witness(gateway.asgi, time, folder / "answers")
     token = SecretStr(gateway.issue_key(management=True))
     where = Connection("http://localhost/api/v1", token=token)

@@ -14,8 +14,9 @@ from gwtui.cli.output import narrate
 from gwtui.cli.parsing import past_moment
 from gwtui.cli.rows import add_row_options, print_rows
 from gwtui.cli.running import reading_hub, run_async
-from gwtui.cli.target import add_demo_option, find_profile, reach
+from gwtui.cli.target import add_demo_option, find_profile, resolve_connection
 from gwtui.domain.times import relative
+from gwtui.embedded.running_demo import BASE_URL
 from gwtui.local.alert_command import AlertCommandError, run_alert_command
 from gwtui.local.alert_file import AlertFileError, load_alerts
 from gwtui.local.paths import Paths
@@ -193,10 +194,8 @@ def _file(paths: Paths) -> Path:
 
 
 def _history(arguments: argparse.Namespace, paths: Paths) -> Path:
-    """The recorded file of the gateway that is meant; no key is read."""
+    """The path of the recorded history of the chosen gateway; no key is read."""
     if arguments.demo:
-        from gwtui.embedded.demo import BASE_URL  # noqa: PLC0415 - loads the server
-
         path = history_path(paths.data, "demo", BASE_URL)
         if not path.exists():
             _tell_past(arguments, paths)
@@ -207,8 +206,8 @@ def _history(arguments: argparse.Namespace, paths: Paths) -> Path:
 
 
 def _tell_past(arguments: argparse.Namespace, paths: Paths) -> None:
-    """Where no demo ever recorded, have it tell its past."""
-    connect = reach(arguments, paths, may_ask=False)
+    """Write the demo's past into its history file, where no demo has recorded yet."""
+    connect = resolve_connection(arguments, paths, may_ask=False)
 
     async def work() -> int:
         async with reading_hub(connect) as hub:

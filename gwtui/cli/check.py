@@ -25,7 +25,7 @@ from pydantic import ValidationError
 from gwtui.cli.exits import CommandError
 from gwtui.cli.output import data_on_stdout
 from gwtui.cli.parsing import CommandParser
-from gwtui.cli.target import Connect, add_demo_option, find_profile, reach
+from gwtui.cli.target import Connect, add_demo_option, find_profile, resolve_connection
 from gwtui.contract.request import problems
 from gwtui.domain.safe_text import safe_ends, safe_line
 from gwtui.local.paths import Paths
@@ -166,7 +166,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         thresholds = _thresholds(arguments, paths)
         with _time_limit(thresholds.timeout + _GRACE):
-            connect = reach(arguments, paths, may_ask=False)
+            connect = resolve_connection(arguments, paths, may_ask=False)
             findings = asyncio.run(_look(connect, thresholds))
     except CommandError as error:
         return _refuse(str(error))
@@ -188,7 +188,7 @@ def _refuse(message: str) -> int:
 
 
 def _thresholds(arguments: argparse.Namespace, paths: Any) -> CheckThresholds:
-    """What is to be looked at: the profile's wishes, the options before them.
+    """The thresholds: options go before those of the profile.
 
     Raises CommandError.
     """
@@ -211,10 +211,10 @@ def _thresholds(arguments: argparse.Namespace, paths: Any) -> CheckThresholds:
 
 async def _look(connect: Connect, thresholds: CheckThresholds) -> list[Finding]:
     # Loaded within the time limit, and a failure to load is told as one of the check.
-    from gwtui.cli.check_sources import look_over  # noqa: PLC0415
+    from gwtui.cli.check_sources import check_gateway  # noqa: PLC0415
 
     try:
-        return await look_over(connect, thresholds)
+        return await check_gateway(connect, thresholds)
     except TimeoutError:
         return [Finding(Severity.UNKNOWN, _late(thresholds.timeout))]
 

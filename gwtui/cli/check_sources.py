@@ -1,4 +1,4 @@
-"""What is looked at: each source is asked by itself, and one that cannot be read says so."""
+"""The sources of a check, each read by itself; one that cannot be read is UNKNOWN."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ Source = Callable[[CheckContext], Awaitable[Sequence[Finding]]]
 """Looks at something; gives nothing where that was not asked for. Raises GatewayError."""
 
 
-async def look_over(connect: Connect, thresholds: CheckThresholds) -> list[Finding]:
+async def check_gateway(connect: Connect, thresholds: CheckThresholds) -> list[Finding]:
     """What every source found at the gateway. Raises TimeoutError after its ``timeout``."""
     async with (
         asyncio.timeout(thresholds.timeout),
@@ -64,12 +64,12 @@ async def look_over(connect: Connect, thresholds: CheckThresholds) -> list[Findi
         past = RecordedHistory(serve_recorded(hub))
         try:
             await hub.fill_past()
-            return await look_at_everything(CheckContext(hub, thresholds, past))
+            return await check_all(CheckContext(hub, thresholds, past))
         finally:
             await hub.close()
 
 
-async def look_at_everything(look: CheckContext) -> list[Finding]:
+async def check_all(look: CheckContext) -> list[Finding]:
     """What every source found. Never raises GatewayError: what cannot be read is UNKNOWN."""
     found = await asyncio.gather(*(_asked(name, source, look) for name, source in SOURCES.items()))
     return [finding for findings in found for finding in findings]
@@ -172,7 +172,7 @@ async def _of_model(look: CheckContext, model: str) -> Sequence[Finding]:
 
 
 def _best(_model: str, found: Sequence[Finding]) -> Sequence[Finding]:
-    """The model as its best endpoint is; one that nobody uses says nothing of that."""
+    """The finding of the best endpoint; those without figures count only where none has any."""
     known = [one for one in found if one.figures[0].value is not None] or found
     best = min(known, key=lambda one: (one.severity, -(one.figures[0].value or Decimal(0))))
     return [Finding(best.severity, best.text, _figures(found))]

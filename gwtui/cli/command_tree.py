@@ -50,7 +50,7 @@ class TreeOption:
 
 @dataclass(frozen=True, slots=True)
 class TreeOperand:
-    """What stands without an option, shown as ``title``; ``many`` takes several."""
+    """A positional argument, shown as ``title``; ``many`` takes several."""
 
     name: str
     title: str

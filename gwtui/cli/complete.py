@@ -44,7 +44,7 @@ _SOURCES = ("cli", "resources", "contract", "local")
 _DEMO = "demo"
 
 
-def answer(arguments: Sequence[str]) -> int:
+def answer_shell(arguments: Sequence[str]) -> int:
     """Print the words for one shell: "bash LINE POINT", or "zsh|fish WORD..." up to the cursor."""
     with contextlib.suppress(Exception):
         shell, *rest = arguments
@@ -64,7 +64,7 @@ def _described(words: Sequence[str]) -> Iterator[str]:
 
 
 def _for_bash(arguments: Sequence[str]) -> Iterator[str]:
-    """Words as bash wants them: quoted, and without what it takes for an earlier word."""
+    """Words for bash: quoted, and without the part that bash takes for an earlier word."""
     line, point = arguments[0], int(arguments[1])
     words, quote = split(line.encode()[:point].decode(errors="ignore"))
     # What bash counts as the present word begins behind the last break that is not quoted.
@@ -108,7 +108,7 @@ def quoted(word: str) -> str:
 
 
 def candidates(words: Sequence[str]) -> list[Word]:
-    """What may stand in the place of the last word, behind those before it."""
+    """The candidates for the last word, given those before it."""
     *before, typed = words or [""]
     offered = _Line(known_tree(), before).offers(typed)
     found: dict[str, str] = {}
@@ -150,7 +150,7 @@ class _Line:
         return next((one for one in every if name in one["names"]), None)
 
     def offers(self, typed: str) -> Iterator[Word]:
-        """What may stand there, whatever it begins with."""
+        """The candidates at that place, before they are narrowed to what is typed."""
         if self.open is not None:
             yield from self._values(self.open, typed)
         elif typed.startswith("--") and "=" in typed:
@@ -229,7 +229,7 @@ def make_tree(path: Path | None = None, stamp: str = "") -> Mapping[str, Any]:
 
 
 def program_stamp() -> str:
-    """What tells this program from a later one: its version, and when its files were written."""
+    """The version of the program and the newest modification time of its files."""
     newest = 0
     for part in _SOURCES:
         for folder, _, names in os.walk(_PACKAGE / part):
@@ -253,7 +253,7 @@ def known_names(kind: str, given: Sequence[str], *, identifiers: bool = False) -
 
 
 def _profile(given: Sequence[str]) -> str:
-    """What the gateway is called that the words mean; empty where nobody can tell."""
+    """The profile that the words choose, else the default one; empty for none."""
     for word, following in zip(given, [*given[1:], ""], strict=True):
         if word == "--demo":
             return _DEMO

@@ -16,9 +16,9 @@ from gwtui.cli.lists.lookup import CommandReadings
 from gwtui.cli.output import data_on_stdout, narrate
 from gwtui.cli.resources import RESOURCES
 from gwtui.cli.running import reading_hub, run_async
-from gwtui.cli.target import add_demo_option, reach
+from gwtui.cli.target import add_demo_option, resolve_connection
 from gwtui.local.paths import Paths
-from gwtui.resources.known_names import NAMED_LISTS, keep_of
+from gwtui.resources.known_names import NAMED_LISTS, store_names
 from gwtui.watch.hub import Scope
 
 _REFRESH = "refresh"
@@ -102,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _refresh(arguments: argparse.Namespace) -> int:
 
     make_tree()
-    connect = reach(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
+    connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
 
     async def work() -> int:
         async with reading_hub(connect) as hub:
@@ -111,7 +111,7 @@ def _refresh(arguments: argparse.Namespace) -> int:
                 spec = declaration(RESOURCES[name])
                 rows = await readings.value_or_nothing(spec.feed(hub, Scope()), name)
                 if rows is not None:
-                    keep_of(hub.connection, spec, rows)
+                    store_names(hub.connection, spec, rows)
                     narrate(f"{len(rows)} {name}")
             return readings.exit_code
 

@@ -1,4 +1,4 @@
-"""``gwtui doctor``: what the program stands on, what was found, and what to do about it."""
+"""``gwtui doctor``: check terminal, files, keyring, clock and gateway, and say what to do."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import os
 from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
-from gwtui.cli.lists.command import ListVerb, asked_of
+from gwtui.cli.lists.command import ListVerb, query_of
 from gwtui.cli.lists.show import show_list
 from gwtui.cli.output import narrate
 from gwtui.cli.resources import Resource
-from gwtui.cli.target import Connect, find_profile, reach
+from gwtui.cli.target import Connect, find_profile, resolve_connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.safe_text import safe_line
@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Look at everything and print it; FAILED when something is wrong."""
-    asked = asked_of(DOCTOR, arguments)
+    asked = query_of(DOCTOR, arguments)
     lines = _lines(arguments, Paths.of_user())
     now = SYSTEM_CLOCK.now()
     show_list(asked.apply(lines, now), asked, arguments.output, now)
@@ -68,7 +68,7 @@ def _profile(arguments: argparse.Namespace, paths: Paths) -> Profile | None:
 def _token(arguments: argparse.Namespace, paths: Paths) -> tuple[DoctorLine | None, Connect | None]:
     """Whether a gateway is known and a token for it, and the way there."""
     try:
-        return None, reach(arguments, paths, may_ask=False)
+        return None, resolve_connection(arguments, paths, may_ask=False)
     except exits.CommandError as error:
         found = safe_line(str(error), _TEXT)
         advice = "gwtui login stores a token for a profile; gwtui --demo needs neither."
@@ -100,7 +100,7 @@ async def _look(
 
 
 async def _tls_alone(profile: Profile) -> DoctorLine:
-    """What can be told of a gateway without a token."""
+    """The TLS check, which needs no token."""
     try:
         connection = profile.connection(None, "none")
     except ProfileError as error:

@@ -16,7 +16,13 @@ from prometheus_client import start_http_server
 from gwtui.cli import exits
 from gwtui.cli.output import data_on_stdout, narrate
 from gwtui.cli.running import run_async
-from gwtui.cli.target import Connect, add_demo_option, add_probe_options, reach, wanted_probing
+from gwtui.cli.target import (
+    Connect,
+    add_demo_option,
+    add_probe_options,
+    require_probe_access,
+    resolve_connection,
+)
 from gwtui.cli.watch_lines import recorded_probes
 from gwtui.client.gateway import GatewayClient
 from gwtui.domain.clock import SYSTEM_CLOCK
@@ -80,8 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the metrics, write them, or serve them; returns an exit code."""
     paths = Paths.of_user()
     try:
-        probing = wanted_probing(arguments, paths)
-        connect = reach(arguments, paths, may_ask=False)
+        probing = require_probe_access(arguments, paths)
+        connect = resolve_connection(arguments, paths, may_ask=False)
     except exits.CommandError as error:
         narrate(str(error))
         return error.code

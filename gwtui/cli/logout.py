@@ -43,7 +43,7 @@ Place = Literal["keyring", "saved file"]
 
 
 class StillThereError(Exception):
-    """A key could not be removed; the message says from where and why."""
+    """A key could not be removed; the message has the place and the reason."""
 
 
 def stored_token(profile_name: str, place: Place, data: Path) -> Secret | None:

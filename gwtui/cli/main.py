@@ -21,7 +21,7 @@ from gwtui.cli.parsing import (
     command_parser,
     positionals,
 )
-from gwtui.cli.process import take_over
+from gwtui.cli.process import prepare_process
 from gwtui.cli.resources import RESOURCES
 from gwtui.domain.lookup import closest
 from gwtui.records import dataclass
@@ -98,11 +98,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run ``gwtui``; returns the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == [COMPLETE]:
-        from gwtui.cli.complete import answer  # noqa: PLC0415 - a shell waits for it
+        from gwtui.cli.complete import answer_shell  # noqa: PLC0415 - a shell waits for it
 
-        return answer(words[1:])
+        return answer_shell(words[1:])
     if argv is None:
-        take_over(words)
+        prepare_process(words)
     try:
         return _answered(words)
     except KeyboardInterrupt:

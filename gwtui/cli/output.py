@@ -1,4 +1,4 @@
-"""What a command says: stdout is data, stderr is narration, and neither can disturb a terminal."""
+"""Output of commands: data on stdout, messages on stderr, both without control characters."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def print_ndjson(values: Iterable[Any]) -> None:
 
 
 def print_table(rows: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> None:
-    """Rows in columns on stdout; the last column is as wide as it likes.
+    """Rows in columns on stdout; the last column is not limited.
 
     ``right`` says for each column whether it holds figures, which end below each other.
     """

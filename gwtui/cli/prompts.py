@@ -8,6 +8,8 @@ import sys
 import warnings
 from typing import TYPE_CHECKING
 
+from gwtui.local.tokens import MAX_BYTES, TokenError, single_token
+
 if TYPE_CHECKING:
     from gwtui.domain.known_secrets import Secret
 
@@ -24,8 +26,6 @@ def read_token(prompt: str) -> Secret:
 
     Raises NoAnswerGivenError.
     """
-    from gwtui.local.tokens import MAX_BYTES, TokenError, single_token  # noqa: PLC0415
-
     if sys.stdin.isatty():
         content = _typed(prompt).encode()
     else:

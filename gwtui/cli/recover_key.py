@@ -21,10 +21,11 @@ from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.known_secrets import Secret
 from gwtui.domain.safe_text import safe_text
 from gwtui.domain.times import utc
+from gwtui.embedded.running_demo import BASE_URL, lasting_secret
 from gwtui.local.paths import Paths, ensure_private
 from gwtui.local.profiles import Profile
 from gwtui.local.sealed_keys import DIRECTORY, SealedKey, SealedKeys, sealed_keys
-from gwtui.resources.keys.sealed import what_else
+from gwtui.resources.keys.sealed import unopened_keys_text
 
 _DISCARD = "--discard-new-keys"
 _LONGEST = 4096
@@ -67,14 +68,12 @@ def run(arguments: argparse.Namespace) -> int:
     narrate(
         "no such key waits to be acknowledged" if found.keys else "no key waits to be acknowledged"
     )
-    for line in what_else(found):
+    for line in unopened_keys_text(found):
         narrate(line)
     return exits.FAILED
 
 
 def _demo(paths: Paths) -> Connection:
-    from gwtui.embedded.demo import BASE_URL  # noqa: PLC0415 - loads the server
-    from gwtui.embedded.running_demo import lasting_secret  # noqa: PLC0415
 
     secret = lasting_secret(ensure_private(paths.data / "demo"))
     return Connection(BASE_URL, lasting_secret=secret, label="demo")

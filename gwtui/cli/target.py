@@ -8,14 +8,21 @@ import os
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
+from gwtui.cli.faults import fault_injector
 from gwtui.cli.output import narrate
 from gwtui.cli.prompts import NoAnswerGivenError, read_token
 from gwtui.client.connection import Connection
 from gwtui.contract.dialects import DIALECTS, Dialect
-from gwtui.local.paths import Paths
+from gwtui.embedded.errors import (
+    DatabaseInUseError,
+    FaultSyntaxError,
+    GatewayStartError,
+)
+from gwtui.local.paths import Paths, PrivateDirectoryError, ensure_private
 from gwtui.local.profiles import (
     FILE_NAME,
     NoProfileError,
@@ -29,8 +36,7 @@ from gwtui.local.tokens import PROBE_KEY_VARIABLE, TokenError, find_token, take_
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gwtui.client.connection import Connection
-    from gwtui.embedded.faults import Switchboard
+    from gwtui.embedded.faults import FaultInjector
     from gwtui.embedded.running_demo import DemoSite
     from gwtui.local.paths import Paths
     from gwtui.local.probe_key import ProbeAccess
@@ -72,7 +78,7 @@ def add_probe_options(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def reach(arguments: argparse.Namespace, paths: Paths, *, may_ask: bool) -> Connect:
+def resolve_connection(arguments: argparse.Namespace, paths: Paths, *, may_ask: bool) -> Connect:
     """The way to the gateway that the arguments mean. Raises NoTargetError.
 
     With ``may_ask``, a person is asked for the key where no source has one. Finding it may take
@@ -87,8 +93,6 @@ def reach(arguments: argparse.Namespace, paths: Paths, *, may_ask: bool) -> Conn
 
 def can_serve_demo() -> bool:
     """Whether the libraries of the embedded gateway are there."""
-    from importlib.util import find_spec  # noqa: PLC0415 - the dashboard only
-
     return find_spec("starlette") is not None and find_spec("uvicorn") is not None
 
 
@@ -109,9 +113,6 @@ def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
 
     @asynccontextmanager
     async def connect() -> AsyncIterator[Connection]:
-        from gwtui.client.connection import Connection  # noqa: PLC0415 - after the first paint
-        from gwtui.watch.history.file import erase_history, history_path  # noqa: PLC0415
-
         # A later attempt to connect must not wipe what the first one made.
         fresh, start_over[0] = start_over[0], False
         async with AsyncExitStack() as stack:
@@ -136,6 +137,11 @@ def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
                 past=site.past,
             )
             if fresh:
+                from gwtui.watch.history.file import (  # noqa: PLC0415 - loads models
+                    erase_history,
+                    history_path,
+                )
+
                 erase_history(history_path(paths.data, connection.label, connection.base_url))
             yield connection
 
@@ -147,18 +153,13 @@ async def _start(
     paths: Paths,
     fresh: bool,
     dialect: Dialect,
-    faults: Switchboard | None,
+    faults: FaultInjector | None,
 ) -> DemoSite:
     """The demo that runs already, else its gateway for as long as the stack is open.
 
     One that is to begin anew, or to fail on purpose, must be alone. Raises NoTargetError.
     """
-    from gwtui.embedded.errors import (  # noqa: PLC0415 - the demo only
-        DatabaseInUseError,
-        GatewayStartError,
-    )
     from gwtui.embedded.running_demo import running_demo  # noqa: PLC0415
-    from gwtui.local.paths import PrivateDirectoryError, ensure_private  # noqa: PLC0415
 
     alone = fresh or faults is not None
     until = time.monotonic() + _STARTING
@@ -184,7 +185,7 @@ async def _host(
     data_dir: Path,
     fresh: bool,
     dialect: Dialect,
-    faults: Switchboard | None,
+    faults: FaultInjector | None,
 ) -> DemoSite:
     """Start the demo's gateway in this process. Raises NoTargetError and GatewayStartError."""
     try:
@@ -200,26 +201,26 @@ def missing_extra(error: ModuleNotFoundError) -> str:
     return f"the embedded gateway needs {error.name}: install gwtui with its extra 'demo'"
 
 
-def _faults(arguments: argparse.Namespace) -> Switchboard | None:
+def _faults(arguments: argparse.Namespace) -> FaultInjector | None:
     if not getattr(arguments, "fault", None):
         return None
-    from gwtui.cli.faults import switchboard  # noqa: PLC0415 - loads the server
-    from gwtui.embedded.errors import FaultSyntaxError  # noqa: PLC0415
 
     try:
-        return switchboard(arguments.fault)
+        return fault_injector(arguments.fault)
     except FaultSyntaxError as error:
         raise NoTargetError(error.message, exits.USAGE) from None
 
 
-def reach_without_key(arguments: argparse.Namespace, paths: Paths, *, management: bool) -> Connect:
+def resolve_connection_without_key(
+    arguments: argparse.Namespace, paths: Paths, *, management: bool
+) -> Connect:
     """The way to the gateway for a command that brings a key of its own. Raises NoTargetError.
 
     With ``management``, the connection has the profile's key where some source has one; nobody is
     asked. Not to be called in an event loop.
     """
     if arguments.demo:
-        return reach(arguments, paths, may_ask=False)
+        return resolve_connection(arguments, paths, may_ask=False)
     profile = find_profile(arguments, paths)
     token, source = None, "none"
     try:
@@ -278,8 +279,8 @@ def find_profile(arguments: argparse.Namespace, paths: Paths) -> Profile:
         raise NoTargetError(str(error), exits.USAGE) from None
 
 
-def find_probing(arguments: argparse.Namespace, paths: Paths) -> ProbeAccess | None:
-    """What the profile wants of probes; None where it wants none. Raises NoTargetError.
+def find_probe_access(arguments: argparse.Namespace, paths: Paths) -> ProbeAccess | None:
+    """The probe settings of the profile and their key; None without any. Raises NoTargetError.
 
     Their key is taken out of the environment in any case.
     """
@@ -292,12 +293,12 @@ def find_probing(arguments: argparse.Namespace, paths: Paths) -> ProbeAccess | N
     return ProbeAccess.of(profile, allow_tries=getattr(arguments, "allow_tries", False))
 
 
-def wanted_probing(arguments: argparse.Namespace, paths: Paths) -> ProbeAccess | None:
-    """What ``--probe`` means; None without it.
+def require_probe_access(arguments: argparse.Namespace, paths: Paths) -> ProbeAccess | None:
+    """The probe settings for ``--probe``; None without that option.
 
-    Raises NoTargetError where the profile says nothing of probes.
+    Raises NoTargetError where the profile has no probe settings.
     """
-    probing = find_probing(arguments, paths)
+    probing = find_probe_access(arguments, paths)
     if not arguments.probe:
         return None
     if probing is None:

@@ -40,7 +40,7 @@ class Verb(Protocol):
 
 
 def run_verb(resource: Resource, name: str | None, words: Sequence[str]) -> int:
-    """Call a verb, or say which there are; returns an exit code."""
+    """Call a verb, or list the verbs; returns an exit code."""
     verbs = verbs_of(resource)
     if name is None:
         with data_on_stdout():
@@ -82,7 +82,7 @@ def verbs_of(resource: Resource) -> Mapping[str, Verb]:
 
 
 def _changes(resource: Resource) -> Iterable[ChangeCommand]:
-    """What changes a resource: as its declaration says, or in a way of its own."""
+    """The changes of a resource: those of its declaration, or those of a module of its own."""
     from gwtui.cli.changes.crud import changes_of  # noqa: PLC0415 - loads pydantic
 
     declared = resource.changes == DECLARED

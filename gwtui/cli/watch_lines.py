@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import signal
+import sys
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -16,8 +17,8 @@ from pydantic import JsonValue
 from gwtui.cli import exits
 from gwtui.cli.output import narrate, print_ndjson
 from gwtui.cli.recorded import RecordedHistory
-from gwtui.cli.running import hub_over
-from gwtui.cli.target import Connect
+from gwtui.cli.running import hub_over, run_async
+from gwtui.cli.target import Connect, require_probe_access, resolve_connection
 from gwtui.client.connection import Connection
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.keys import limit_used_share
@@ -43,6 +44,14 @@ _SLOWER = 5
 """A reading of the workspaces costs several requests for each of them."""
 _ENDINGS = {signal.SIGINT: exits.INTERRUPTED, signal.SIGTERM: exits.TERMINATED}
 Values = Mapping[str, Decimal | None]
+
+
+def print_readings(arguments: argparse.Namespace) -> int:
+    """Print a line of JSON for each reading as it comes; returns an exit code."""
+    paths = Paths.of_user()
+    probing = require_probe_access(arguments, paths)
+    connect = resolve_connection(arguments, paths, may_ask=sys.stdin.isatty())
+    return run_async(lambda: watch_readings(connect, paths, arguments, probing))
 
 
 async def watch_readings(
@@ -96,7 +105,7 @@ async def recorded_probes(
 
 @contextmanager
 def _until_signalled(end: Callable[[], None]) -> Iterator[list[int]]:
-    """Let SIGINT and SIGTERM end it; gives the exit codes that they stand for."""
+    """Call ``end`` on SIGINT and SIGTERM; gives the exit codes of those that came."""
     loop, codes = asyncio.get_running_loop(), list[int]()
 
     def signalled(code: int) -> None:
@@ -171,7 +180,7 @@ class _Watching:
             await self._news.wait()
             self._news.clear()
             while self._arrivals:
-                print_ndjson(lines(self._arrivals.popleft()(), self._nearest))
+                print_ndjson(reading_lines(self._arrivals.popleft()(), self._nearest))
             while self._probes:
                 print_ndjson([self._probes.popleft()])
 
@@ -233,7 +242,7 @@ class _WatchedFeed:
         self._tell()
 
 
-def lines(observation: Observation, nearest: int) -> Iterator[dict[str, Any]]:
+def reading_lines(observation: Observation, nearest: int) -> Iterator[dict[str, Any]]:
     """One object for each subject; of keys and workspaces those nearest to their limits."""
     values: dict[Subject, dict[str, Decimal | None]] = {one: {} for one in observation.facts}
     for sample in observation.samples:

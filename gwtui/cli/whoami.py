@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Ask the gateway; returns an exit code."""
     try:
         profile, connection = open_target(arguments, Paths.of_user(), may_ask=False)
-        key = asyncio.run(ask_gateway(connection))
+        key = asyncio.run(read_current_key(connection))
     except NoTargetError as error:
         narrate(str(error))
         return error.code
@@ -98,13 +98,13 @@ def _show(connection: Connection, profile: str, key: CurrentKey, *, as_json: boo
 
 
 def _held_back(connection: Connection, key: CurrentKey) -> str | None:
-    """Why nothing can be changed; None when something can, as far as the gateway says."""
+    """Why nothing can be changed; None when it can be, as far as is known."""
     if connection.read_only:
         return "as asked"
     return "not a management key" if key.is_management_key is False else None
 
 
-async def ask_gateway(connection: Connection) -> CurrentKey:
+async def read_current_key(connection: Connection) -> CurrentKey:
     """What the key of a connection may do. Raises GatewayError."""
     async with GatewayClient(
         connection, on_retry=lambda notice: narrate(f"{notice.reason}; trying again")
@@ -113,7 +113,7 @@ async def ask_gateway(connection: Connection) -> CurrentKey:
 
 
 def key_rows(key: CurrentKey, now: datetime) -> Sequence[tuple[str, str]]:
-    """The facts in words; an em dash where the gateway did not say."""
+    """The facts as label and text; an em dash for what is unknown."""
     return (
         ("key", key.label or UNKNOWN),
         ("management key", _yes_no(key.is_management_key)),
@@ -125,11 +125,11 @@ def key_rows(key: CurrentKey, now: datetime) -> Sequence[tuple[str, str]]:
 
 
 def key_json(key: CurrentKey) -> dict[str, JsonValue]:
-    """The same facts by their names on the wire. What the gateway did not say is not there."""
+    """The same facts by their names on the wire; unknown ones are left out."""
     return {name: _json(getattr(key, name)) for name in _SAID if name in key.raw}
 
 
-def in_short(key: CurrentKey) -> str:
+def key_summary(key: CurrentKey) -> str:
     """One line: which key this is and how far it goes."""
     manages = key.is_management_key
     kind = "key" if manages is None else "management key" if manages else "ordinary key"

@@ -15,7 +15,7 @@ from gwtui.client.errors import (
     RateLimitedError,
     ServerError,
 )
-from gwtui.client.request_log import repeats, request_answered, request_sent
+from gwtui.client.request_log import may_retry, request_answered, request_sent
 from gwtui.domain.clock import Clock
 from gwtui.records import dataclass
 
@@ -66,7 +66,7 @@ class RetryingCaller:
             try:
                 return await self._send(call)
             except GatewayError as error:
-                if not (is_passing(error) and repeats()):
+                if not (is_passing(error) and may_retry()):
                     raise
                 wait = self._wait(attempt, error)
                 if self._clock.monotonic() - started + wait > BUDGET:

@@ -97,10 +97,10 @@ def changes(
 
 
 def both_sides(name: str, before: Any, after: Any, words: Formatter) -> tuple[str, str]:
-    """A field before and after, in words that tell what the difference is.
+    """The texts of a field before and after, made so that the difference can be seen.
 
-    Of a long list the words of a value name the first entries only, of a long text its beginning:
-    two such values may differ where neither says it. ABSENT is a value that is not known.
+    The text of a long list names its first entries only, that of a long text its beginning: two
+    values may differ behind that. ABSENT is a value that is not known.
     """
     first, second = (
         UNKNOWN if value is ABSENT else words(name, value) for value in (before, after)
@@ -119,7 +119,7 @@ def both_sides(name: str, before: Any, after: Any, words: Formatter) -> tuple[st
 def _entries(
     name: str, before: Sequence[Any], after: Sequence[Any], words: Formatter
 ) -> tuple[str, str] | None:
-    """What came and what went; None where the words of both name every entry anyway."""
+    """Added and removed entries; None where both texts name every entry anyway."""
     if max(len(before), len(after)) <= SEVERAL or not before or not after:
         return None
 
@@ -147,7 +147,7 @@ def first_values(
 def _labelled(names: Set[str], labels: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Fields with their labels, in the order of the labels.
 
-    One that has no label goes by its own name: what is sent and not shown, nobody agreed to.
+    One without a label goes by its own name: everything that is sent is shown.
     """
     yield from ((name, label) for name, label in labels.items() if name in names)
     yield from ((name, name) for name in sorted(names - labels.keys()))

@@ -59,7 +59,7 @@ class InspectionContext:
         return TimeWindow.around(self.intent.at, self.client.skew, self.reach)
 
     def since(self, row: Any | None) -> str:
-        """When a row came to be, beside the moment of the write; empty where that is not told."""
+        """When a row was made, relative to the write; empty where the gateway does not say."""
         made = None if row is None else row.created_at
         return "" if made is None else f", {self.window.beside(made)}"
 
@@ -196,7 +196,7 @@ class _Inspection:
         return found
 
     def _changed(self, present: Any) -> tuple[str, ...]:
-        """When it was changed last, where the gateway tells."""
+        """When it was changed last, where the gateway says so."""
         made = getattr(present, "updated_at", None)
         if made is None:
             return ()

@@ -179,7 +179,7 @@ class ResourceSpec(Generic[T]):
     """Where its ``Writes`` stand, as "module:NAME": loaded when something is to be written."""
 
     def names(self, now: datetime) -> Names[T]:
-        """What a row goes by at that moment: its identity, its name, and columns that name it."""
+        """The names of a row: its identity, its name, and columns that name it."""
         also = [column.export for column in self.columns if column.id in _NAMES and column.export]
 
         def names(row: T) -> Sequence[str | None]:
@@ -189,7 +189,7 @@ class ResourceSpec(Generic[T]):
         return names
 
     def differences(self, rows: Sequence[T], now: datetime) -> list[str]:
-        """What tells rows of one name apart, a text for each; empty where no column does."""
+        """A text for each row by which rows of one name differ; empty where no column differs."""
         texts = [
             (column.title, [column.cell(row, now).text for row in rows])
             for column in sorted(self.columns, key=lambda column: column.priority)

@@ -122,8 +122,8 @@ class Update:
 class Switch:
     """How one is disabled and enabled, by its field ``disabled``.
 
-    ``effects`` gets the fresh reading, the wish and what was read around the resource (None where
-    it is enabled: then nothing is read).
+    ``effects`` gets the fresh reading, whether it is to be disabled, and what ``around`` read (None
+    where it is enabled: then nothing is read).
     """
 
     effects: Callable[[Any, bool, Any, PlanContext], Lines]

@@ -1,4 +1,4 @@
-"""The language of filters: the filter bar, ``--filter`` and whatever else narrows rows.
+"""The filter language of the filter bar, ``--filter`` and saved views.
 
 A row is shown when every part of the query holds:
 
@@ -154,7 +154,7 @@ class All:
         return replace(self, terms=terms, groups=groups)
 
     def fit(self, kinds: Mapping[str, ValueKind], refused: list[tuple[str, bool]]) -> All:
-        """The same without what can never hold; that goes to ``refused``, a group as a whole."""
+        """A copy without what can never hold; that goes to ``refused``, a group as a whole."""
         terms: list[Term] = []
         for term in self.terms:
             kind = field_named(kinds, term.name)
@@ -289,7 +289,7 @@ class _Reader:
         self.note = places.note
 
     def all_until_end(self) -> All:
-        """Everything that is left."""
+        """Read everything that is left."""
         parts = _Parts()
         while (part := self._next()) < len(self._text):
             self._read_part(parts, part)
@@ -309,7 +309,7 @@ class _Reader:
             self._read_condition(parts, at)
 
     def _alternatives(self) -> tuple[All, ...]:
-        """What stands in a group, and stand behind its end."""
+        """Read the alternatives of a group, up to behind its end."""
         found: list[All] = []
         parts = _Parts()
         while (at := self._next()) < len(self._text) and at not in self._places.ends:

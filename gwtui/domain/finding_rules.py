@@ -1,7 +1,7 @@
 """The rules of findings, each written once, over what the gateway gave.
 
-A null that the gateway sent itself ("no limit") is told from a field that it left out or garbled:
-of the latter nothing is known, and that is said.
+A null that the gateway sent itself means "no limit"; a field that it left out or garbled is
+unknown, and the finding says so.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ class ModelEffect:
 
     @property
     def verdict(self) -> EffectVerdict:
-        """How the model stands under the guardrails."""
+        """What the guardrails mean for the model."""
         if not self.known:
             return EffectVerdict("unknown", "muted", "its endpoints could not be read")
         if not self.total:

@@ -1,4 +1,4 @@
-"""Names that people type: the row that one stands for, completions, suggestions for a mistyped one.
+"""Resolves names that people type to rows; completes them, and suggests for mistyped ones.
 
 A row is found by its identity, by another of its names, or by the beginning of its identity.
 """
@@ -16,7 +16,7 @@ from gwtui.records import dataclass
 T = TypeVar("T")
 
 Names = Callable[[T], Sequence[str | None]]
-"""What a row goes by: its identity first, then whatever else people call it."""
+"""The names of a row: its identity first, then its other names."""
 
 SHORTEST_BEGINNING = 6
 """Characters of an identity that stand for all of it, as long as they mean only one."""
@@ -33,7 +33,7 @@ _MOST_LISTED = 40
 
 @dataclass(frozen=True, slots=True)
 class Lookup(Generic[T]):
-    """What a name stands for: one row, several, or none; ``rest`` is what a path has behind it."""
+    """The rows that a name resolves to: one, several or none; ``rest`` is the rest of a path."""
 
     rows: tuple[T, ...]
     rest: str = ""

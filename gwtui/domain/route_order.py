@@ -202,7 +202,7 @@ def _keeps(
 def pinned_to(endpoint: Endpoint, among: Iterable[Endpoint]) -> ProviderPreferences | None:
     """Preferences that only ``endpoint`` meets ``among`` those of its model, without fallbacks.
 
-    None where nothing tells it from another one: it has no tag, or a twin.
+    None where another endpoint has the same tag and quantization, or it has no tag.
     """
     tag = endpoint.tag
     if not tag:

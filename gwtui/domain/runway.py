@@ -1,4 +1,4 @@
-"""How fast credits went over several windows, and when they will be gone, with the doubt about it.
+"""How fast credits were used over several windows, when they will be gone, and how certain that is.
 
 Everything is computed from readings of the total that was used. What is bought shows up in another
 total, so that a top-up is never negative use. A total that falls (a refund, a correction) starts

@@ -45,7 +45,7 @@ def masked(value: Any) -> Any:
 
 
 def plain_json(value: Any) -> Any:
-    """A copy with doubles in the place of Decimals: what every JSON library can write."""
+    """A copy with floats instead of Decimals, for any JSON library."""
     if isinstance(value, Decimal):
         return float(value)
     if isinstance(value, Mapping):

@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 
 from pydantic import JsonValue, ValidationError
 
-from gwtui.contract.content_filters import BAD_PATTERN
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.request import Problem, RequestModel, problems
+from gwtui.contract.values import BAD_PATTERN
 from gwtui.embedded.responses import invalid
 
 MAX_BODY_BYTES = 1024 * 1024

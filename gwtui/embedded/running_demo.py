@@ -34,6 +34,8 @@ from gwtui.records import dataclass
 if TYPE_CHECKING:
     from gwtui.domain.history_source import HistorySource
 
+BASE_URL = "http://localhost/api/v1"
+"""What the demo's gateway goes by; it is reached by its socket only."""
 SEALING_NAME = "demo.sealing"
 _SECRET_LENGTH = 64
 _ANNOUNCEMENT = "demo.running"

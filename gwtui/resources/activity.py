@@ -36,7 +36,7 @@ _NAME = 80
 _ASKED_FOR = frozenset({"key", "user"})
 """What is only told when each is asked for by itself."""
 
-MEASURE_WORDS: Mapping[Measure, str] = {
+MEASURE_LABELS: Mapping[Measure, str] = {
     "spend": "spend",
     "byok": "BYOK cost",
     "requests": "requests",
@@ -48,7 +48,7 @@ _BAR = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class UsageRow:
     """A row of activity, and whose it is as far as that was asked for."""
 
     row: ActivityRow
@@ -56,7 +56,7 @@ class Use:
     user: str | None = None
 
     def part(self, part: Part) -> str:
-        """What it belongs to; "" when that is not said."""
+        """The identity of the group that it belongs to; "" when it is unknown."""
         row = self.row
         match part:
             case "day":
@@ -76,10 +76,10 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class Uses:
+class UsageRows:
     """Rows to be grouped, and names by what they name; ``rest`` is what else was done is called."""
 
-    uses: tuple[Use, ...]
+    uses: tuple[UsageRow, ...]
     names: Mapping[Part, Mapping[str, str]] = field(default_factory=dict)
     rest: str = ""
 
@@ -100,15 +100,15 @@ class ActivityGroup:
     rows: tuple[ActivityRow, ...] = field(default=(), compare=False, repr=False)
 
 
-def of_account(found: Activity) -> Uses:
+def account_usage(found: Activity) -> UsageRows:
     """Rows without keys and users."""
-    return Uses(tuple(map(Use, found.rows)), {"workspace": found.workspaces})
+    return UsageRows(tuple(map(UsageRow, found.rows)), {"workspace": found.workspaces})
 
 
-def of_keys(keys: KeyActivity, found: Activity) -> Uses:
+def key_usage(keys: KeyActivity, found: Activity) -> UsageRows:
     """Rows by key, and by who made it."""
     uses = (
-        Use(row, key, keys.makers.get(key) or None)
+        UsageRow(row, key, keys.makers.get(key) or None)
         for key, rows in keys.rows.items()
         for row in rows
     )
@@ -120,24 +120,24 @@ def of_keys(keys: KeyActivity, found: Activity) -> Uses:
         "key": keys.names,
         "user": keys.people,
     }
-    return Uses(tuple(uses), names, rest)
+    return UsageRows(tuple(uses), names, rest)
 
 
-def of_users(users: UserActivity, found: Activity) -> Uses:
+def user_usage(users: UserActivity, found: Activity) -> UsageRows:
     """Rows by the user who made the key."""
-    uses = (Use(row, None, user) for user, rows in users.rows.items() for row in rows)
+    uses = (UsageRow(row, None, user) for user, rows in users.rows.items() for row in rows)
     rest = "keys of nobody here"
     if users.left_out:
         rest += f" and {users.left_out} people who were not read"
-    return Uses(tuple(uses), {"workspace": found.workspaces, "user": users.names}, rest)
+    return UsageRows(tuple(uses), {"workspace": found.workspaces, "user": users.names}, rest)
 
 
 def grouped(
-    uses: Uses, whole: Sequence[ActivityRow], by: Sequence[Part]
+    uses: UsageRows, whole: Sequence[ActivityRow], by: Sequence[Part]
 ) -> tuple[ActivityGroup, ...]:
     """The groups on the days of ``whole``, which is all that was done, and the rest of it.
 
-    The rest is what no listed key or person did, told apart by the other parts.
+    The rest is what no listed key or person did, grouped by the other parts.
     """
     days = {activity.day_of(row) for row in whole}
     found = _by_parts((use for use in uses.uses if activity.day_of(use.row) in days), by)
@@ -148,7 +148,7 @@ def grouped(
         told: dict[tuple[str, ...], list[ActivitySummary]] = defaultdict(list)
         for group in groups:
             told[_rest_of(group.parts, by)].append(group.tally)
-        for parts, rows in _by_parts(map(Use, whole), by).items():
+        for parts, rows in _by_parts(map(UsageRow, whole), by).items():
             rest = _rest_of(parts, by)
             others = activity.rest(activity.tally(rows), told[rest])
             if others.requests or others.spend or others.byok:
@@ -157,7 +157,7 @@ def grouped(
 
 
 def _by_parts(
-    uses: Iterable[Use], by: Sequence[Part]
+    uses: Iterable[UsageRow], by: Sequence[Part]
 ) -> Mapping[tuple[str, ...], list[ActivityRow]]:
     found: dict[tuple[str, ...], list[ActivityRow]] = defaultdict(list)
     for use in uses:
@@ -189,7 +189,7 @@ class Ranked:
 
 
 def ranked(
-    uses: Uses, rows: Sequence[ActivityRow], by: Sequence[Part], measure: Measure
+    uses: UsageRows, rows: Sequence[ActivityRow], by: Sequence[Part], measure: Measure
 ) -> tuple[Ranked, ...]:
     """The groups of what was done, the biggest first; ``rows`` are all that was done then."""
     whole = activity.tally(rows).measure(measure)
@@ -234,8 +234,8 @@ def _by_size(found: Sequence[Ranked], measure: Measure) -> tuple[Ranked, ...]:
     return tuple(replace(one, largest=largest) for one in sorted(found, key=size))
 
 
-def in_words(measure: Measure, amount: Decimal | None) -> str:
-    """A figure of the measure with its unit, short."""
+def measure_text(measure: Measure, amount: Decimal | None) -> str:
+    """A figure of the measure with its unit, in short."""
     if amount is None:
         return cells.DASH
     if measure in {"spend", "byok"}:
@@ -243,7 +243,7 @@ def in_words(measure: Measure, amount: Decimal | None) -> str:
     return money.compact_int(amount)
 
 
-def totals(tally: ActivitySummary) -> Sequence[Cell]:
+def total_cells(tally: ActivitySummary) -> Sequence[Cell]:
     """All the sums in words."""
     parts = [
         Cell(f"{money.usd(tally.spend)} spent", "accent"),

@@ -121,10 +121,10 @@ def copyables(
 
 def cell_lines(column: Column[T], rows: Iterable[T], now: datetime) -> str:
     """The figures of a column, as exact as in CSV, one on each line; unknown ones are empty."""
-    return "\n".join(harmless(exact_text(machine_value(column, row, now))) for row in rows)
+    return "\n".join(printable_text(exact_text(machine_value(column, row, now))) for row in rows)
 
 
-def harmless(text: str) -> str:
+def printable_text(text: str) -> str:
     """A text on one line without a control character: pasted into a shell, it runs nothing."""
     return safe_text(text, _WHOLE)
 
@@ -139,9 +139,11 @@ def _is_made_up(identity: str) -> bool:
 
 def _lines(kind: Kind, key: str, title: str, texts: Sequence[str]) -> Copyable:
     if len(texts) == 1:
-        return Copyable(kind, key, title, harmless(texts[0]), lambda: harmless(texts[0]))
+        return Copyable(
+            kind, key, title, printable_text(texts[0]), lambda: printable_text(texts[0])
+        )
     note = f"{len(texts)}, one on each line"
-    return Copyable(kind, key, f"{title}s", note, lambda: "\n".join(map(harmless, texts)))
+    return Copyable(kind, key, f"{title}s", note, lambda: "\n".join(map(printable_text, texts)))
 
 
 def _json(spec: ResourceSpec[T], rows: Sequence[T]) -> str:

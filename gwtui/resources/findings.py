@@ -46,12 +46,12 @@ REMEDIES: Mapping[Remedy, RemedyWay] = {
 
 
 def remedy_of(finding: AccountFinding) -> RemedyWay | None:
-    """What mends it; None where nothing does, or where what it is about has no identifier."""
+    """What fixes it; None where nothing does, or where its subject has no identifier."""
     return REMEDIES.get(finding.remedy) if finding.subject.identity else None
 
 
 def command_of(finding: AccountFinding) -> str | None:
-    """The command that plans the mending; capitals stand for what a person has to choose."""
+    """The command that plans the fix; words in capitals are placeholders."""
     way, identity = remedy_of(finding), finding.subject.identity
     if way is None or _PLAIN.fullmatch(identity) is None:
         return None

@@ -43,7 +43,7 @@ def shown_name(generation: Generation) -> str:
 
 
 def _text(generation: Generation, name: str, missing: Cell = _NOT_USED) -> Cell:
-    """A text; null says that there is none, a missing one is unknown."""
+    """A text; null is "none", a missing one is unknown."""
     if cells.is_null(generation, name):
         return missing
     return cells.text(getattr(generation, name))

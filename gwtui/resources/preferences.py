@@ -270,7 +270,7 @@ class View:
 
     @property
     def settings(self) -> dict[Name, TomlValue]:
-        """What the file says of it."""
+        """The settings that store it in the file."""
         found: dict[str, TomlValue | None] = {
             "list": self.list,
             "filter": self.filter or None,

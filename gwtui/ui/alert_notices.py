@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from gwtui.resources.alerts.resource import counted, loud
+from gwtui.resources.alerts.resource import active_alerts, alert_count_cell
 from gwtui.watch.feeds.alerts import alert_history_feed, alerts_feed
 
 if TYPE_CHECKING:
@@ -74,13 +74,13 @@ class AlertNotices:
     # What is shown ----------------------------------------------------------------------------
 
     def _show(self, alerts: Sequence[Alert]) -> None:
-        badge = counted(alerts)
+        badge = alert_count_cell(alerts)
         if badge != self.badge:
             self.badge = badge
             screen = self._app.navigation.screen
             if screen is not None:
                 screen.refresh_frame()
-        loudest = loud(alerts)
+        loudest = active_alerts(alerts)
         where = self._session.connection.label
         text = "" if badge is None else f"{badge.text} · {loudest[0].title} · gwtui {where}"
         self._app.entitle(text if self._effects.title else "")

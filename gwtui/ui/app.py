@@ -33,7 +33,9 @@ from gwtui.ui.remembering import Remembering
 from gwtui.ui.screens.opening import OpeningScreen
 from gwtui.ui.shutdown import Shutdown
 from gwtui.ui.terminal import TerminalTitle, give_back, is_too_small
-from gwtui.ui.textual_compat import bindings_of, driver_of, fail, let_be_switched, set_first_theme
+from gwtui.ui.textual_compat.app import driver_of, fail, set_first_theme
+from gwtui.ui.textual_compat.screens import let_be_switched
+from gwtui.ui.textual_compat.widgets import bindings_of
 from gwtui.ui.themes import (
     DEFAULT_THEME,
     THEMES,

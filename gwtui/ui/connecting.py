@@ -18,8 +18,8 @@ from gwtui.resources.session import (
     Session,
     SessionFiles,
     TryMemory,
+    connection_error_text,
     open_session,
-    reason,
 )
 from gwtui.ui import in_doubt_writes
 from gwtui.ui.connection_health import ConnectionHealth
@@ -123,7 +123,7 @@ class Connecting:
                 self._tried.set()
                 _log.warning("not connected", exc_info=error)
                 retry_at = self._clock.now() + timedelta(seconds=wait)
-                self.link = Link(reason(error), retry_at)
+                self.link = Link(connection_error_text(error), retry_at)
                 self._changed()
                 await self._pause(wait)
                 wait = min(wait * 2, _LONGEST_WAIT)

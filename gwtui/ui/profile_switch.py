@@ -18,7 +18,7 @@ from gwtui.local.targets import TargetFacts
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
 from gwtui.ui.text import fit, toned
-from gwtui.ui.widgets.header import CRITICAL, READ_ONLY, badge
+from gwtui.ui.widgets.frame import CRITICAL, READ_ONLY, badge
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection

@@ -24,7 +24,7 @@ from gwtui.local.crash_report import crash_report
 from gwtui.ui.garbage import Garbage
 from gwtui.ui.screen_diff import ScreenDiff
 from gwtui.ui.terminal import fills_erased
-from gwtui.ui.textual_compat import HookedApp, Piece, withdraw_notices
+from gwtui.ui.textual_compat.app import HookedApp, Piece, withdraw_notices
 
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _HARMLESS_FORMAT = frozenset("\u200d\ufe0f")

@@ -16,7 +16,7 @@ from gwtui.contract.dialects import DIALECTS, Dialect
 from gwtui.embedded.operations import Access, Operation
 from gwtui.embedded.routes import all_operations
 from gwtui.embedded.simulator import build_world
-from gwtui.embedded.simulator.generations import latest_requests
+from gwtui.embedded.store.generations import latest_requests
 
 NOBODY = "00000000-0000-4000-8000-000000000000"
 UNKNOWN: Mapping[str, str] = {"hash": "0" * 64, "interval": "weekly", "author": "no", "slug": "no"}

@@ -34,9 +34,9 @@ from schemathesis.specs.openapi.checks import (
 from founded import open_gateway
 from gwtui.contract.dialects import DIALECTS, Dialect
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.openapi import describe
 from gwtui.embedded.operations import Access, Operation
 from gwtui.embedded.routes import all_operations
+from gwtui.embedded.routes.openapi import describe
 
 BASE = "http://testserver/api/v1"
 SEED = 20261121

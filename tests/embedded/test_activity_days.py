@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from gateway_bench import START, Bench, HandClock, bench
 
-from gwtui.contract.usage import ACTIVITY_DAYS
+from gwtui.contract.values import ACTIVITY_DAYS
 from gwtui.embedded.simulator import accrued, accrued_by_day, build_world
 
 TODAY = START.date()

@@ -13,9 +13,9 @@ from gateway_bench import START, Bench, HandClock, bench
 
 from gateway_facts import feedback_on
 from gwtui.embedded.errors import DatabaseMissingError
-from gwtui.embedded.recent import recent_generations
+from gwtui.embedded.recent_generations import recent_generations
 from gwtui.embedded.simulator import UsageProfile, World, accrued, build_world
-from gwtui.embedded.simulator.generations import find_request, latest_requests
+from gwtui.embedded.store.generations import find_request, latest_requests
 from gwtui.embedded.store.table import from_pico
 
 NOBODY = f"gen-{int(START.timestamp()) - 60}-{'0' * 20}"

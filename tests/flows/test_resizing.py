@@ -12,7 +12,7 @@ import pytest
 from textual.geometry import Size
 
 from board_kit import Filled, fill
-from gwtui.client.request_log import Recent, Traffic
+from gwtui.client.request_log import RecentRequests, Traffic
 from gwtui.ui.app import GwtuiApp
 from resizing_kit import (
     Picture,
@@ -44,7 +44,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
 @pytest.fixture(autouse=True)
 def steady_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     """How many requests went out by now depends on how fast the machine is."""
-    monkeypatch.setattr(Traffic, "recent", lambda _self: Recent(41))
+    monkeypatch.setattr(Traffic, "recent", lambda _self: RecentRequests(41))
 
 
 def test_every_screen_and_modal_is_among_them() -> None:

@@ -16,7 +16,7 @@ import gwtui.cli
 from gwtui.cli.check import Finding, Severity, one_line
 from gwtui.cli.gateway import _narrate
 from gwtui.cli.output import narrate, print_json, print_table
-from gwtui.cli.whoami import in_short, key_json, key_rows
+from gwtui.cli.whoami import key_json, key_rows, key_summary
 from gwtui.contract.current_key import CurrentKey
 from gwtui.local.crash_report import crash_report
 from source_kit import READS_SOURCE, files_of, tree_of
@@ -65,7 +65,7 @@ def test_what_is_said_of_the_key(capsys: pytest.CaptureFixture[str]) -> None:
         key = CurrentKey.model_validate(dict.fromkeys(CurrentKey.model_fields, text))
         print_table(key_rows(key, NOW))
         print_json(key_json(key))
-        narrate(in_short(key))
+        narrate(key_summary(key))
     out, err = capsys.readouterr()
     lines(out)
     lines(err)

@@ -31,7 +31,7 @@ from gwtui.ui.connection_health import ConnectionHealth, trouble
 from gwtui.ui.forms.option_search import SearchOption, option_line, title_width
 from gwtui.ui.screens.generation import content_lines
 from gwtui.ui.terminal import TerminalTitle
-from gwtui.ui.widgets.header import header_facts, header_parts
+from gwtui.ui.widgets.frame import header_facts, header_parts
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
 from gwtui.watch.feed import FeedState
 from gwtui.watch.history.model import Subject

@@ -219,7 +219,7 @@ def test_a_plain_text_is_found(code: str) -> None:
         "self.query_one(Static).update(Content(name))",
         "self.fields.update(other)",
         "OptionList(*(Option(Content(one)) for one in names), markup=False)",
-        "from gwtui.ui.widgets.header import Tab\nTab(name)",
+        "from gwtui.ui.widgets.frame import Tab\nTab(name)",
     ],
 )
 def test_content_is_not(code: str) -> None:

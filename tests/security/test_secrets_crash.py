@@ -78,7 +78,7 @@ def ask(connection):
     faulthandler.dump_traceback()
     fail(token)
 
-gwtui.cli.whoami.ask_gateway = ask
+gwtui.cli.whoami.read_current_key = ask
 """
 
 WHILE_IT_RUNS = """

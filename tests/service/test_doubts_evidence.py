@@ -29,7 +29,7 @@ from gwtui.crud.plan import Applied, Confirmation, Plan, Unknown
 from gwtui.crud.recovery import InspectionContext
 from gwtui.domain.cells import UNKNOWN
 from gwtui.local.journal import Journal
-from gwtui.resources.recovery.inspection import DECLARED, look_into
+from gwtui.resources.recovery.inspection import DECLARED, find_evidence
 from gwtui.watch.feeds.journal import makers
 from plan_kit import byok_plans, key_plans
 
@@ -65,7 +65,7 @@ async def lose(world: FaultWorld, executor: WriteExecutor, plan: Plan[Any], faul
 
 async def evidence(client: GatewayClient, executor: WriteExecutor, **more: Any) -> Evidence:
     (intent,) = executor.journal.open_intents(NOW)
-    return await look_into(InspectionContext(client, intent, NOW, **more))
+    return await find_evidence(InspectionContext(client, intent, NOW, **more))
 
 
 @pytest.mark.parametrize("operation", [one for one in PLANS if one not in OF_DECLARED])

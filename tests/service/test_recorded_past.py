@@ -19,9 +19,9 @@ from fake_clock import FakeClock
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
-from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.past import SimulatedPast
+from gwtui.embedded.simulated_history import SimulatedHistory
 from gwtui.embedded.store.table import to_day
 from gwtui.watch.alerts.session import RuleFile
 from gwtui.watch.alerts.store import present_alerts
@@ -48,7 +48,7 @@ async def client_of(gateway: EmbeddedGateway, time: FakeClock) -> AsyncIterator[
         yield client
 
 
-def past_of(gateway: EmbeddedGateway) -> SimulatedPast:
+def past_of(gateway: EmbeddedGateway) -> SimulatedHistory:
     past = gateway.past()
     assert past is not None
     return past
@@ -283,7 +283,7 @@ async def test_a_gateway_that_fails_leaves_the_past_out_and_the_recording_goes_o
     tmp_path: Path,
 ) -> None:
     time = FakeClock(BORN)
-    faults = Switchboard()
+    faults = FaultInjector()
     gateway = EmbeddedGateway.open(None, clock=time.clock, faults=faults)
     faults.arm("403:GET /credits")
     path = tmp_path / "h" / "failing.sqlite3"

@@ -17,7 +17,7 @@ from gwtui.crud.resource import DetailRow, Section
 from gwtui.domain.catalog import CatalogView, Offers
 from gwtui.resources import activity
 from gwtui.resources import generations as generation
-from gwtui.resources.activity import of_account
+from gwtui.resources.activity import account_usage
 from gwtui.resources.byok.resource import BYOK
 from gwtui.resources.keys import current as current_key
 from gwtui.resources.models import zdr
@@ -123,7 +123,7 @@ def test_a_row_is_shown_as_printable_text(case: str) -> None:
 
 def test_ranked_activity_is_printable() -> None:
     rows = [ActivityRow.model_validate({"model": HOSTILE, "date": "2026-11-20", "usage": 1})]
-    uses = of_account(Activity(tuple(rows)))
+    uses = account_usage(Activity(tuple(rows)))
     (one,) = activity.ranked(uses, rows, ("model",), "spend")
     assert not {unicodedata.category(char) for char in one.name} & BAD
 

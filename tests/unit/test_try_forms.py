@@ -24,7 +24,14 @@ from gwtui.domain.known_secrets import Token
 from gwtui.local.sealed_keys import SealedKey, SealLabel
 from gwtui.resources.session import TryMemory
 from gwtui.resources.tries.facts import key_hash
-from gwtui.resources.tries.form import TYPED, TriedKey, TryForm, begin_with, key_sources, try_form
+from gwtui.resources.tries.form import (
+    TYPED,
+    TriedKey,
+    TryForm,
+    initial_source,
+    key_sources,
+    try_form,
+)
 from gwtui.ui.actions.tries import _begun_from
 from gwtui.ui.forms.form_state import FormState
 from gwtui.watch.feeds.byok import ByokRow
@@ -84,9 +91,9 @@ def test_keys_are_offered_the_newest_first_and_the_one_of_the_row_is_chosen() ->
         TYPED,
     ]
     assert "typed-key" not in repr(found)
-    assert begin_with(found, None).id == "before"
-    assert begin_with(found, key_hash(SecretStr("old-key"))).id == "sealed:plan-old"
-    assert begin_with(found, key_hash(SecretStr("another"))).id == TYPED
+    assert initial_source(found, None).id == "before"
+    assert initial_source(found, key_hash(SecretStr("old-key"))).id == "sealed:plan-old"
+    assert initial_source(found, key_hash(SecretStr("another"))).id == TYPED
 
 
 def state(memory: TryMemory | None = None, wanted: TriedKey | None = None) -> FormState:

@@ -53,9 +53,9 @@ _NAME = 60
 
 
 class NothingToDoError(Exception):
-    """What is wanted is so already; the message says what. Nothing is sent, and that is fine.
+    """The requested state is already there: nothing is sent, and it is no failure.
 
-    ``brief`` says it of one of several, beside its name.
+    The message says what; ``brief`` is the shorter text for one row of several.
     """
 
     def __init__(self, message: str, brief: str = "like this already") -> None:
@@ -135,13 +135,13 @@ class ChangeContext:
     # What is named ------------------------------------------------------------------------------
 
     async def identity(self, spec: ResourceSpec[Any], text: str) -> str:
-        """The identifier of what is called so. Raises CommandError and GatewayError."""
+        """The identifier for a name or the start of one. Raises CommandError and GatewayError."""
         if _WHOLE.fullmatch(text):
             return text
         return spec.identity(await self.row(spec, text))
 
     async def row(self, spec: ResourceSpec[T], text: str) -> T:
-        """The row of a list that is called so. Raises CommandError and GatewayError."""
+        """The row of a list with that name. Raises CommandError and GatewayError."""
         rows = await self.readings.value(spec.feed(self.session.hub, Scope()))
         return find_row(spec, rows, text)
 
@@ -188,11 +188,11 @@ class ChangeContext:
         }
         if not changed:
             raise NothingToDoError("it is like this already")
-        tell_left_alone(request.model_fields_set - changed.keys())
+        report_unchanged(request.model_fields_set - changed.keys())
         return validated(model, changed)
 
 
-def tell_left_alone(names: Set[str]) -> None:
+def report_unchanged(names: Set[str]) -> None:
     """Say which of the given fields have the wanted value already: no plan shows them."""
     if names:
         narrate(f"like this already, left alone: {', '.join(sorted(names))}")
@@ -226,7 +226,7 @@ def is_deprecated(schema: Schema) -> bool:
 
 
 def is_secret(schema: Schema) -> bool:
-    """Whether a value must not stand on a command line, where other users can read it."""
+    """Whether a value must not be given as an argument, which other users can read."""
     return bool(schema.get("writeOnly"))
 
 
@@ -248,16 +248,16 @@ def read_values(
         if is_secret(schema):
             raise CommandError(f"{name}: is a secret, give it with --stdin {name}", USAGE)
         try:
-            put(values, name, _value(schema, text, now))
+            assign_value(values, name, _value(schema, text, now))
         except ValueError as error:
             raise CommandError(f"{name}: {error}", USAGE) from None
     for name in unsets:
         _schema(name, schemas, fields)
-        put(values, name, None)
+        assign_value(values, name, None)
     return values
 
 
-def put(values: dict[str, Any], name: str, value: Any) -> None:
+def assign_value(values: dict[str, Any], name: str, value: Any) -> None:
     """Take a value in. Raises CommandError for a field that is given twice."""
     top, _, part = name.partition(".")
     inside = values.setdefault(top, {}) if part else values
@@ -277,10 +277,10 @@ def validated(model: type[R], values: Mapping[str, Any]) -> R:
     try:
         return model.model_validate(dict(values))
     except ValidationError as error:
-        raise complaint(problems(error)) from None
+        raise invalid_values(problems(error)) from None
 
 
-def complaint(found: Iterable[Problem]) -> CommandError:
+def invalid_values(found: Iterable[Problem]) -> CommandError:
     """What is wrong with a request, field by field."""
     return CommandError("; ".join(str(one) for one in found), USAGE)
 

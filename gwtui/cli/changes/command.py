@@ -1,4 +1,4 @@
-"""The verbs that change something: plan, confirmation, one executor, and what became of it."""
+"""The verbs that change something: plan, confirm, execute, report the outcome."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from gwtui.cli.changes.change import (
     ChangeCommand,
     ChangeContext,
     NothingToDoError,
+    assign_value,
     field_schemas,
     is_deprecated,
     is_secret,
-    put,
     read_values,
     stdin_value,
     validated,
 )
 from gwtui.cli.changes.execute import (
     Sent,
+    changed_identity,
     confirm,
-    hand_over,
-    made_by,
     outcome_json,
     plan_json,
     plan_lines,
-    refuse_without_terminal,
+    print_new_key,
+    report_in_doubt,
+    require_terminal,
     send,
-    tell_doubts,
 )
 from gwtui.cli.changes.many import (
-    ChosenRows,
     ManyChanges,
-    add_choice,
-    choice,
-    plan_chosen,
-    refuse_own_fields,
+    RowSelection,
+    add_selection_options,
+    plan_selection,
+    reject_own_fields,
+    row_selection,
 )
 from gwtui.cli.exits import CommandError
 from gwtui.cli.output import (
@@ -52,7 +52,7 @@ from gwtui.cli.output import (
 from gwtui.cli.prompts import NoAnswerGivenError, read_secret
 from gwtui.cli.resources import Resource
 from gwtui.cli.running import run_async, serve_recorded
-from gwtui.cli.target import add_demo_option, reach
+from gwtui.cli.target import add_demo_option, resolve_connection
 from gwtui.contract.dialects import DIALECTS
 from gwtui.contract.keys import CreatedKey
 from gwtui.crud.plan import Applied, Plan, Refused, Unknown
@@ -102,7 +102,7 @@ class ChangeVerb:
                     operand.name, metavar=operand.name.upper(), nargs=many, help=operand.help
                 )
         if self.change.many is not None:
-            add_choice(parser)
+            add_selection_options(parser)
         self._add_fields(parser)
         parser.add_argument(
             "--plan", action="store_true", help="print what would be done, and send nothing"
@@ -156,12 +156,12 @@ class ChangeVerb:
     def run(self, arguments: argparse.Namespace) -> int:
         """Plan it, ask, do it; returns an exit code."""
         if not arguments.plan:
-            refuse_without_terminal(yes=arguments.yes)
+            require_terminal(yes=arguments.yes)
         given = self._given(arguments)
-        chosen = None if self.change.many is None else choice(self.change.many, arguments)
+        chosen = None if self.change.many is None else row_selection(self.change.many, arguments)
         if chosen is not None:
-            refuse_own_fields(self.change, given)
-        connect = reach(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
+            reject_own_fields(self.change, given)
+        connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
 
         async def work() -> int:
 
@@ -197,12 +197,12 @@ class ChangeVerb:
                 text = read_secret(f"{secret} (not shown): ")
             except NoAnswerGivenError as error:
                 raise CommandError(f"{secret}: {error}", exits.USAGE) from None
-            put(given, secret, stdin_value(model, fields, secret, text))
+            assign_value(given, secret, stdin_value(model, fields, secret, text))
         _refuse_early(model, given)
         return given
 
     async def _work(self, context: ChangeContext) -> int:
-        await tell_doubts(context.session)
+        await report_in_doubt(context.session)
         learning = asyncio.ensure_future(_learn_rights(context.session))
         try:
             plan = await self.change.plan(context)
@@ -213,11 +213,11 @@ class ChangeVerb:
             await learning
         return await self._decide(context, plan)
 
-    async def _work_many(self, context: ChangeContext, chosen: ChosenRows) -> int:
-        await tell_doubts(context.session)
+    async def _work_many(self, context: ChangeContext, chosen: RowSelection) -> int:
+        await report_in_doubt(context.session)
         learning = asyncio.ensure_future(_learn_rights(context.session))
         try:
-            bulk = await plan_chosen(self.change, context, chosen)
+            bulk = await plan_selection(self.change, context, chosen)
         finally:
             await learning
         return await ManyChanges(self.change, context, bulk).decide()
@@ -252,13 +252,13 @@ class ChangeVerb:
         for made, answer in sent:
             if isinstance(answer, Applied) and isinstance(answer.value, CreatedKey):
                 about = outcome_json(plan, sent) if as_json else None
-                code = hand_over(session.sealed, made, answer, about)
+                code = print_new_key(session.sealed, made, answer, about)
                 return code or _code(plan, sent)
         if as_json:
             print_json(outcome_json(plan, sent))
         elif isinstance(outcome, Applied) and self.change.makes:
             with data_on_stdout():
-                print(safe_text(made_by(part, outcome) or ""))
+                print(safe_text(changed_identity(part, outcome) or ""))
         return _code(plan, sent)
 
 
@@ -275,7 +275,7 @@ def _code(plan: Plan[Any], sent: list[Sent]) -> int:
 
 
 def _refuse_early(model: type[RequestModel], given: Mapping[str, Any]) -> None:
-    """What is wrong is told before the gateway is asked anything. Raises CommandError.
+    """Check the given fields before any request. Raises CommandError.
 
     A workspace may be given by its name: only the gateway can tell whether there is one.
     """

@@ -11,7 +11,7 @@ from gwtui.cli.changes.change import (
     ChangeContext,
     NothingToDoError,
     Operand,
-    complaint,
+    invalid_values,
 )
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.contract.request import Problem
@@ -149,7 +149,7 @@ class _Verbs:
 
 def _refuse(problems: Sequence[Problem]) -> None:
     if problems:
-        raise complaint(problems)
+        raise invalid_values(problems)
 
 
 def plan_context(context: ChangeContext, names: Mapping[str, str] | None = None) -> PlanContext:

@@ -92,7 +92,7 @@ async def _made(context: ChangeContext) -> GuardrailRow:
 
 
 def _user(people: Sequence[Any], text: str) -> str:
-    """A user id; somebody who left the organization goes by that alone."""
+    """A user id; for somebody who left the organization nothing else is known."""
     try:
         return find_person(tuple(people), text).id or ""
     except CommandError:

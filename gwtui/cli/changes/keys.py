@@ -20,7 +20,7 @@ from gwtui.cli.changes.change import (
     ChangeContext,
     NothingToDoError,
     Operand,
-    complaint,
+    invalid_values,
 )
 from gwtui.cli.changes.crud import changes_of, plan_context
 from gwtui.cli.exits import USAGE, CommandError
@@ -34,6 +34,7 @@ from gwtui.crud.resource import Scope
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.key_rotation import KeyRotation
 from gwtui.domain.times import parse_duration
+from gwtui.embedded.running_demo import BASE_URL
 from gwtui.local.paths import Paths
 from gwtui.local.rotations import FILE_NAME, RotationLog
 from gwtui.resources.keys.resource import KEYS
@@ -42,11 +43,11 @@ from gwtui.resources.rotations.resource import ROTATIONS
 from gwtui.resources.rotations.writes import (
     RotateRequest,
     binding_plan,
-    keeping,
     plan_rotation,
     read_name,
     read_source,
     retiring_plan,
+    rotation_storage,
 )
 
 _CALLED = "name or hash of the old key, or the rotation's id"
@@ -70,7 +71,7 @@ async def rotate(context: ChangeContext) -> Plan[Any]:
     workspace = None if row.workspace is None else row.workspace.id
     source = await read_source(session, fresh, workspace)
     at = plan_context(context, await context.workspace_names(default=True))
-    return plan_rotation(source, asked, at, await keeping(session))
+    return plan_rotation(source, asked, at, await rotation_storage(session))
 
 
 def _asked(context: ChangeContext, name: str) -> RotateRequest:
@@ -82,7 +83,7 @@ def _asked(context: ChangeContext, name: str) -> RotateRequest:
     try:
         return RotateRequest.model_validate(given)
     except ValidationError as error:
-        raise complaint(problems(error)) from None
+        raise invalid_values(problems(error)) from None
 
 
 def _span(option: str, text: str) -> timedelta:
@@ -194,8 +195,6 @@ class ForgetVerb:
 
 def _gateway(arguments: argparse.Namespace, paths: Paths) -> str:
     if arguments.demo:
-        from gwtui.embedded.demo import BASE_URL  # noqa: PLC0415 - loads the server
-
         return BASE_URL
     return find_profile(arguments, paths).base_url
 

@@ -18,11 +18,11 @@ from gwtui.cli.lists.show import STREAMED_FORMS, PortionPrinter, print_detail, s
 from gwtui.cli.output import FORMS, add_output_option, narrate, print_json, print_ndjson
 from gwtui.cli.resources import Resource
 from gwtui.cli.running import reading_hub, run_async
-from gwtui.cli.target import add_demo_option, reach
+from gwtui.cli.target import add_demo_option, resolve_connection
 from gwtui.crud.export import raw_object
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.local.paths import Paths
-from gwtui.resources.known_names import keep_of
+from gwtui.resources.known_names import store_names
 from gwtui.resources.preferences import sorting_text
 from gwtui.watch.feed import Feed
 
@@ -92,8 +92,8 @@ class ListVerb:
         spec = declaration(self.resource)
         if arguments.columns is not None and arguments.output in _MACHINE:
             raise CommandError("--columns goes with table and csv", exits.USAGE)
-        asked = asked_of(spec, arguments)
-        connect = reach(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
+        asked = query_of(spec, arguments)
+        connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
 
         async def work() -> int:
             async with reading_hub(connect) as hub:
@@ -106,7 +106,7 @@ class ListVerb:
                 if not {getattr(arguments, name, None) for name in ("parent", "workspace")} - {
                     None
                 }:
-                    keep_of(hub.connection, spec, rows)
+                    store_names(hub.connection, spec, rows)
                 return code
 
         return run_async(work)
@@ -129,7 +129,7 @@ class ListVerb:
     def wanted(
         self, rows: Sequence[Any], _readings: CommandReadings, _arguments: argparse.Namespace
     ) -> Sequence[Any]:
-        """The rows that are meant, before any filter. Raises CommandError."""
+        """The rows before any filter. Raises CommandError."""
         return rows
 
     async def _whole(
@@ -185,8 +185,8 @@ class ListVerb:
         return lambda rows: [completion.complete(row, more) for row in rows]
 
 
-def asked_of(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> ListQuery:
-    """The question; what is said on the command line goes before what a view says."""
+def query_of(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> ListQuery:
+    """The query; options of the command line go before those of a view."""
     rows, sort, columns = arguments.filter, arguments.sort, arguments.columns
     if arguments.view is not None:
         view = list_view(spec, arguments.view)
@@ -222,7 +222,7 @@ class GetVerb:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Print it; returns an exit code."""
-        connect = reach(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
+        connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
 
         async def work() -> int:
             async with reading_hub(connect) as hub:
@@ -266,7 +266,7 @@ class GetVerb:
 async def read_scope(
     readings: CommandReadings, resource: Resource, arguments: argparse.Namespace
 ) -> Scope:
-    """What part of the account is meant. Raises CommandError and GatewayError."""
+    """The scope that the arguments name. Raises CommandError and GatewayError."""
     workspace: str | None = None
     parent: str | None = arguments.id if resource.by_id else None
     named = getattr(arguments, "workspace", None)

@@ -12,8 +12,8 @@ from typing import Any
 from gwtui.cli import exits
 from gwtui.cli.output import add_output_option, narrate, print_json, print_table
 from gwtui.cli.parsing import add_gateway_options
-from gwtui.cli.running import run_async, tell_retry
-from gwtui.cli.target import Connect, add_demo_option, reach_without_key
+from gwtui.cli.running import report_retry, run_async
+from gwtui.cli.target import Connect, add_demo_option, resolve_connection_without_key
 from gwtui.cli.tries.options import (
     add_chat_options,
     add_cost_options,
@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
     embeds = arguments.kind == "embed"
     request: TryRequest = embedding_request(arguments) if embeds else chat_request(arguments)
     key = try_key(arguments, may_ask=not arguments.plan)
-    connect = reach_without_key(arguments, Paths.of_user(), management=arguments.plan)
+    connect = resolve_connection_without_key(arguments, Paths.of_user(), management=arguments.plan)
     return run_async(lambda: _try(arguments, connect, key, request))
 
 
@@ -121,7 +121,7 @@ async def _try(
                 refuse_unknown_model(facts)
                 if problem is not None:
                     raise exits.CommandError(f"not sent: {problem}", exits.USAGE)
-            async with trying(connection, key, arguments) as models:
+            async with open_inference(connection, key, arguments) as models:
                 return await _Sending(models, facts, as_json).send(request, arguments)
         except GatewayError as error:
             show_refusal(error, as_json=as_json)
@@ -139,8 +139,8 @@ async def _compare(
     refuse_unknown_model(facts)
     assert isinstance(request, ChatRequest)  # noqa: S101 - vectors are not compared
     chosen = contenders(request, facts, arguments)
-    refuse_above_maximum(planned(chosen, facts), arguments)
-    async with trying(connection, key, arguments) as models:
+    refuse_above_maximum(plan_each(chosen, facts), arguments)
+    async with open_inference(connection, key, arguments) as models:
         return await compare(models, chosen, arguments)
 
 
@@ -195,14 +195,14 @@ def refuse_unknown_model(facts: TryFacts) -> None:
 
 
 def unknown_model(facts: TryFacts) -> str:
-    """Which model the catalog does not have, and which may have been meant."""
+    """The message on a model that the catalog lacks, with the closest known one."""
     names = ", ".join(facts.unknown)
     meant = did_you_mean(facts.unknown[0], facts.known_models)
     return f"the catalog has no model {names}{meant}; gwtui models list shows them all"
 
 
 @asynccontextmanager
-async def trying(
+async def open_inference(
     connection: Connection, key: Secret | None, arguments: argparse.Namespace
 ) -> AsyncIterator[Inference]:
     """Requests to models through the key. Raises CommandError for a key that cannot be one."""
@@ -225,7 +225,7 @@ async def _facts(connection: Connection, key: Secret | None, request: TryRequest
     if key is None:
         of_key = KeyFacts(gaps=("what restricts the key: none was given",))
     elif connection.token is not None:
-        async with GatewayClient(connection, on_retry=tell_retry) as gateway:
+        async with GatewayClient(connection, on_retry=report_retry) as gateway:
             of_key = await read_key_facts(gateway, key_hash(key))
     return await read_facts_with(connection, key, models_of(request), of_key)
 
@@ -239,7 +239,7 @@ async def read_facts_with(
     except InvalidConnectionError as error:
         problem = str(error)
     else:
-        async with GatewayClient(reading, on_retry=tell_retry) as gateway:
+        async with GatewayClient(reading, on_retry=report_retry) as gateway:
             return await read_try_facts(gateway, models, of_key, connection.dialect)
     raise exits.CommandError(problem, exits.USAGE)
 
@@ -272,7 +272,7 @@ def contenders(
     raise exits.CommandError(problem, exits.USAGE)
 
 
-def planned(chosen: tuple[Contender, ...], facts: TryFacts) -> list[TryPlan]:
+def plan_each(chosen: tuple[Contender, ...], facts: TryFacts) -> list[TryPlan]:
     """The plan of each."""
     now = SYSTEM_CLOCK.now()
     return [try_plan(each.request, facts, now, SYSTEM_CLOCK.chance) for each in chosen]

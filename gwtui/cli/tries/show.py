@@ -1,4 +1,4 @@
-"""What a try says: the answer on stdout, figures and refusals on stderr, everything as JSON.
+"""Output of a try: the answer on stdout, figures and refusals on stderr, or all as JSON.
 
 On a terminal the answer of a model goes through ``safe_text``. Another program gets it as it came.
 """
@@ -28,9 +28,9 @@ from gwtui.resources.tries.facts import TryFacts
 from gwtui.resources.tries.plan import (
     PlannedTry,
     TryPlan,
+    exclusion_reasons,
     expected_chat_cost,
     expected_embedding_cost,
-    why_excluded,
 )
 
 _MOST = 20_000_000
@@ -209,7 +209,7 @@ def _plan_json(plan: TryPlan, problem: str | None) -> dict[str, Any]:
                 "endpoint": each.endpoint.tag,
                 "provider": each.endpoint.provider_name,
                 "model": each.model.id,
-                "reasons": list(why_excluded(each)),
+                "reasons": list(exclusion_reasons(each)),
             }
             for each in plan.excluded
         ],
@@ -224,7 +224,7 @@ def _plan_lines(plan: TryPlan, problem: str | None) -> Iterator[str]:
         yield f"nothing left of {plan.total} endpoints: the gateway would refuse it"
     for each in plan.excluded:
         name = each.endpoint.tag or each.endpoint.provider_name or "an endpoint"
-        yield f"not {name}: {', '.join(why_excluded(each))}"
+        yield f"not {name}: {', '.join(exclusion_reasons(each))}"
     for gap in plan.not_read:
         yield f"not known: {gap}"
     yield f"it may cost up to {usd(plan.most_cost)}"

@@ -1,12 +1,12 @@
-"""Faults on demand: what a gateway does on a bad day, chosen by operation, count and chance.
+"""Faults on demand: what a gateway does on a bad day, limited to operations, a number and a chance.
 
-``Switchboard`` holds the faults and stands before the gateway's application; ``parse`` reads one as
-it is written on the command line, such as ``reset-after:POST /keys x1``. Without a switchboard none
-of this is loaded.
+``FaultInjector`` holds the faults and stands before the gateway's application; ``parse`` reads one
+as it is written on the command line, such as ``reset-after:POST /keys x1``. A gateway without
+faults loads none of this.
 """
 
 from gwtui.embedded.faults.grammar import catalogue, parse
+from gwtui.embedded.faults.injector import FaultInjector
 from gwtui.embedded.faults.kinds import Fault
-from gwtui.embedded.faults.switchboard import Switchboard
 
-__all__ = ["Fault", "Switchboard", "catalogue", "parse"]
+__all__ = ["Fault", "FaultInjector", "catalogue", "parse"]

@@ -20,9 +20,9 @@ from gwtui.embedded import wire
 from gwtui.embedded.inference.key_policy import KeyPolicy
 from gwtui.embedded.inference.parsed_request import ParsedRequest
 from gwtui.embedded.simulator import CatalogEndpoint, UsageSlice
-from gwtui.embedded.simulator.chance import fraction
+from gwtui.embedded.simulator.seeded_random import fraction
 from gwtui.embedded.simulator.traits import cached_tokens
-from gwtui.embedded.store.served import ServedRequest
+from gwtui.embedded.store.served_requests import ServedRequest
 from gwtui.embedded.store.table import from_pico, to_pico
 
 WRITTEN_AFTER = timedelta(seconds=1)

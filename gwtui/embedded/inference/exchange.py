@@ -24,7 +24,7 @@ from gwtui.embedded.inference.upstream import Pace
 from gwtui.embedded.operations import DeferredResponse, Responder, Site
 from gwtui.embedded.responses import Refusal
 from gwtui.embedded.simulator import CatalogEndpoint
-from gwtui.embedded.store import served
+from gwtui.embedded.store import served_requests
 
 _MS = 1000
 
@@ -182,7 +182,7 @@ class InferenceExchange(DeferredResponse):
         whose = (at.policy, taken.parsed, taken.attempt, taken.item, outcome)
         cost = accounting.cost_of(*whose)
         request, used = accounting.entries(*whose, cost)
-        await responder.carry_out(lambda db: served.book(db, request, used))
+        await responder.carry_out(lambda db: served_requests.book(db, request, used))
         return cost
 
     def _metadata(self, generation_ms: float | None) -> dict[str, JsonValue]:

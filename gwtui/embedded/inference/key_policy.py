@@ -23,10 +23,10 @@ from gwtui.embedded import wire
 from gwtui.embedded.inference.content_filters import ContentFilter, filters_of, united
 from gwtui.embedded.operations import OperationRequest
 from gwtui.embedded.responses import Refusal, unauthenticated
-from gwtui.embedded.store import account, byok, free_requests, keys, usage, workspaces
+from gwtui.embedded.store import account, byok, keys, served_requests, usage, workspaces
+from gwtui.embedded.store.budgets import AppliedBudget, applied_budgets
 from gwtui.embedded.store.guardrails import Binding, GuardrailRecord, binding_of
 from gwtui.embedded.store.keys import KeyRecord
-from gwtui.embedded.store.layers import Layer, layers
 from gwtui.embedded.store.table import from_pico
 from gwtui.embedded.store.workspaces import WorkspaceRecord
 
@@ -70,10 +70,10 @@ class KeyPolicy:
             message = "Rate limit exceeded: free-models-per-day. Add credits to raise the limit."
             reset = midnight + timedelta(days=1)
             raise _too_many(message, "daily", self.free_limit, reset, now)
-        if self.free_last_minute >= free_requests.PER_MINUTE:
+        if self.free_last_minute >= served_requests.FREE_PER_MINUTE:
             message = "Rate limit exceeded: free-models-per-min."
             reset = now + timedelta(seconds=_SECONDS_A_MINUTE)
-            raise _too_many(message, "minute", free_requests.PER_MINUTE, reset, now)
+            raise _too_many(message, "minute", served_requests.FREE_PER_MINUTE, reset, now)
 
     def _check_rest(
         self, attempt: RouteAttempt, prompt_tokens: int, max_tokens: int | None, now: datetime
@@ -135,7 +135,7 @@ def policy_of(call: OperationRequest) -> KeyPolicy:
     if balance < 0:
         raise _no_credits()
     _check_region(binding)
-    _check_layers(layers(call.db, key, binding, call.now))
+    _check_layers(applied_budgets(call.db, key, binding, call.now))
     return KeyPolicy(
         key=key,
         workspace=workspace,
@@ -144,9 +144,9 @@ def policy_of(call: OperationRequest) -> KeyPolicy:
         credentials=_credentials(call, key, workspace.id),
         balance=balance,
         byok_this_month=_byok_this_month(call),
-        free_limit=free_requests.daily_limit(owner.total_credits),
-        free_used=free_requests.used_today(call.db, call.now),
-        free_last_minute=free_requests.used_last_minute(call.db, call.now),
+        free_limit=served_requests.free_daily_limit(owner.total_credits),
+        free_used=served_requests.free_used_today(call.db, call.now),
+        free_last_minute=served_requests.free_used_last_minute(call.db, call.now),
     )
 
 
@@ -207,7 +207,7 @@ def _check_region(binding: Binding) -> None:
             )
 
 
-def _check_layers(found: Sequence[Layer]) -> None:
+def _check_layers(found: Sequence[AppliedBudget]) -> None:
     """Raise a 403 for the first budget of which nothing is left."""
     spent = next((layer for layer in found if layer.remaining <= 0), None)
     if spent is None:
@@ -227,7 +227,7 @@ def _check_layers(found: Sequence[Layer]) -> None:
             raise Refusal(403, f"Budget limit exceeded ({interval} limit). Contact your org admin.")
 
 
-def _workspace_budget_spent(found: Sequence[Layer]) -> Refusal:
+def _workspace_budget_spent(found: Sequence[AppliedBudget]) -> Refusal:
     """The refusal names the broadest interval."""
     spent = [layer for layer in found if layer.scope == "workspace" and layer.remaining <= 0]
     broadest = min(spent, key=lambda layer: _BROADEST.index(layer.reset_interval))

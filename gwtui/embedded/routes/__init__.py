@@ -19,10 +19,9 @@ _MODULES = {
     "inference": ("chat", "embeddings"),
     "catalog": ("endpoints", "model", "models", "providers"),
     "workspaces": ("workspaces",),
-    "budgets": ("workspaces",),
     "guardrails": ("guardrails",),
     "byok": ("byok",),
-    "description": ("openapi.json",),
+    "openapi": ("openapi.json",),
 }
 """Module -> the first segments of its paths."""
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from pydantic import JsonValue
 
 from gwtui.contract.request import Problem
-from gwtui.contract.usage import ACTIVITY_DAYS, ActivityRow
+from gwtui.contract.usage import ActivityRow
+from gwtui.contract.values import ACTIVITY_DAYS
 from gwtui.embedded import queries, simulator, wire
 from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import invalid, many, not_found

@@ -13,8 +13,8 @@ from gwtui.contract.usage import FeedbackRequest, Generation, GenerationContent
 from gwtui.embedded import queries, simulator, wire
 from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import not_found, one, plain, record
-from gwtui.embedded.simulator.chance import between, fraction, hex_text, pick
-from gwtui.embedded.store import generations, keys, served, workspaces
+from gwtui.embedded.simulator.seeded_random import between, fraction, hex_text, pick
+from gwtui.embedded.store import generations, keys, served_requests, workspaces
 from gwtui.embedded.store.generations import Feedback, GenerationRecord
 from gwtui.embedded.store.table import from_pico
 from gwtui.records import dataclass
@@ -208,7 +208,7 @@ _ID = queries.needed_text("id", "identifier of the generation")
 
 
 def _get(call: OperationRequest) -> JsonValue:
-    known = served.find(call.db, call.query["id"], call.now)
+    known = served_requests.find(call.db, call.query["id"], call.now)
     if known is not None:
         return {"data": known.generation}
     found = _found(call, call.query["id"])
@@ -219,7 +219,7 @@ def _get(call: OperationRequest) -> JsonValue:
 
 def _get_content(call: OperationRequest) -> JsonValue:
     """Kept only where the workspace logs inputs and outputs."""
-    known = served.find(call.db, call.query["id"], call.now)
+    known = served_requests.find(call.db, call.query["id"], call.now)
     if known is not None:
         if known.content is None:
             raise not_found()
@@ -233,7 +233,7 @@ def _get_content(call: OperationRequest) -> JsonValue:
 
 def _give_feedback(call: OperationRequest) -> JsonValue:
     request = call.body_as(FeedbackRequest)
-    if served.find(call.db, request.generation_id, call.now) is None:
+    if served_requests.find(call.db, request.generation_id, call.now) is None:
         _found(call, request.generation_id)
     generations.add_feedback(
         call.db,

@@ -10,7 +10,6 @@ from typing import Any
 from gwtui.contract.budgets import BudgetInterval
 from gwtui.contract.content_filters import BUILTIN_LABELS
 from gwtui.embedded.simulator.catalog import Catalog, build_catalog
-from gwtui.embedded.simulator.chance import between, fraction, hex_text, uuid_text
 from gwtui.embedded.simulator.keys import KeyBuilder
 from gwtui.embedded.simulator.seed_data import (
     CredentialEntry,
@@ -21,6 +20,7 @@ from gwtui.embedded.simulator.seed_data import (
     entries,
     with_tuples,
 )
+from gwtui.embedded.simulator.seeded_random import between, fraction, hex_text, uuid_text
 from gwtui.embedded.simulator.world import (
     Purchase,
     SeedBudget,

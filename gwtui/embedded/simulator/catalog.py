@@ -13,7 +13,6 @@ from typing import Any
 
 from gwtui.contract.models import PER_TOKEN_KEYS
 from gwtui.contract.values import TOOL_CHOICES
-from gwtui.embedded.simulator.chance import uuid_text
 from gwtui.embedded.simulator.seed_data import (
     Condition,
     EndpointEntry,
@@ -23,6 +22,7 @@ from gwtui.embedded.simulator.seed_data import (
     entries,
     parameter_groups,
 )
+from gwtui.embedded.simulator.seeded_random import uuid_text
 from gwtui.records import dataclass
 
 _DEFAULTS = (

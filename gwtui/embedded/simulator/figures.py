@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Any
 
 from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint
-from gwtui.embedded.simulator.chance import between, fraction, smooth
 from gwtui.embedded.simulator.seed_data import Condition, Workload
+from gwtui.embedded.simulator.seeded_random import between, fraction, smooth
 from gwtui.embedded.simulator.usage import rate_now
 from gwtui.records import dataclass
 

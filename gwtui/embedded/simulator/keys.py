@@ -11,8 +11,8 @@ from gwtui.contract.dialects import GENERIC
 from gwtui.contract.values import LimitReset
 from gwtui.domain.resets import window_start
 from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint
-from gwtui.embedded.simulator.chance import between, hex_text
 from gwtui.embedded.simulator.seed_data import KeyEntry, Work, WorkKind
+from gwtui.embedded.simulator.seeded_random import between, hex_text
 from gwtui.embedded.simulator.usage import (
     PICO,
     UsageProfile,

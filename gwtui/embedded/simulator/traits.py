@@ -12,9 +12,9 @@ from functools import cache
 from typing import Any
 
 from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint, CatalogModel
-from gwtui.embedded.simulator.chance import between
 from gwtui.embedded.simulator.figures import live_figures
 from gwtui.embedded.simulator.seed_data import ModelEntry, ProviderEntry, entries
+from gwtui.embedded.simulator.seeded_random import between
 
 _REASONING_SHARE = (0.35, 0.8)
 _CACHED_SHARE = (0.15, 0.6)

@@ -17,7 +17,7 @@ from functools import cache
 from itertools import accumulate
 from typing import Literal
 
-from gwtui.embedded.simulator.chance import between, number
+from gwtui.embedded.simulator.seeded_random import between, number
 from gwtui.records import dataclass
 
 PICO = Decimal("1e-12")

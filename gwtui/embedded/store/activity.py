@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from gwtui.contract.usage import ACTIVITY_DAYS
+from gwtui.contract.values import ACTIVITY_DAYS
 from gwtui.embedded.simulator.usage import UsageSlice, accrued_by_day
 from gwtui.embedded.store.table import to_day, to_pico
 from gwtui.records import dataclass

@@ -15,9 +15,9 @@ from gwtui.embedded.errors import (
     DatabaseMissingError,
     DatabaseUnusableError,
 )
+from gwtui.embedded.store.database_lock import ServingLock, database_path, refuse_other_names
 from gwtui.embedded.store.list_index import ListIndexes
 from gwtui.embedded.store.schema import APPLICATION_ID, ERASABLE, MIGRATIONS, SCHEMA_VERSION
-from gwtui.embedded.store.serving_lock import ServingLock, database_path, refuse_other_names
 from gwtui.embedded.store.vault import key_file
 
 BUSY_SECONDS = 5.0

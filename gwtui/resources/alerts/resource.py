@@ -33,7 +33,7 @@ def severity_cell(severity: Severity) -> Cell:
 
 
 def state_cell(alert: Alert) -> Cell:
-    """How an alert stands, in a word."""
+    """The state of an alert, in a word."""
     if not alert.status.alerting:
         return Cell("pending", "muted")
     if alert.silenced_until is not None:
@@ -51,7 +51,7 @@ def event_cell(event: AlertEvent) -> Cell:
     return Cell(event.event, "muted" if event.quiet else tone)
 
 
-def loud(alerts: Sequence[Alert]) -> list[Alert]:
+def active_alerts(alerts: Sequence[Alert]) -> list[Alert]:
     """The alerts that ask for somebody, critical ones first, then the newest."""
     shown = [alert for alert in alerts if alert.loud]
     shown.sort(key=lambda one: one.fired_at.timestamp() if one.fired_at else 0, reverse=True)
@@ -59,9 +59,9 @@ def loud(alerts: Sequence[Alert]) -> list[Alert]:
     return shown
 
 
-def counted(alerts: Sequence[Alert]) -> Cell | None:
+def alert_count_cell(alerts: Sequence[Alert]) -> Cell | None:
     """How many ask for somebody, for the header; None while none does."""
-    shown = loud(alerts)
+    shown = active_alerts(alerts)
     if not shown:
         return None
     words = "1 ALERT" if len(shown) == 1 else f"{len(shown)} ALERTS"
@@ -70,7 +70,7 @@ def counted(alerts: Sequence[Alert]) -> Cell | None:
 
 def alerts_line(alerts: Sequence[Alert]) -> Cell | None:
     """The alerts that ask for somebody in one line, the gravest first; None without any."""
-    shown = loud(alerts)
+    shown = active_alerts(alerts)
     if not shown:
         return None
     first = shown[0]

@@ -34,7 +34,7 @@ from gwtui.domain.cells import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.money import usd
 from gwtui.domain.resets import describe_reset
-from gwtui.resources.uses import Uses, budget_uses, items_soon
+from gwtui.resources.uses import Uses, budget_uses, items_or_none
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 
 BYOK = "include_byok_in_budgets"
@@ -75,7 +75,7 @@ async def read_budgets(client: GatewayClient, workspace_id: str) -> WorkspaceBud
 
 async def read_uses(client: GatewayClient, workspace_id: str, now: datetime) -> Uses:
     """How many keys draw on the budgets, as sentences."""
-    return budget_uses(await items_soon(client.keys.list(workspace_id=workspace_id)), now)
+    return budget_uses(await items_or_none(client.keys.list(workspace_id=workspace_id)), now)
 
 
 def known_limits(budgets: Iterable[Budget], space: Workspace) -> dict[str, Any]:
@@ -300,8 +300,8 @@ def _after(budgets: Sequence[Budget], interval: str, limit: Decimal | None) -> l
 # After a lost answer ------------------------------------------------------------------------------
 
 
-async def look_at_budget(look: InspectionContext) -> Evidence:
-    """The limit that stands now. Raises GatewayError."""
+async def inspect_budget(look: InspectionContext) -> Evidence:
+    """What is set now, as evidence for a write in doubt. Raises GatewayError."""
     intent = look.intent
     space, _, interval = (intent.identity or "").partition("/")
     listed = await look.client.workspaces.budgets(space)

@@ -28,7 +28,7 @@ from gwtui.domain.lookup import closest
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.byok.form import FIELDS, create_form, edit_form, rotate_form
 from gwtui.resources.byok.resource import RESTRICTIONS
-from gwtui.resources.uses import Uses, credential_uses, items_soon
+from gwtui.resources.uses import Uses, credential_uses, items_or_none
 from gwtui.watch.feeds.byok import names_feed
 from gwtui.watch.feeds.models import providers_feed
 from gwtui.watch.hub import FeedHub, Scope
@@ -48,7 +48,7 @@ async def read_around(
 ) -> CredentialSurroundings:
     """What disabling and deleting a credential must know."""
     others, uses = await asyncio.gather(
-        items_soon(client.byok.list(workspace_id=fresh.workspace_id, provider=fresh.provider)),
+        items_or_none(client.byok.list(workspace_id=fresh.workspace_id, provider=fresh.provider)),
         credential_uses(client, fresh),
     )
     return CredentialSurroundings(others, uses)

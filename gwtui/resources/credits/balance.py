@@ -48,7 +48,7 @@ def balance_text(credits: Credits) -> str:
 
 
 def balance_tone(credits: Credits) -> Tone:
-    """How the balance stands."""
+    """The tone of the balance: bad when used up, warn from 90 % used on."""
     if credits.balance is None:
         return "muted"
     if credits.balance <= 0:

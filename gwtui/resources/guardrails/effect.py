@@ -49,7 +49,7 @@ class NamedRestrictions:
 
 
 def model_identity(effect: ModelEffect) -> str:
-    """The model's identifier; for one without, what else tells it from others."""
+    """The model's identifier; for one without, its slug and name."""
     return effect.model.id or f"?{effect.model.canonical_slug}|{effect.model.name}"
 
 
@@ -60,7 +60,7 @@ def verdict_cell(effect: ModelEffect, _now: datetime) -> Cell:
 
 
 def rank(effect: ModelEffect, *, blocked_first: bool = False) -> int:
-    """The place of a verdict among all; one that is meant counts as blocked where that is asked."""
+    """The place of a verdict in the order; with ``blocked_first``, excluded models come first."""
     word = effect.verdict.word
     return -1 if blocked_first and word == "excluded" else _RANK.index(word)
 

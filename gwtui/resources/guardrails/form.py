@@ -132,8 +132,8 @@ def _declared(dialect: Dialect) -> Iterator[Field]:
     yield _switch_field("enforce_zdr_vendor_c", f"ZDR {third}")
     yield _switch_field("enforce_zdr_xai", "ZDR xAI")
     yield _switch_field("enforce_zdr_other", "ZDR other vendors")
-    yield _list("content_filter_builtins", "Builtin filters", _each(builtin_in_words))
-    yield _list("content_filters", "Custom filters", _each(custom_in_words))
+    yield _list("content_filter_builtins", "Builtin filters", _each(builtin_filter_text))
+    yield _list("content_filters", "Custom filters", _each(custom_filter_text))
     yield _list("allowed_data_regions", "Data regions", empty="everywhere")
     yield _switch_field("enable_free_model_publication", "Free models may publish")
     yield _switch_field("enable_free_model_training", "Free models may train")
@@ -155,14 +155,14 @@ def _reset_text(value: Any, context: PlanContext) -> str:
     return f"{safe_line(value, 40)}, next {describe_reset(value, context.now)}"
 
 
-def builtin_in_words(one: BuiltinFilter | BuiltinFilterRequest) -> str:
+def builtin_filter_text(one: BuiltinFilter | BuiltinFilterRequest) -> str:
     """A builtin filter in a few words: "email: redact"."""
     scope = one.slug == PROMPT_INJECTION and one.scan_scope == "user_only"
     end = " (user messages only)" if scope else ""
     return f"{safe_line(one.slug, 40)}: {safe_line(one.action, 40)}{end}"
 
 
-def custom_in_words(one: CustomFilter | CustomFilterRequest) -> str:
+def custom_filter_text(one: CustomFilter | CustomFilterRequest) -> str:
     """A custom filter in a few words: "redact /gw-[0-9]+/ as [KEY]"."""
     end = f" as {safe_line(one.label, 40)}" if one.label else ""
     return f"{safe_line(one.action, 40)} /{safe_line(one.pattern, _PATTERN_LIMIT)}/{end}"
@@ -326,7 +326,7 @@ def _providers(context: FormContext) -> Choices:
 
 
 def _live(effect: LiveEffect, *, always: bool) -> Preview:
-    """What all rules together leave of the catalog; below lists that say something, or always."""
+    """What all rules together leave of the catalog, below lists with entries, or always."""
 
     def preview(value: Any, values: Mapping[str, Any], _facts: Facts) -> Cell | None:
         if value is None and not always:

@@ -35,7 +35,7 @@ from gwtui.domain.guardrail_verdict import (
 from gwtui.domain.money import usd
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.guardrail_samples import GuardrailSample
-from gwtui.resources.tries.form import TYPED, KeySource, TriedKey, key_fields, lacking_key
+from gwtui.resources.tries.form import TYPED, KeySource, TriedKey, key_fields, missing_key_problems
 from gwtui.resources.tries.plan import DEFAULT_MAX_COST
 from gwtui.watch.feeds.guardrails import GuardrailRow
 
@@ -283,7 +283,7 @@ def run_form(
     nameless = sum(sample.model is None for sample in samples)
 
     def check(request: SampleRunForm) -> Sequence[Problem]:
-        found = lacking_key(sources, request.key_from, request.key)
+        found = missing_key_problems(sources, request.key_from, request.key)
         if nameless and request.model is None:
             found.append(Problem("model", f"{nameless} samples name no model: say which"))
         return found

@@ -27,7 +27,7 @@ from gwtui.crud.plan_text import Names, count, identity_of, named, quoted, sever
 from gwtui.crud.recovery import InspectionContext
 from gwtui.crud.undo import CannotUndoError, undo_each
 from gwtui.domain.diffs import ABSENT
-from gwtui.resources.uses import items_soon, people_names
+from gwtui.resources.uses import items_or_none, people_names
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 
 _ADD, _REMOVE = "members.add", "members.remove"
@@ -110,7 +110,7 @@ def _remove_again(workspace: Workspace, people: Sequence[OrganizationMember]) ->
         left = [member for member in members if member.user_id in names]
         if not left:
             raise CannotUndoError("They are no longer members of the workspace.")
-        keys = await items_soon(client.keys.list(workspace_id=identity))
+        keys = await items_or_none(client.keys.list(workspace_id=identity))
         return plan_remove(workspace, left, keys, names, now)
 
     return lambda _answer: way
@@ -231,7 +231,7 @@ def _too_many(users: list[str]) -> tuple[str, ...]:
 # After a lost answer ------------------------------------------------------------------------------
 
 
-async def look_at_members(look: InspectionContext) -> Evidence:
+async def inspect_members(look: InspectionContext) -> Evidence:
     """Who of those concerned is in the workspace now. Raises GatewayError."""
     intent, client = look.intent, look.client
     space = intent.identity or ""

@@ -325,7 +325,7 @@ def _reading_rows(row: EndpointRow, now: datetime) -> Sequence[DetailRow]:
 
 
 def identity(row: EndpointRow) -> str:
-    """What tells it from every other endpoint of the catalog."""
+    """An identity that is unique in the whole catalog."""
     return f"{row.model_id or row.model_name}|{row.identity}"
 
 

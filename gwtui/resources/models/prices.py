@@ -51,7 +51,7 @@ _HOURS, _MINUTES = 24, 60
 _MOST_PLACES = 10
 
 
-def charged(pricing: Pricing, price: Decimal) -> Decimal:
+def discounted_price(pricing: Pricing, price: Decimal) -> Decimal:
     """A listed price with the discount taken off; one that varies (negative) stays as it is."""
     return price if price < 0 else price * (1 - discount_of(pricing))
 
@@ -64,7 +64,7 @@ def per_million(pricing: Pricing | None, key: str) -> Decimal | None:
     price = None if pricing is None else pricing.price(key)
     if pricing is None or price is None or price < 0 or not is_by_token(pricing):
         return None
-    return charged(pricing, price) * money.MILLION
+    return discounted_price(pricing, price) * money.MILLION
 
 
 def per_million_cell(pricing: Pricing | None, key: str) -> Cell:
@@ -76,7 +76,7 @@ def per_million_cell(pricing: Pricing | None, key: str) -> Cell:
         return _ELSEWHERE
     if price == 0 and not is_free(pricing):
         return Cell(money.usd(price), "muted")
-    return unit_price(key, charged(pricing, price))
+    return unit_price(key, discounted_price(pricing, price))
 
 
 def is_free(pricing: Pricing) -> bool:
@@ -105,7 +105,7 @@ def _others(pricing: Pricing | None) -> list[str]:
     if pricing is None:
         return []
     return [
-        f"{unit_price(key, charged(pricing, price)).text}/{short}"
+        f"{unit_price(key, discounted_price(pricing, price)).text}/{short}"
         for key, short in _OTHER.items()
         if (price := pricing.price(key))
     ]
@@ -138,7 +138,7 @@ def price_table(pricing: Pricing) -> Sequence[DetailRow | DetailTable]:
                 (
                     Cell(key, "muted"),
                     unit_price(key, price),
-                    unit_price(key, charged(pricing, price)),
+                    unit_price(key, discounted_price(pricing, price)),
                     _unit(key),
                 )
                 for key, price in priced
@@ -196,7 +196,7 @@ def _prices(pricing: Pricing, rule: OverrideRule) -> str:
 
 
 def _text(pricing: Pricing, key: str, price: Decimal) -> str:
-    return f"{unit_price(key, charged(pricing, price)).text}/{unit_of(key)}"
+    return f"{unit_price(key, discounted_price(pricing, price)).text}/{unit_of(key)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ class QuotedEndpoint:
         return self.total / self.cheapest
 
 
-def compare(rows: Iterable[EndpointRow], usage: Usage) -> tuple[QuotedEndpoint, ...]:
+def compare_quotes(rows: Iterable[EndpointRow], usage: Usage) -> tuple[QuotedEndpoint, ...]:
     """What every endpoint asks for this usage, the cheapest first, those without a price last."""
     offers = [
         QuotedEndpoint(
@@ -245,7 +245,7 @@ def _cheapest_first(offer: QuotedEndpoint) -> tuple[bool, Decimal, str]:
 
 
 def _places(totals: Iterable[Decimal]) -> int:
-    """As many as the smallest total needs for three digits, so that points stand in line."""
+    """As many places as the smallest total needs for three digits, to align the points."""
     smallest = min((total for total in totals if total > 0), default=Decimal(1))
     return min(max(money.CENTS, money.SIGNIFICANT_DIGITS - 1 - smallest.adjusted()), _MOST_PLACES)
 

@@ -46,7 +46,7 @@ def _doubt(intent: OpenIntent, now: datetime) -> Sequence[DetailRow]:
 
 
 def _wanted(intent: OpenIntent, _now: datetime) -> Sequence[DetailRow]:
-    return [*wanted_rows(intent), *_sent(intent)]
+    return [*intended_rows(intent), *_sent(intent)]
 
 
 def _sent(intent: OpenIntent) -> Sequence[DetailRow]:
@@ -54,7 +54,7 @@ def _sent(intent: OpenIntent) -> Sequence[DetailRow]:
     return [DetailRow("request", cells.prose(text, _LONG))] if text else []
 
 
-def wanted_rows(intent: OpenIntent) -> Sequence[DetailRow]:
+def intended_rows(intent: OpenIntent) -> Sequence[DetailRow]:
     """What was to be changed, field by field."""
     rows = [
         DetailRow("resource", cells.text(intent.resource)),

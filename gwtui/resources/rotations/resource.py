@@ -44,7 +44,7 @@ _ORDER: tuple[RotationStage, ...] = (
 
 
 def stage_cell(row: RotationRow) -> Cell:
-    """How it stands, in a word."""
+    """The stage, in a word."""
     return Cell(row.status.stage, _TONES.get(row.status.stage, "muted"))
 
 

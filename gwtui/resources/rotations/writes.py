@@ -36,7 +36,7 @@ from gwtui.resources.assignments.writes import plan_assign
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
 from gwtui.resources.keys.writes import WRITES as KEYS
 from gwtui.resources.keys.writes import plan_sealed_create
-from gwtui.resources.uses import items_soon
+from gwtui.resources.uses import items_or_none
 from gwtui.watch.feeds.keys import fetch_keys
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class RotationSource:
 
 
 @dataclass(frozen=True, slots=True)
-class RotationKeeping:
+class RotationStorage:
     """Where it is remembered: the file of rotations, the gateway, and what seals the value."""
 
     log: RotationLog
@@ -120,7 +120,7 @@ class RotationKeeping:
 
 
 def plan_rotation(
-    source: RotationSource, asked: RotateRequest, at: PlanContext, keeping: RotationKeeping
+    source: RotationSource, asked: RotateRequest, at: PlanContext, storage: RotationStorage
 ) -> Plan[Any]:
     """One POST for the successor, then one for its guardrail where the old key holds one.
 
@@ -129,10 +129,10 @@ def plan_rotation(
     """
     old = source.old
     request, wrong = _successor(source, asked, at)
-    plan = plan_sealed_create(request, at, keeping.sealed, keeping.trouble)
+    plan = plan_sealed_create(request, at, storage.sealed, storage.trouble)
     rotation = KeyRotation(
         id=plan.id,
-        gateway=keeping.gateway,
+        gateway=storage.gateway,
         began=at.now,
         old_hash=_hash(old),
         old_name=old.name or old.label or "",
@@ -145,7 +145,7 @@ def plan_rotation(
     )
     made = _MadeSuccessor()
     create = replace(
-        _remembered(plan, rotation, keeping.log, made),
+        _remembered(plan, rotation, storage.log, made),
         title=f"Make a successor of key {KEYS.name(old)}",
         effects=(*_effects(source, request, asked), *plan.effects),
         obstacles=(*plan.obstacles, *_obstacles(source, request, wrong)),
@@ -291,7 +291,7 @@ class _MadeSuccessor:
         self.before: dict[str, JsonValue] = {}
 
     def known(self, new_hash: str) -> None:
-        """The gateway said the successor's hash."""
+        """Keep the hash of the successor once the gateway gave it."""
         self.body["key_hashes"] = [new_hash]
         self.before[new_hash] = None
 
@@ -326,7 +326,7 @@ async def binding_plan(client: GatewayClient, row: RotationRow) -> Plan[Any]:
     """Assign the old key's guardrail to the successor. Raises GatewayError."""
     one = row.rotation
     guardrail = await client.guardrails.get(one.guardrail or "")
-    current = await items_soon(client.guardrails.key_assignments(None))
+    current = await items_or_none(client.guardrails.key_assignments(None))
     names = {guardrail.id or "": guardrail.name or ""}
     called = {one.new_hash or "": quoted(one.new_name, one.new_hash)}
     return plan_assign(assignments.KEYS, guardrail, called, current, names)
@@ -348,9 +348,9 @@ async def read_source(
 ) -> RotationSource:
     """What the plan must know of the key. Raises GatewayError where its guardrail is gone."""
     gateway = session.gateway
-    held = await items_soon(gateway.guardrails.key_assignments(None))
+    held = await items_or_none(gateway.guardrails.key_assignments(None))
     identity = next((one.guardrail_id for one in held or () if one.key_hash == fresh.hash), None)
-    people = await items_soon(gateway.organization.members())
+    people = await items_or_none(gateway.organization.members())
     log, place = rotation_log(session), session.connection.base_url
     begun = await asyncio.to_thread(log.rotations, place)
     return RotationSource(
@@ -378,8 +378,8 @@ def rotation_log(session: Session) -> RotationLog:
     return RotationLog(session.executor.journal.path.with_name(FILE_NAME))
 
 
-async def keeping(session: Session) -> RotationKeeping:
+async def rotation_storage(session: Session) -> RotationStorage:
     """Where a rotation is remembered, and whether its value can be sealed here."""
     trouble = await asyncio.to_thread(session.sealed.trouble)
     place = session.connection.base_url
-    return RotationKeeping(rotation_log(session), place, session.sealed, trouble)
+    return RotationStorage(rotation_log(session), place, session.sealed, trouble)

@@ -124,7 +124,7 @@ async def _offers(gateway: GatewayClient, model_id: str) -> Offers | None:
 
 
 async def _zdr(gateway: GatewayClient) -> frozenset[EndpointKey] | None:
-    """The endpoints that keep no data; None when the gateway does not tell."""
+    """The endpoints that keep no data; None when that is unknown."""
     try:
         found = await gateway.catalog.zdr_endpoints()
     except GatewayError as error:

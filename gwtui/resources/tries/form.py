@@ -39,7 +39,7 @@ from gwtui.local.sealed_keys import SealedKey
 from gwtui.local.tokens import TRY_KEY_VARIABLE
 from gwtui.resources.session import TryMemory
 from gwtui.resources.tries.facts import key_hash
-from gwtui.resources.tries.plan import DEFAULT_MAX_COST, CapWays
+from gwtui.resources.tries.plan import DEFAULT_MAX_COST, CapAdvice
 
 TYPED = "typed"
 """The source that is no key yet: one is typed."""
@@ -69,7 +69,7 @@ def key_sources(memory: TryMemory, sealed: Iterable[SealedKey]) -> tuple[KeySour
     return (*_at_hand(memory, sealed), _TO_BE_TYPED)
 
 
-def made_sources(name: str, value: Secret) -> tuple[KeySource, ...]:
+def new_key_sources(name: str, value: Secret) -> tuple[KeySource, ...]:
     """A key that was made just now, before it is stored anywhere, and one to be typed."""
     return (KeySource("made", f"new key {safe_line(name, _KEY_NAME)}", value), _TO_BE_TYPED)
 
@@ -84,7 +84,7 @@ def _at_hand(memory: TryMemory, sealed: Iterable[SealedKey]) -> Iterator[KeySour
         yield KeySource("environment", f"that of {TRY_KEY_VARIABLE}", memory.given)
 
 
-def begin_with(sources: Sequence[KeySource], wanted: str | None) -> KeySource:
+def initial_source(sources: Sequence[KeySource], wanted: str | None) -> KeySource:
     """The source that a form begins with: the key of the hash ``wanted``, else the first."""
     if wanted is None:
         return sources[0]
@@ -93,7 +93,7 @@ def begin_with(sources: Sequence[KeySource], wanted: str | None) -> KeySource:
 
 DEFAULT_MAX_TOKENS = 512
 
-IN_FORM = CapWays(
+IN_FORM = CapAdvice(
     "leave the field empty to send it all the same",
     "ask for fewer tokens, shorten the prompt, or raise the maximum",
 )
@@ -165,10 +165,10 @@ def try_form(
     initial: Mapping[str, Any],
     wanted: TriedKey | None = None,
 ) -> FormSpec:
-    """The form; ``initial`` are values by field, ``wanted`` the key that is meant."""
+    """The form; ``initial`` are values by field, ``wanted`` the key of the selected row."""
 
     def check(request: TryForm) -> Sequence[Problem]:
-        return lacking_key(sources, request.key_from, request.key)
+        return missing_key_problems(sources, request.key_from, request.key)
 
     return FormSpec(
         title="Try a request",
@@ -228,14 +228,16 @@ def key_fields(sources: Sequence[KeySource], wanted: TriedKey | None) -> Sequenc
     return (ChoiceField("key_from", "Key", options=options, preview=about_source), value)
 
 
-def lacking_key(sources: Sequence[KeySource], key_from: str, key: Secret | None) -> list[Problem]:
-    """That a key must be typed, where none is at hand."""
+def missing_key_problems(
+    sources: Sequence[KeySource], key_from: str, key: Secret | None
+) -> list[Problem]:
+    """The problem that a key must be typed, where the source has none."""
     at_hand = any(source.id == key_from and source.value is not None for source in sources)
     return [] if at_hand or key is not None else [Problem("key", "type or paste the key to try")]
 
 
 def _whose(key: Secret, wanted: TriedKey | None) -> Cell | None:
-    """Whether it is the value of the key that is meant: the gateway knows a key by its hash."""
+    """Whether it is the value of the selected row's key, by its hash."""
     if wanted is None:
         return None
     if key_hash(key) == wanted.hash:

@@ -43,14 +43,14 @@ from gwtui.resources.tries.facts import TryFacts
 
 
 @dataclass(frozen=True, slots=True)
-class CapWays:
+class CapAdvice:
     """How the person gets around the maximum cost, in the words of where the request is made."""
 
     unknown: str
     above: str
 
 
-ON_COMMAND_LINE = CapWays(
+ON_COMMAND_LINE = CapAdvice(
     "--max-cost none sends it all the same",
     "lower --max-tokens, shorten the prompt, or raise --max-cost",
 )
@@ -129,7 +129,7 @@ def models_of(request: TryRequest) -> tuple[str, ...]:
 
 
 def cap_problem(
-    plan: TryPlan, max_cost: Decimal | None, ways: CapWays = ON_COMMAND_LINE
+    plan: TryPlan, max_cost: Decimal | None, ways: CapAdvice = ON_COMMAND_LINE
 ) -> str | None:
     """Why the request is not to be sent at this maximum in USD; None when it may be."""
     if max_cost is None or (not plan.order and plan.total):
@@ -159,7 +159,7 @@ class CostCap:
         read: Callable[[Sequence[str]], Awaitable[TryFacts]],
         max_cost: Decimal | None,
         clock: Clock,
-        ways: CapWays,
+        ways: CapAdvice,
         unknown: Callable[[TryFacts], str],
     ) -> None:
         self._read = read
@@ -217,7 +217,7 @@ def _most(
     )
 
 
-def why_excluded(excluded: ExcludedEndpoint) -> tuple[RouteReason, ...]:
+def exclusion_reasons(excluded: ExcludedEndpoint) -> tuple[RouteReason, ...]:
     """Every reason, once."""
     return tuple(dict.fromkeys(each.reason for each in excluded.exclusions))
 
@@ -255,7 +255,7 @@ def expected_embedding_cost(
 def _prices(
     facts: TryFacts, model: str | None, provider: str | None, tier: str | None
 ) -> list[Pricing]:
-    """Of each endpoint that may have served it; without a provider told, of all."""
+    """Of each endpoint that may have served it; of all when the provider is unknown."""
     return [
         endpoint.pricing
         for offers in facts.offers

@@ -87,7 +87,7 @@ def _delete_effects(
 
 
 class _WorkspaceWrites(Writes[Workspace]):
-    """Deleting a workspace: active keys stand in its way, the default one wants a confirmation."""
+    """Writes of a workspace: active keys prevent deleting it, the default one is confirmed."""
 
     def plan_delete(self, fresh: Workspace, context: PlanContext, around: Any = None) -> Plan[None]:
         """One DELETE. ``around`` is an WorkspaceSurroundings; ``fresh`` has an id."""

@@ -31,7 +31,7 @@ from gwtui.ui.in_doubt_writes import route_to
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from gwtui.ui.screens.dialogs import NoticeScreen
 from gwtui.ui.screens.resource import ResourceScreen
-from gwtui.ui.widgets.header import whose
+from gwtui.ui.widgets.frame import whose
 
 _OFF, _ON = "disable", "enable"
 

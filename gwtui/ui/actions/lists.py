@@ -15,9 +15,8 @@ from gwtui.resources.preferences import VIEW_NAME, VIEWS, View
 from gwtui.resources.registry import PARENTS, PLACES, TITLES
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.goto import PathNames
-from gwtui.ui.raw_json import raw_lines
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
-from gwtui.ui.screens.pages import ReadingScreen
+from gwtui.ui.screens.pages import ReadingScreen, raw_lines
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.text import in_sentence
 

@@ -16,12 +16,12 @@ from gwtui.resources.keys.writes import WRITES
 from gwtui.resources.rotations.writes import (
     RotateRequest,
     binding_plan,
-    keeping,
     plan_rotation,
     read_name,
     read_source,
     rotate_form,
     rotation_log,
+    rotation_storage,
 )
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.crud import plan_context, read_selected
@@ -68,7 +68,7 @@ class _RotationFlow:
         space = context.target.workspace
         source = await read_source(session, self._old, None if space is None else space.id)
         at = plan_context(context, self._facts.workspaces)
-        plan = plan_rotation(source, asked, at, await keeping(session))
+        plan = plan_rotation(source, asked, at, await rotation_storage(session))
         confirmation = await confirm(context, plan, "Make the successor")
         return None if confirmation is None else await self._send(confirmation)
 

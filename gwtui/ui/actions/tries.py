@@ -40,10 +40,10 @@ from gwtui.resources.tries.form import (
     KeySource,
     TriedKey,
     TryForm,
-    begin_with,
     compare_form,
+    initial_source,
     key_sources,
-    made_sources,
+    new_key_sources,
     try_form,
 )
 from gwtui.resources.tries.plan import TryPlan, cap_problem, models_of, try_plan
@@ -154,7 +154,7 @@ async def try_it(context: ActionContext) -> None:
 
 async def try_made(context: ActionContext, name: str, value: Secret) -> None:
     """The form, above the screen that shows a new key, to be sent with that key."""
-    sources = made_sources(name, value)
+    sources = new_key_sources(name, value)
     match await _fill_in(context, sources, TriedKey(key_hash(value), safe_line(name, _NAME)), {}):
         case Applied(generation):
             context.app.say(f"Generation {generation}: store the key first, then look it up.")
@@ -169,7 +169,7 @@ async def _fill_in(
     """The form and what it leads to; the generation that is to be opened, if any."""
     app = context.app
     at_hand = form_context(context)
-    source = begin_with(sources, None if wanted is None else wanted.hash)
+    source = initial_source(sources, None if wanted is None else wanted.hash)
     spec = try_form(
         sources,
         choices.models(at_hand, giving="text"),

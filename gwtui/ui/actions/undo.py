@@ -24,7 +24,7 @@ from gwtui.ui.actions.writing import (
 from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.ui.in_doubt_writes import route_to
 from gwtui.ui.screens.dialogs import NoticeScreen
-from gwtui.ui.widgets.header import whose
+from gwtui.ui.widgets.frame import whose
 
 _EVERYTHING = ""
 """The beginning of every feed's name."""

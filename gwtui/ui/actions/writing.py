@@ -24,7 +24,7 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.in_doubt_writes import PLACE, route_to
 from gwtui.ui.screens.dialogs import NoticeScreen
 from gwtui.ui.screens.resource import ResourceScreen
-from gwtui.ui.widgets.header import whose
+from gwtui.ui.widgets.frame import whose
 from gwtui.watch.feeds.workspaces import workspaces_feed
 
 T = TypeVar("T")

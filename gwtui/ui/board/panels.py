@@ -20,7 +20,7 @@ from gwtui.crud.columns import figure_column, text_column, usd_column
 from gwtui.crud.resource import Cell, Column, SortValue
 from gwtui.domain import money, times
 from gwtui.domain.runway import Outlook
-from gwtui.resources.changes import change_words, event_cell, subject_words
+from gwtui.resources.changes import change_text, event_cell, subject_text
 from gwtui.resources.credits.balance import Line as Words
 from gwtui.resources.credits.balance import burn_cells, left_cells, runway_cells, short_runway
 from gwtui.resources.workspaces.view import share_tone
@@ -334,9 +334,9 @@ def _change_lines(change: RecordedChange, view: BoardView, room: int) -> Iterato
     head = Content.assemble(
         toned(f"{_moment(change.at, view)} ", "muted"),
         toned(f"{event.text:<8} ", event.tone),
-        toned(subject_words(*change.subject, change.name)),
+        toned(subject_text(*change.subject, change.name)),
     )
-    words = toned(change_words(change) if change.field else "", "muted")
+    words = toned(change_text(change) if change.field else "", "muted")
     if head.cell_length + _GAP + words.cell_length <= room:
         yield Content.assemble(head, " " * _GAP, words)
         return

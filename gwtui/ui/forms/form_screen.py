@@ -28,10 +28,10 @@ from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.modal import Answered
 from gwtui.ui.terminal_app import clear_notices
 from gwtui.ui.text import toned
-from gwtui.ui.textual_compat import is_whole
+from gwtui.ui.textual_compat.widgets import is_whole
 from gwtui.ui.widgets.containers import FoldingScroll
+from gwtui.ui.widgets.frame import TwoEnds
 from gwtui.ui.widgets.lines import Part, PartsLine
-from gwtui.ui.widgets.status import TwoEnds
 
 _GAP = "  "
 

@@ -31,14 +31,14 @@ from gwtui.local.terminal import ascii_only
 from gwtui.resources.actions import by_id
 from gwtui.resources.activity import (
     COLUMNS,
-    MEASURE_WORDS,
+    MEASURE_LABELS,
     Ranked,
-    in_words,
-    of_account,
-    of_keys,
-    of_users,
+    account_usage,
+    key_usage,
+    measure_text,
     ranked,
-    totals,
+    total_cells,
+    user_usage,
 )
 from gwtui.ui.commands import key_of
 from gwtui.ui.screens.base import GatewayScreen
@@ -341,9 +341,9 @@ class ActivityScreen(GatewayScreen):
         self.query_one("#activity-grouping", OneLine).show(
             choice_line("Ranked by", self._offered(), self._grouping, "b", self._second, "B")
         )
-        words = [MEASURE_WORDS[measure] for measure in MEASURES]
+        words = [MEASURE_LABELS[measure] for measure in MEASURES]
         self.query_one("#activity-measure", OneLine).show(
-            choice_line("Each day's", words, MEASURE_WORDS[self._measure], "m")
+            choice_line("Each day's", words, MEASURE_LABELS[self._measure], "m")
         )
         self._draw()
 
@@ -358,11 +358,11 @@ class ActivityScreen(GatewayScreen):
     def _ranked(self, found: Activity) -> Sequence[Ranked]:
         by = self._by
         if "key" in by:
-            uses = None if self._keys is None else of_keys(self._keys, found)
+            uses = None if self._keys is None else key_usage(self._keys, found)
         elif "user" in by:
-            uses = None if self._users is None else of_users(self._users, found)
+            uses = None if self._users is None else user_usage(self._users, found)
         else:
-            uses = of_account(found)
+            uses = account_usage(found)
         return () if uses is None else ranked(uses, self._rows, by, self._measure)
 
     def _draw(self) -> None:
@@ -377,7 +377,7 @@ class ActivityScreen(GatewayScreen):
             ends = self._days.index(chosen.first), self._days.index(chosen.last)
         days = chosen or (DayRange(self._days[0], self._days[-1]) if self._days else None)
         chart = Chart(
-            bars, lambda amount: in_words(measure, amount), self._ascii, ends, stack.looks
+            bars, lambda amount: measure_text(measure, amount), self._ascii, ends, stack.looks
         )
         self.query_one(BarChart).draw(chart)
         span = "" if days is None else f"{days} UTC"
@@ -401,7 +401,7 @@ class ActivityScreen(GatewayScreen):
 def totals_line(rows: Sequence[ActivityRow], width: int) -> Content:
     """As many of the sums as there is room for."""
     line = Content("")
-    for cell in totals(activity.tally(rows)):
+    for cell in total_cells(activity.tally(rows)):
         longer = Content(" · ").join([line, cell_content(cell)] if line else [cell_content(cell)])
         if longer.cell_length > width:
             break

@@ -32,11 +32,11 @@ from gwtui.ui.in_doubt_writes import reminder
 from gwtui.ui.screens.path_line import PathLine
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.text import fit, in_sentence, toned
-from gwtui.ui.textual_compat import TerminalSized, bindings_of, is_whole
+from gwtui.ui.textual_compat.screens import TerminalSized
+from gwtui.ui.textual_compat.widgets import bindings_of, is_whole
 from gwtui.ui.widgets.containers import BlankLines, BlankVertical
-from gwtui.ui.widgets.header import HeaderBar, header_facts
+from gwtui.ui.widgets.frame import HeaderBar, KeyFooter, StatusLine, header_facts
 from gwtui.ui.widgets.lines import OneLine, PartsLine
-from gwtui.ui.widgets.status import KeyFooter, StatusLine
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:

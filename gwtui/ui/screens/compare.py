@@ -27,7 +27,7 @@ from gwtui.resources.tries.plan import TryPlan
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.screens.tries import TryScreen, let_go
 from gwtui.ui.text import cell_content, toned
-from gwtui.ui.textual_compat import is_whole
+from gwtui.ui.textual_compat.widgets import is_whole
 from gwtui.ui.widgets.growing_text import GrowingText, Painting
 from gwtui.ui.widgets.lines import OneLine
 

@@ -23,7 +23,7 @@ from gwtui.domain.safe_text import safe_text
 from gwtui.resources.models.prices import (
     OFFER_COLUMNS,
     QuotedEndpoint,
-    compare,
+    compare_quotes,
     other_prices,
     parse_tokens,
     parse_when,
@@ -225,7 +225,7 @@ class PriceScreen(FedModal[None]):
         if usage is None or self._rows is None or usage == self._quoted_for:
             return
         self._quoted_for = usage
-        self._table.show(compare(self._rows, usage))
+        self._table.show(compare_quotes(self._rows, usage))
         self._show_lines()
 
     def _usage(self) -> Usage | None:

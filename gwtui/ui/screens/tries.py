@@ -29,11 +29,11 @@ from gwtui.resources.tries.facts import TryFacts
 from gwtui.resources.tries.form import KEPT
 from gwtui.resources.tries.outcome import (
     SECTIONS,
-    Tried,
-    answered,
+    TryOutcome,
+    answered_outcome,
     headline,
+    plan_summary,
     refusal_lines,
-    words_of_plan,
 )
 from gwtui.resources.tries.plan import TryPlan
 from gwtui.ui.forms.form_screen import FormScreen, Submit
@@ -41,7 +41,7 @@ from gwtui.ui.forms.pattern_tester import outcome
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.text import cell_content, toned
-from gwtui.ui.textual_compat import is_whole
+from gwtui.ui.textual_compat.widgets import is_whole
 from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.growing_text import GrowingText, Painting
 from gwtui.ui.widgets.lines import LinesView, OneLine
@@ -97,7 +97,7 @@ class AnswerScreen(Modal[str]):
         self._painting = Painting(self, self._paint)
         self._marked = Content("")
         """The prompt as the filters of the key's guardrails read it."""
-        self.tried: Tried | None = None
+        self.tried: TryOutcome | None = None
         """What came of it, None while it is under way."""
 
     def compose(self) -> ComposeResult:
@@ -158,7 +158,7 @@ class AnswerScreen(Modal[str]):
         except GatewayError as refusal:
             error = refusal
         self._painting.now()
-        tried = answered(trial.plan, self._answer, trial.facts, self._clock.now())
+        tried = answered_outcome(trial.plan, self._answer, trial.facts, self._clock.now())
         self._end(tried if error is None else replace(tried, error=error))
         await self._look_after()
 
@@ -219,7 +219,7 @@ class AnswerScreen(Modal[str]):
             break
         await self._look_after()
 
-    def _end(self, tried: Tried) -> None:
+    def _end(self, tried: TryOutcome) -> None:
         first = self.tried is None
         self.tried = tried
         let_go(tried.error)
@@ -248,7 +248,9 @@ class AnswerScreen(Modal[str]):
         if self._asking is not None:
             self._asking.cancel()
         self._painting.now()
-        tried = answered(self._trial.plan, self._answer, self._trial.facts, self._clock.now())
+        tried = answered_outcome(
+            self._trial.plan, self._answer, self._trial.facts, self._clock.now()
+        )
         self._end(replace(tried, cancelled=True))
         self.run_worker(self._ask_what_it_cost(), name="after", group="after")
 
@@ -298,14 +300,14 @@ class AnswerScreen(Modal[str]):
             words = "Sent, waiting for the answer"
         return Content.assemble(
             toned(f"{words} · {seconds} s", "accent"),
-            toned(f" · {words_of_plan(self._trial.plan)}", "muted"),
+            toned(f" · {plan_summary(self._trial.plan)}", "muted"),
         )
 
     def _show_figures(self) -> None:
         if not is_whole(self):
             return
         view = self.query_one("#try-figures", LinesView)
-        tried = self.tried or Tried(self._trial.plan, self._answer)
+        tried = self.tried or TryOutcome(self._trial.plan, self._answer)
         width = view.scrollable_content_region.width or self.app.size.width
         width = max(_NARROWEST, width)
         lines = section_lines("", SECTIONS, tried, self._clock.now(), width)[2:]

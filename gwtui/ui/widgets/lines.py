@@ -18,7 +18,7 @@ from textual.visual import Visual
 from textual.widget import Widget
 
 from gwtui.records import dataclass
-from gwtui.ui.textual_compat import KeepsLines, fit_scrollbars
+from gwtui.ui.textual_compat.widgets import KeepsLines, fit_scrollbars
 
 _SCREENFULS = 3
 """Rendered lines that are kept at most: a line takes kilobytes, and a text may have thousands."""

@@ -20,7 +20,7 @@ from gwtui.domain.cells import Tone
 from gwtui.domain.safe_text import safe_characters, safe_line
 from gwtui.records import dataclass
 from gwtui.ui.text import toned
-from gwtui.ui.textual_compat import ShowsOtherText
+from gwtui.ui.textual_compat.widgets import ShowsOtherText
 from gwtui.ui.widgets.lines import OneLine
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The switchboard: holds the faults, and stands before the gateway's application."""
+"""Holds the faults of one gateway and lets them strike before its application answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gwtui.embedded.faults.kinds import CLOCK_SKEW, Fault
 
 
 class ArmedFault:
-    """A fault on the switchboard; ``struck`` counts the requests that it hit."""
+    """A fault that was armed; ``struck`` counts the requests that it hit."""
 
     def __init__(self, fault: Fault) -> None:
         self.fault = fault
@@ -38,7 +38,7 @@ class ArmedFault:
         return self.fault.times is not None and self.struck >= self.fault.times
 
 
-class Switchboard:
+class FaultInjector:
     """The faults of one gateway: ``arm`` adds one, ``clear`` ends the bad day.
 
     Every delay that hits a request is waited for; of the others the one that was armed first acts.

@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-from gwtui.contract.usage import ACTIVITY_DAYS
+from gwtui.contract.values import ACTIVITY_DAYS
 from gwtui.domain.history_source import AccountTotals, KeyUsage
 from gwtui.embedded.simulator import Catalog, UsageProfile, World, accrued, live_figures
 from gwtui.embedded.simulator.usage import DayPlan, day_plans
@@ -34,7 +34,7 @@ Booked = Mapping[int, tuple[int, int]]
 
 
 @dataclass(frozen=True)
-class SimulatedPast:
+class SimulatedHistory:
     """A ``HistorySource`` (``gwtui/domain``). Computes only: safe to use in another thread."""
 
     origin: Origin
@@ -46,7 +46,7 @@ class SimulatedPast:
     """Of each key that did something in the days that the activity is kept for."""
 
     @classmethod
-    def of(cls, db: sqlite3.Connection, origin: Origin, catalog: Catalog) -> SimulatedPast:
+    def of(cls, db: sqlite3.Connection, origin: Origin, catalog: Catalog) -> SimulatedHistory:
         """The past as of what is booked in the database."""
         booked: dict[str, dict[int, tuple[int, int]]] = {}
         for key_hash, day, usage, byok in db.execute(

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.embedded.errors import DatabaseMissingError
-from gwtui.embedded.store import account, generations, keys, served
+from gwtui.embedded.store import account, generations, keys, served_requests
 from gwtui.embedded.store.activity import Actor
 from gwtui.embedded.store.database import Database
 from gwtui.embedded.store.seed import read_origin
@@ -55,7 +55,7 @@ def recent_generations(database: Path, *, clock: Clock = SYSTEM_CLOCK) -> list[R
             ]
             records += [
                 _Known(one.id, one.created_at, str(one.generation["model"]), one.actor)
-                for one in served.latest(db, now, _SERVED)
+                for one in served_requests.latest(db, now, _SERVED)
             ]
             names = {
                 each.actor.key_hash: keys.find(db, each.actor.key_hash, now) for each in records

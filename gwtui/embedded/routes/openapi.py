@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 from pydantic.json_schema import models_json_schema
 
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.errors import ErrorBody
-from gwtui.embedded.operations import Access, Operation
-from gwtui.embedded.responses import reference
+from gwtui.embedded.operations import Access, Operation, OperationRequest
+from gwtui.embedded.responses import plain, reference
 
 _TEMPLATE = "#/components/schemas/{model}"
 _NULL = {"type": "null"}
@@ -227,3 +227,29 @@ def _response(description: str, schema: Mapping[str, Any]) -> dict[str, Any]:
         },
         "content": {"application/json": {"schema": dict(schema)}},
     }
+
+
+def _describe(call: OperationRequest) -> JsonValue:
+    return dict(call.site.description())
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/openapi.json",
+        operation_id="getDescription",
+        summary="This document",
+        tag="Description",
+        access=Access.PUBLIC,
+        handler=_describe,
+        answer=plain(
+            "OpenAPI 3.1 document",
+            {
+                "openapi": {"type": "string"},
+                "info": {"type": "object"},
+                "paths": {"type": "object"},
+                "components": {"type": "object"},
+            },
+        ),
+    ),
+)

@@ -1,7 +1,8 @@
 """Requests to models that were really served here, and what each of them moves.
 
 Inference contract section 7. One transaction books a request: usage of the key, its workspace and
-the account, the day's activity, and the generation to be looked up later.
+the account, the day's activity, and the generation to be looked up later. Of requests to free
+variants an account has so many, section 9.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
-from gwtui.contract.usage import ACTIVITY_DAYS
+from gwtui.contract.values import ACTIVITY_DAYS
 from gwtui.embedded.simulator.usage import UsageSlice
 from gwtui.embedded.store import account, activity
 from gwtui.embedded.store.activity import Actor
@@ -95,3 +97,30 @@ def count_of_variant(db: sqlite3.Connection, variant: str, since: datetime, *, b
         "created_at >= ? AND is_byok = ? AND instr(endpoint_key, ?)",
         (to_micros(since), byok, f":{variant}|"),
     )
+
+
+FREE_PER_MINUTE = 20
+_A_DAY = 50
+_A_DAY_OF_A_BUYER = 1000
+_BUYER_CREDITS = Decimal(10)
+_VARIANT = "free"
+
+
+def free_daily_limit(total_credits: Decimal) -> int:
+    """How many requests to free variants an account has on a UTC day.
+
+    ``total_credits`` is all that it ever bought, in USD.
+    """
+    return _A_DAY_OF_A_BUYER if total_credits >= _BUYER_CREDITS else _A_DAY
+
+
+def free_used_today(db: sqlite3.Connection, now: datetime) -> int:
+    """How many requests to free variants were used this UTC day. Own provider keys do not count."""
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    own = count_of_variant(db, _VARIANT, midnight, byok=True)
+    return activity.requests_to_variant(db, to_day(now), _VARIANT) - own
+
+
+def free_used_last_minute(db: sqlite3.Connection, now: datetime) -> int:
+    """The same of the last minute."""
+    return count_of_variant(db, _VARIANT, now - timedelta(minutes=1), byok=False)

@@ -17,7 +17,7 @@ from starlette.applications import Starlette
 
 from gwtui.embedded.app import PREFIX
 from gwtui.embedded.errors import FaultSyntaxError
-from gwtui.embedded.faults import Switchboard, catalogue, parse
+from gwtui.embedded.faults import FaultInjector, catalogue, parse
 from gwtui.embedded.faults.kinds import KINDS
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket, serve_tcp
@@ -110,7 +110,7 @@ def test_the_list_has_everything_and_fits() -> None:
 @asynccontextmanager
 async def gateway(*faults: str, clock: HandClock | None = None) -> AsyncIterator[Any]:
     hand = clock or HandClock()
-    opened = EmbeddedGateway.open(None, clock=hand.clock, faults=Switchboard(faults))
+    opened = EmbeddedGateway.open(None, clock=hand.clock, faults=FaultInjector(faults))
     token = opened.issue_key(management=True)
     http = httpx.ASGITransport(app=opened.asgi)
     headers = {"Authorization": f"Bearer {token}"}
@@ -162,7 +162,7 @@ async def test_delays_add_up_and_the_first_other_acts() -> None:
     hand = HandClock()
     clock = type(hand.clock)(now=hand.now, sleep=sleep)
     opened = EmbeddedGateway.open(
-        None, clock=clock, faults=Switchboard(["latency=2", "409 x1", "403", "latency=9"])
+        None, clock=clock, faults=FaultInjector(["latency=2", "409 x1", "403", "latency=9"])
     )
     try:
         http = httpx.ASGITransport(app=opened.asgi)
@@ -233,8 +233,8 @@ async def test_malformed_answers_leave_refusals_alone() -> None:
 )
 async def test_what_breaks_over_tcp(fault: str, error: type[Exception]) -> None:
     """A reset is a real one: the kernel says so, not an orderly end."""
-    switchboard = Switchboard([f"{fault}:POST /keys"])
-    opened = EmbeddedGateway.open(None, content="empty", faults=switchboard)
+    injector = FaultInjector([f"{fault}:POST /keys"])
+    opened = EmbeddedGateway.open(None, content="empty", faults=injector)
     headers = {"Authorization": f"Bearer {opened.issue_key(management=True)}"}
     ready = asyncio.get_running_loop().create_future()
     server = asyncio.create_task(serve_tcp(opened, "127.0.0.1", 0, on_ready=ready.set_result))
@@ -255,7 +255,7 @@ async def test_what_breaks_over_tcp(fault: str, error: type[Exception]) -> None:
 
 async def test_a_silence_ends_with_the_gateway(tmp_path: Path) -> None:
     """Stopping does not wait for a client that waits for nothing."""
-    opened = EmbeddedGateway.open(None, content="empty", faults=Switchboard(["hang"]))
+    opened = EmbeddedGateway.open(None, content="empty", faults=FaultInjector(["hang"]))
     path = tmp_path / "s" / "gateway.sock"
     http = httpx.AsyncHTTPTransport(uds=str(path))
     started = asyncio.get_running_loop().time()
