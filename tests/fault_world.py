@@ -42,7 +42,7 @@ from gwtui.crud.plan import Plan
 from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.simulator import build_world
+from gwtui.embedded.simulator.build import build_world
 from gwtui.embedded.store.generations import latest_requests
 from gwtui.resources.budgets import writes as budget_plans
 from gwtui.resources.generations import plan_feedback

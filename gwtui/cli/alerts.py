@@ -75,7 +75,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
-
     now = datetime.now(UTC)
     present = present_alerts(_history(arguments, paths), now)
     as_of = "never" if present.as_of is None else relative(present.as_of, now)
@@ -102,7 +101,6 @@ def _list(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
 
 
 def _rules(_arguments: argparse.Namespace, paths: Paths) -> list[Row]:
-
     book = load_alerts(_file(paths))
     narrate(f"{len(book.rules)} rules by {_file(paths)}")
     return [
@@ -122,7 +120,6 @@ def _rules(_arguments: argparse.Namespace, paths: Paths) -> list[Row]:
 
 
 def _events(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
-
     now = datetime.now(UTC)
     try:
         since, until = past_moment(arguments.since, now), past_moment(arguments.until, now)
@@ -189,7 +186,6 @@ def _try_command(paths: Paths) -> int:
 
 
 def _file(paths: Paths) -> Path:
-
     return paths.config / FILE_NAME
 
 

@@ -108,7 +108,6 @@ def _within(entry: AuditEntry, since: datetime | None, until: datetime | None) -
 
 
 def _table(found: Iterable[AuditEntry]) -> None:
-
     rows = [("when (UTC)", "outcome", "who", "profile", "change")]
     for entry in found:
         why = f" ({entry.message})" if entry.message else ""

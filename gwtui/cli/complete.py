@@ -200,7 +200,6 @@ def _files(typed: str) -> Iterator[Word]:
 
 @cache
 def _paths() -> Paths:
-
     return Paths.of_user()
 
 

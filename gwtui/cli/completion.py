@@ -100,7 +100,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _refresh(arguments: argparse.Namespace) -> int:
-
     make_tree()
     connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
 

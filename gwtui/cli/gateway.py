@@ -178,7 +178,6 @@ def _dialect(arguments: argparse.Namespace) -> Dialect:
 
 
 def _database(arguments: argparse.Namespace) -> Path:
-
     given: Path | None = arguments.database
     return given or ensure_private(Paths.of_user().data) / "gateway.sqlite3"
 
@@ -190,7 +189,6 @@ def _port(text: str) -> int:
 
 
 def _narrate(message: str) -> None:
-
     print(f"gwtui gateway: {safe_text(message, 1000)}", file=sys.stderr, flush=True)
 
 

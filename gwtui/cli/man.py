@@ -67,7 +67,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _write(tree: TreeCommand, directory: Path) -> int:
-
     written = 0
     try:
         directory.mkdir(parents=True, exist_ok=True)

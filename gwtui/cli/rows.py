@@ -78,7 +78,6 @@ def print_rows(
 
 
 def _plain(row: Row) -> dict[str, Any]:
-
     return {
         name: timestamp_text(value) if isinstance(value, datetime) else value
         for name, value in row.items()
@@ -93,7 +92,6 @@ def _flat(value: Any) -> Any:
 
 
 def _text(value: Any) -> str:
-
     if isinstance(value, datetime):
         return utc(value).removesuffix(" UTC")
     if isinstance(value, bool):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.resource import Cell, DetailRow, Tone
 from gwtui.domain import money, times
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.safe_text import safe_line, safe_text
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from gwtui.domain.cells import ValueKind
+from gwtui.domain.cell_values import ValueKind
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.filter_groups import GroupPlaces, group_places
 from gwtui.domain.filter_terms import (

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from gwtui.domain.safe_text import safe_text
 
 if TYPE_CHECKING:
-    from gwtui.domain.cells import SortValue
+    from gwtui.domain.cell_values import SortValue
 
 MASK = "********"
 """What stands for a text whose field looks as if it held a secret."""

@@ -1,4 +1,4 @@
-"""What a person notices of alerts wherever they are: badge, notice, bell, the terminal's title."""
+"""How alerts are noticed on every screen: badge, notice, bell, the terminal's title."""
 
 from __future__ import annotations
 

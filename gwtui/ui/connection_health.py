@@ -21,7 +21,7 @@ from gwtui.client.errors import (
     UnauthorizedError,
     UnreadableAnswerError,
 )
-from gwtui.domain.cells import Tone
+from gwtui.domain.cell_values import Tone
 from gwtui.domain.safe_text import safe_text
 from gwtui.domain.times import HOUR, MINUTE, age
 from gwtui.records import dataclass

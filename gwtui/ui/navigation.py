@@ -193,7 +193,7 @@ class Navigation:
         return screen
 
     async def _forget(self) -> None:
-        """Let go of the screens that were shown longest ago."""
+        """Drop the screens that were shown longest ago, beyond the number that is kept."""
         for place, screen in list(self._screens.items())[:-1]:
             if len(self._screens) <= _KEPT:
                 return

@@ -47,7 +47,7 @@ class ScreenPicture:
     width: int
 
     def svg(self, title: str) -> str:
-        """It in its colours."""
+        """The lines in their colours, as SVG."""
         console = Console(
             width=self.width,
             height=len(self.lines),
@@ -65,7 +65,7 @@ class ScreenPicture:
         return f"{_FOREIGN.sub('', styles)}{end}{rest}"
 
     def text(self) -> str:
-        """It without colours."""
+        """The lines without colours."""
         return "".join(f"{line.text.rstrip()}\n" for line in self.lines)
 
 

@@ -1,4 +1,4 @@
-"""The feeds that one screen watches while it is shown."""
+"""Subscriptions of one screen to feeds, for as long as it is shown."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
-from gwtui.domain.cells import Tone
+from gwtui.domain.cell_values import Tone
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Cell

@@ -32,7 +32,7 @@ from gwtui.resources.tries.form import (
     key_sources,
     try_form,
 )
-from gwtui.ui.actions.tries import _begun_from
+from gwtui.ui.actions.tries import _defaults_from
 from gwtui.ui.forms.form_state import FormState
 from gwtui.watch.feeds.byok import ByokRow
 from gwtui.watch.feeds.endpoints import EndpointRow
@@ -70,7 +70,7 @@ ROWS: Mapping[str, tuple[Any, dict[str, Any]]] = {
 @pytest.mark.parametrize("name", ROWS)
 def test_a_form_begins_with_what_the_row_says(name: str) -> None:
     row, begun = ROWS[name]
-    assert _begun_from(row) == begun
+    assert _defaults_from(row) == begun
 
 
 def sealed(name: str, value: str, made: datetime = NOW) -> SealedKey:

@@ -18,7 +18,7 @@ from gwtui.crud.resource import (
     filter_kinds,
     row_text,
 )
-from gwtui.domain.cells import ordered
+from gwtui.domain.cell_values import ordered
 from gwtui.domain.filters import Query, parse
 from gwtui.domain.lookup import among, did_you_mean
 from gwtui.local.paths import Paths

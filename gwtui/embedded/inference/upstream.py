@@ -11,8 +11,8 @@ from datetime import datetime
 
 from gwtui.domain.routing import RouteAttempt
 from gwtui.embedded.responses import Refusal
-from gwtui.embedded.simulator import Catalog, CatalogEndpoint
-from gwtui.embedded.simulator.figures import EndpointHealth
+from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint
+from gwtui.embedded.simulator.endpoint_figures import EndpointHealth
 from gwtui.embedded.simulator.seeded_random import between, fraction
 
 PROVIDER_ERROR = "Provider returned error"

@@ -14,7 +14,7 @@ from typing import Any
 from gwtui.contract.models import PRICE_KEYS, Pricing
 from gwtui.crud import cells
 from gwtui.crud.resource import Cell, ResourceSpec
-from gwtui.domain.cells import sort_key
+from gwtui.domain.cell_values import sort_key
 from gwtui.resources.models.prices import discounted_price, unit_of, unit_price
 from gwtui.watch.feeds.endpoints import EndpointRow
 

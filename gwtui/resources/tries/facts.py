@@ -18,10 +18,10 @@ from gwtui.contract.dialects import Dialect
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.workspaces import Workspace
-from gwtui.domain.catalog import CatalogView, EndpointKey, Offers, endpoint_key
-from gwtui.domain.guardrail_effect import Restrictions, restrictions_of
+from gwtui.domain.catalog import CatalogView, EndpointKey, ModelWithEndpoints, endpoint_key
+from gwtui.domain.guardrail_effect import GuardrailRestrictions, restrictions_of
 from gwtui.domain.known_secrets import Secret
-from gwtui.domain.routing import Router, model_asked, usable_credentials
+from gwtui.domain.routing import Router, requested_model, usable_credentials
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class KeyFacts:
     """What restricts one key, and the provider keys that its requests may use."""
 
     key: ApiKey | None = None
-    guardrails: tuple[Restrictions, ...] = ()
+    guardrails: tuple[GuardrailRestrictions, ...] = ()
     credentials: tuple[ByokCredential, ...] = ()
     default_sort: str | None = None
     default_model: str | None = None
@@ -43,7 +43,7 @@ class KeyFacts:
 class TryFacts:
     """Everything that a plan is made from; ``unknown`` names models that the catalog has not."""
 
-    offers: tuple[Offers, ...]
+    offers: tuple[ModelWithEndpoints, ...]
     router: Router
     key: KeyFacts
     unknown: tuple[str, ...] = ()
@@ -61,7 +61,7 @@ async def read_try_facts(
 ) -> TryFacts:
     """The facts of a request that names these models. Raises GatewayError."""
     found, slugs, zdr = await asyncio.gather(
-        asyncio.gather(*(_offers(gateway, model_asked(model).id) for model in models)),
+        asyncio.gather(*(_offers(gateway, requested_model(model).id) for model in models)),
         gateway.providers.list(),
         _zdr(gateway),
     )
@@ -112,7 +112,7 @@ async def read_key_facts(gateway: GatewayClient, hash: str) -> KeyFacts:
     )
 
 
-async def _offers(gateway: GatewayClient, model_id: str) -> Offers | None:
+async def _offers(gateway: GatewayClient, model_id: str) -> ModelWithEndpoints | None:
     """A model with its endpoints; None for one that the catalog does not have."""
     try:
         model, read = await asyncio.gather(
@@ -120,7 +120,7 @@ async def _offers(gateway: GatewayClient, model_id: str) -> Offers | None:
         )
     except NotFoundError:
         return None
-    return Offers(model, None if read.endpoints is None else tuple(read.endpoints))
+    return ModelWithEndpoints(model, None if read.endpoints is None else tuple(read.endpoints))
 
 
 async def _zdr(gateway: GatewayClient) -> frozenset[EndpointKey] | None:

@@ -26,9 +26,9 @@ from gwtui.domain.pricing import Usage
 from gwtui.domain.request_cost import (
     ByokUse,
     RequestCost,
-    most_it_may_cost,
-    output_tokens_at_most,
-    prompt_tokens_at_most,
+    max_output_tokens,
+    max_prompt_tokens,
+    max_request_cost,
     request_cost,
 )
 from gwtui.domain.route_order import Chance
@@ -37,7 +37,7 @@ from gwtui.domain.routing import (
     RouteAttempt,
     RouteReason,
     RouteRequest,
-    model_asked,
+    requested_model,
 )
 from gwtui.resources.tries.facts import TryFacts
 
@@ -108,7 +108,7 @@ class TryPlan:
 
 def try_plan(request: TryRequest, facts: TryFacts, moment: datetime, chance: Chance) -> TryPlan:
     """The plan of a request that is sent at ``moment``."""
-    prompt = prompt_tokens_at_most(request)
+    prompt = max_prompt_tokens(request)
     asked = _route_request(request, facts, moment, prompt)
     route = facts.router.route(facts.offers, asked, chance)
     planned = tuple(
@@ -185,7 +185,7 @@ def _route_request(
     request: TryRequest, facts: TryFacts, moment: datetime, prompt: int | None
 ) -> RouteRequest:
     chat = request if isinstance(request, ChatRequest) else None
-    first = model_asked(request.model) if request.model else None
+    first = requested_model(request.model) if request.model else None
     preferences = request.provider or ProviderPreferences()
     given = request.model_fields_set & set(SUPPORTED_PARAMETERS)
     return RouteRequest(
@@ -204,10 +204,10 @@ def _most(
 ) -> RequestCost | None:
     endpoint = attempt.endpoint
     chat = request if isinstance(request, ChatRequest) else None
-    output = output_tokens_at_most(chat.output_limit, endpoint) if chat else 0
+    output = max_output_tokens(chat.output_limit, endpoint) if chat else 0
     if endpoint.pricing is None or prompt is None or output is None:
         return None
-    return most_it_may_cost(
+    return max_request_cost(
         endpoint.pricing,
         prompt,
         output,

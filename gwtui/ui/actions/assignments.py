@@ -33,15 +33,15 @@ from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.links import say_not_made
 from gwtui.ui.actions.writing import (
     confirm,
-    confirm_and_tell,
+    confirm_and_report,
     covered,
     execute,
     execute_all,
     plain_facts,
     read_again,
     refresh,
-    say_done,
-    tell_lost,
+    report_done,
+    report_unknown,
 )
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import FindScreen
@@ -79,7 +79,7 @@ async def assign(kind: AssignmentKind, context: ActionContext[GuardrailRow]) -> 
     match await context.app.push_screen_wait(form):
         case Applied(number):
             done = f"Guardrail {shown_name(row)} assigned to {count(number, kind.noun)}"
-            say_done(context, done)
+            report_done(context, done)
         case None:
             return
     await refresh(context, FEEDS)
@@ -223,7 +223,7 @@ async def _pick_and_assign(context: ActionContext, kind: AssignmentKind, called:
         return
     names = {identity: display_name(row) for identity, row in known.items()}
     plan = plan_assign(kind, fresh, called, kind.current(bindings), names)
-    await confirm_and_tell(context, plan, "Assign", f"{name} assigned to {chosen}", FEEDS)
+    await confirm_and_report(context, plan, "Assign", f"{name} assigned to {chosen}", FEEDS)
 
 
 async def _pick(
@@ -272,11 +272,11 @@ async def unassign(context: ActionContext) -> None:
     outcome = await execute_all(context, confirmation, lambda plan: plan.title)
     match outcome:
         case Applied(numbers):
-            say_done(context, f"{count(sum(numbers), 'assignment')} taken away")
+            report_done(context, f"{count(sum(numbers), 'assignment')} taken away")
         case Refused(error):
             app.say(safe_line(error.message, 300), severity="error")
         case Unknown():
-            await tell_lost(context, outcome, "The answer was lost")
+            await report_unknown(context, outcome, "The answer was lost")
     await refresh(context, FEEDS)
 
 

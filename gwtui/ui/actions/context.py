@@ -298,8 +298,8 @@ class ActionContext(Generic[T]):
         selected = () if self.target is None else (self.target,)
         return self.marked or selected
 
-    def tell_removed(self, *others: str | None) -> None:
-        """What was chosen is removed by this program, ``others`` too: its list need not say so."""
+    def expect_removed(self, *others: str | None) -> None:
+        """Let the list know that what was chosen, and ``others``, are removed by this program."""
         known = () if self.spec is None else map(self.spec.identity, self.chosen)
         self.screen.expect_gone(filter(None, (*known, *others)))
 

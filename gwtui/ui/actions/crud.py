@@ -19,7 +19,7 @@ from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused
 from gwtui.crud.plan_text import both_sides
 from gwtui.crud.resource import ResourceSpec
 from gwtui.crud.writes import Update, Writes
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT, ThreeWay, ThreeWayField, three_way
 from gwtui.resources.choices import value_soon
 from gwtui.resources.organization.resource import SETTINGS
@@ -28,7 +28,7 @@ from gwtui.ui.actions import bulk
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.writing import (
     confirm,
-    confirm_and_tell,
+    confirm_and_report,
     covered,
     execute,
     facts_for,
@@ -36,7 +36,7 @@ from gwtui.ui.actions.writing import (
     plain_facts,
     read_again,
     refresh,
-    say_done,
+    report_done,
     select,
     submitted,
 )
@@ -184,7 +184,9 @@ async def create(context: ActionContext, make_form: MakeForm = plain_form) -> No
     answer = await fill_in(context, form)
     made = None if answer is None else how.resource(answer)
     if made is not None:
-        say_done(context, f"{writes.title(made)} created" if how.done is None else how.done(made))
+        report_done(
+            context, f"{writes.title(made)} created" if how.done is None else how.done(made)
+        )
         identity = writes.identity(made)
         if identity:
             select(context, identity)
@@ -224,7 +226,7 @@ async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any 
     form = how.form(one, form_context(context))
     changed = await fill_in(context, make_form(context, form, facts, editing.submit))
     if changed is not None:
-        say_done(context, _done(writes, how, one, changed))
+        report_done(context, _done(writes, how, one, changed))
     return changed
 
 
@@ -263,7 +265,7 @@ async def change(name: str, context: ActionContext) -> None:
     form = how.form(before, form_context(context))
     changed = await fill_in(context, plain_form(context, form, plain_facts(context), submit))
     if changed is not None:
-        say_done(context, _done(writes, how, before, changed))
+        report_done(context, _done(writes, how, before, changed))
 
 
 async def toggle(context: ActionContext) -> None:
@@ -291,7 +293,7 @@ async def toggle(context: ActionContext) -> None:
     around = await writes.around(context.app.gateway, fresh, at) if disabled else None
     plan = writes.plan_switch(fresh, disabled, at, around)
     button, done = "Disable" if disabled else "Enable", f"{writes.title(fresh)} {state}"
-    await confirm_and_tell(context, plan, button, done, *writes.feeds)
+    await confirm_and_report(context, plan, button, done, *writes.feeds)
 
 
 async def delete(context: ActionContext) -> None:
@@ -306,7 +308,7 @@ async def delete(context: ActionContext) -> None:
     at = plan_context(context)
     plan = writes.plan_delete(fresh, at, await writes.around(context.app.gateway, fresh, at))
     done = f"{writes.title(fresh)} {how.done}"
-    await confirm_and_tell(context, plan, how.button, done, *writes.feeds)
+    await confirm_and_report(context, plan, how.button, done, *writes.feeds)
 
 
 def handlers(resource: str, *verbs: str) -> Mapping[str, Handler]:

@@ -168,7 +168,7 @@ async def samples_screen(context: ActionContext[GuardrailRow]) -> SamplesScreen 
     except SampleFileError as error:
         app.say(f"The samples could not be read: {safe_line(str(error), 300)}", severity="error")
         return None
-    return SamplesScreen(display_name(row), samples, _Desk(context, path), app.clock)
+    return SamplesScreen(display_name(row), samples, _SamplesOfGuardrail(context, path), app.clock)
 
 
 def _load(path: Path) -> tuple[GuardrailSample, ...]:
@@ -186,8 +186,8 @@ def _save(path: Path, samples: Sequence[GuardrailSample]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Desk:
-    """What the screen of samples asks for."""
+class _SamplesOfGuardrail:
+    """Keeps and runs the samples of one guardrail for their screen."""
 
     context: ActionContext[GuardrailRow]
     path: Path

@@ -28,12 +28,12 @@ from gwtui.ui.actions.crud import plan_context, read_selected
 from gwtui.ui.actions.keys import KeyCreation
 from gwtui.ui.actions.writing import (
     confirm,
-    confirm_and_tell,
+    confirm_and_report,
     covered,
     execute,
     refresh,
-    say_done,
-    tell_lost,
+    report_done,
+    report_unknown,
     workspace_facts,
 )
 from gwtui.ui.forms.form_screen import FormScreen
@@ -104,18 +104,18 @@ async def rotate(context: ActionContext[KeyRow]) -> None:
     # What went wrong after it was made keeps nobody from storing the value: it is given once.
     await KeyCreation(context, facts.workspaces, plan).hand_over(made)
     if rotating.failure is not None:
-        await _tell_failure(context, *rotating.failure)
+        await _report_failure(context, *rotating.failure)
     else:
         called = WRITES.title(old)
         app.say(f"{called} has a successor. :rotations tells when the old key is silent")
     await refresh(context, *WRITES.feeds, "guardrails")
 
 
-async def _tell_failure(
+async def _report_failure(
     context: ActionContext, plan: Plan[Any], failure: Refused | Unknown
 ) -> None:
     if isinstance(failure, Unknown):
-        await tell_lost(context, failure, f"{plan.title}: the answer was lost")
+        await report_unknown(context, failure, f"{plan.title}: the answer was lost")
     else:
         message = f"{plan.title}: {failure.error.message}"
         context.app.say(f"{message} :rotations offers it again.", severity="error")
@@ -142,7 +142,7 @@ async def _assign(context: ActionContext[RotationRow]) -> None:
     plan = await binding_plan(context.app.gateway, context.target)
     name = safe_line(context.target.rotation.new_name, _NAME)
     done = f"The guardrail binds “{name}” now"
-    await confirm_and_tell(context, plan, "Assign it", done, "guardrails", FEED)
+    await confirm_and_report(context, plan, "Assign it", done, "guardrails", FEED)
 
 
 async def _retire(context: ActionContext[RotationRow], old: ApiKey, *, delete: bool) -> None:
@@ -174,7 +174,7 @@ async def forget(context: ActionContext[RotationRow]) -> None:
     except OSError as error:
         app.say(f"{log.path}: {error.strerror or 'not usable'}", severity="error")
         return
-    say_done(context, "The rotation is followed no more")
+    report_done(context, "The rotation is followed no more")
     await refresh(context, FEED)
 
 

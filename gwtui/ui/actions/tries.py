@@ -90,12 +90,12 @@ class TryFlow:
         self, given: TryForm, key: Secret, models: Inference
     ) -> Screen[Any] | Problem:
         """What sends it and shows what comes, or why nothing is sent. Raises GatewayError."""
-        trial = await self._trial(given, key)
+        trial = await self._ready_try(given, key)
         if isinstance(trial, Problem):
             return trial
         return AnswerScreen(trial, models, self._context.app.clock)
 
-    async def _trial(self, given: TryForm, key: Secret) -> ReadyTry | Problem:
+    async def _ready_try(self, given: TryForm, key: Secret) -> ReadyTry | Problem:
         """What is ready to be sent, or why it is not sent. Raises GatewayError."""
         app = self._context.app
         request = given.chat_request()
@@ -147,7 +147,7 @@ async def try_it(context: ActionContext) -> None:
     if covered(context):
         return
     sources = key_sources(app.tries, sealed.keys)
-    match await _fill_in(context, sources, _wanted(context.target), _begun_from(context.target)):
+    match await _fill_in(context, sources, _wanted(context.target), _defaults_from(context.target)):
         case Applied(generation):
             await app.open_route(f"generation/{generation}")
 
@@ -195,7 +195,7 @@ def _wanted(row: Any) -> TriedKey | None:
     return None
 
 
-def _begun_from(row: Any) -> Mapping[str, Any]:
+def _defaults_from(row: Any) -> Mapping[str, Any]:
     """What the selected row says of the request; a pin of an earlier one is not kept."""
     pin: list[str] | None = None
     model: str | None = None

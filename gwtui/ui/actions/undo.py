@@ -18,13 +18,13 @@ from gwtui.ui.actions.writing import (
     execute,
     execute_all,
     refresh,
+    report_unknown,
     send_one,
-    tell_lost,
 )
 from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.ui.in_doubt_writes import route_to
 from gwtui.ui.screens.dialogs import NoticeScreen
-from gwtui.ui.widgets.frame import whose
+from gwtui.ui.widgets.frame import gateway_label
 
 _EVERYTHING = ""
 """The beginning of every feed's name."""
@@ -97,7 +97,7 @@ async def _undo_many(
     changes = app.executor.undo
     bulk = changes.bulk(app.gateway, done, confirmation.plan)
     run = BulkRun(bulk, confirmation, partial(send_one, context))
-    where = whose(app)
+    where = gateway_label(app)
     answer = await app.push_screen_wait(ProgressScreen(run, where, retry=False))
     while answer == "resume":
         answer = await app.push_screen_wait(ProgressScreen(run, where, retry=False))
@@ -123,7 +123,7 @@ async def _say_outcome(context: ActionContext, done: AppliedChange, outcome: Out
             app.say(f"Not undone: {safe_line(error.message, 300)}", severity="error")
         case Unknown():
             undone = "It may have been undone or not"
-            await tell_lost(context, outcome, "The answer was lost", undone)
+            await report_unknown(context, outcome, "The answer was lost", undone)
 
 
 async def _say_why(context: ActionContext, done: AppliedChange, why: str) -> None:

@@ -32,7 +32,7 @@ from gwtui.ui.actions.crud import EditFlow, plan_context, read_selected
 from gwtui.ui.actions.links import go_to, workspace_of
 from gwtui.ui.actions.writing import (
     confirm,
-    confirm_and_tell,
+    confirm_and_report,
     covered,
     execute,
     execute_all,
@@ -40,9 +40,9 @@ from gwtui.ui.actions.writing import (
     plain_facts,
     read_again,
     refresh,
-    say_done,
-    send_and_tell,
-    tell_lost,
+    report_done,
+    report_unknown,
+    send_and_report,
 )
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.dialogs import NoticeScreen
@@ -83,9 +83,9 @@ async def delete(context: ActionContext) -> None:
     done = f"{WRITES.title(fresh)} deleted"
     if around.is_default:
         button, typed = "Delete the default workspace", fresh.slug or fresh.id or ""
-        applied = await confirm_and_tell(context, plan, button, done, *WRITES.feeds, typed=typed)
+        applied = await confirm_and_report(context, plan, button, done, *WRITES.feeds, typed=typed)
     else:
-        applied = await send_and_tell(context, confirmation, done, *WRITES.feeds)
+        applied = await send_and_report(context, confirmation, done, *WRITES.feeds)
     if applied is not None:
         if app.scope.workspace == fresh.id:
             app.narrow(None, None)
@@ -110,7 +110,7 @@ async def add_members(context: ActionContext) -> None:
         case Applied(added):
             number = added.added_count
             who = "Members" if number is None else count(number, "member")
-            say_done(context, f"{who} added to workspace {WRITES.name(space)}")
+            report_done(context, f"{who} added to workspace {WRITES.name(space)}")
         case None:
             return
     await refresh(context, *_MEMBER_FEEDS)
@@ -184,18 +184,18 @@ async def remove_members(context: ActionContext[MemberRow]) -> None:
     confirmation = await confirm(context, shown, "Remove")
     if confirmation is None:
         return
-    await _tell_removed(
+    await _report_removed(
         context, space, await execute_all(context, confirmation, lambda plan: plan.title)
     )
     await refresh(context, *_MEMBER_FEEDS)
 
 
-async def _tell_removed(context: ActionContext, space: Workspace, outcome: Outcome[Any]) -> None:
+async def _report_removed(context: ActionContext, space: Workspace, outcome: Outcome[Any]) -> None:
     app = context.app
     match outcome:
         case Applied(values):
             who = count(sum(value.removed_count or 0 for value in values), "member")
-            say_done(context, f"{who} removed from workspace {WRITES.name(space)}")
+            report_done(context, f"{who} removed from workspace {WRITES.name(space)}")
         case Refused(error):
             await app.push_screen_wait(
                 NoticeScreen(
@@ -205,7 +205,7 @@ async def _tell_removed(context: ActionContext, space: Workspace, outcome: Outco
                 )
             )
         case Unknown():
-            await tell_lost(context, outcome, "The answer was lost")
+            await report_unknown(context, outcome, "The answer was lost")
 
 
 def _workspace_id(context: ActionContext) -> str | None:
@@ -244,7 +244,7 @@ async def edit_budgets(context: ActionContext) -> None:
     )
     match await app.push_screen_wait(form):
         case Applied():
-            say_done(context, f"Budgets of workspace {WRITES.name(space)} changed")
+            report_done(context, f"Budgets of workspace {WRITES.name(space)} changed")
     # Even a form that was left may have changed some budgets before one was refused.
     await refresh(context, _BUDGET_FEEDS)
 

@@ -100,7 +100,7 @@ class MachineZone(tzinfo):
 
 
 class BoardBody(GatewayScreen):
-    """Shows every panel what is known, as of now or of a recorded moment; keys come on top."""
+    """Gives every panel what is known, now or at a recorded moment; a subclass adds the keys."""
 
     ticks_unfocused = True
 
@@ -216,7 +216,7 @@ class BoardBody(GatewayScreen):
     # Showing ----------------------------------------------------------------------------------
 
     def fold(self) -> None:
-        """Fold what has no room."""
+        """Show as many panels as the screen has room for."""
         if not self.is_mounted:
             return
         wall = self.is_wall

@@ -199,9 +199,10 @@ class Answers:
 
 
 class HistoryQueries:
-    """Whoever asks while a round is under way gets another one after it.
+    """Asks the history in rounds, one at a time; who asks during a round gets another one after it.
 
-    ``wish`` says what to ask now, None for nothing; ``take`` is given the answers.
+    ``query`` gives what to ask now, None for nothing; ``take`` is given the answers; ``start`` runs
+    the coroutine of the rounds.
     """
 
     def __init__(

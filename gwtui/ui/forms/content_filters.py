@@ -34,9 +34,9 @@ from gwtui.ui.forms.field_editors import (
     ChoiceEditor,
     Edited,
     Entered,
-    Kept,
     OpeningEditor,
     TextEditor,
+    ValueResult,
     ValueScreen,
 )
 from gwtui.ui.forms.option_search import RowList
@@ -73,7 +73,7 @@ class _Line:
     place: int | None = None
 
 
-class BuiltinsScreen(ValueScreen, FittedDialog[Kept | None]):
+class BuiltinsScreen(ValueScreen, FittedDialog[ValueResult | None]):
     """Every builtin filter in sight, with a choice each."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

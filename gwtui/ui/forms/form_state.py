@@ -126,7 +126,7 @@ class FormState:
         self._settled.add(name)
 
     def forget_secrets(self) -> None:
-        """The form is closed: what was typed in secret ends here, whoever still holds the form."""
+        """Forget the secrets that were typed; called when the form is closed."""
         self._typed |= {
             name: SecretStr("")
             for name, typed in self._typed.items()

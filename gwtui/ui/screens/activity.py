@@ -177,9 +177,9 @@ class ActivityScreen(GatewayScreen):
             if lost:
                 parts.append(toned(f"{lost} rows of other or unreadable days left out", "warn"))
         if "key" in self._by:
-            first, last = read_of_each(self._keys, "key", failed=self._parts_failed)
+            first, last = left_out_notes(self._keys, "key", failed=self._parts_failed)
         elif "user" in self._by:
-            first, last = read_of_each(self._users, "user", failed=self._parts_failed)
+            first, last = left_out_notes(self._users, "user", failed=self._parts_failed)
         else:
             return parts
         return [*first, *parts, *last]
@@ -409,7 +409,7 @@ def totals_line(rows: Sequence[ActivityRow], width: int) -> Content:
     return line
 
 
-def read_of_each(
+def left_out_notes(
     read: KeyActivity | UserActivity | None, part: str, *, failed: bool
 ) -> tuple[list[Content], list[Content]]:
     """What was left out of single keys or users, and how far the others are read."""

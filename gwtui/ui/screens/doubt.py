@@ -96,7 +96,7 @@ class DoubtScreen(GatewayScreen):
         return "The audit log says what became of it. {app.back} goes back."
 
     def empty_title(self) -> str:
-        """The same in short."""
+        """A short title for it."""
         return "This write is not in doubt any more"
 
     def crumbs(self) -> Sequence[str]:

@@ -44,7 +44,7 @@ class SampleRun:
     moved: Callable[[], Awaitable[None]]
 
 
-class SampleDesk(Protocol):
+class SampleHost(Protocol):
     """What the screen asks of its actions. All of them may ask a person."""
 
     async def edit(
@@ -73,7 +73,7 @@ class SamplesScreen(Modal[None]):
     ]
 
     def __init__(
-        self, name: str, samples: Sequence[GuardrailSample], desk: SampleDesk, clock: Clock
+        self, name: str, samples: Sequence[GuardrailSample], desk: SampleHost, clock: Clock
     ) -> None:
         super().__init__()
         self._name_shown = safe_line(name, 60)

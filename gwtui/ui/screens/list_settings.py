@@ -37,7 +37,7 @@ def chosen_columns(
 
 
 class ListSettings:
-    """The preferences of one list, in the terms of its screen."""
+    """What is remembered of one list: sorting, columns, widths, the detail pane."""
 
     def __init__(self, spec: ResourceSpec[Any], remembering: Remembering) -> None:
         self._spec = spec
@@ -62,7 +62,7 @@ class ListSettings:
         return chosen_columns(self._spec, chosen.columns, chosen.widths)
 
     def say_unknown(self) -> None:
-        """Say what was chosen and is no column of the list."""
+        """Warn of preferences that name no column of the list."""
         chosen, ids = self.preferences, {column.id for column in self._spec.columns}
         sort = () if chosen.sort is None else (chosen.sort[0],)
         named = dict.fromkeys((*sort, *(chosen.columns or ()), *chosen.widths))

@@ -24,7 +24,7 @@ from gwtui.crud.resource import Tone
 from gwtui.domain.clock import Clock
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.pattern_trial import SAMPLE_LIMIT, try_patterns
+from gwtui.local.pattern_sandbox import SAMPLE_LIMIT, try_patterns
 from gwtui.resources.tries.facts import TryFacts
 from gwtui.resources.tries.form import KEPT
 from gwtui.resources.tries.outcome import (
@@ -87,7 +87,7 @@ class AnswerScreen(Modal[str]):
 
     def __init__(self, trial: ReadyTry, models: Inference, clock: Clock) -> None:
         super().__init__()
-        self._trial = trial
+        self._ready_try = trial
         self._models: Inference | None = models
         self._clock = clock
         self._started = clock.monotonic()
@@ -112,7 +112,7 @@ class AnswerScreen(Modal[str]):
 
     def on_mount(self) -> None:
         """Send it."""
-        trial = self._trial
+        trial = self._ready_try
         title = f"{safe_line(trial.request.model, _NAME)} with {trial.key_name}"
         self.query_one("#try-title", OneLine).show(
             Content.assemble(
@@ -151,7 +151,7 @@ class AnswerScreen(Modal[str]):
     # Asking ---------------------------------------------------------------------------------
 
     async def _ask(self) -> None:
-        trial, error = self._trial, None
+        trial, error = self._ready_try, None
         try:
             if self._models is not None:
                 await (self._streamed if trial.stream else self._whole)(self._models)
@@ -163,7 +163,7 @@ class AnswerScreen(Modal[str]):
         await self._look_after()
 
     async def _streamed(self, models: Inference) -> None:
-        async with models.stream(self._trial.request) as stream:
+        async with models.stream(self._ready_try.request) as stream:
             self._answer = stream.answer
             async for event in stream:
                 if isinstance(event, AnswerDelta):
@@ -171,7 +171,7 @@ class AnswerScreen(Modal[str]):
                     self._put(event.text + event.refusal, "plain")
 
     async def _whole(self, models: Inference) -> None:
-        self._answer = answer = await models.chat(self._trial.request)
+        self._answer = answer = await models.chat(self._ready_try.request)
         self._put(answer.reasoning, "muted")
         self._put(answer.text + answer.refusal, "plain")
 
@@ -180,12 +180,12 @@ class AnswerScreen(Modal[str]):
         key = await self._key()
         if self.tried is not None:
             self._end(replace(self.tried, key=key))
-        await self._trial.moved()
+        await self._ready_try.moved()
         await self._mark_prompt()
 
     async def _mark_prompt(self) -> None:
         """Where a guardrail acted: what its own patterns find in the prompt, tried here."""
-        tried, trial = self.tried, self._trial
+        tried, trial = self.tried, self._ready_try
         if tried is None or not tried.guarded:
             return
         filters = [one for each in trial.facts.key.bound for one in each.content_filters or ()]
@@ -222,7 +222,7 @@ class AnswerScreen(Modal[str]):
     def _end(self, tried: TryOutcome) -> None:
         first = self.tried is None
         self.tried = tried
-        let_go(tried.error)
+        drop_traceback(tried.error)
         if first and tried.error is not None:
             self._put("\n" if self._answer.text else "", "plain")
             for cell in refusal_lines(tried.error):
@@ -249,7 +249,7 @@ class AnswerScreen(Modal[str]):
             self._asking.cancel()
         self._painting.now()
         tried = answered_outcome(
-            self._trial.plan, self._answer, self._trial.facts, self._clock.now()
+            self._ready_try.plan, self._answer, self._ready_try.facts, self._clock.now()
         )
         self._end(replace(tried, cancelled=True))
         self.run_worker(self._ask_what_it_cost(), name="after", group="after")
@@ -296,18 +296,18 @@ class AnswerScreen(Modal[str]):
         seconds = int(self._clock.monotonic() - self._started)
         begun = self._answer.first_token_ms is not None
         words = "Answering" if begun else "Sent, waiting for the first token"
-        if not self._trial.stream:
+        if not self._ready_try.stream:
             words = "Sent, waiting for the answer"
         return Content.assemble(
             toned(f"{words} · {seconds} s", "accent"),
-            toned(f" · {plan_summary(self._trial.plan)}", "muted"),
+            toned(f" · {plan_summary(self._ready_try.plan)}", "muted"),
         )
 
     def _show_figures(self) -> None:
         if not is_whole(self):
             return
         view = self.query_one("#try-figures", LinesView)
-        tried = self.tried or TryOutcome(self._trial.plan, self._answer)
+        tried = self.tried or TryOutcome(self._ready_try.plan, self._answer)
         width = view.scrollable_content_region.width or self.app.size.width
         width = max(_NARROWEST, width)
         lines = section_lines("", SECTIONS, tried, self._clock.now(), width)[2:]
@@ -317,8 +317,8 @@ class AnswerScreen(Modal[str]):
         view.show(lines)
 
 
-def let_go(error: BaseException | None) -> None:
-    """Its traceback holds what the request was sent with for as long as the error is kept."""
+def drop_traceback(error: BaseException | None) -> None:
+    """Drop the traceback of an error: it holds the request and its key."""
     while error is not None:
         error.__traceback__ = None
         error = error.__cause__ or error.__context__

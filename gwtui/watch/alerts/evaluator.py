@@ -34,6 +34,7 @@ from gwtui.watch.alerts.rule_kinds import (
 )
 from gwtui.watch.history import model as figures
 from gwtui.watch.history import model as kinds
+from gwtui.watch.history.deadline import in_time
 from gwtui.watch.history.model import Fields, Observation, RecordedChange, Subject
 from gwtui.watch.history.writer import gap_after
 
@@ -178,6 +179,7 @@ class Evaluator:
             values.setdefault(subject, {})[sample.series.key.figure] = sample.value
         patience = timedelta(seconds=gap_after(seen.every))
         for subject in dict.fromkeys((*seen.facts, *values)):
+            in_time()
             self.read(subject, values.get(subject, {}), seen.at, patience)
 
     def read(
@@ -253,6 +255,7 @@ class Evaluator:
     def _learn(self, seen: Observation) -> None:
         """Bring the facts up to date: null takes one away, one that is not mentioned stays."""
         for subject, fields in seen.facts.items():
+            in_time()
             merged = {**self.facts.get(subject, _NO_FACTS), **fields}
             self.facts[subject] = {name: one for name, one in merged.items() if one is not None}
         if seen.covers is None:
