@@ -165,7 +165,7 @@ def in_percent(part: Decimal | None) -> Decimal | None:
 
 def is_null(model: ResponseModel, name: str) -> bool:
     """Whether the gateway itself sent null, as opposed to leaving the field out."""
-    return name in model.raw and model.raw[name] is None
+    return model.sent_null(name)
 
 
 def milliseconds(value: Decimal | None) -> Cell:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from board_kit import Filled, at_rest, fill
+from board_kit import Filled, at_rest, filled_once
 from dashboard_kit import Demo, settled
 from gwtui.client.request_log import RecentRequests, Traffic
 
@@ -32,9 +32,9 @@ CASES = [
 ]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
-    return fill(tmp_path_factory.mktemp("history") / "data")
+    return filled_once(tmp_path_factory)
 
 
 @pytest.fixture
