@@ -253,7 +253,8 @@ def test_the_memory_is_closed_to_other_processes_of_the_same_user() -> None:
     """And to a debugger: the kernel asks for root then."""
     asks = "import ctypes, sys; print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"
     program = (
-        "import subprocess, sys; from gwtui.cli.process import prepare_process; prepare_process(['keys']);"
+        "import subprocess, sys; from gwtui.cli.process import prepare_process;"
+        "prepare_process(['keys']);"
         f"{asks}; sys.stdout.flush(); subprocess.run([sys.executable, '-c', {asks!r}])"
     )
     done = subprocess.run(
