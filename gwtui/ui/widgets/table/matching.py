@@ -11,7 +11,7 @@ from gwtui.crud.resource import Facets, RowFields, row_text
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Column
-    from gwtui.domain.filters import Query
+    from gwtui.domain.filter_query import Query
 
 
 T = TypeVar("T")
@@ -93,7 +93,7 @@ class Matcher(Generic[T]):
         haystacks: Haystacks[T],
         assumed: Matcher[T] | None = None,
     ) -> None:
-        from gwtui.domain.filters import Highlights  # noqa: PLC0415 - with the first one
+        from gwtui.domain.filter_query import Highlights  # noqa: PLC0415 - with the first one
 
         self._query = query
         self._columns = columns
