@@ -11,7 +11,7 @@ from gwtui.watch.feeds.alerts import alert_history_feed, alerts_feed
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Cell
-    from gwtui.local.alert_file import AlertEffects
+    from gwtui.local.alerts import AlertEffects
     from gwtui.resources.session import Session
     from gwtui.ui.actions.context import DashboardApp
     from gwtui.watch.alerts.model import Alert, AlertEvent
@@ -111,7 +111,7 @@ class AlertNotices:
 
     @property
     def _effects(self) -> AlertEffects:
-        from gwtui.local.alert_file import AlertEffects  # noqa: PLC0415 - loaded by then
+        from gwtui.local.alerts import AlertEffects  # noqa: PLC0415 - loaded by then
 
         alerts = self._session.alerts
         return AlertEffects() if alerts is None else alerts.effects
