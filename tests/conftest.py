@@ -36,7 +36,11 @@ import compiled
 import gwtui.ui.screens.master_detail
 import leak_watch
 from gwtui.local.first_steps import FILE_NAME as FIRST_STEPS
+from gwtui.ui.connection_health import StatePanel
+from gwtui.ui.screens.opening import OpeningScreen
+from gwtui.ui.widgets.lines import OneLine
 from idle import wait_after_key, wait_for_idle, wait_for_screen
+from short_way import short_ways
 
 settings.register_profile(
     "gwtui",
@@ -67,6 +71,10 @@ def pytest_configure(config: pytest.Config) -> None:
     # one whose whole task is put into words whenever somebody asks for the handler.
     signal.signal(signal.SIGINT, _interrupt)
     leak_watch.begin(config)
+    if hasattr(config, "workerinput"):
+        from packing import say_less  # noqa: PLC0415 - only workers have it
+
+        say_less(config)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -78,6 +86,16 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_xdist_setupnodes(config: pytest.Config) -> None:
     """Compile everything before the workers of pytest-xdist begin."""
     compiled.compile_all(config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Hand the tests out by their groups."""
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    from packing import Packing  # noqa: PLC0415 - only the process that hands them out has it
+
+    return Packing(config, log)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -106,7 +124,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Spare the collector of garbage the modules: they stay, and are most of what it looks at."""
     gc.freeze()
-    gc.set_threshold(200_000)
+    gc.set_threshold(1_000_000)
     gc.enable()
 
 
@@ -254,6 +272,13 @@ def trust_roots_loaded_once() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True, scope="session")
+def gateways_of_this_process() -> Iterator[None]:
+    """Requests to them take no socket."""
+    with short_ways():
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
 def quick_frames() -> Iterator[None]:
     """Nobody waits for the next frame, a row to rest on, nor an app that has nothing to do."""
     with pytest.MonkeyPatch.context() as patch:
@@ -265,10 +290,30 @@ def quick_frames() -> Iterator[None]:
         yield
 
 
+_openings_painted: set[Any] = set()
+
+
 def paint(screen: Screen[Any]) -> None:
-    """Paint everything of a screen that is laid out, for nobody: what cannot be painted raises."""
+    """Paint everything of a screen that is laid out, for nobody: what cannot be painted raises.
+
+    An opening screen, which every app begins with, is painted once for all that say the same.
+    """
+    if isinstance(screen, OpeningScreen):
+        says = _said(screen)
+        if says in _openings_painted:
+            return
+        _openings_painted.add(says)
     if screen._compositor.size:
         screen._compositor.render_strips()
+
+
+def _said(screen: OpeningScreen) -> Any:
+    """All that an opening screen is painted from."""
+    app = screen.app
+    texts = [panel._shown for panel in screen.query(StatePanel)]
+    texts += [line._content for line in screen.query(OneLine)]
+    said = tuple((text.plain, *text.spans) for text in texts)
+    return app.size, app.theme, app.ansi_color, app.no_color, said
 
 
 @pytest.fixture(autouse=True)

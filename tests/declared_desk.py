@@ -29,7 +29,7 @@ from gwtui.crud.evidence import alike
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Applied, Confirmation, Plan, Refused
-from gwtui.crud.undo import Done
+from gwtui.crud.undo import AppliedChange
 from gwtui.crud.writes import Update
 from gwtui.local.journal import Journal
 from gwtui.resources.session import Session
@@ -37,7 +37,7 @@ from gwtui.ui.actions import crud
 from gwtui.ui.actions.context import ActionContext, DashboardApp
 from gwtui.ui.forms.confirm import ConfirmScreen, ConflictScreen
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.values import to_typed
+from gwtui.ui.forms.form_state import to_typed
 from gwtui.ui.screens.dialogs import NoticeScreen
 from gwtui.watch.hub import FeedHub, Scope
 
@@ -283,7 +283,7 @@ class Desk:
         """A value for every field that a verb of its own changes."""
         return {name: values_of(how.request, name, self)[0] for name in how.fields}
 
-    async def undo(self) -> Done:
+    async def undo(self) -> AppliedChange:
         """Take the last change back, by a plan of its own."""
         done = self.executor.undo.latest()
         assert done is not None, "there is no way back"

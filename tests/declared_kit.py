@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import SecretStr
 
 from fault_world import FaultWorld
-from gwtui.cli.changes.values import field_schemas, is_secret
+from gwtui.cli.changes.change import field_schemas, is_secret
 from gwtui.cli.resources import RESOURCES
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.request import RequestModel

@@ -40,12 +40,12 @@ from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceReq
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan
 from gwtui.domain.clock import Clock
-from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.simulator import build_world
-from gwtui.embedded.simulator.generations import latest_requests
+from gwtui.embedded.simulator.build import build_world
+from gwtui.embedded.store.generations import latest_requests
 from gwtui.resources.budgets import writes as budget_plans
-from gwtui.resources.generations import writes as generation_plans
+from gwtui.resources.generations import plan_feedback
 from gwtui.resources.guardrails.writes import BoundBy
 from gwtui.resources.members import writes as member_plans
 from gwtui.resources.uses import WorkspaceContents
@@ -84,7 +84,7 @@ class FaultWorld:
     """The gateway, what stands in it, and what its door and its database saw."""
 
     def __init__(self) -> None:
-        self.faults = Switchboard()
+        self.faults = FaultInjector()
         self.gateway = EmbeddedGateway.open(None, clock=CLOCK, faults=self.faults)
         self.token = SecretStr(self.gateway.issue_key(management=True))
         self.requests: list[tuple[str, str]] = []
@@ -206,7 +206,7 @@ PLANS: Mapping[str, Callable[[FaultWorld], Plan[Any]]] = {
     "createKey": lambda w: key_plans.plan_create(CreateKeyRequest(name="new"), NOW),
     "updateKey": lambda w: key_plans.plan_update(w.key, UpdateKeyRequest(name="renamed"), NOW),
     "deleteKey": lambda w: key_plans.plan_delete(w.key, NOW),
-    "giveFeedback": lambda w: generation_plans.plan_feedback(
+    "giveFeedback": lambda w: plan_feedback(
         FeedbackRequest(generation_id=w.generation, category="latency"), PlanContext(NOW)
     ),
     "createWorkspace": lambda w: workspace_plans.plan_create(

@@ -16,7 +16,7 @@ from uuid import UUID
 
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.domain.clock import Clock
-from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.store.seed import Content, Origin, seed_database
 
@@ -31,7 +31,7 @@ def open_gateway(
     clock: Clock,
     content: Content = "simulated",
     dialect: Dialect = GENERIC,
-    faults: Switchboard | None = None,
+    faults: FaultInjector | None = None,
 ) -> EmbeddedGateway:
     """As ``EmbeddedGateway.open`` in memory."""
     with patch("gwtui.embedded.gateway.seed_database", _found_or_copied):

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.faults import FaultInjector
 from login_kit import Commands, ServedGateway, served_gateway
 
 
@@ -20,7 +20,7 @@ class Site:
     """A gateway that is served, and what can go wrong in it."""
 
     gateway: ServedGateway
-    faults: Switchboard
+    faults: FaultInjector
 
     def get(self, path: str, token: str | None = None, **query: str) -> Any:
         """What the gateway says by itself."""
@@ -40,7 +40,7 @@ def site() -> Site:
     What a test makes in it has a name of its own; faults are cleared after each test.
     """
     stack = ExitStack()
-    faults = Switchboard()
+    faults = FaultInjector()
     served = stack.enter_context(served_gateway("simulated", faults))
     atexit.register(stack.close)
     return Site(served, faults)

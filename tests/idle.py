@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from textual.app import ScreenStackError
 from textual.pilot import Pilot, WaitForScreenTimeout
 
-from gwtui.ui.textual_compat import is_busy
+from gwtui.ui.textual_compat.screens import is_busy
 
 _LOOK = 0.003
 """Seconds between two looks. Other threads answer meanwhile, or are seen at work."""

@@ -20,6 +20,8 @@ WHOLE = re.compile(
     rb"(?:gw-(?:mgmt-)?v1-|sk-or-v1-)[0-9a-f]{64}(?![0-9a-f])|gw-v1-SENTINEL-0123456789abcdef"
 )
 """A key of any dialect, or the token of ``service_kit``."""
+_PART = b"v1-"
+"""In each of them; found a hundred times as fast, and in few files."""
 WANTED = ("*.token", "copied-*.txt", "key", "*.py")
 """Files whose purpose is to hold one: saved or copied on demand, written by a test, its source."""
 PICTURES = ("tests/snapshots/__snapshots__", "screenshots")
@@ -82,5 +84,5 @@ def holding(folder: Path | None) -> Iterator[Path]:
                     content = path.read_bytes()
                 except OSError:
                     continue
-                if WHOLE.search(content):
+                if _PART in content and WHOLE.search(content):
                     yield path

@@ -20,11 +20,12 @@ import uvicorn
 
 from gwtui.cli.main import main
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import _QuietServer
 from gwtui.embedded.store import generations
 from gwtui.embedded.store.seed import Content
+from short_way import short_way
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class ServedGateway:
 @contextmanager
 def served_gateway(
     content: Content = "empty",
-    faults: Switchboard | None = None,
+    faults: FaultInjector | None = None,
     database: Path | None = None,
     before: Callable[[Any], Any] = lambda asgi: asgi,
     speed: float = 1.0,
@@ -69,8 +70,9 @@ def served_gateway(
         config = uvicorn.Config(before(gateway.asgi), log_config=None, lifespan="off", ws="none")
         server = _QuietServer(config)
         end = partial(asyncio.get_running_loop().call_soon_threadsafe, server.end)
-        ready.put((ServedGateway(base_url, *keys, newest), end))
-        await server.serve(sockets=[listener])
+        with short_way(*listener.getsockname(), config.app, faults):
+            ready.put((ServedGateway(base_url, *keys, newest), end))
+            await server.serve(sockets=[listener])
         gateway.close()
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)

@@ -27,21 +27,21 @@ from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceReq
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import FormContext
 from gwtui.crud.plan import Plan
-from gwtui.crud.text import Formatter, Names, named
-from gwtui.crud.writes import NO_DOUBT, Doubt
+from gwtui.crud.plan_text import Formatter, Names, named
+from gwtui.crud.writes import NO_WARNING, RequestWarning
 from gwtui.local.rotations import RotationLog
 from gwtui.local.sealed_keys import SealedKeys
 from gwtui.resources.assignments import writes as assignments
 from gwtui.resources.byok.writes import CREDENTIALS, CredentialSurroundings
-from gwtui.resources.guardrails.fields import fields_of
+from gwtui.resources.guardrails.form import fields_of
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
 from gwtui.resources.guardrails.writes import BoundBy
 from gwtui.resources.keys.writes import WRITES as KEYS
 from gwtui.resources.organization.writes import WRITES as SETTINGS
-from gwtui.resources.rotations.plans import (
+from gwtui.resources.rotations.writes import (
     RotateRequest,
-    RotationKeeping,
     RotationSource,
+    RotationStorage,
     plan_rotation,
 )
 from gwtui.resources.uses import Uses, WorkspaceContents
@@ -115,9 +115,9 @@ class ByokPlans:
 
     @staticmethod
     def plan_create(
-        request: CreateByokRequest, names: Names | None = None, doubt: Doubt = NO_DOUBT
+        request: CreateByokRequest, names: Names | None = None, warning: RequestWarning = NO_WARNING
     ) -> Plan[Any]:
-        return CREDENTIALS.plan_create(request, PlanContext(MOMENT, names or {}), doubt)
+        return CREDENTIALS.plan_create(request, PlanContext(MOMENT, names or {}), warning)
 
     @staticmethod
     def plan_update(
@@ -189,7 +189,7 @@ class KeyPlans:
     ) -> Plan[Any]:
         nowhere = Path("/nowhere")
         sealed = SealedKeys(nowhere, "", None, lambda: now)
-        keeping = RotationKeeping(RotationLog(nowhere), "", sealed, "no disk")
+        keeping = RotationStorage(RotationLog(nowhere), "", sealed, "no disk")
         source = RotationSource(old, guardrail=guardrail, people=frozenset({"user_1"}))
         return plan_rotation(source, asked, PlanContext(now), keeping)
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from gwtui.contract.pricing import Pricing
+from gwtui.contract.models import Pricing
 from gwtui.domain.pricing import Quote, Usage, quote
 
 SATURDAY = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

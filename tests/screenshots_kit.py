@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 from board_kit import at_rest, fill
 from dashboard_kit import Demo, pressing
-from gwtui.client.request_log import Recent, Traffic
+from gwtui.client.request_log import RecentRequests, Traffic
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "screenshots"
@@ -51,7 +51,7 @@ async def draw(shot: Shot) -> str:
     try:
         app = demo.app(shot.start, theme=shot.theme, data=data)
         # How many requests went out by now depends on how fast the machine is.
-        with patch.object(Traffic, "recent", lambda _self: Recent(40)):
+        with patch.object(Traffic, "recent", lambda _self: RecentRequests(40)):
             async with app.run_test(size=shot.size) as pilot:
                 if shot.recorded:
                     await at_rest(pilot)

@@ -20,13 +20,13 @@ from textual.strip import Strip
 from founded import open_gateway
 from gwtui.client.connection import Connection
 from gwtui.domain.clock import Clock
-from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.hosting import host_on_socket
 from gwtui.local.journal import Journal
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.resource import ResourceScreen
-from gwtui.ui.textual_compat import release_closed
+from gwtui.ui.textual_compat.screens import release_closed
 from gwtui.ui.widgets.lines import OneLine
 
 START = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
@@ -61,7 +61,7 @@ class Site:
     """The gateway's side of a test."""
 
     def __init__(
-        self, clock: Clock, *, content: Any = "simulated", faults: Switchboard | None = None
+        self, clock: Clock, *, content: Any = "simulated", faults: FaultInjector | None = None
     ) -> None:
         self.clock = clock
         self.gateway = open_gateway(content=content, clock=clock, faults=faults)
@@ -104,7 +104,7 @@ class Site:
 
 @asynccontextmanager
 async def site(
-    *, speed: float = 1.0, content: Any = "simulated", faults: Switchboard | None = None
+    *, speed: float = 1.0, content: Any = "simulated", faults: FaultInjector | None = None
 ) -> AsyncIterator[Site]:
     place = Site(quick_clock(speed), content=content, faults=faults)
     await place.start()

@@ -31,12 +31,12 @@ from gwtui.local.journal import Journal
 from gwtui.local.targets import TargetFacts
 from gwtui.ui.actions.first_steps import FirstStepsScreen
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.forms.confirm import ConflictScreen, Dispute
+from gwtui.ui.forms.confirm import ConflictScreen, FieldConflict
 from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.profile_switch import ProfileScreen
 from gwtui.ui.screens.dialogs import AskScreen, NoticeScreen, WaitScreen
-from gwtui.ui.textual_compat import TerminalSized
+from gwtui.ui.textual_compat.screens import TerminalSized
 from plan_kit import key_plans
 
 LONG = "The quick brown fox jumps over the lazy dog, again and again. " * 6
@@ -72,7 +72,7 @@ def _waiting() -> Screen[Any]:
 def _disputes() -> Screen[Any]:
     return ConflictScreen(
         "Somebody else changed it",
-        [Dispute(str(n), f"Field {n}", LONG, LONG * (1 + n), f"mine {n}") for n in range(3)],
+        [FieldConflict(str(n), f"Field {n}", LONG, LONG * (1 + n), f"mine {n}") for n in range(3)],
     )
 
 

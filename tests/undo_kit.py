@@ -21,7 +21,7 @@ from gwtui.contract.guardrails import UpdateGuardrailRequest
 from gwtui.contract.keys import UpdateKeyRequest
 from gwtui.contract.workspaces import UpdateWorkspaceRequest
 from gwtui.crud.plan import Plan, bundle
-from gwtui.crud.undo import Done, UndoList, each_back
+from gwtui.crud.undo import AppliedChange, UndoList, undo_each
 from gwtui.resources.budgets import writes as budget_series
 from gwtui.resources.guardrails.writes import BoundBy
 from gwtui.resources.members import writes as member_plans
@@ -116,7 +116,7 @@ def removals(world: FaultWorld) -> Plan[Any]:
         assignment_plans.plan_unassign_members(world.guardrail, world.member_assignments, {}),
     ]
     return bundle(
-        "Both", parts, action="x", resource="guardrails", identity=None, undo=each_back(parts)
+        "Both", parts, action="x", resource="guardrails", identity=None, undo=undo_each(parts)
     )
 
 
@@ -199,7 +199,7 @@ def listed(now: Callable[[], datetime] = lambda: NOW) -> UndoList:
     return UndoList(now)
 
 
-def done_now(plan: Plan[Any], answer: Any) -> Done:
+def done_now(plan: Plan[Any], answer: Any) -> AppliedChange:
     changes = listed()
     changes.add(plan, answer)
     done = changes.latest()

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gwtui.cli import exits
 from gwtui.cli.output import narrate
 from gwtui.cli.parsing import past_moment
 from gwtui.cli.rows import add_row_options, print_rows
-from gwtui.cli.target import add_demo_option
-
-if TYPE_CHECKING:
-    from gwtui.local.paths import Paths
+from gwtui.cli.running import reading_hub, run_async
+from gwtui.cli.target import add_demo_option, find_profile, resolve_connection
+from gwtui.domain.times import relative
+from gwtui.embedded.running_demo import BASE_URL
+from gwtui.local.alert_command import AlertCommandError, run_alert_command
+from gwtui.local.alert_file import AlertFileError, load_alerts
+from gwtui.local.paths import Paths
+from gwtui.watch.alerts.model import AlertEvent, AlertKey
+from gwtui.watch.alerts.notifier import event_text
+from gwtui.watch.alerts.rule_kinds import signal_of
+from gwtui.watch.alerts.session import FILE_NAME
+from gwtui.watch.alerts.store import alert_events, present_alerts
+from gwtui.watch.history.file import history_path
+from gwtui.watch.history.model import HistoryError, HistoryMissingError, Subject
 
 _VERBS = ("list", "rules", "history")
 Row = dict[str, Any]
@@ -39,10 +50,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print, or try the command; returns an exit code."""
-    from gwtui.local.alert_file import AlertFileError  # noqa: PLC0415
-    from gwtui.local.paths import Paths  # noqa: PLC0415
-    from gwtui.watch.history.model import HistoryError, HistoryMissingError  # noqa: PLC0415
-
     if arguments.verb != "history" and (arguments.since or arguments.until):
         raise exits.CommandError("--since and --until go with history", exits.USAGE)
     paths = Paths.of_user()
@@ -68,9 +75,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
-    from gwtui.domain.times import relative  # noqa: PLC0415
-    from gwtui.watch.alerts.store import present_alerts  # noqa: PLC0415
-
     now = datetime.now(UTC)
     present = present_alerts(_history(arguments, paths), now)
     as_of = "never" if present.as_of is None else relative(present.as_of, now)
@@ -97,9 +101,6 @@ def _list(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
 
 
 def _rules(_arguments: argparse.Namespace, paths: Paths) -> list[Row]:
-    from gwtui.local.alert_file import load_alerts  # noqa: PLC0415
-    from gwtui.watch.alerts.rule_kinds import signal_of  # noqa: PLC0415
-
     book = load_alerts(_file(paths))
     narrate(f"{len(book.rules)} rules by {_file(paths)}")
     return [
@@ -119,8 +120,6 @@ def _rules(_arguments: argparse.Namespace, paths: Paths) -> list[Row]:
 
 
 def _events(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
-    from gwtui.watch.alerts.store import alert_events  # noqa: PLC0415
-
     now = datetime.now(UTC)
     try:
         since, until = past_moment(arguments.since, now), past_moment(arguments.until, now)
@@ -169,14 +168,6 @@ _COLUMNS = {
 
 def _try_command(paths: Paths) -> int:
     """Run the person's command once, as an alert would."""
-    import asyncio  # noqa: PLC0415
-
-    from gwtui.local.alert_command import AlertCommandError, run_alert_command  # noqa: PLC0415
-    from gwtui.local.alert_file import load_alerts  # noqa: PLC0415
-    from gwtui.watch.alerts.model import AlertEvent, AlertKey  # noqa: PLC0415
-    from gwtui.watch.alerts.notifier import event_text  # noqa: PLC0415
-    from gwtui.watch.history.model import Subject  # noqa: PLC0415
-
     command = load_alerts(_file(paths)).effects.command
     if command is None:
         raise exits.CommandError(f"there is no command in [effects] of {_file(paths)}", exits.USAGE)
@@ -195,34 +186,24 @@ def _try_command(paths: Paths) -> int:
 
 
 def _file(paths: Paths) -> Path:
-    from gwtui.watch.alerts.session import FILE_NAME  # noqa: PLC0415
-
     return paths.config / FILE_NAME
 
 
 def _history(arguments: argparse.Namespace, paths: Paths) -> Path:
-    """The recorded file of the gateway that is meant; no key is read."""
-    from gwtui.watch.history.file import history_path  # noqa: PLC0415
-
+    """The path of the recorded history of the chosen gateway; no key is read."""
     if arguments.demo:
-        from gwtui.embedded.demo import BASE_URL  # noqa: PLC0415 - loads the server
-
         path = history_path(paths.data, "demo", BASE_URL)
         if not path.exists():
             _tell_past(arguments, paths)
         return path
-    from gwtui.cli.target import find_profile  # noqa: PLC0415
 
     profile = find_profile(arguments, paths)
     return history_path(paths.data, profile.label, profile.base_url)
 
 
 def _tell_past(arguments: argparse.Namespace, paths: Paths) -> None:
-    """Where no demo ever recorded, have it tell its past."""
-    from gwtui.cli.running import reading_hub, run_async  # noqa: PLC0415 - the demo only
-    from gwtui.cli.target import reach  # noqa: PLC0415
-
-    connect = reach(arguments, paths, may_ask=False)
+    """Write the demo's past into its history file, where no demo has recorded yet."""
+    connect = resolve_connection(arguments, paths, may_ask=False)
 
     async def work() -> int:
         async with reading_hub(connect) as hub:

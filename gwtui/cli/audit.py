@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
+from gwtui.cli.lists.show import print_detail
 from gwtui.cli.output import narrate, print_json, print_ndjson, print_table
 from gwtui.cli.parsing import past_moment
 from gwtui.cli.rows import add_row_options, print_rows
-
-if TYPE_CHECKING:
-    from gwtui.local.audit import AuditEntry
+from gwtui.domain.times import utc
+from gwtui.local.audit import FILE_NAME, AuditEntry, AuditLog, one_line, summary_text
+from gwtui.local.paths import Paths
+from gwtui.resources.audit import AUDIT
 
 _OUTCOMES = ("applied", "refused", "unknown", "resolved")
 
@@ -41,9 +43,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the changes, the oldest first; returns an exit code."""
-    from gwtui.local.audit import FILE_NAME, AuditLog  # noqa: PLC0415
-    from gwtui.local.paths import Paths  # noqa: PLC0415
-
     if arguments.verb == "get" and arguments.columns is not None:
         raise exits.CommandError("--columns goes with list", exits.USAGE)
     if (arguments.verb == "get") != (arguments.id is not None):
@@ -61,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         found = [
             entry
             for entry in AuditLog(path).entries()
-            if _wanted(entry, arguments) and _within(entry, since, until)
+            if _matches(entry, arguments) and _within(entry, since, until)
         ]
     except OSError as error:
         narrate(f"{path}: {error.strerror or 'cannot be read'}")
@@ -85,15 +84,13 @@ def _one(found: list[AuditEntry], form: str) -> int:
     if form != "table":
         _WRITERS[form](found)
         return exits.OK
-    from gwtui.cli.lists.show import print_detail  # noqa: PLC0415 - loads the declaration
-    from gwtui.resources.audit import AUDIT  # noqa: PLC0415
 
     for entry in found:
         print_detail(AUDIT, entry, datetime.now(UTC))
     return exits.OK
 
 
-def _wanted(entry: AuditEntry, arguments: argparse.Namespace) -> bool:
+def _matches(entry: AuditEntry, arguments: argparse.Namespace) -> bool:
     action = arguments.action
     return (
         (not arguments.outcome or entry.outcome in arguments.outcome)
@@ -111,9 +108,6 @@ def _within(entry: AuditEntry, since: datetime | None, until: datetime | None) -
 
 
 def _table(found: Iterable[AuditEntry]) -> None:
-    from gwtui.domain.times import utc  # noqa: PLC0415
-    from gwtui.local.audit import one_line  # noqa: PLC0415
-
     rows = [("when (UTC)", "outcome", "who", "profile", "change")]
     for entry in found:
         why = f" ({entry.message})" if entry.message else ""
@@ -137,10 +131,6 @@ def _csv(found: Iterable[AuditEntry]) -> None:
 
 def _rows(found: Iterable[AuditEntry], form: str, columns: str | None) -> None:
     """The values of each line, by their names in the log."""
-    from dataclasses import fields  # noqa: PLC0415
-
-    from gwtui.local.audit import AuditEntry, one_line, summary_text  # noqa: PLC0415
-
     lines = [
         {
             **entry.as_json(),

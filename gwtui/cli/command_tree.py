@@ -8,9 +8,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from gwtui.cli.changes.command import ChangeVerb
-from gwtui.cli.commands import COMMANDS
 from gwtui.cli.lists.command import declaration
-from gwtui.cli.main import dashboard_parser
+from gwtui.cli.main import COMMANDS, dashboard_parser
 from gwtui.cli.resources import RESOURCES, Resource
 from gwtui.cli.verbs import Verb, verb_parser, verbs_of
 from gwtui.crud.resource import filter_kinds
@@ -51,7 +50,7 @@ class TreeOption:
 
 @dataclass(frozen=True, slots=True)
 class TreeOperand:
-    """What stands without an option, shown as ``title``; ``many`` takes several."""
+    """A positional argument, shown as ``title``; ``many`` takes several."""
 
     name: str
     title: str

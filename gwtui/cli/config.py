@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _named(text: str) -> Name:
-    """Raises CommandError when no setting is called so."""
+    """The name in its parts. Raises CommandError for an unknown setting."""
     try:
         return PREFERENCES.parse_name(text)
     except SettingsError as error:
@@ -179,7 +179,7 @@ def _environment() -> Mapping[str, str]:
 
 
 def _begin(path: Path) -> None:
-    """A file that only says what there is to set, where there is none yet."""
+    """Make a file of comments that list every setting, where there is no file yet."""
     lines = ["# Preferences of gwtui. Without a setting its default holds.", ""]
     for one in SETTINGS:
         lines += [f"# {one.pattern}: {one.help}. Default: {one.default}."]

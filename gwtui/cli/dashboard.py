@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import logging
 import os
-import platform
 import sys
 from typing import TYPE_CHECKING
 
@@ -19,18 +18,19 @@ from gwtui.cli.target import (
     NoGatewayError,
     NoTargetError,
     demo_beside,
-    find_probing,
-    reach,
+    find_probe_access,
+    resolve_connection,
 )
 from gwtui.domain.known_secrets import Token
-from gwtui.domain.suggestions import among
+from gwtui.domain.lookup import among
+from gwtui.local.paths import Paths
 from gwtui.local.profiles import FILE_NAME
+from gwtui.local.targets import Targets
 from gwtui.local.tokens import TRY_KEY_VARIABLE, take_token
+from gwtui.resources.registry import PARENTS, PLACES, resource_of
+from gwtui.resources.session import TryMemory
 
 if TYPE_CHECKING:
-    from gwtui.local.paths import Paths
-    from gwtui.local.targets import Targets
-    from gwtui.resources.session import TryMemory
     from gwtui.ui.app import GwtuiApp
 
 _log = logging.getLogger(__name__)
@@ -42,8 +42,6 @@ _TEXTUAL_VARIABLES = ("TEXTUAL", "TEXTUAL_LOG", "TEXTUAL_DEBUG")
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the dashboard; returns its exit code."""
-    from gwtui.local.paths import Paths  # noqa: PLC0415 - needed from here
-
     for variable in _TEXTUAL_VARIABLES:
         os.environ.pop(variable, None)
     if wants_list(arguments.fault):
@@ -83,9 +81,9 @@ def _app(arguments: argparse.Namespace, route: str, paths: Paths) -> GwtuiApp:
 
     Only the app holds what connects to it: with another profile, that and its key are gone.
     """
-    probing = find_probing(arguments, paths)
+    probing = find_probe_access(arguments, paths)
     tries = _tries(arguments)  # before any program is started that would inherit its key
-    connect = reach(arguments, paths, may_ask=True)
+    connect = resolve_connection(arguments, paths, may_ask=True)
     from gwtui.ui.app import GwtuiApp  # noqa: PLC0415 - loads Textual
 
     return GwtuiApp(
@@ -103,15 +101,13 @@ def _app(arguments: argparse.Namespace, route: str, paths: Paths) -> GwtuiApp:
 
 def _targets(arguments: argparse.Namespace, paths: Paths, connect: Connect) -> Targets:
     """What can be switched to; the demo as it was started, where it was."""
-    from gwtui.local.targets import Targets  # noqa: PLC0415 - needed from here
-
     demo = connect if arguments.demo else demo_beside(arguments, paths)
     return Targets(paths.config / FILE_NAME, read_only=arguments.read_only, demo=demo)
 
 
 def _show(app: GwtuiApp, *, mouse: bool) -> int:
     app.garbage.begin()
-    _log.info("begins: gwtui %s, Python %s", __version__, platform.python_version())
+    _log.info("begins: gwtui %s, Python %s", __version__, sys.version.partition(" ")[0])
     try:
         app.run(mouse=mouse)
     finally:
@@ -126,8 +122,6 @@ def _show(app: GwtuiApp, *, mouse: bool) -> int:
 
 def _tries(arguments: argparse.Namespace) -> TryMemory:
     """What requests to models are tried with: the key is taken out of the environment."""
-    from gwtui.resources.session import TryMemory  # noqa: PLC0415 - needed from here
-
     key = take_token(os.environ, TRY_KEY_VARIABLE)
     return TryMemory(arguments.allow_tries, Token(key) if key else None)
 
@@ -147,8 +141,6 @@ def _contradiction(arguments: argparse.Namespace) -> str | None:
 
 def _unknown_route(route: str) -> str | None:
     """A message when the first part of a route is no resource."""
-    from gwtui.resources.registry import PARENTS, PLACES, resource_of  # noqa: PLC0415 - later
-
     first, _, path = route.strip("/").partition("/")
     place = resource_of(first, path)
     if place in PLACES or (place in PARENTS and path):

@@ -1,4 +1,4 @@
-"""``gwtui doctor``: what the program stands on, what was found, and what to do about it."""
+"""``gwtui doctor``: check terminal, files, keyring, clock and gateway, and say what to do."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ import os
 from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
-from gwtui.cli.lists.command import ListVerb, asked_of
+from gwtui.cli.lists.command import ListVerb, query_of
 from gwtui.cli.lists.show import show_list
 from gwtui.cli.output import narrate
 from gwtui.cli.resources import Resource
-from gwtui.cli.target import Connect, find_profile, reach
+from gwtui.cli.target import Connect, find_profile, resolve_connection
+from gwtui.client.gateway import GatewayClient
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.doctor import DoctorLine, is_wrong
+from gwtui.local.doctor import DoctorLine, TerminalFacts, is_wrong, machine_lines
 from gwtui.local.paths import Paths
 from gwtui.local.profiles import Profile, ProfileError
 from gwtui.local.tokens import TOKEN_VARIABLE
+from gwtui.resources.doctor import DOCTOR
+from gwtui.watch.feeds.doctor import gateway_lines, tls_line
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
@@ -35,9 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Look at everything and print it; FAILED when something is wrong."""
-    from gwtui.resources.doctor import DOCTOR  # noqa: PLC0415 - loads what --help does not need
-
-    asked = asked_of(DOCTOR, arguments)
+    asked = query_of(DOCTOR, arguments)
     lines = _lines(arguments, Paths.of_user())
     now = SYSTEM_CLOCK.now()
     show_list(asked.apply(lines, now), asked, arguments.output, now)
@@ -67,7 +68,7 @@ def _profile(arguments: argparse.Namespace, paths: Paths) -> Profile | None:
 def _token(arguments: argparse.Namespace, paths: Paths) -> tuple[DoctorLine | None, Connect | None]:
     """Whether a gateway is known and a token for it, and the way there."""
     try:
-        return None, reach(arguments, paths, may_ask=False)
+        return None, resolve_connection(arguments, paths, may_ask=False)
     except exits.CommandError as error:
         found = safe_line(str(error), _TEXT)
         advice = "gwtui login stores a token for a profile; gwtui --demo needs neither."
@@ -81,8 +82,6 @@ async def _look(
     connect: Connect | None,
 ) -> list[DoctorLine]:
     """Everything, one after the other. ``known`` is why there is no token, and the profile."""
-    from gwtui.local.doctor import TerminalFacts, machine_lines  # noqa: PLC0415
-
     facts = TerminalFacts.present()
     lines = await machine_lines(paths, facts, needs_keyring=keyring)
     missing, profile = known
@@ -101,9 +100,7 @@ async def _look(
 
 
 async def _tls_alone(profile: Profile) -> DoctorLine:
-    """What can be told of a gateway without a token."""
-    from gwtui.watch.feeds.doctor import tls_line  # noqa: PLC0415
-
+    """The TLS check, which needs no token."""
     try:
         connection = profile.connection(None, "none")
     except ProfileError as error:
@@ -112,9 +109,6 @@ async def _tls_alone(profile: Profile) -> DoctorLine:
 
 
 async def _of_gateway(connection: Connection) -> list[DoctorLine]:
-    from gwtui.client.gateway import GatewayClient  # noqa: PLC0415
-    from gwtui.watch.feeds.doctor import gateway_lines  # noqa: PLC0415
-
     source = safe_line(connection.token_source or "nowhere", _TEXT)
     token = DoctorLine("token", "Token", "well", f"From: {source}")
     async with GatewayClient(connection) as client:

@@ -11,17 +11,32 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prometheus_client import start_http_server
+
 from gwtui.cli import exits
 from gwtui.cli.output import data_on_stdout, narrate
 from gwtui.cli.running import run_async
-from gwtui.cli.target import Connect, add_demo_option, add_probe_options, reach, wanted_probing
+from gwtui.cli.target import (
+    Connect,
+    add_demo_option,
+    add_probe_options,
+    require_probe_access,
+    resolve_connection,
+)
+from gwtui.cli.watch_lines import recorded_probes
+from gwtui.client.gateway import GatewayClient
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.local.paths import Paths
+from gwtui.local.private_file import replace_file
+from gwtui.watch.history.file import history_path
+from gwtui.watch.hub import FeedHub
+from gwtui.watch.metrics.exposition import registry_of, text_of
+from gwtui.watch.metrics.readings import Readings, with_probes
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
-    from gwtui.local.probe_key import Probing
+    from gwtui.local.probe_key import ProbeAccess
 
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _FIRST = 30.0
@@ -71,8 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the metrics, write them, or serve them; returns an exit code."""
     paths = Paths.of_user()
     try:
-        probing = wanted_probing(arguments, paths)
-        connect = reach(arguments, paths, may_ask=False)
+        probing = require_probe_access(arguments, paths)
+        connect = resolve_connection(arguments, paths, may_ask=False)
     except exits.CommandError as error:
         narrate(str(error))
         return error.code
@@ -80,14 +95,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _export(
-    arguments: argparse.Namespace, connect: Connect, paths: Paths, probing: Probing | None
+    arguments: argparse.Namespace, connect: Connect, paths: Paths, probing: ProbeAccess | None
 ) -> int:
     async with _registry(arguments, connect, paths, probing) as registry:
         if arguments.listen:
             return await _serve(registry, *arguments.listen)
         if arguments.textfile:
             return await _write_files(registry, arguments)
-        from gwtui.watch.metrics.exposition import text_of  # noqa: PLC0415
 
         with data_on_stdout():
             sys.stdout.buffer.write(text_of(registry, openmetrics=arguments.openmetrics))
@@ -96,16 +110,9 @@ async def _export(
 
 @asynccontextmanager
 async def _registry(
-    arguments: argparse.Namespace, connect: Connect, paths: Paths, probing: Probing | None
+    arguments: argparse.Namespace, connect: Connect, paths: Paths, probing: ProbeAccess | None
 ) -> AsyncIterator[CollectorRegistry]:
     """The readings, the first ones made, as something to collect from."""
-    from gwtui.cli.probed import recorded_probes  # noqa: PLC0415
-    from gwtui.client.gateway import GatewayClient  # noqa: PLC0415
-    from gwtui.watch.history.file import history_path  # noqa: PLC0415
-    from gwtui.watch.hub import FeedHub  # noqa: PLC0415
-    from gwtui.watch.metrics.exposition import registry_of  # noqa: PLC0415
-    from gwtui.watch.metrics.readings import Readings, with_probes  # noqa: PLC0415
-
     async with connect() as connection, GatewayClient(connection) as gateway:
         hub = FeedHub(gateway)
         readings = Readings(gateway, hub)
@@ -126,12 +133,10 @@ async def _registry(
             await hub.close()
 
 
-# Ways out ---------------------------------------------------------------------------------------
+# Server and file --------------------------------------------------------------------------------
 
 
 async def _serve(registry: CollectorRegistry, host: str, port: int) -> int:
-    from prometheus_client import start_http_server  # noqa: PLC0415
-
     try:
         server, thread = start_http_server(port, addr=host, registry=registry)
     except OSError as error:
@@ -150,9 +155,6 @@ async def _serve(registry: CollectorRegistry, host: str, port: int) -> int:
 
 
 async def _write_files(registry: CollectorRegistry, arguments: argparse.Namespace) -> int:
-    from gwtui.local.private_file import replace_file  # noqa: PLC0415
-    from gwtui.watch.metrics.exposition import text_of  # noqa: PLC0415
-
     ended = asyncio.create_task(_ended())
     path: Path = arguments.textfile
     while True:

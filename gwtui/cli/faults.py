@@ -10,7 +10,7 @@ from gwtui.cli import exits
 from gwtui.cli.output import data_on_stdout
 
 if TYPE_CHECKING:
-    from gwtui.embedded.faults import Switchboard
+    from gwtui.embedded.faults import FaultInjector
 
 _LIST = "list"
 
@@ -41,10 +41,10 @@ def list_faults() -> int:
     return exits.OK
 
 
-def switchboard(faults: Sequence[str]) -> Switchboard | None:
+def fault_injector(faults: Sequence[str]) -> FaultInjector | None:
     """The faults that were asked for, None for none. Raises FaultSyntaxError."""
     if not faults:
         return None
-    from gwtui.embedded.faults import Switchboard  # noqa: PLC0415 - loads the server
+    from gwtui.embedded.faults import FaultInjector  # noqa: PLC0415 - loads the server
 
-    return Switchboard(faults)
+    return FaultInjector(faults)

@@ -1,4 +1,4 @@
-"""``gwtui findings``: what to look at across the account; the exit code tells so when asked to."""
+"""``gwtui findings``: what to look at across the account; --fail-on turns it into an exit code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gwtui.cli.lists.command import ListVerb
 from gwtui.cli.resources import Resource
 from gwtui.domain.findings import AccountFinding
 
-RESOURCE = Resource("findings", "what to look at", "gwtui.resources.findings.resource:FINDINGS")
+RESOURCE = Resource("findings", "what to look at", "gwtui.resources.findings:FINDINGS")
 _GRAVE = ("critical", "warning", "notice")
 _UNREAD = "unread-"
 
@@ -23,7 +23,7 @@ class _FindingsVerb(ListVerb):
 
     @property
     def in_portions(self) -> bool:
-        """No: the exit code tells of all of it."""
+        """No: the exit code depends on all rows."""
         return False
 
     def exit_code(
@@ -56,7 +56,7 @@ def verdict(
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """What every list takes, and when the exit code is to tell of findings."""
+    """The options of every list, and ``--fail-on``."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("verb", nargs="?", choices=("list",), default="list", help="list them")
     parser.add_argument(

@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
-from gwtui.cli.faults import add_fault_option, list_faults, switchboard, wants_list
+from gwtui.cli.faults import add_fault_option, fault_injector, list_faults, wants_list
 from gwtui.cli.output import OutputLostError, data_on_stdout
 from gwtui.cli.rows import add_row_options, print_rows
 from gwtui.cli.target import missing_extra
 from gwtui.contract.dialects import DIALECTS, GENERIC, Dialect
 from gwtui.contract.scalars import timestamp_text
+from gwtui.domain.safe_text import safe_text
+from gwtui.local.paths import Paths, ensure_private
 
 if TYPE_CHECKING:
-    from gwtui.embedded.faults import Switchboard
+    from gwtui.embedded.faults import FaultInjector
     from gwtui.embedded.gateway import EmbeddedGateway
 
 _DEFAULT_PORT = 8088
@@ -88,7 +90,7 @@ def _serve(arguments: argparse.Namespace) -> int:
 
     if wants_list(arguments.fault):
         return list_faults()
-    faults = switchboard(arguments.fault)
+    faults = fault_injector(arguments.fault)
     database = _database(arguments)
     gateway = _open(database, arguments, faults)
 
@@ -107,7 +109,7 @@ def _serve(arguments: argparse.Namespace) -> int:
 
 
 def _open(
-    database: Path, arguments: argparse.Namespace, faults: Switchboard | None = None
+    database: Path, arguments: argparse.Namespace, faults: FaultInjector | None = None
 ) -> EmbeddedGateway:
     from gwtui.embedded.gateway import EmbeddedGateway  # noqa: PLC0415 - loads the server
 
@@ -121,8 +123,8 @@ def _open(
 
 
 def _issue(arguments: argparse.Namespace) -> int:
+    from gwtui.embedded.auth import ISSUED_KEY_NAME, issue_key  # noqa: PLC0415 - the store
     from gwtui.embedded.errors import DatabaseMissingError  # noqa: PLC0415
-    from gwtui.embedded.issuing import ISSUED_KEY_NAME, issue_key  # noqa: PLC0415 - the store
 
     database = _database(arguments)
     name = arguments.name or ISSUED_KEY_NAME
@@ -147,9 +149,8 @@ _RECENT = ("id", "made_at", "model", "key")
 
 
 def _generations(arguments: argparse.Namespace) -> int:
-    from gwtui.domain.safe_text import safe_text  # noqa: PLC0415
     from gwtui.embedded.demo import DATABASE_NAME  # noqa: PLC0415
-    from gwtui.embedded.recent import recent_generations  # noqa: PLC0415 - the store
+    from gwtui.embedded.store.generations import recent_generations  # noqa: PLC0415 - the store
 
     database = _database(arguments)
     if arguments.demo and arguments.database is None:
@@ -177,8 +178,6 @@ def _dialect(arguments: argparse.Namespace) -> Dialect:
 
 
 def _database(arguments: argparse.Namespace) -> Path:
-    from gwtui.local.paths import Paths, ensure_private  # noqa: PLC0415
-
     given: Path | None = arguments.database
     return given or ensure_private(Paths.of_user().data) / "gateway.sqlite3"
 
@@ -190,8 +189,6 @@ def _port(text: str) -> int:
 
 
 def _narrate(message: str) -> None:
-    from gwtui.domain.safe_text import safe_text  # noqa: PLC0415
-
     print(f"gwtui gateway: {safe_text(message, 1000)}", file=sys.stderr, flush=True)
 
 

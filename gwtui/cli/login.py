@@ -13,11 +13,11 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from gwtui.cli import exits
-from gwtui.cli.asking import NoAnswerGivenError, read_line, read_token
-from gwtui.cli.key_facts import ask_gateway, in_short
 from gwtui.cli.logout import Place, StillThereError, forget, stored_token
-from gwtui.cli.new_keys import NewKeysWaitError, add_discard_option, refuse_to_lock_out
 from gwtui.cli.output import narrate
+from gwtui.cli.prompts import NoAnswerGivenError, read_line, read_token
+from gwtui.cli.recover_key import NewKeysWaitError, add_discard_option, refuse_to_lock_out
+from gwtui.cli.whoami import key_summary, read_current_key
 from gwtui.client.errors import GatewayError
 from gwtui.contract.current_key import CurrentKey
 from gwtui.domain.known_secrets import Secret
@@ -75,13 +75,13 @@ class LoginPlan:
 def plan_login(
     arguments: argparse.Namespace, book: ProfileBook, environ: Mapping[str, str], data: Path
 ) -> LoginPlan:
-    """What was asked for; the address is asked for when nothing tells it. Raises ProfileError."""
+    """The plan of the arguments; asks for an address that nothing gives. Raises ProfileError."""
     address = arguments.base_url or (
         None if arguments.profile else environ.get("GWTUI_BASE_URL") or None
     )
     name = arguments.profile or environ.get("GWTUI_PROFILE") or (None if address else book.default)
     if address is None and (name is None or name not in book.profiles):
-        address = _asked_address()
+        address = _prompted_address()
     if name is None:
         name = _name_for(str(address), book)
     present = book.profiles.get(name)
@@ -89,7 +89,7 @@ def plan_login(
     wanted |= {flag: True for flag in _FLAGS if getattr(arguments, flag)}
     if arguments.dialect:
         wanted["dialect"] = arguments.dialect
-    storage, source = _place(arguments, present, data, name)
+    storage, source = _chosen_storage(arguments, present, data, name)
     before = _as_given(present) if present else {}
     profile = _validated({**before, **wanted, **source, "name": name}, new=present is None)
     return LoginPlan(
@@ -103,7 +103,7 @@ def plan_login(
     )
 
 
-def _asked_address() -> str:
+def _prompted_address() -> str:
     try:
         return read_line("Address of the gateway, such as https://gateway.example/api/v1: ")
     except NoAnswerGivenError:
@@ -124,10 +124,10 @@ def _name_for(address: str, book: ProfileBook) -> str:
     return name
 
 
-def _place(
+def _chosen_storage(
     arguments: argparse.Namespace, present: Profile | None, data: Path, name: str
 ) -> tuple[Storage, dict[str, Any]]:
-    """Where the key goes, and what the profile says about that; nothing said means as before."""
+    """Where the key is stored, and the fields of the profile for it; unchanged without options."""
     saved = saved_token_path(data, name)
     if arguments.token_command is not None:
         if not arguments.token_command:
@@ -198,7 +198,7 @@ def _changes(
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add what the profile says, and where the key is kept."""
+    """Add the fields of the profile, and where its key is stored."""
     rules = parser.add_argument_group("profile")
     rules.add_argument(
         "--critical", action="store_true", help="look different, and ask for the name to confirm"
@@ -261,7 +261,7 @@ def _log_in(plan: LoginPlan, paths: Paths) -> None:
     if plan.before and plan.before.host != profile.host:
         narrate(f"profile {profile.name} led to {plan.before.host} so far, now to {profile.host}")
     token = _token(plan)
-    key = asyncio.run(ask_gateway(profile.connection(token, "")))
+    key = asyncio.run(read_current_key(profile.connection(token, "")))
     _tell(profile.host, key)
     reachable = _check_former(plan, paths, token)
     _store(plan, paths, token)
@@ -304,7 +304,7 @@ def _require_keyring(name: str) -> None:
 
 
 def _tell(host: str, key: CurrentKey) -> None:
-    narrate(f"{host} knows this key: {in_short(key)}")
+    narrate(f"{host} knows this key: {key_summary(key)}")
     if key.is_management_key is False:
         narrate("it is not a management key: nothing can be changed with it, and little be seen")
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Literal
 
 from gwtui.cli import exits
-from gwtui.cli.new_keys import NewKeysWaitError, add_discard_option, refuse_to_lock_out
 from gwtui.cli.output import narrate
+from gwtui.cli.recover_key import NewKeysWaitError, add_discard_option, refuse_to_lock_out
 from gwtui.domain.known_secrets import Secret
-from gwtui.domain.suggestions import among
+from gwtui.domain.lookup import among
 from gwtui.local.keyring_store import (
     KeyringUnavailableError,
     NoKeyringError,
@@ -43,7 +43,7 @@ Place = Literal["keyring", "saved file"]
 
 
 class StillThereError(Exception):
-    """A key could not be removed; the message says from where and why."""
+    """A key could not be removed; the message has the place and the reason."""
 
 
 def stored_token(profile_name: str, place: Place, data: Path) -> Secret | None:
@@ -93,7 +93,7 @@ def forget_everywhere(
     """
     profile = book.profiles.get(name)
     guarded = None if discard_new_keys else profile
-    removed, failed = _from_every_place(name, profile, guarded, paths)
+    removed, failed = _from_every_source(name, profile, guarded, paths)
     if profile is None:
         if not removed and not failed:
             narrate(f"there is no profile {name!r}{among(name, book.profiles)}")
@@ -112,7 +112,7 @@ def forget_everywhere(
     return exits.FAILED if failed else exits.OK
 
 
-def _from_every_place(
+def _from_every_source(
     name: str, profile: Profile | None, guarded: Profile | None, paths: Paths
 ) -> tuple[bool, bool]:
     """Whether something was removed, and whether something that matters could not be."""

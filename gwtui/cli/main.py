@@ -4,37 +4,105 @@ from __future__ import annotations
 
 import argparse
 import gc
+import importlib
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from gwtui import __version__
 from gwtui.cli import exits
-from gwtui.cli.commands import COMMANDS, COMPLETE, Command
 from gwtui.cli.faults import add_fault_option
 from gwtui.cli.output import OutputLostError, data_on_stdout, narrate
 from gwtui.cli.parsing import (
+    CommandParser,
     SuggestingParser,
     add_connection_options,
     add_display_options,
+    command_parser,
     positionals,
 )
-from gwtui.cli.process import take_over
+from gwtui.cli.process import prepare_process
 from gwtui.cli.resources import RESOURCES
-from gwtui.domain.suggestions import closest
+from gwtui.domain.lookup import closest
+from gwtui.records import dataclass
 
 _HELP = frozenset({"-h", "--help"})
+COMPLETE = "complete"
+"""What a shell asks for the words that may follow; nobody types it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command of the command line; its module is imported only when it is called.
+
+    The module offers ``configure(parser)`` and ``run(arguments) -> exit code``.
+    """
+
+    name: str
+    help: str
+    module: str
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's own options."""
+        importlib.import_module(self.module).configure(parser)
+
+    def parser(self) -> CommandParser:
+        """What reads its command line."""
+        parser = command_parser(f"gwtui {self.name}", self.help)
+        self.configure(parser)
+        return parser
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Do it; returns an exit code."""
+        run: Callable[[argparse.Namespace], int] = importlib.import_module(self.module).run
+        return run(arguments)
+
+
+COMMANDS: dict[str, Command] = {
+    command.name: command
+    for command in (
+        Command("login", "check a management key and keep it for a profile", "gwtui.cli.login"),
+        Command("logout", "remove a profile's key from this machine", "gwtui.cli.logout"),
+        Command("profiles", "list the gateways you know, choose the default", "gwtui.cli.profiles"),
+        Command("config", "show and change what is remembered of your choices", "gwtui.cli.config"),
+        Command("whoami", "show the profile, its key's rights and limits", "gwtui.cli.whoami"),
+        Command(
+            "check",
+            "tell a monitoring system how things stand, in one line",
+            "gwtui.cli.check",
+        ),
+        Command("try", "send a real request to a model through a key", "gwtui.cli.tries.command"),
+        Command("watch", "show the board, or print readings as they come", "gwtui.cli.watch"),
+        Command("alerts", "list alerts, their rules and history", "gwtui.cli.alerts"),
+        Command(
+            "findings", "list what to look at across the account, and its fix", "gwtui.cli.findings"
+        ),
+        Command("audit", "list and export what was changed from this machine", "gwtui.cli.audit"),
+        Command(
+            "recover-key", "print a new key that was never acknowledged", "gwtui.cli.recover_key"
+        ),
+        Command("export", "give what is watched to Prometheus", "gwtui.cli.export"),
+        Command(
+            "doctor",
+            "look at terminal, clipboard, keyring, clock, TLS and rights; say what to do",
+            "gwtui.cli.doctor",
+        ),
+        Command("completion", "complete words in bash, zsh and fish", "gwtui.cli.completion"),
+        Command("man", "print the manual pages, or write them to a directory", "gwtui.cli.man"),
+        Command("gateway", "run the embedded gateway, issue keys for it", "gwtui.cli.gateway"),
+    )
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``gwtui``; returns the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == [COMPLETE]:
-        from gwtui.cli.completion.answer import answer  # noqa: PLC0415 - a shell waits for it
+        from gwtui.cli.complete import answer_shell  # noqa: PLC0415 - a shell waits for it
 
-        return answer(words[1:])
+        return answer_shell(words[1:])
     if argv is None:
-        take_over(words)
+        prepare_process(words)
     try:
         return _answered(words)
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""What a command says: stdout is data, stderr is narration, and neither can disturb a terminal."""
+"""Output of commands: data on stdout, messages on stderr, both without control characters."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from gwtui.domain.csv_text import write_csv
-from gwtui.domain.exact_json import exact_json
 from gwtui.domain.safe_text import safe_line, safe_text
+from gwtui.domain.serialize import exact_json, write_csv
 
 FORMS = ("table", "json", "ndjson", "csv")
 """Forms of a list: one for people, three for programs."""
@@ -79,7 +78,7 @@ def print_ndjson(values: Iterable[Any]) -> None:
 
 
 def print_table(rows: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> None:
-    """Rows in columns on stdout; the last column is as wide as it likes.
+    """Rows in columns on stdout; the last column is not limited.
 
     ``right`` says for each column whether it holds figures, which end below each other.
     """

@@ -14,7 +14,8 @@ from typing import Any, NoReturn
 from gwtui.cli import exits
 from gwtui.cli.process import DEFAULT_LOG_LEVEL, LOG_LEVELS, LOG_OPTION
 from gwtui.contract.dialects import DIALECTS
-from gwtui.domain.suggestions import did_you_mean
+from gwtui.domain.lookup import did_you_mean
+from gwtui.domain.times import parse_duration, parse_moment
 
 
 def add_connection_options(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +43,7 @@ def add_gateway_options(parser: argparse.ArgumentParser, *, again: bool = False)
 
 
 def add_log_option(parser: argparse.ArgumentParser, default: str = DEFAULT_LOG_LEVEL) -> None:
-    """How much is logged: read before anything can be, by ``process.take_over``; here checked."""
+    """How much is logged. ``process.prepare_process`` reads it before; here it is checked."""
     parser.add_argument(
         LOG_OPTION,
         choices=LOG_LEVELS,
@@ -79,7 +80,7 @@ VALUE_OPTIONS = frozenset(
 
 
 class SuggestingParser(argparse.ArgumentParser):
-    """A parser whose refusals of unknown words name the known one that may have been meant."""
+    """A parser that suggests the closest known word when it refuses an unknown one."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, **options)
@@ -133,7 +134,7 @@ class _SubParser(SuggestingParser):
         add_log_option(self, argparse.SUPPRESS)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Read what stands behind the command; the parser above knows none of these options."""
+        """Read the words behind the command; the parser above knows none of these options."""
         found, rest = super().parse_known_args(args, namespace)
         if rest:
             self.refuse_unrecognized(rest)
@@ -163,8 +164,6 @@ def positionals(words: Sequence[str]) -> list[int]:
 
 def past_moment(text: str | None, now: datetime) -> datetime | None:
     """A moment, or so long ago: "7d", "2026-11-01". Raises ValueError with a message."""
-    from gwtui.domain.times import parse_duration, parse_moment  # noqa: PLC0415
-
     if text is None:
         return None
     try:

@@ -1,21 +1,24 @@
-"""What holds for the whole process, whichever command runs: log, crash reports, closed memory."""
+"""The process as a whole: its log, crash reports, and memory that others cannot read."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from gwtui.cli.output import narrate
+from gwtui.local.paths import Paths
+
 if TYPE_CHECKING:
-    import threading
     from typing import Protocol
 
     class Unraisable(Protocol):
-        """What the interpreter tells of an error that nobody can catch."""
+        """What the interpreter gives for an error that cannot be raised."""
 
         exc_value: BaseException | None
 
@@ -30,7 +33,7 @@ _NO_CORE = 1
 """Bytes. The kernel takes this limit, other than 0, as a word to handlers of dumps as well."""
 
 
-def take_over(words: Sequence[str]) -> None:
+def prepare_process(words: Sequence[str]) -> None:
     """At the start of a process with this command line: before anything can know a secret."""
     no_core_dump()
     no_plugins()
@@ -73,7 +76,7 @@ def no_debugger() -> None:
 
 
 def report_failure(error: BaseException) -> None:
-    """Tell a failure of the program on stderr, and keep the report."""
+    """Print a crash report on stderr, and keep it in a file."""
     from gwtui.local.crash_report import crash_report  # noqa: PLC0415 - seldom needed
 
     report = crash_report(error)
@@ -82,8 +85,7 @@ def report_failure(error: BaseException) -> None:
 
 
 def keep_report(report: str) -> None:
-    """Write a report of a failure down and say where it is."""
-    from gwtui.cli.output import narrate  # noqa: PLC0415 - seldom needed
+    """Write a crash report and print its path."""
     from gwtui.local.crash_report import write_crash_report  # noqa: PLC0415
 
     path = write_crash_report(_state(), report)
@@ -91,8 +93,6 @@ def keep_report(report: str) -> None:
 
 
 def _open_log(words: Sequence[str]) -> None:
-    import threading  # noqa: PLC0415 - not needed to say the version
-
     from gwtui.local.log import open_log  # noqa: PLC0415
 
     open_log(_state(), _level(words))
@@ -110,8 +110,6 @@ def _level(words: Sequence[str]) -> str:
 
 
 def _state() -> Path:
-    from gwtui.local.paths import Paths  # noqa: PLC0415 - not needed to say the version
-
     return Paths.of_user().state
 
 

@@ -6,8 +6,8 @@ import argparse
 
 from gwtui.cli import exits
 from gwtui.cli.logout import forget_everywhere
-from gwtui.cli.new_keys import NewKeysWaitError, add_discard_option
 from gwtui.cli.output import narrate, print_table
+from gwtui.cli.recover_key import NewKeysWaitError, add_discard_option
 from gwtui.cli.rows import add_row_options, print_rows
 from gwtui.local.paths import Paths
 from gwtui.local.profiles import (

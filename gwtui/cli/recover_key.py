@@ -1,20 +1,38 @@
-"""``gwtui recover-key``: print a new key that nobody has acknowledged as stored."""
+"""``gwtui recover-key``: print a new key whose value was never acknowledged.
+
+Values of new keys lie sealed on this machine, and only the token of their profile opens them: such
+a token is neither replaced nor removed while one waits, unless a person says so.
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
+import stat
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from gwtui.cli import exits
-from gwtui.cli.new_keys import print_value
-from gwtui.cli.output import OutputLostError, narrate
+from gwtui.cli.output import OutputLostError, data_on_stdout, narrate
 from gwtui.cli.target import NoTargetError, open_target
 from gwtui.client.connection import Connection
 from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.domain.known_secrets import Secret
+from gwtui.domain.safe_text import safe_text
 from gwtui.domain.times import utc
+from gwtui.embedded.running_demo import BASE_URL, lasting_secret
 from gwtui.local.paths import Paths, ensure_private
-from gwtui.local.sealed_keys import SealedKey, SealedKeys, sealed_keys
-from gwtui.resources.keys.sealed import what_else
+from gwtui.local.profiles import Profile
+from gwtui.local.sealed_keys import DIRECTORY, SealedKey, SealedKeys, sealed_keys
+from gwtui.resources.keys.sealed import unopened_keys_text
+
+_DISCARD = "--discard-new-keys"
+_LONGEST = 4096
+
+
+class NewKeysWaitError(Exception):
+    """Values of new keys would be lost; the message names the keys and the way out."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -50,15 +68,12 @@ def run(arguments: argparse.Namespace) -> int:
     narrate(
         "no such key waits to be acknowledged" if found.keys else "no key waits to be acknowledged"
     )
-    for line in what_else(found):
+    for line in unopened_keys_text(found):
         narrate(line)
     return exits.FAILED
 
 
 def _demo(paths: Paths) -> Connection:
-    from gwtui.embedded.demo import BASE_URL  # noqa: PLC0415 - loads the server
-    from gwtui.embedded.running_demo import lasting_secret  # noqa: PLC0415
-
     secret = lasting_secret(ensure_private(paths.data / "demo"))
     return Connection(BASE_URL, lasting_secret=secret, label="demo")
 
@@ -95,3 +110,46 @@ def _print(key: SealedKey, sealed: SealedKeys, *, acknowledge: bool) -> int:
         return exits.FAILED
     narrate("its sealed value was wiped")
     return exits.OK
+
+
+def add_discard_option(parser: argparse.ArgumentParser) -> None:
+    """The word of a person that such values may be lost."""
+    parser.add_argument(
+        _DISCARD, action="store_true", help="even where a new key waits that only it opens"
+    )
+
+
+def refuse_to_lock_out(former: Secret | None, profile: Profile, state: Path) -> None:
+    """Raise NewKeysWaitError where values are sealed under the token that is about to go."""
+    if former is None:
+        return
+    sealed = SealedKeys(state / DIRECTORY, profile.base_url, former, SYSTEM_CLOCK.now)
+    names = [key.name or key.label.key_hash for key in sealed.find().keys]
+    if names:
+        raise NewKeysWaitError(
+            f"only the present key of profile {profile.name} opens what waits for you to store it "
+            f"(new: {', '.join(names)}): run gwtui --profile {profile.name} first, "
+            f"or give {_DISCARD}"
+        )
+
+
+def print_value(value: Secret) -> None:
+    """It has left this program when this returns, for a disk where it goes to a file.
+
+    Raises OutputLostError.
+    """
+    text = value.get_secret_value()
+    with data_on_stdout():
+        # On a terminal the value of a hostile gateway could do more than be read.
+        print(safe_text(text, _LONGEST) if sys.stdout.isatty() else text, flush=True)
+        _sync()
+
+
+def _sync() -> None:
+    """Raises OSError where a file did not reach its disk."""
+    try:
+        descriptor = sys.stdout.fileno()
+    except (OSError, ValueError):
+        return  # not a file of the system
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.fsync(descriptor)

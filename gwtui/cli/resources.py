@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from gwtui.records import dataclass
 
 DECLARED = "declared"
 """The changes of a resource are those that its declaration's ``Writes`` allow."""
@@ -73,7 +74,7 @@ RESOURCES: dict[str, Resource] = {
         Resource(
             "settings",
             "settings of the organization",
-            "gwtui.resources.organization.settings:SETTINGS",
+            "gwtui.resources.organization.resource:SETTINGS",
             DECLARED,
             single=True,
         ),
@@ -110,22 +111,22 @@ RESOURCES: dict[str, Resource] = {
         Resource(
             "all-endpoints",
             "endpoints of all models; a request for each model",
-            "gwtui.resources.models.every_endpoint:EVERY_ENDPOINT",
+            "gwtui.resources.models.endpoints:EVERY_ENDPOINT",
         ),
         Resource(
             "model-guardrails",
             "what guardrails leave of a model",
-            "gwtui.resources.guardrails.on_model:MODEL_GUARDRAILS",
+            "gwtui.resources.guardrails.effect:MODEL_GUARDRAILS",
             parent="model",
         ),
         Resource(
             "zdr", "models under zero data retention", "gwtui.resources.models.zdr:ZDR", brief=True
         ),
-        Resource("providers", "providers", "gwtui.resources.models.providers:PROVIDERS"),
+        Resource("providers", "providers", "gwtui.resources.models.resource:PROVIDERS"),
         Resource(
             "activity",
             "what was used, day by day",
-            "gwtui.resources.activity.days:ACTIVITY_DAYS",
+            "gwtui.resources.activity:ACTIVITY_DAYS",
             parent="key",
             any_parent=True,
             further="gwtui.cli.lists.activity:VERBS",
@@ -133,7 +134,7 @@ RESOURCES: dict[str, Resource] = {
         Resource(
             "generation",
             "a request by the id that its answer named",
-            "gwtui.resources.generations.resource:ONE_GENERATION",
+            "gwtui.resources.generations:ONE_GENERATION",
             "gwtui.cli.changes.generation",
             by_id=True,
         ),
@@ -141,8 +142,8 @@ RESOURCES: dict[str, Resource] = {
             "rotations",
             "rotations of keys begun from this machine",
             "gwtui.resources.rotations.resource:ROTATIONS",
-            "gwtui.cli.changes.rotations",
-            further="gwtui.cli.changes.rotations:FURTHER",
+            "gwtui.cli.changes.keys:ROTATION_CHANGES",
+            further="gwtui.cli.changes.keys:ROTATION_VERBS",
         ),
         Resource(
             "recovery",

@@ -16,7 +16,10 @@ from gwtui.cli.output import (
     print_ndjson,
     print_table,
 )
-from gwtui.domain.suggestions import among
+from gwtui.contract.scalars import timestamp_text
+from gwtui.domain.lookup import among
+from gwtui.domain.serialize import exact_json
+from gwtui.domain.times import utc
 
 Row = Mapping[str, Any]
 
@@ -75,8 +78,6 @@ def print_rows(
 
 
 def _plain(row: Row) -> dict[str, Any]:
-    from gwtui.contract.scalars import timestamp_text  # noqa: PLC0415 - loads pydantic
-
     return {
         name: timestamp_text(value) if isinstance(value, datetime) else value
         for name, value in row.items()
@@ -86,15 +87,11 @@ def _plain(row: Row) -> dict[str, Any]:
 def _flat(value: Any) -> Any:
     """A value that fits into one cell."""
     if isinstance(value, list | dict):
-        from gwtui.domain.exact_json import exact_json  # noqa: PLC0415
-
         return exact_json(value)
     return value
 
 
 def _text(value: Any) -> str:
-    from gwtui.domain.times import utc  # noqa: PLC0415
-
     if isinstance(value, datetime):
         return utc(value).removesuffix(" UTC")
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""Running the asynchronous part of a command, with every foreseen fault told in one way."""
+"""Run the asynchronous part of a command, and open feeds for it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def reading_hub(connect: Connect) -> AsyncIterator[FeedHub]:
 @asynccontextmanager
 async def hub_over(connection: Connection) -> AsyncIterator[FeedHub]:
     """The same over a connection that is open."""
-    async with GatewayClient(connection, on_retry=tell_retry) as gateway:
+    async with GatewayClient(connection, on_retry=report_retry) as gateway:
         hub = FeedHub(gateway)
         serve_recorded(hub)
         try:
@@ -57,19 +57,17 @@ def serve_recorded(hub: FeedHub) -> Path:
     paths, to = Paths.of_user(), hub.connection
     path = hub.history_file = history_path(paths.data, to.label, to.base_url)
     if to.past is not None:
-        from gwtui.watch.alerts.session import FILE_NAME  # noqa: PLC0415 - the demo only
-
-        hub.fill_past = _Filling(to, path, paths.config / FILE_NAME, to.past).once
+        hub.fill_past = _Filling(to, path, paths.config, to.past).once
     return path
 
 
 class _Filling:
     """Filling in the past, however many wait for it."""
 
-    def __init__(self, connection: Connection, path: Path, rules: Path, ask: AskPast) -> None:
+    def __init__(self, connection: Connection, path: Path, config: Path, ask: AskPast) -> None:
         self._connection = connection
         self._path = path
-        self._rules = rules
+        self._config = config
         self._ask = ask
         self._task: asyncio.Task[None] | None = None
 
@@ -80,13 +78,13 @@ class _Filling:
         await asyncio.shield(self._task)
 
     async def _fill(self) -> None:
-        from gwtui.watch.alerts.session import RuleFile  # noqa: PLC0415 - the demo only
+        from gwtui.watch.alerts.session import FILE_NAME, RuleFile  # noqa: PLC0415 - the demo only
         from gwtui.watch.history.backfill import fill_past  # noqa: PLC0415
 
         past = self._ask()
         if past is None:
             return
-        rules = RuleFile(self._rules, self._connection.label)
+        rules = RuleFile(self._config / FILE_NAME, self._connection.label)
         # Feeds of its own: those of the command have read nothing yet when it begins.
         async with GatewayClient(self._connection) as gateway:
             hub = FeedHub(gateway)
@@ -96,6 +94,6 @@ class _Filling:
                 await hub.close()
 
 
-def tell_retry(notice: RetryNotice) -> None:
-    """Why it takes longer."""
+def report_retry(notice: RetryNotice) -> None:
+    """Report that a read is retried, and why."""
     narrate(f"{notice.reason}; trying again")

@@ -8,14 +8,16 @@ import os
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
-from gwtui.cli.asking import NoAnswerGivenError, read_token
+from gwtui.cli.faults import fault_injector
 from gwtui.cli.output import narrate
+from gwtui.cli.prompts import NoAnswerGivenError, read_token
 from gwtui.client.connection import Connection
 from gwtui.contract.dialects import DIALECTS, Dialect
-from gwtui.local.paths import Paths
+from gwtui.local.paths import Paths, PrivateDirectoryError, ensure_private
 from gwtui.local.profiles import (
     FILE_NAME,
     NoProfileError,
@@ -29,11 +31,10 @@ from gwtui.local.tokens import PROBE_KEY_VARIABLE, TokenError, find_token, take_
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gwtui.client.connection import Connection
-    from gwtui.embedded.faults import Switchboard
+    from gwtui.embedded.faults import FaultInjector
     from gwtui.embedded.running_demo import DemoSite
     from gwtui.local.paths import Paths
-    from gwtui.local.probe_key import Probing
+    from gwtui.local.probe_key import ProbeAccess
 
 
 _STARTING = 3.0
@@ -72,7 +73,7 @@ def add_probe_options(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def reach(arguments: argparse.Namespace, paths: Paths, *, may_ask: bool) -> Connect:
+def resolve_connection(arguments: argparse.Namespace, paths: Paths, *, may_ask: bool) -> Connect:
     """The way to the gateway that the arguments mean. Raises NoTargetError.
 
     With ``may_ask``, a person is asked for the key where no source has one. Finding it may take
@@ -87,8 +88,6 @@ def reach(arguments: argparse.Namespace, paths: Paths, *, may_ask: bool) -> Conn
 
 def can_serve_demo() -> bool:
     """Whether the libraries of the embedded gateway are there."""
-    from importlib.util import find_spec  # noqa: PLC0415 - the dashboard only
-
     return find_spec("starlette") is not None and find_spec("uvicorn") is not None
 
 
@@ -109,9 +108,6 @@ def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
 
     @asynccontextmanager
     async def connect() -> AsyncIterator[Connection]:
-        from gwtui.client.connection import Connection  # noqa: PLC0415 - after the first paint
-        from gwtui.watch.history.file import erase_history, history_path  # noqa: PLC0415
-
         # A later attempt to connect must not wipe what the first one made.
         fresh, start_over[0] = start_over[0], False
         async with AsyncExitStack() as stack:
@@ -136,6 +132,11 @@ def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
                 past=site.past,
             )
             if fresh:
+                from gwtui.watch.history.file import (  # noqa: PLC0415 - loads models
+                    erase_history,
+                    history_path,
+                )
+
                 erase_history(history_path(paths.data, connection.label, connection.base_url))
             yield connection
 
@@ -147,7 +148,7 @@ async def _start(
     paths: Paths,
     fresh: bool,
     dialect: Dialect,
-    faults: Switchboard | None,
+    faults: FaultInjector | None,
 ) -> DemoSite:
     """The demo that runs already, else its gateway for as long as the stack is open.
 
@@ -158,7 +159,6 @@ async def _start(
         GatewayStartError,
     )
     from gwtui.embedded.running_demo import running_demo  # noqa: PLC0415
-    from gwtui.local.paths import PrivateDirectoryError, ensure_private  # noqa: PLC0415
 
     alone = fresh or faults is not None
     until = time.monotonic() + _STARTING
@@ -184,7 +184,7 @@ async def _host(
     data_dir: Path,
     fresh: bool,
     dialect: Dialect,
-    faults: Switchboard | None,
+    faults: FaultInjector | None,
 ) -> DemoSite:
     """Start the demo's gateway in this process. Raises NoTargetError and GatewayStartError."""
     try:
@@ -200,26 +200,27 @@ def missing_extra(error: ModuleNotFoundError) -> str:
     return f"the embedded gateway needs {error.name}: install gwtui with its extra 'demo'"
 
 
-def _faults(arguments: argparse.Namespace) -> Switchboard | None:
+def _faults(arguments: argparse.Namespace) -> FaultInjector | None:
     if not getattr(arguments, "fault", None):
         return None
-    from gwtui.cli.faults import switchboard  # noqa: PLC0415 - loads the server
-    from gwtui.embedded.errors import FaultSyntaxError  # noqa: PLC0415
+    from gwtui.embedded.errors import FaultSyntaxError  # noqa: PLC0415 - the demo only
 
     try:
-        return switchboard(arguments.fault)
+        return fault_injector(arguments.fault)
     except FaultSyntaxError as error:
         raise NoTargetError(error.message, exits.USAGE) from None
 
 
-def reach_without_key(arguments: argparse.Namespace, paths: Paths, *, management: bool) -> Connect:
+def resolve_connection_without_key(
+    arguments: argparse.Namespace, paths: Paths, *, management: bool
+) -> Connect:
     """The way to the gateway for a command that brings a key of its own. Raises NoTargetError.
 
     With ``management``, the connection has the profile's key where some source has one; nobody is
     asked. Not to be called in an event loop.
     """
     if arguments.demo:
-        return reach(arguments, paths, may_ask=False)
+        return resolve_connection(arguments, paths, may_ask=False)
     profile = find_profile(arguments, paths)
     token, source = None, "none"
     try:
@@ -278,8 +279,8 @@ def find_profile(arguments: argparse.Namespace, paths: Paths) -> Profile:
         raise NoTargetError(str(error), exits.USAGE) from None
 
 
-def find_probing(arguments: argparse.Namespace, paths: Paths) -> Probing | None:
-    """What the profile wants of probes; None where it wants none. Raises NoTargetError.
+def find_probe_access(arguments: argparse.Namespace, paths: Paths) -> ProbeAccess | None:
+    """The probe settings of the profile and their key; None without any. Raises NoTargetError.
 
     Their key is taken out of the environment in any case.
     """
@@ -287,17 +288,17 @@ def find_probing(arguments: argparse.Namespace, paths: Paths) -> Probing | None:
     if profile is None or profile.probe is None:
         take_token(os.environ, PROBE_KEY_VARIABLE)
         return None
-    from gwtui.local.probe_key import Probing  # noqa: PLC0415 - only where it is wanted
+    from gwtui.local.probe_key import ProbeAccess  # noqa: PLC0415 - only where it is wanted
 
-    return Probing.of(profile, allow_tries=getattr(arguments, "allow_tries", False))
+    return ProbeAccess.of(profile, allow_tries=getattr(arguments, "allow_tries", False))
 
 
-def wanted_probing(arguments: argparse.Namespace, paths: Paths) -> Probing | None:
-    """What ``--probe`` means; None without it.
+def require_probe_access(arguments: argparse.Namespace, paths: Paths) -> ProbeAccess | None:
+    """The probe settings for ``--probe``; None without that option.
 
-    Raises NoTargetError where the profile says nothing of probes.
+    Raises NoTargetError where the profile has no probe settings.
     """
-    probing = find_probing(arguments, paths)
+    probing = find_probe_access(arguments, paths)
     if not arguments.probe:
         return None
     if probing is None:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Protocol
 
 from gwtui.cli import exits
+from gwtui.cli.lists.command import GetVerb, ListVerb
 from gwtui.cli.output import data_on_stdout, narrate
 from gwtui.cli.parsing import CommandParser, command_parser
-from gwtui.cli.resources import DECLARED, Resource
-from gwtui.domain.suggestions import among
-
-if TYPE_CHECKING:
-    from gwtui.cli.changes.change import ChangeCommand
+from gwtui.cli.resources import Resource
+from gwtui.domain.lookup import among
 
 
 class Verb(Protocol):
@@ -40,7 +38,7 @@ class Verb(Protocol):
 
 
 def run_verb(resource: Resource, name: str | None, words: Sequence[str]) -> int:
-    """Call a verb, or say which there are; returns an exit code."""
+    """Call a verb, or list the verbs; returns an exit code."""
     verbs = verbs_of(resource)
     if name is None:
         with data_on_stdout():
@@ -66,30 +64,17 @@ def verb_parser(resource: Resource, verb: Verb) -> CommandParser:
 
 def verbs_of(resource: Resource) -> Mapping[str, Verb]:
     """Every verb of a resource, reading ones first."""
-    from gwtui.cli.lists.command import GetVerb, ListVerb  # noqa: PLC0415 - loads pydantic
-
     verbs: list[Verb] = [GetVerb(resource)]
     if not resource.by_id:
         verbs.insert(0, ListVerb(resource))
     if resource.changes:
-        from gwtui.cli.changes.command import ChangeVerb  # noqa: PLC0415
+        from gwtui.cli.changes.command import change_verbs  # noqa: PLC0415 - not to read only
 
-        verbs += [ChangeVerb(resource, change) for change in _changes(resource)]
+        verbs += change_verbs(resource)
     if resource.further:
         module, _, name = resource.further.partition(":")
         verbs += getattr(import_module(module), name)
     return {verb.name: verb for verb in verbs}
-
-
-def _changes(resource: Resource) -> Iterable[ChangeCommand]:
-    """What changes a resource: as its declaration says, or in a way of its own."""
-    from gwtui.cli.changes.crud import changes_of  # noqa: PLC0415 - loads pydantic
-
-    declared = resource.changes == DECLARED
-    where = resource.declaration if declared else resource.changes
-    module, _, name = where.partition(":")
-    found: Any = getattr(import_module(module), name or "CHANGES")
-    return changes_of(found) if declared else found
 
 
 def _help(resource: Resource, verbs: Mapping[str, Verb]) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.parsing import add_display_options
-from gwtui.cli.target import add_demo_option, add_probe_options, reach, wanted_probing
+from gwtui.cli.target import add_demo_option, add_probe_options
 
 _NEAREST = 5
 _LONGEST = 86_400
@@ -60,14 +59,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Watch until the end is asked for; returns an exit code."""
     if not arguments.ndjson:
         return _board(arguments)
-    from gwtui.cli.running import run_async  # noqa: PLC0415
-    from gwtui.cli.watch_lines import watch_readings  # noqa: PLC0415 - loads what --help can do without
-    from gwtui.local.paths import Paths  # noqa: PLC0415
+    from gwtui.cli.watch_lines import print_readings  # noqa: PLC0415 - not for the board
 
-    paths = Paths.of_user()
-    probing = wanted_probing(arguments, paths)
-    connect = reach(arguments, paths, may_ask=sys.stdin.isatty())
-    return run_async(lambda: watch_readings(connect, paths, arguments, probing))
+    return print_readings(arguments)
 
 
 def _board(arguments: argparse.Namespace) -> int:

@@ -1,13 +1,14 @@
-"""Readings as they come, each subject a line: the observations that a history is made of."""
+"""Readings as they come, each subject a line of JSON; recorded and probed where asked for."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import signal
+import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from decimal import Decimal
 from typing import Any
 
@@ -15,39 +16,49 @@ from pydantic import JsonValue
 
 from gwtui.cli import exits
 from gwtui.cli.output import narrate, print_ndjson
-from gwtui.cli.probed import recorded_probes
 from gwtui.cli.recorded import RecordedHistory
-from gwtui.cli.running import hub_over
-from gwtui.cli.target import Connect
+from gwtui.cli.running import hub_over, run_async
+from gwtui.cli.target import Connect, require_probe_access, resolve_connection
+from gwtui.client.connection import Connection
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.keys import limit_used_share
 from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.probes import ProbeTarget
 from gwtui.local.paths import Paths
-from gwtui.local.probe_key import Probing
+from gwtui.local.probe_key import ProbeAccess
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed
 from gwtui.watch.feeds.endpoints import endpoints_feed
 from gwtui.watch.feeds.keys import keys_feed
 from gwtui.watch.feeds.workspaces import figures_feed
 from gwtui.watch.history import model as figures
+from gwtui.watch.history.file import history_path
 from gwtui.watch.history.model import NAME, Observation, Subject
 from gwtui.watch.history.observers import observe_credits, observe_keys, observe_workspaces
+from gwtui.watch.history.recording import open_recording
 from gwtui.watch.history.sources import DEFAULT_PACES, Build, EndpointSource, Source, Sources
 from gwtui.watch.hub import FeedHub, Scope
+from gwtui.watch.probes.session import Probes, open_probes
 
 _SLOWER = 5
 """A reading of the workspaces costs several requests for each of them."""
 _ENDINGS = {signal.SIGINT: exits.INTERRUPTED, signal.SIGTERM: exits.TERMINATED}
-
 Values = Mapping[str, Decimal | None]
+
+
+def print_readings(arguments: argparse.Namespace) -> int:
+    """Print a line of JSON for each reading as it comes; returns an exit code."""
+    paths = Paths.of_user()
+    probing = require_probe_access(arguments, paths)
+    connect = resolve_connection(arguments, paths, may_ask=sys.stdin.isatty())
+    return run_async(lambda: watch_readings(connect, paths, arguments, probing))
 
 
 async def watch_readings(
     connect: Connect,
     paths: Paths,
     arguments: argparse.Namespace,
-    probing: Probing | None = None,
+    probing: ProbeAccess | None = None,
 ) -> int:
     """Print readings until a signal, the last of the count, or a reader that leaves.
 
@@ -74,9 +85,27 @@ async def watch_readings(
         return codes[0] if codes else watching.exit_code
 
 
+@asynccontextmanager
+async def recorded_probes(
+    hub: FeedHub, connection: Connection, paths: Paths, probing: ProbeAccess | None
+) -> AsyncIterator[Probes | None]:
+    """Record, and probe beside it; without ``probing`` neither happens."""
+    if probing is None:
+        yield None
+        return
+    path = history_path(paths.data, connection.label, connection.base_url)
+    async with (
+        open_recording(hub, path) as history,
+        open_probes(history, hub, connection, probing) as probes,
+    ):
+        if probes is not None:
+            probes.listen(narrate)
+        yield probes
+
+
 @contextmanager
 def _until_signalled(end: Callable[[], None]) -> Iterator[list[int]]:
-    """Let SIGINT and SIGTERM end it; gives the exit codes that they stand for."""
+    """Call ``end`` on SIGINT and SIGTERM; gives the exit codes of those that came."""
     loop, codes = asyncio.get_running_loop(), list[int]()
 
     def signalled(code: int) -> None:
@@ -151,7 +180,7 @@ class _Watching:
             await self._news.wait()
             self._news.clear()
             while self._arrivals:
-                print_ndjson(lines(self._arrivals.popleft()(), self._nearest))
+                print_ndjson(reading_lines(self._arrivals.popleft()(), self._nearest))
             while self._probes:
                 print_ndjson([self._probes.popleft()])
 
@@ -213,10 +242,7 @@ class _WatchedFeed:
         self._tell()
 
 
-# Lines ------------------------------------------------------------------------------------------
-
-
-def lines(observation: Observation, nearest: int) -> Iterator[dict[str, Any]]:
+def reading_lines(observation: Observation, nearest: int) -> Iterator[dict[str, Any]]:
     """One object for each subject; of keys and workspaces those nearest to their limits."""
     values: dict[Subject, dict[str, Decimal | None]] = {one: {} for one in observation.facts}
     for sample in observation.samples:

@@ -11,8 +11,8 @@ import tty
 from collections.abc import Collection
 
 from gwtui.cli import exits, login
-from gwtui.cli.asking import NoAnswerGivenError, read_line
 from gwtui.cli.output import narrate
+from gwtui.cli.prompts import NoAnswerGivenError, read_line
 from gwtui.cli.target import can_serve_demo
 
 _WELCOME = """\

@@ -1,20 +1,47 @@
-"""``gwtui whoami``: which gateway, which key with what rights, and which person at this machine."""
+"""``gwtui whoami``: which gateway, which key with what rights, and which person at this machine.
+
+What the gateway says of the key in use (GET /key) is read and put into words here for login, too.
+"""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+
+from pydantic import JsonValue
 
 from gwtui.cli import exits
-from gwtui.cli.key_facts import ask_gateway, key_json, key_rows
 from gwtui.cli.output import add_output_option, narrate, print_json, print_table
 from gwtui.cli.target import NoTargetError, open_target
 from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError
+from gwtui.client.gateway import GatewayClient
 from gwtui.contract.current_key import CurrentKey
+from gwtui.contract.scalars import timestamp_text
+from gwtui.crud.cells import is_null
+from gwtui.domain import money, times
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.domain.resets import describe_reset
 from gwtui.local.audit import Operator
 from gwtui.local.paths import Paths
+
+_SAID = (
+    "label",
+    "is_management_key",
+    "limit",
+    "limit_remaining",
+    "limit_reset",
+    "expires_at",
+    "usage",
+    "usage_monthly",
+    "creator_user_id",
+    "organization_id",
+    "workspace_id",
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Ask the gateway; returns an exit code."""
     try:
         profile, connection = open_target(arguments, Paths.of_user(), may_ask=False)
-        key = asyncio.run(ask_gateway(connection))
+        key = asyncio.run(read_current_key(connection))
     except NoTargetError as error:
         narrate(str(error))
         return error.code
@@ -71,7 +98,70 @@ def _show(connection: Connection, profile: str, key: CurrentKey, *, as_json: boo
 
 
 def _held_back(connection: Connection, key: CurrentKey) -> str | None:
-    """Why nothing can be changed; None when something can, as far as the gateway says."""
+    """Why nothing can be changed; None when it can be, as far as is known."""
     if connection.read_only:
         return "as asked"
     return "not a management key" if key.is_management_key is False else None
+
+
+async def read_current_key(connection: Connection) -> CurrentKey:
+    """What the key of a connection may do. Raises GatewayError."""
+    async with GatewayClient(
+        connection, on_retry=lambda notice: narrate(f"{notice.reason}; trying again")
+    ) as gateway:
+        return await gateway.keys.current()
+
+
+def key_rows(key: CurrentKey, now: datetime) -> Sequence[tuple[str, str]]:
+    """The facts as label and text; an em dash for what is unknown."""
+    return (
+        ("key", key.label or UNKNOWN),
+        ("management key", _yes_no(key.is_management_key)),
+        ("limit", _limit(key)),
+        ("limit resets", _schedule(key, now)),
+        ("expires", _moment(key, now)),
+        ("used", f"{money.usd(key.usage)}, {money.usd(key.usage_monthly)} of it this month (UTC)"),
+    )
+
+
+def key_json(key: CurrentKey) -> dict[str, JsonValue]:
+    """The same facts by their names on the wire; unknown ones are left out."""
+    return {name: _json(getattr(key, name)) for name in _SAID if name in key.raw}
+
+
+def key_summary(key: CurrentKey) -> str:
+    """One line: which key this is and how far it goes."""
+    manages = key.is_management_key
+    kind = "key" if manages is None else "management key" if manages else "ordinary key"
+    return f"{kind} {key.label or UNKNOWN}, {_limit(key)}"
+
+
+def _limit(key: CurrentKey) -> str:
+    if key.limit is None:
+        return "no limit" if is_null(key, "limit") else f"limit {UNKNOWN}"
+    left = money.usd(key.limit_remaining)
+    return f"limit {money.usd(key.limit)}, {left} left"
+
+
+def _schedule(key: CurrentKey, now: datetime) -> str:
+    if key.limit_reset is None and not is_null(key, "limit_reset"):
+        return UNKNOWN
+    return describe_reset(key.limit_reset, now)
+
+
+def _moment(key: CurrentKey, now: datetime) -> str:
+    if key.expires_at is None:
+        return "never" if is_null(key, "expires_at") else UNKNOWN
+    return f"{times.utc(key.expires_at)}, {times.relative(key.expires_at, now)}"
+
+
+def _yes_no(value: bool | None) -> str:
+    return UNKNOWN if value is None else "yes" if value else "no"
+
+
+def _json(value: object) -> JsonValue:
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, datetime):
+        return timestamp_text(value)
+    return value if isinstance(value, bool | str) else None

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from http import HTTPStatus
@@ -37,6 +36,7 @@ from gwtui.contract.dialects import Dialect
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.scalars import decimal_of
 from gwtui.contract.values import GENERATION_ID
+from gwtui.records import dataclass
 
 ModelT = TypeVar("ModelT", bound=ResponseModel)
 
@@ -121,7 +121,7 @@ def error_of(
     now: datetime,
     redact: Callable[[str], str],
 ) -> StatusError:
-    """The error that the JSON of a refusal tells, in reference names; of any shape."""
+    """The error for the JSON of a refusal, which is in reference names and may have any shape."""
     detail = body.get("error") if isinstance(body, dict) else None
     detail = detail if isinstance(detail, dict) else {}
     message = detail.get("message")
@@ -187,11 +187,7 @@ def _loads(raw: bytes) -> Any:
 
 
 def _with_whole_characters(value: Any) -> Any:
-    """JSON in which U+FFFD stands for each half of a character.
-
-    Nothing could be done with a half: neither a request nor a file, a database or a terminal
-    takes it.
-    """
+    """JSON in which U+FFFD replaces each lone surrogate, which no UTF-8 text can hold."""
     if isinstance(value, str):
         whole = value.isascii() or not _SURROGATE.search(value)
         return value if whole else _SURROGATE.sub(_REPLACEMENT, value)

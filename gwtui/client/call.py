@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, Protocol, TypeVar
 from urllib.parse import quote, urlencode
 
@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from gwtui.client.errors import InvalidRequestError
 from gwtui.contract.request import Problem, RequestModel, problems
+from gwtui.records import dataclass
 
 Query = dict[str, str | int | bool]
 Method = Literal["GET", "POST", "PATCH", "PUT", "DELETE"]
@@ -74,7 +75,7 @@ class Caller(Protocol):
         ...
 
 
-def checked(request: RequestT, model: type[RequestT]) -> RequestT:
+def validated(request: RequestT, model: type[RequestT]) -> RequestT:
     """The request, validated once more right before it is sent.
 
     A model built or copied without validation would otherwise slip past the contract. Raises
@@ -82,15 +83,15 @@ def checked(request: RequestT, model: type[RequestT]) -> RequestT:
     """
     if not isinstance(request, model):
         raise InvalidRequestError([Problem("", f"must be a {model.__name__}")])
-    given = {name: getattr(request, name) for name in request.model_fields_set}
+    query_params = {name: getattr(request, name) for name in request.model_fields_set}
     try:
-        return model.model_validate(given)
+        return model.model_validate(query_params)
     except ValidationError as error:
         refusals = problems(error)
     raise InvalidRequestError(refusals)
 
 
-def given(**values: str | int | bool | None) -> Query:
+def query_params(**values: str | int | bool | None) -> Query:
     """The query parameters that have a value."""
     return {name: value for name, value in values.items() if value is not None}
 

@@ -26,7 +26,7 @@ from gwtui.contract.completion import (
 )
 from gwtui.contract.dialects import Dialect
 from gwtui.domain.clock import Clock
-from gwtui.domain.known_secrets import HIDDEN, Secret, hider, is_short
+from gwtui.domain.known_secrets import HIDDEN, Secret, is_short, redactor
 
 _MS = 1000
 
@@ -153,7 +153,7 @@ class ChatStream:
         self._dialect = dialect
         self._clock = clock
         self._started = started
-        self._hide = hider([key])
+        self._hide = redactor([key])
         self._guards = {name: _Guard(key, self._hide) for name in ("text", "reasoning", "refusal")}
         self._queue: list[ChatEvent] = []
         self._over = False

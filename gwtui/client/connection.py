@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit, urlunsplit
@@ -14,10 +14,11 @@ from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.unpicklable import Unpicklable
 from gwtui.domain.known_secrets import Secret, remember
 from gwtui.domain.safe_text import safe_line
+from gwtui.records import dataclass
 
 if TYPE_CHECKING:
     from gwtui.domain.finding_thresholds import FindingThresholds
-    from gwtui.domain.past import Past
+    from gwtui.domain.history_source import HistorySource
 
 READ_ONLY_PROFILE = "this profile is read-only"
 API_PATH = "/api/v1"
@@ -65,7 +66,7 @@ class Connection(Unpicklable):
     """What new keys are sealed with on this machine where the token itself does not last."""
     findings: FindingThresholds | None = None
     """From when on something in the account is a finding, where the profile says so."""
-    past: Callable[[], Past | None] | None = field(default=None, compare=False)
+    past: Callable[[], HistorySource | None] | None = field(default=None, compare=False)
     """Asks the demo's gateway for what was before now; None for every other one."""
 
     def __post_init__(self) -> None:

@@ -99,7 +99,7 @@ class GatewayClient:
 
     @property
     def traffic(self) -> Traffic:
-        """How many requests went out lately."""
+        """The requests of the last minute."""
         return self._transport.traffic
 
     async def __aenter__(self) -> Self:
@@ -169,7 +169,7 @@ class _LazyTransport:
 
 
 def spare_http_command() -> None:
-    """To be called before the HTTP library is loaded.
+    """Keep the HTTP library from loading its command line; call it before that is imported.
 
     It offers a command of its own where it can load what that is made of: 40 modules and 3 MB that
     nobody here uses. Where the command is empty it does without.

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from gwtui.client.answers import read_one
-from gwtui.client.call import Answer, Call, checked
+from gwtui.client.call import Answer, Call, validated
 from gwtui.client.chat_stream import ChatAnswer, ChatStream, whole_answer
 from gwtui.client.connection import Connection
 from gwtui.client.errors import ConnectFailedError, UnreadableAnswerError
@@ -103,8 +103,8 @@ class Inference:
     async def chat(self, request: ChatRequest) -> ChatAnswer:
         """A whole answer. One that broke off has its ``error``, and may be billed."""
         given = {name: getattr(request, name) for name in request.model_fields_set}
-        body = checked(ChatRequest.model_construct(**{**given, "stream": False}), ChatRequest)
-        answer, elapsed = await self._send("/chat/completions", body, self._told())
+        body = validated(ChatRequest.model_construct(**{**given, "stream": False}), ChatRequest)
+        answer, elapsed = await self._send("/chat/completions", body, self._metadata_header())
         if not isinstance(answer.json, dict):
             raise UnreadableAnswerError("the answer is not what the API describes")
         return whole_answer(answer.json, answer.generation_id, self._clock, elapsed)
@@ -116,10 +116,10 @@ class Inference:
         What is refused before the first piece raises here, what fails later is an event.
         """
         given = {name: getattr(request, name) for name in request.model_fields_set}
-        body = checked(ChatRequest.model_construct(**{**given, "stream": True}), ChatRequest)
+        body = validated(ChatRequest.model_construct(**{**given, "stream": True}), ChatRequest)
         transport = await self._ready()
         started = self._clock.monotonic()
-        call = Call("POST", "/chat/completions", body=body, headers=self._told())
+        call = Call("POST", "/chat/completions", body=body, headers=self._metadata_header())
         pieces = await transport.open(call, self._limits.silence)
         stream = ChatStream(pieces, self.connection.dialect, self._key, self._clock, started)
         try:
@@ -129,7 +129,7 @@ class Inference:
 
     async def embed(self, request: EmbeddingRequest) -> EmbeddingAnswer:
         """The vectors of texts."""
-        body = checked(request, EmbeddingRequest)
+        body = validated(request, EmbeddingRequest)
         answer, elapsed = await self._send("/embeddings", body, {})
         if not isinstance(answer.json, dict):
             raise UnreadableAnswerError("the answer is not what the API describes")
@@ -156,8 +156,8 @@ class Inference:
         answer = await transport.call(Call("POST", path, body=body, headers=headers))
         return answer, (self._clock.monotonic() - started) * _MS
 
-    def _told(self) -> Mapping[str, str]:
-        """Asks to be told how the service handled the request."""
+    def _metadata_header(self) -> Mapping[str, str]:
+        """The header that asks for metadata on how the service handled the request."""
         return {self.connection.dialect.metadata_header: "enabled"}
 
     async def _ready(self) -> StreamingTransport:

@@ -1,19 +1,17 @@
-"""Reading a whole list through offset pages while rows come and go.
+"""Reads a whole list through offset pages while rows are added and deleted.
 
-Offset paging has two faults. A row added in front pushes a row that was read onto the next page
-again: rows are kept by identity, the reading of the later page wins. A row deleted in front pulls a
-row that was not read onto the page that was: each page therefore begins on the last row of the one
-before, and where that row is not known any more the pager steps back until it meets known ground.
-Every row that exists during the whole reading is in the result, once.
+Offset paging has two faults. A row added in front moves a row that was read onto the next page
+again: rows are kept by identity, the later page wins. A row deleted in front moves a row that was
+not read onto a page that was: each page therefore begins on the last row of the one before, and
+where that row is unknown the pager steps back until a page begins on a known row. Every row that
+exists during the whole reading is in the result, once.
 
-The next pages of a long list are asked for before their turn, a few at a time. That breaks no rule:
-rows that stay keep their order, so that a page that begins on a known row leaves no gap before it,
-whenever it was read.
+The next pages of a long list are requested ahead, a few at a time: rows that exist all the time
+keep their order, so that a page that begins on a known row leaves no gap, whenever it was read.
 
-A page that comes again byte for byte, as most of a long list does, is not read again.
+A page that comes again byte for byte is not parsed again.
 
-Who wants the rows as they come (``request_log.page_taker``) is given each page's own, and none of
-them is kept here.
+With a ``request_log.page_handler`` each page's new rows are handed to it, and none is kept here.
 """
 
 from __future__ import annotations
@@ -21,15 +19,16 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Generic, Self, TypeVar, cast
 from weakref import WeakKeyDictionary, WeakValueDictionary, ref
 
-from gwtui.client import request_log as reading_log
+from gwtui.client import request_log
 from gwtui.client.answers import ModelT, Rows, read_rows
 from gwtui.client.call import Call, Caller, Query
 from gwtui.contract.response import ResponseModel
 from gwtui.domain.identity_set import IdentitySet
+from gwtui.records import dataclass
 
 T = TypeVar("T")
 
@@ -130,11 +129,11 @@ class _Collected(Generic[ModelT]):
         return len(self) > before
 
     def tell(self, total: int | None) -> None:
-        """Tell whoever reads what has come so far."""
-        reading_log.part_read(self.items.values(), total)
+        """Report the rows so far to the listeners of the reading."""
+        request_log.part_read(self.items.values(), total)
 
     def listing(self, total: int | None, *, complete: bool) -> Listing[ModelT]:
-        reading_log.list_read(len(self.unreadable), complete=complete)
+        request_log.list_read(len(self.unreadable), complete=complete)
         return Listing(tuple(self.items.values()), total, complete, len(self.unreadable))
 
 
@@ -144,7 +143,7 @@ class _HandedOn(Generic[ModelT]):
     Of a row that comes again the first reading counts: it is gone already.
     """
 
-    def __init__(self, take: reading_log.PageTaker) -> None:
+    def __init__(self, take: request_log.PageHandler) -> None:
         self._take = take
         self._met = IdentitySet()
         self._unreadable = 0
@@ -171,7 +170,7 @@ class _HandedOn(Generic[ModelT]):
         """Whoever reads has them already."""
 
     def listing(self, total: int | None, *, complete: bool) -> Listing[ModelT]:
-        reading_log.list_read(self._unreadable, complete=complete)
+        request_log.list_read(self._unreadable, complete=complete)
         return Listing((), total, complete, self._unreadable)
 
 
@@ -179,7 +178,7 @@ _Rows = _Collected[ModelT] | _HandedOn[ModelT]
 
 
 def _page_of(rows: Rows, model: type[ModelT], key: str, *, held: bool = True) -> _Page[ModelT]:
-    """``held``: models that somebody holds already are used where the answer is the same."""
+    """One page; with ``held``, equal models that are still referenced elsewhere are reused."""
     names = tuple(identities(rows.rows, key))
     read = _read_row if held else _read_anew
     items = tuple(
@@ -234,10 +233,10 @@ class Pager(Generic[ModelT]):
     async def everything(self) -> Listing[ModelT]:
         """Every row, once. Raises GatewayError when any page cannot be read.
 
-        What has come so far is told to whoever reads (``request_log.part_read``), or handed on and
-        forgotten (``request_log.page_taker``).
+        The rows so far are reported (``request_log.part_read``), or handed on page by page
+        (``request_log.page_handler``).
         """
-        take = reading_log.page_taker()
+        take = request_log.page_handler()
         collected: _Rows[ModelT] = _Collected() if take is None else _HandedOn(take)
         offset, step, idle, pages = 0, OVERLAP, 0, 0
         total: int | None = None
@@ -266,10 +265,10 @@ class Pager(Generic[ModelT]):
         return collected.listing(total, complete=False)
 
     def _likely(self, offset: int, stride: int, pages: int, total: int | None) -> range:
-        """Where the next pages begin, of those that are there for all that is known.
+        """Offsets of the next pages that probably exist.
 
-        Where nobody says how long the list is, no more than a quarter of what was read is asked for
-        in vain; what was there the last time is likely to be there again.
+        Without a total, at most a quarter of the pages read so far is requested ahead in vain;
+        pages that existed the last time are likely to exist again.
         """
         if total is not None:
             return range(offset, total - OVERLAP, stride)[:pages]
@@ -288,7 +287,7 @@ class Pager(Generic[ModelT]):
 
     async def _fetch(self, offset: int) -> _Page[ModelT]:
         call = self._at(offset)
-        if reading_log.page_taker() is not None:  # what is not kept is not compared with either
+        if request_log.page_handler() is not None:  # what is not kept is not compared with either
             rows = read_rows(await self._caller.call(call))
             return _page_of(rows, self._model, self._key, held=False)
         target = call.target()
@@ -315,16 +314,16 @@ class Pager(Generic[ModelT]):
         return bool(page.identities) and collected.knows(page.identities[0])
 
     def _is_last(self, page: _Page[ModelT], end: int) -> bool:
-        """Total and page of one answer are one moment; a total below what came is not believed."""
+        """Whether this page is the last; a total smaller than the rows so far is ignored."""
         if page.total is not None and end <= page.total:
             return end == page.total or not page.items
         return len(page) != self._page
 
 
 class _Ahead(Generic[ModelT]):
-    """Pages of one list, by offset; some of them asked for before their turn.
+    """Pages of one list, by offset, some of them requested ahead.
 
-    Left, it ends what is under way.
+    Leaving the context cancels the requests that are under way.
     """
 
     def __init__(
@@ -378,10 +377,10 @@ class _Ahead(Generic[ModelT]):
 
 
 def identities(rows: list[Any], key: str) -> Iterable[object]:
-    """What tells each row from the others: its identifier, else its content.
+    """The identity of each row: its identifier, else its content.
 
-    Equal rows without an identifier are told apart by their number on the page; on two pages
-    nothing tells them apart, and they count as one.
+    Equal rows without an identifier differ by their number on the page; those on two pages count
+    as one.
     """
     repeated: Counter[str] = Counter()
     for row in rows:

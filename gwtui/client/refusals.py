@@ -63,7 +63,7 @@ _ENDPOINTS = re.compile(r"\bendpoints?\b", re.IGNORECASE)
 
 
 def metadata_of(error: GatewayError) -> ErrorMetadata:
-    """What the refusal tells besides its message; empty for what tells nothing."""
+    """The metadata of a refusal; empty where it has none."""
     told = error.metadata if isinstance(error, StatusError) else {}
     return ErrorMetadata.model_validate(dict(told))
 
@@ -124,7 +124,7 @@ def _not_found(error: NotFoundError) -> RefusalKind:
 
 
 def refusal_details(error: GatewayError) -> tuple[str, ...]:
-    """What the refusal tells besides its message, a line each: reasons, steps, patterns, limits."""
+    """The details of a refusal, a line each: reasons, steps, patterns, limits."""
     told = metadata_of(error)
     return (*_routing(told), *_content(told), *_limits(told), *_others(error))
 

@@ -1,7 +1,7 @@
-"""What the requests made for one purpose cost, and what their lists lacked.
+"""Counts requests: those of one reading, with what its lists lacked, and those of the last minute.
 
-A reading often joins several lists into rows of its own. What they cost and what one of them lacked
-must not get lost on the way, whoever joins them: it is told where it happens.
+A reading often joins several lists into rows of its own. The number of their requests and what one
+of them lacked is noted where it happens, in the ``ReadingLog`` of the context (``reading_log``).
 """
 
 from __future__ import annotations
@@ -10,18 +10,19 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from gwtui.domain.clock import Clock
+from gwtui.records import dataclass
 
 
 @dataclass(slots=True)
 class Shortfall:
     """``unreadable`` counts rows that were left out, ``cut`` lists that ended before their end.
 
-    ``closed`` counts workspaces that came without an id: what is in them cannot be asked for.
+    ``closed`` counts workspaces that came without an id, so that their content cannot be read.
     """
 
     unreadable: int = 0
@@ -33,9 +34,9 @@ class Shortfall:
 
 
 PartListener = Callable[[Collection[Any], int | None], None]
-"""Takes the rows that have come so far, and how many there are; None when nobody says."""
+"""Takes the rows that have come so far, and the total; None where that is unknown."""
 
-PageTaker = Callable[[Sequence[Any]], Awaitable[None]]
+PageHandler = Callable[[Sequence[Any]], Awaitable[None]]
 """Takes the rows of a page that no page before it had; the next page waits for it."""
 
 
@@ -43,10 +44,9 @@ PageTaker = Callable[[Sequence[Any]], Awaitable[None]]
 class ReadingLog:
     """Requests that were sent, repeated ones included, and what the lists lacked.
 
-    ``trying`` is set for a reading that failed the last time: until something of it is answered
-    nothing is repeated, for whoever reads comes again by itself. A gateway that is down must not
-    be asked more often than one that is well. ``oldest`` is when the oldest part was read that was
-    there before, None where all of it is read now.
+    ``trying`` is set for a reading that failed the last time: until a request of it is answered,
+    none is repeated, so that a gateway that is down gets no more requests than one that is up.
+    ``oldest`` is when the oldest reused part was read, None where all of it is read now.
     """
 
     requests: int = 0
@@ -54,16 +54,16 @@ class ReadingLog:
     trying: bool = False
     oldest: datetime | None = None
     parts: list[PartListener] = field(default_factory=list, repr=False)
-    """Who is told what has come of a long list while the rest is still read."""
-    taker: PageTaker | None = field(default=None, repr=False)
-    """Who takes each page of a list instead of the whole."""
+    """Called with the rows of a long list so far, while the rest is still read."""
+    page_handler: PageHandler | None = field(default=None, repr=False)
+    """Called with each page of a list, which is then not kept."""
 
 
 _current: ContextVar[ReadingLog | None] = ContextVar("reading_log", default=None)
 
 
 @contextmanager
-def logged(log: ReadingLog | None = None, *, trying: bool = False) -> Iterator[ReadingLog]:
+def reading_log(log: ReadingLog | None = None, *, trying: bool = False) -> Iterator[ReadingLog]:
     """Log everything that is read inside, in tasks begun inside too; in ``log`` where given."""
     if log is None:
         log = ReadingLog(trying=trying)
@@ -75,27 +75,27 @@ def logged(log: ReadingLog | None = None, *, trying: bool = False) -> Iterator[R
 
 
 def request_sent() -> None:
-    """One more request."""
+    """Count one more request."""
     log = _current.get()
     if log is not None:
         log.requests += 1
 
 
 def request_answered() -> None:
-    """The gateway is there: what fails from now on is worth repeating."""
+    """Note that the gateway answers: reads that fail from now on are repeated."""
     log = _current.get()
     if log is not None:
         log.trying = False
 
 
-def repeats() -> bool:
+def may_retry() -> bool:
     """Whether a read that fails is to be repeated."""
     log = _current.get()
     return log is None or not log.trying
 
 
 def list_read(unreadable: int, *, complete: bool) -> None:
-    """One list was read."""
+    """Note that one list was read, and what it lacks."""
     log = _current.get()
     if log is not None:
         log.lacks.unreadable += unreadable
@@ -103,30 +103,30 @@ def list_read(unreadable: int, *, complete: bool) -> None:
 
 
 def part_read(rows: Collection[Any], total: int | None) -> None:
-    """So much of a list was read, and more is to come. ``rows`` grows on: take what is needed."""
+    """Report the rows of a list so far. ``rows`` still grows: listeners copy what they need."""
     log = _current.get()
     for listener in () if log is None else tuple(log.parts):
         listener(rows, total)
 
 
-def page_taker() -> PageTaker | None:
-    """Who takes each page of what is read; None where the whole list is wanted."""
+def page_handler() -> PageHandler | None:
+    """What each page is handed to; None where the list is read as a whole."""
     log = _current.get()
-    return None if log is None else log.taker
+    return None if log is None else log.page_handler
 
 
 def workspaces_closed(number: int) -> None:
-    """So many workspaces cannot be asked for what is in them."""
+    """Count workspaces without an id, whose content cannot be read."""
     log = _current.get()
     if log is not None:
         log.lacks.closed += number
 
 
 def include(part: ReadingLog, *, requests: bool = False, read_at: datetime | None = None) -> None:
-    """Something was read with a log of its own, and is used here.
+    """Add a part that was read with a log of its own.
 
-    Its ``requests`` count where they were made for this reading. ``read_at`` is given when it was
-    there before.
+    Its ``requests`` count where they were made for this reading; ``read_at`` is given for a part
+    that is reused.
     """
     log = _current.get()
     if log is None:
@@ -146,7 +146,7 @@ WINDOW = 60
 """Seconds that are counted."""
 
 
-class Recent(NamedTuple):
+class RecentRequests(NamedTuple):
     """The requests of the last ``WINDOW`` seconds; ``limited`` were answered with 429."""
 
     reads: int = 0
@@ -175,7 +175,7 @@ class Traffic:
         self._seconds: deque[_Second] = deque()
 
     def sent(self, *, read: bool) -> None:
-        """One more request leaves."""
+        """Count one more request."""
         second = self._now()
         if read:
             second.reads += 1
@@ -183,13 +183,13 @@ class Traffic:
             second.writes += 1
 
     def limited(self) -> None:
-        """The gateway asked for fewer."""
+        """Count an answer of 429."""
         self._now().limited += 1
 
-    def recent(self) -> Recent:
-        """The last minute."""
+    def recent(self) -> RecentRequests:
+        """The counts of the last minute."""
         self._forget()
-        return Recent(
+        return RecentRequests(
             sum(second.reads for second in self._seconds),
             sum(second.writes for second in self._seconds),
             sum(second.limited for second in self._seconds),
@@ -222,8 +222,8 @@ def request_ids() -> Iterator[list[str]]:
         _collecting.reset(token)
 
 
-def answered(request_id: str | None) -> None:
-    """Note the id of a write that was answered; nothing happens where nobody collects."""
+def write_answered(request_id: str | None) -> None:
+    """Note the id of a write that was answered, for ``request_ids``."""
     found = _collecting.get()
     if found is not None and request_id is not None:
         found.append(request_id)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from gwtui.client.call import Answer, Call, Caller
@@ -16,8 +15,9 @@ from gwtui.client.errors import (
     RateLimitedError,
     ServerError,
 )
-from gwtui.client.request_log import repeats, request_answered, request_sent
+from gwtui.client.request_log import may_retry, request_answered, request_sent
 from gwtui.domain.clock import Clock
+from gwtui.records import dataclass
 
 MAX_RETRIES = 3
 """Attempts after the first."""
@@ -66,7 +66,7 @@ class RetryingCaller:
             try:
                 return await self._send(call)
             except GatewayError as error:
-                if not (is_passing(error) and repeats()):
+                if not (is_transient(error) and may_retry()):
                     raise
                 wait = self._wait(attempt, error)
                 if self._clock.monotonic() - started + wait > BUDGET:
@@ -94,7 +94,7 @@ class RetryingCaller:
             self._on_retry(notice)
 
 
-def is_passing(error: GatewayError) -> bool:
+def is_transient(error: GatewayError) -> bool:
     """Whether the same read may succeed a moment later."""
     if isinstance(error, ConnectFailedError):
         return error.temporary

@@ -15,7 +15,6 @@ import os
 import socket
 import ssl
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from http import HTTPStatus
 from typing import Any
@@ -42,9 +41,10 @@ from gwtui.client.errors import (
     ReadOnlyError,
     UnreadableAnswerError,
 )
-from gwtui.client.request_log import Traffic, answered
+from gwtui.client.request_log import Traffic, write_answered
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.domain.known_secrets import Secret, hider, is_short, remember
+from gwtui.domain.known_secrets import Secret, is_short, redactor, remember
+from gwtui.records import dataclass
 
 logger = logging.getLogger("gwtui.client")
 
@@ -127,11 +127,11 @@ class Transport:
         if isinstance(outcome, GatewayError):
             raise outcome
         if not call.is_read:
-            answered(outcome.request_id)
+            write_answered(outcome.request_id)
         return outcome
 
     def _admitted(self, call: Call) -> str:
-        """Where the call goes, if it may. Raises GatewayError before any I/O."""
+        """The target of a call that may be sent. Raises GatewayError before any I/O."""
         if self.gate.closed is not None and not call.is_read:
             raise ReadOnlyError(
                 f"read-only: {call.method} {call.template} was not sent, {self.gate.closed}"
@@ -243,13 +243,13 @@ class Transport:
         A very short secret stays: it could be anything in the answer.
         """
         found = [secret for secret in self._secrets(call) if _holds(body, secret)]
-        return redacted(answer, hider(found)) if found else answer
+        return redacted(answer, redactor(found)) if found else answer
 
     def _redactor(self, call: Call) -> Callable[[str], str]:
         """A service may repeat a secret in an error; it must not travel on from here."""
         secrets = self._secrets(call)
         remember(*secrets)
-        return hider(secrets)
+        return redactor(secrets)
 
     def _secrets(self, call: Call) -> list[Secret]:
         """The token, and what the request itself carries, such as a provider's key."""

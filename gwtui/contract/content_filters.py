@@ -13,6 +13,7 @@ from pydantic_core import PydanticCustomError
 
 from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel, wire
+from gwtui.contract.values import BAD_PATTERN
 
 _REPEATS = frozenset({_constants.MAX_REPEAT, _constants.MIN_REPEAT, _constants.POSSESSIVE_REPEAT})
 _LOOKAROUNDS = frozenset({_constants.ASSERT, _constants.ASSERT_NOT})
@@ -120,8 +121,6 @@ PII_SLUGS = ("email", "phone", "ssn", "credit-card", "ip-address", "person-name"
 BUILTIN_SLUGS = (*PII_SLUGS, PROMPT_INJECTION, "secrets")
 BUILTIN_LABELS = {slug: f"[{slug.replace('-', '_').upper()}]" for slug in PII_SLUGS}
 MAX_PATTERN = 100_000
-BAD_PATTERN = "invalid_regex_pattern"
-"""The service's name for a pattern that it refuses."""
 
 
 class BuiltinFilter(ResponseModel):

@@ -11,9 +11,6 @@ from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel, wire
 from gwtui.contract.scalars import Number, Timestamp
 
-ACTIVITY_DAYS = 30
-"""Completed UTC days that the gateway keeps."""
-
 
 class Credits(ResponseModel):
     """What was bought and what is used, in USD, for the whole account."""

@@ -104,6 +104,10 @@ WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", 
 
 DEFAULT_PAGE = 50
 MAX_PAGE = 100
+ACTIVITY_DAYS = 30
+"""Completed UTC days that the gateway keeps the activity of."""
+BAD_PATTERN = "invalid_regex_pattern"
+"""The gateway's name for a pattern of a content filter that it refuses."""
 KEYS_PAGE = 100
 """GET /keys has no limit parameter: a page is always this long."""
 MODELS_PAGE = 500

@@ -1,6 +1,6 @@
-"""What was found on a write in doubt, and how that reads.
+"""What was found about an in-doubt write, and how that is shown.
 
-It says how things are, never what became of the write: that is for a person to decide.
+It says what there is now, never whether the write happened: that is for a person to decide.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gwtui.client.paging import Listing
 from gwtui.crud import cells
 from gwtui.crud.columns import text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, Section
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT, same
 from gwtui.domain.times import age, utc
 from gwtui.local.audit import AuditedChange, one_line
@@ -25,14 +25,14 @@ from gwtui.local.journal import DIED, OpenIntent
 Verdict = Literal[
     "as wanted", "as before", "as before and wanted", "something else", "not as before", "not known"
 ]
-"""How a thing is now, beside what it was before the write and what the write was to make it.
+"""A value now, compared with the value before the write and the one that the write was to set.
 
 "not as before" where it cannot be told what was wanted, such as another stored key.
 """
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class FieldComparison:
     """One field, as texts for people; ``before`` None where there was nothing before."""
 
     label: str
@@ -44,7 +44,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A thing that was made near the time of the write, and how it compares with what was wanted.
+    """A resource that was made near the time of the write, compared with what was to be made.
 
     ``apart`` is how long after the write was sent it was made, by the gateway's clock; negative
     before, None when the gateway does not say when. ``made_by`` names another write of this
@@ -55,7 +55,7 @@ class Candidate:
     name: str
     made_at: datetime | None
     apart: timedelta | None
-    compared: tuple[Compared, ...]
+    compared: tuple[FieldComparison, ...]
     route: str
     made_by: str = ""
     item: Any = None
@@ -68,17 +68,17 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Everything that was found on one write in doubt.
+    """Everything that was found about one in-doubt write.
 
     A creation has ``candidates``, nearest first, out of those made less than ``reach`` before or
-    after; any other write has ``compared``, the thing itself as it is now. ``said`` tells in
-    sentences how far was looked and what cannot be known. ``route`` is where the thing is shown.
+    after; any other write has ``compared``, the thing itself as it is now. ``said`` are
+    sentences: how far the search went, what cannot be known. ``route`` is where it is shown.
     """
 
     intent: OpenIntent
     said: tuple[str, ...]
     candidates: tuple[Candidate, ...] = ()
-    compared: tuple[Compared, ...] = ()
+    compared: tuple[FieldComparison, ...] = ()
     route: str = ""
     reach: timedelta | None = None
 
@@ -89,7 +89,7 @@ class Evidence:
 
 
 def verdict(before: Any, wanted: Any, present: Any) -> Verdict:
-    """How ``present`` stands; each is ABSENT where it is not known."""
+    """The verdict on ``present``; each value is ABSENT where it is not known."""
     if present is ABSENT:
         return "not known"
     as_before = before is not ABSENT and alike(before, present)
@@ -104,12 +104,12 @@ def verdict(before: Any, wanted: Any, present: Any) -> Verdict:
 
 def compared(
     label: str, format: Callable[[Any], str], before: Any, wanted: Any, present: Any, note: str = ""
-) -> Compared:
-    """Three values as one line; each is ABSENT where it is not known. ``note`` follows the last."""
+) -> FieldComparison:
+    """The three values as texts; each may be ABSENT: not known. ``note`` follows the last."""
     was, goal, now = (
         UNKNOWN if one is ABSENT else format(one) for one in (before, wanted, present)
     )
-    return Compared(label, was, goal, now + note, verdict(before, wanted, present))
+    return FieldComparison(label, was, goal, now + note, verdict(before, wanted, present))
 
 
 def alike(one: Any, other: Any) -> bool:
@@ -135,27 +135,29 @@ def before_of(intent: OpenIntent) -> Mapping[str, Any]:
 
 
 def incomplete(listed: Listing[Any]) -> tuple[str, ...]:
-    """The sentence on a list that may lack some."""
+    """A sentence where the list may lack items, else nothing."""
     whole = listed.complete and not listed.unreadable
     return () if whole else ("The list is not whole: who is not in it is not known.",)
 
 
-def why(intent: OpenIntent) -> str:
+def unknown_reason(intent: OpenIntent) -> str:
     """Why the outcome of a write is not known."""
     return intent.message or DIED
 
 
 T = TypeVar("T")
 
+_LONG = 300
+
 REACHES = (timedelta(minutes=5), timedelta(hours=1), timedelta(hours=24))
-"""How far before and after a write is looked, one after the other, when a person asks for more."""
+"""How far before and after a write the search goes, further each time a person asks for more."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeWindow:
     """``sent`` is when the write left, by the gateway's clock; ``unsure`` how well that is known.
 
-    ``reach`` is how far before and after it is looked.
+    ``reach`` is how far before and after that the search goes.
     """
 
     sent: datetime
@@ -195,8 +197,8 @@ class TimeWindow:
 
 
 @dataclass(frozen=True, slots=True)
-class Near(Generic[T]):
-    """What was made inside of a window, nearest first, and what can not be told of the rest.
+class NearbyItems(Generic[T]):
+    """Items that were made inside of a window, nearest first, and what is known of the others.
 
     ``nearest_outside`` is when the nearest other one was made; ``undated`` counts those of which
     the gateway does not say when they were made.
@@ -207,10 +209,10 @@ class Near(Generic[T]):
     undated: int
 
 
-def near(
+def created_near(
     window: TimeWindow, items: Iterable[T], made_at: Callable[[T], datetime | None]
-) -> Near[T]:
-    """Sort out what was made near."""
+) -> NearbyItems[T]:
+    """Sort items by whether they were made inside of a window."""
     inside: list[tuple[timedelta, int, T]] = []
     outside: list[tuple[timedelta, datetime]] = []
     undated = 0
@@ -224,12 +226,7 @@ def near(
             outside.append((abs(window.apart(made)), made))
     nearest = min(outside)[1] if outside else None
     ordered = sorted(inside, key=lambda one: one[:2])
-    return Near(tuple(item for _, _, item in ordered), nearest, undated)
-
-
-# How it reads -------------------------------------------------------------------------------------
-
-_LONG = 300
+    return NearbyItems(tuple(item for _, _, item in ordered), nearest, undated)
 
 
 def name_of(evidence: Evidence) -> str:
@@ -248,12 +245,12 @@ def apart_text(apart: timedelta | None) -> str:
 
 
 def _agreement(one: Candidate) -> str:
-    """How many of the fields are as wanted."""
+    """Such as "3 of 4": fields that are as wanted, of those that are known."""
     known = [line for line in one.compared if line.verdict != "not known"]
     return f"{one.as_wanted} of {len(known)}" if known else cells.DASH
 
 
-COLUMNS: tuple[Column[Candidate], ...] = (
+CANDIDATE_COLUMNS: tuple[Column[Candidate], ...] = (
     text_column("name", "Made near that time", lambda one: one.name, 20, 0, help="what was made"),
     Column(
         "apart",
@@ -290,11 +287,11 @@ COLUMNS: tuple[Column[Candidate], ...] = (
 
 
 def about(evidence: Evidence, now: datetime) -> Sequence[DetailRow]:
-    """The write itself, and how far was looked."""
+    """The write itself, and how far the search went."""
     intent = evidence.intent
     rows = [
         DetailRow("sent", Cell(utc(intent.at, seconds=True)), cells.ago(intent.at, now).text),
-        DetailRow("in doubt", cells.prose(why(intent), _LONG)),
+        DetailRow("in doubt", cells.prose(unknown_reason(intent), _LONG)),
     ]
     if evidence.said:
         rows.append(DetailRow("found", cells.prose(" ".join(evidence.said), 2 * _LONG)))
@@ -315,12 +312,12 @@ def _text(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def compared_rows(lines: Sequence[Compared]) -> Sequence[DetailRow]:
-    """Field by field: how it is, what that is, and what else it could be."""
+def compared_rows(lines: Sequence[FieldComparison]) -> Sequence[DetailRow]:
+    """Field by field: the present value, the verdict, and the other values."""
     return [DetailRow(one.label, cells.text(one.present), _verdict(one)) for one in lines]
 
 
-def _verdict(one: Compared) -> str:
+def _verdict(one: FieldComparison) -> str:
     parts: list[str] = [one.verdict]
     if one.verdict not in {"as wanted", "as before and wanted"}:
         parts.append(f"wanted {one.wanted}")
@@ -337,8 +334,10 @@ def of_candidate(one: Candidate, now: datetime) -> Sequence[DetailRow]:
     return [*rows, *compared_rows(one.compared), DetailRow("id", cells.text(one.identity))]
 
 
-ABOUT: tuple[Section[Evidence], ...] = (
+EVIDENCE_SECTIONS: tuple[Section[Evidence], ...] = (
     Section("What is known", about),
     Section("How it is now", lambda evidence, _now: compared_rows(evidence.compared)),
 )
-CANDIDATE: tuple[Section[Candidate], ...] = (Section("Beside what was wanted", of_candidate),)
+CANDIDATE_SECTIONS: tuple[Section[Candidate], ...] = (
+    Section("Beside what was wanted", of_candidate),
+)

@@ -83,12 +83,12 @@ class WriteExecutor:
         if plan.parts:
             raise ValueError("a plan of several requests is carried out part by part")
         if plan.obstacles:
-            return await self.turn_away(confirmation, " ".join(plan.obstacles))
+            return await self.reject(confirmation, " ".join(plan.obstacles))
         claim = _claim(plan)
         if plan.id in self._spent:
             return Refused(NotSentError("This change was sent already; it is not sent twice."))
         if claim in self._under_way:
-            return await self.turn_away(
+            return await self.reject(
                 confirmation,
                 f"Not sent: “{self._under_way[claim]}” is still under way. "
                 "Wait for its answer, then try again.",
@@ -108,10 +108,10 @@ class WriteExecutor:
         task.add_done_callback(done)
         return await asyncio.shield(task)
 
-    async def turn_away(self, confirmation: Confirmation[Any], why: str) -> Refused:
+    async def reject(self, confirmation: Confirmation[Any], why: str) -> Refused:
         """Refuse what was agreed to without sending it. That it was tried is in the audit log."""
         error = NotSentError(why)
-        await asyncio.to_thread(self.write_log.turned_away, confirmation, error)
+        await asyncio.to_thread(self.write_log.rejected, confirmation, error)
         return Refused(error)
 
     async def settle(self, timeout: float) -> int:  # noqa: ASYNC109 - a bound, not an error

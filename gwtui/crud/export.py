@@ -8,9 +8,8 @@ from io import StringIO
 from typing import Any, Literal, TypeVar
 
 from gwtui.crud.resource import Column, ResourceSpec
-from gwtui.domain.cells import UNKNOWN, SortValue
-from gwtui.domain.csv_text import exact_text, write_csv
-from gwtui.domain.exact_json import exact_json, masked
+from gwtui.domain.cell_values import UNKNOWN, SortValue
+from gwtui.domain.serialize import exact_json, exact_text, masked, write_csv
 
 T = TypeVar("T")
 
@@ -26,9 +25,9 @@ def raw_object(spec: ResourceSpec[T], row: T) -> Any:
 
 
 def raw_objects(spec: ResourceSpec[T], rows: Sequence[T]) -> list[Any]:
-    """Every object that the gateway sent; a row may be made of several.
+    """The objects that the gateway sent for the rows; a row may be made of several, or of none.
 
-    What it did not send, such as a default guardrail that nobody made yet, is none.
+    None: a default guardrail that was never changed, for one.
     """
     found: list[Any] = []
     for row in rows:

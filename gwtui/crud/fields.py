@@ -15,7 +15,7 @@ from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.plan import Change
-from gwtui.crud.text import (
+from gwtui.crud.plan_text import (
     DEFAULT_WORKSPACE,
     MOST_NAMED,
     NAME_LIMIT,

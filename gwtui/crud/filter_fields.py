@@ -1,4 +1,4 @@
-"""What the filter of a declared list can name, and the values that its rows have there."""
+"""The fields that the filter of a declared list knows, their values, and completions of both."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from gwtui.crud.resource import Column, Facets, ResourceSpec
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.filter_completion import FilterField, Suggestions, suggestions
 
 _ROWS = 1_000
@@ -19,7 +19,7 @@ _LONGEST = 40
 def suggested(
     spec: ResourceSpec[Any], rows: Iterable[Any], text: str, now: datetime
 ) -> Suggestions:
-    """What can stand at the end of a filter of these rows; ``text`` reaches to the cursor."""
+    """The completions of a filter of these rows; ``text`` reaches to the cursor."""
     columns, facets = spec.columns, spec.facets
     return suggestions(
         text,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from uuid import uuid4
 
 from gwtui.client.errors import GatewayError
+from gwtui.records import dataclass
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -17,13 +18,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-WayBack = Callable[["GatewayClient", datetime], Awaitable["Plan[Any]"]]
-"""Plans how a write is taken back, from what is there at the present moment.
+UndoPlanner = Callable[["GatewayClient", datetime], Awaitable["Plan[Any]"]]
+"""Plans how a write is taken back, from a fresh reading.
 
 Raises CannotUndoError when that is not possible any more, GatewayError when it cannot be read.
 """
-Undo = Callable[[T], WayBack]
-"""Gives the way back from a write with this answer; it must not hold on to a secret in it."""
+Undo = Callable[[T], UndoPlanner]
+"""Makes the planner from the answer of the write; it must not hold on to a secret in that."""
 Danger = Literal["low", "high"]
 ConfirmationKind = Literal["form", "dialog", "typed", "command line"]
 """How a person agreed: submitted a form, chose in a dialog, typed a name, gave --yes."""
@@ -51,9 +52,9 @@ class Plan(Generic[T]):
     request. ``danger`` "high" means that it cannot be undone: no single key confirms it.
     ``identify`` gives the identity of what the request made. ``id`` ties the journal's lines
     together; a plan is carried out at most once. ``parts`` are the plans that are confirmed as this
-    one, each a request of its own: this one itself is then never sent. ``keep`` brings an answer
-    that is given once into safety before anything else can fail; it may block, and what it raises
-    changes nothing about the outcome. ``undo`` gives the way back, None where there is none;
+    one, each a request of its own: this one itself is then never sent. ``keep`` stores an answer
+    that is given only once before anything else can fail; it may block, and what it raises
+    changes nothing about the outcome. ``undo`` plans how it is taken back, None where nothing can;
     ``undoes`` is the id of the plan whose change this one takes back. ``before`` goes to the
     journal, to tell afterwards what a lost answer left behind: the fields that change, as the
     gateway gave them in the fresh reading, by their names on the wire.

@@ -1,6 +1,6 @@
-"""Looking into a write in doubt: what there is now, beside what was there and what was wanted.
+"""Inspects an in-doubt write: what there is now, compared with the values before and those sent.
 
-Nothing is sent but reads. How a resource is read again and compared comes from its declaration.
+Only reads are sent. How a resource is read again and compared comes from its declaration.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from gwtui.contract.response import ResponseModel
 from gwtui.crud.evidence import (
     REACHES,
     Candidate,
-    Compared,
     Evidence,
+    FieldComparison,
     TimeWindow,
     before_of,
-    near,
+    created_near,
     verdict,
 )
 from gwtui.crud.fields import PlanContext
-from gwtui.crud.text import count
+from gwtui.crud.plan_text import count
 from gwtui.crud.writes import Writes
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.journal import OpenIntent
@@ -41,10 +41,10 @@ _MOST_UNDATED = 20
 
 @dataclass(frozen=True, slots=True)
 class InspectionContext:
-    """One look into one write in doubt.
+    """What one inspection of one in-doubt write works with.
 
-    ``reach`` is how far before and after it is looked for what it may have made; ``makers`` names
-    the other writes of this machine by what they are known to have made.
+    ``reach`` is how far before and after the write the search for what it may have made goes;
+    ``makers`` names other writes of this machine by the identity of what they made.
     """
 
     client: GatewayClient
@@ -59,17 +59,19 @@ class InspectionContext:
         return TimeWindow.around(self.intent.at, self.client.skew, self.reach)
 
     def since(self, row: Any | None) -> str:
-        """When a row came to be, beside the moment of the write; empty where that is not told."""
+        """When a row was made, relative to the write; empty where the gateway does not say."""
         made = None if row is None else row.created_at
         return "" if made is None else f", {self.window.beside(made)}"
 
 
-async def look_at(look: InspectionContext, writes: Writes[Any], context: PlanContext) -> Evidence:
-    """What can be found on a creation, a deletion or any other change. Raises GatewayError.
+async def inspect_write(
+    look: InspectionContext, writes: Writes[Any], context: PlanContext
+) -> Evidence:
+    """What there is to find about a creation, a deletion or any other change. Raises GatewayError.
 
     ``writes`` is the declaration of what it was about, ``context`` has the names to show.
     """
-    one = _Look(look, writes.for_row(None, context.dialect), context)
+    one = _Inspection(look, writes.for_row(None, context.dialect), context)
     if look.intent.action.endswith(_CREATE):
         return await one.of_creation()
     if look.intent.action.endswith(_DELETE):
@@ -78,8 +80,8 @@ async def look_at(look: InspectionContext, writes: Writes[Any], context: PlanCon
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
-    """One look into one write, by the declaration of what it was about."""
+class _Inspection:
+    """The inspection of one write, by the declaration of what it was about."""
 
     look: InspectionContext
     writes: Writes[Any]
@@ -105,7 +107,7 @@ class _Look:
         except NotFoundError:
             gone = "The workspace in which it was to be made no longer exists."
             return Evidence(self._intent, (gone,), reach=self.look.reach)
-        found = near(self.look.window, listed.items, _made_at)
+        found = created_near(self.look.window, listed.items, _made_at)
         candidates = tuple(map(self._candidate, found.inside))
         undated = [self._candidate(item) for item in listed.items if _made_at(item) is None]
         where = "in that workspace" if scoped else "in the account"
@@ -176,7 +178,7 @@ class _Look:
         """Whether the thing is there. Raises GatewayError."""
         present = await self._present()
         state = _GONE if present is None else _THERE
-        line = Compared(
+        line = FieldComparison(
             f"The {self.writes.noun}", _THERE, _GONE, state, verdict(_THERE, _GONE, state)
         )
         if present is None:
@@ -194,7 +196,7 @@ class _Look:
         return found
 
     def _changed(self, present: Any) -> tuple[str, ...]:
-        """When it was changed last, where the gateway tells."""
+        """When it was changed last, where the gateway says so."""
         made = getattr(present, "updated_at", None)
         if made is None:
             return ()
@@ -204,7 +206,7 @@ class _Look:
 
     def _compare(
         self, present: ResponseModel, wanted: Mapping[str, Any], before: Mapping[str, Any] | None
-    ) -> tuple[Compared, ...]:
+    ) -> tuple[FieldComparison, ...]:
         """Every field that was wanted; ``before`` None where there was nothing before."""
         labels, now = self.writes.fields.labels, self.writes.sent_by_gateway(present)
         goal, then = self._read(wanted), None if before is None else self._read(before)
@@ -215,7 +217,7 @@ class _Look:
         ):
             was = ABSENT if then is None else then.get(name, ABSENT)
             found.append(
-                Compared(
+                FieldComparison(
                     labels.get(name, safe_line(name, 30)),
                     None if then is None else self._format(name, was),
                     self._wish(name, wanted[name], goal),

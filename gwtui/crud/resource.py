@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from gwtui.domain import cells
+from gwtui.domain import cell_values
+from gwtui.records import dataclass
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
 from gwtui.watch.hub import Scope as Scope  # noqa: PLC0414 - part of a declaration
@@ -25,12 +26,12 @@ _NAMES = frozenset({"name", "slug", "mail", "label", "tag"})
 """Columns that hold what people call a row besides."""
 _NO_NAME = re.compile(r"[\W_]+")
 
-_TELLING = 3
-"""Columns that tell rows of one name apart."""
+_MOST_COMPARED = 3
+"""Columns whose values may tell rows of one name apart, at most."""
 
-Tone = cells.Tone
-SortValue = cells.SortValue
-ValueKind = cells.ValueKind
+Tone = cell_values.Tone
+SortValue = cell_values.SortValue
+ValueKind = cell_values.ValueKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +179,7 @@ class ResourceSpec(Generic[T]):
     """Where its ``Writes`` stand, as "module:NAME": loaded when something is to be written."""
 
     def names(self, now: datetime) -> Names[T]:
-        """What a row goes by at that moment: its identity, its name, and columns that name it."""
+        """The names of a row: its identity, its name, and columns that name it."""
         also = [column.export for column in self.columns if column.id in _NAMES and column.export]
 
         def names(row: T) -> Sequence[str | None]:
@@ -188,12 +189,12 @@ class ResourceSpec(Generic[T]):
         return names
 
     def differences(self, rows: Sequence[T], now: datetime) -> list[str]:
-        """What tells rows of one name apart, a text for each; empty where no column does."""
+        """A text for each row by which rows of one name differ; empty where no column differs."""
         texts = [
             (column.title, [column.cell(row, now).text for row in rows])
             for column in sorted(self.columns, key=lambda column: column.priority)
         ]
-        telling = [(title, cells) for title, cells in texts if len(set(cells)) > 1][:_TELLING]
+        telling = [(title, cells) for title, cells in texts if len(set(cells)) > 1][:_MOST_COMPARED]
         return [
             " · ".join(f"{title.lower()} {cells[place]}" for title, cells in telling)
             for place in range(len(rows))
@@ -270,5 +271,5 @@ class RowFields(dict[str, Callable[[], "SortValue"]], Generic[T]):
 
 def row_text(cells: Sequence[Callable[[T, datetime], Cell]], item: T, now: datetime) -> str:
     """The casefolded text of every cell of a row."""
-    # A separator that no query can contain keeps words from matching across cells.
+    # A separator that no query can contain keeps words from matching across cell_values.
     return "\n".join([cell(item, now).text for cell in cells]).casefold()

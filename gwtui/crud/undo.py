@@ -1,13 +1,13 @@
-"""Taking changes back: what was carried out in this session, and the way back where there is one.
+"""Undo: the changes that were applied in this session, and the plans that take them back.
 
-The way back is an ordinary plan with a confirmation of its own. It is made from a fresh reading:
-where somebody changed the same thing since, that is said and nothing is offered.
+Such a plan is an ordinary one with a confirmation of its own. It is made from a fresh reading:
+where somebody changed the same field since, CannotUndoError says so and there is no plan.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
@@ -27,10 +27,11 @@ from gwtui.crud.bulk import (
     effects_of_parts,
     left_out_lines,
 )
-from gwtui.crud.plan import Plan, Undo, WayBack, bundle, bundle_alike
-from gwtui.domain.cells import UNKNOWN
+from gwtui.crud.plan import Plan, Undo, UndoPlanner, bundle, bundle_alike
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT, ThreeWayField, three_way
 from gwtui.domain.safe_text import safe_line
+from gwtui.records import dataclass
 
 M = TypeVar("M", bound=ResponseModel)
 T = TypeVar("T")
@@ -42,31 +43,32 @@ _MOST = 50
 
 
 class CannotUndoError(Exception):
-    """There is no way back any more; the message says why, fit to show to a person."""
+    """It cannot be taken back any more; the message says why, fit to show to a person."""
 
 
 @dataclass(frozen=True, slots=True)
-class PartDone:
-    """One of many changes that were agreed to together, and its own way back."""
+class AppliedPart:
+    """One of many changes that were agreed to together; ``undo`` plans how it is taken back."""
 
     plan_id: str
     identity: str
     name: str
-    way: WayBack
+    undo: UndoPlanner
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Done:
-    """A change that was carried out. Its plan is not kept: what it sent may hold a secret.
+class AppliedChange:
+    """A change that was applied; ``undo`` plans how it is taken back, None where nothing can.
 
+    Its plan is not kept: what it sent may hold a secret.
     ``parts`` are the changes of a plan for many that can be taken back, each by itself.
     """
 
     plan_id: str
     title: str
-    way: WayBack | None
+    undo: UndoPlanner | None
     at: datetime
-    parts: tuple[PartDone, ...] = ()
+    parts: tuple[AppliedPart, ...] = ()
 
 
 class UndoList:
@@ -74,13 +76,13 @@ class UndoList:
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         self._now = now
-        self._done: list[Done] = []
+        self._done: list[AppliedChange] = []
 
     def add(self, plan: Plan[T], value: T) -> None:
         """Remember a change, also one that cannot be taken back. An undo itself is not kept."""
         if plan.undoes is None:
-            way = None if plan.undo is None else plan.undo(value)
-            done = Done(plan.id, plan.title, way, self._now())
+            undo = None if plan.undo is None else plan.undo(value)
+            done = AppliedChange(plan.id, plan.title, undo, self._now())
             self._done = [*self._done, done][-_MOST:]
 
     def add_many(self, plan: Plan[Any], carried_out: Sequence[tuple[BulkPart, Any]]) -> None:
@@ -88,22 +90,22 @@ class UndoList:
         if plan.undoes is not None or not carried_out:
             return
         parts = tuple(
-            PartDone(part.plan.id, part.identity, part.name, part.plan.undo(answer))
+            AppliedPart(part.plan.id, part.identity, part.name, part.plan.undo(answer))
             for part, answer in carried_out
             if part.plan.undo is not None
         )
 
-        async def way(client: GatewayClient, now: datetime) -> Plan[Any]:
-            return await _parts_back(parts, client, now)
+        async def plan_parts(client: GatewayClient, now: datetime) -> Plan[Any]:
+            return await _undo_parts(parts, client, now)
 
-        done = Done(plan.id, plan.title, way if parts else None, self._now(), parts)
+        done = AppliedChange(plan.id, plan.title, plan_parts if parts else None, self._now(), parts)
         self._done = [*self._done, done][-_MOST:]
 
-    def latest(self) -> Done | None:
+    def latest(self) -> AppliedChange | None:
         """The newest change that can still be taken back."""
         since = self._now() - UNDO_TIME
         for done in reversed(self._done):
-            if done.way is not None:
+            if done.undo is not None:
                 return done if done.at > since else None
         return None
 
@@ -113,45 +115,45 @@ class UndoList:
         done = self.latest()
         return done is not None and done is self._done[-1]
 
-    def after(self, done: Done) -> tuple[str, ...]:
-        """Titles of what was done after that change and has no way back, the newest first."""
+    def after(self, done: AppliedChange) -> tuple[str, ...]:
+        """Titles of the changes after that one, the newest first; none can be taken back."""
         place = self._done.index(done)
         return tuple(later.title for later in reversed(self._done[place + 1 :]))
 
     def why_not(self) -> str:
-        """Why there is nothing to take back."""
+        """Why no change can be taken back, as a sentence."""
         minutes = int(UNDO_TIME.total_seconds() // 60)
         if not self._done:
             return "Nothing was changed in this session"
         last = self._done[-1]
-        if last.way is None:
+        if last.undo is None:
             return f"{last.title}: this cannot be undone"
         return f"{last.title}: that was more than {minutes} minutes ago, too long to undo it"
 
-    def forget(self, done: Done) -> None:
-        """It was taken back, or never can be."""
+    def forget(self, done: AppliedChange) -> None:
+        """Remove a change: it was taken back, or never can be."""
         self._done = [one for one in self._done if one is not done]
 
-    def undone(self, done: Done, plan_ids: Collection[str]) -> None:
-        """Some of its parts were taken back; those that are left can be taken back still."""
+    def undone(self, done: AppliedChange, plan_ids: Collection[str]) -> None:
+        """Remove parts of a change that were taken back; the rest can still be."""
         left = tuple(part for part in done.parts if part.plan_id not in plan_ids)
 
-        async def way(client: GatewayClient, now: datetime) -> Plan[Any]:
-            return await _parts_back(left, client, now)
+        async def plan_left(client: GatewayClient, now: datetime) -> Plan[Any]:
+            return await _undo_parts(left, client, now)
 
-        rest = [replace(done, way=way, parts=left)] if left else []
+        rest = [replace(done, undo=plan_left, parts=left)] if left else []
         place = self._done.index(done)
         self._done = [*self._done[:place], *rest, *self._done[place + 1 :]]
 
-    def bulk(self, client: GatewayClient, done: Done, plan: Plan[Any]) -> BulkPlan:
-        """The way back from many changes, as ``plan`` gave it, to be carried out one by one."""
+    def bulk(self, client: GatewayClient, done: AppliedChange, plan: Plan[Any]) -> BulkPlan:
+        """What ``plan`` planned for a change of many parts, as requests to be sent one by one."""
         of_id = {part.plan_id: part for part in done.parts}
         found = [(of_id[back.undoes or ""], back) for back in plan.parts]
         by_identity = {part.identity: part for part, _ in found}
 
         async def again(identity: str) -> Plan[Any]:
             try:
-                return await by_identity[identity].way(client, self._now())
+                return await by_identity[identity].undo(client, self._now())
             except CannotUndoError as error:
                 raise LeftOutError(str(error)) from None
 
@@ -161,19 +163,19 @@ class UndoList:
         parts = tuple(BulkPart(part.identity, part.name, back) for part, back in found)
         return BulkPlan(operation, plan, parts, ())
 
-    async def plan(self, client: GatewayClient, done: Done) -> Plan[Any]:
+    async def plan(self, client: GatewayClient, done: AppliedChange) -> Plan[Any]:
         """The plan that takes a change back. Raises CannotUndoError and GatewayError."""
-        if done.way is None:
+        if done.undo is None:
             raise CannotUndoError("It cannot be undone.")
         try:
-            back = await done.way(client, self._now())
+            back = await done.undo(client, self._now())
         except NotFoundError:
             raise CannotUndoError("It no longer exists.") from None
         return _marked(back, done)
 
 
-def _marked(back: Plan[Any], undone: Done) -> Plan[Any]:
-    """The plan as what it is: the undoing of another one."""
+def _marked(back: Plan[Any], undone: AppliedChange) -> Plan[Any]:
+    """The plan with the title and the ids of an undo; it cannot be undone itself."""
     parts = tuple(
         replace(part, undoes=part.undoes or undone.plan_id, undo=None) for part in back.parts
     )
@@ -181,16 +183,18 @@ def _marked(back: Plan[Any], undone: Done) -> Plan[Any]:
     return replace(back, title=title, undoes=undone.plan_id, undo=None, parts=parts)
 
 
-async def _parts_back(parts: Sequence[PartDone], client: GatewayClient, now: datetime) -> Plan[Any]:
-    """Each part taken back, the last one first; which have no way back any more is said.
+async def _undo_parts(
+    parts: Sequence[AppliedPart], client: GatewayClient, now: datetime
+) -> Plan[Any]:
+    """One plan that takes each part back, the last one first; it says which cannot be any more.
 
-    Raises CannotUndoError when none has one, GatewayError when one cannot be read.
+    Raises CannotUndoError when none can, GatewayError when one cannot be read.
     """
     backs: list[BulkPart] = []
     left_out: list[LeftOut] = []
     for part in reversed(parts):
         try:
-            back = await part.way(client, now)
+            back = await part.undo(client, now)
         except NotFoundError:
             left_out.append(LeftOut(part.identity, part.name, "it no longer exists"))
         except CannotUndoError as error:
@@ -215,10 +219,7 @@ async def _parts_back(parts: Sequence[PartDone], client: GatewayClient, now: dat
     )
 
 
-# Ways back --------------------------------------------------------------------------------------
-
-
-def put_back(  # noqa: PLR0913 - what every update knows of itself
+def restore_fields(  # noqa: PLR0913 - what every update knows of itself
     fresh: M,
     request: RequestModel,
     labels: Mapping[str, str],
@@ -226,18 +227,18 @@ def put_back(  # noqa: PLR0913 - what every update knows of itself
     *,
     read: Callable[[GatewayClient], Awaitable[M]],
     plan: Callable[[M, Mapping[str, Any], datetime], Plan[Any]],
-    known: Callable[[M], Mapping[str, Any]],
+    made_identity: Callable[[M], Mapping[str, Any]],
 ) -> Undo[M] | None:
-    """The way back from an update: the fields as ``fresh`` had them.
+    """The undo of an update: it gives the fields the values that they have in ``fresh``.
 
-    None where the gateway did not give one of them: what is not known cannot be put back.
+    None where the gateway did not give one of those values.
     ``read`` reads the resource again, ``plan`` plans the update with the fields that it is given,
     ``known`` gives the fields in the form in which a request carries them.
     """
     fields = sorted(request.model_fields_set)
 
     def of(model: M) -> dict[str, Any]:
-        every = known(model)
+        every = made_identity(model)
         return {name: every[name] for name in fields if name in every}
 
     before = of(fresh)
@@ -245,24 +246,24 @@ def put_back(  # noqa: PLR0913 - what every update knows of itself
         return None
     sent = {name: getattr(request, name) for name in fields}
 
-    def undo(answer: M) -> WayBack:
+    def undo(answer: M) -> UndoPlanner:
         after = {**sent, **of(answer)}
 
-        async def way(client: GatewayClient, now: datetime) -> Plan[Any]:
+        async def plan_undo(client: GatewayClient, now: datetime) -> Plan[Any]:
             present = await read(client)
-            changes = way_back(after, before, of(present), labels, words)
+            changes = fields_to_restore(after, before, of(present), labels, words)
             try:
                 return plan(present, changes, now)
             except ValidationError as error:
                 why = "; ".join(map(str, problems(error)))
             raise CannotUndoError(f"What it was before is not accepted any more: {safe_line(why)}.")
 
-        return way
+        return plan_undo
 
     return undo
 
 
-def way_back(
+def fields_to_restore(
     after: Mapping[str, Any],
     before: Mapping[str, Any],
     present: Mapping[str, Any],
@@ -271,17 +272,17 @@ def way_back(
 ) -> Mapping[str, Any]:
     """The fields that must be sent so that it is as ``before``, as long as it still is ``after``.
 
-    Raises CannotUndoError when somebody changed one of them since, or nothing is left to do.
+    Raises CannotUndoError when one of them was changed since, or when nothing is left to restore.
     """
-    ways = three_way(after, before, present)
-    if ways.conflicts:
-        raise CannotUndoError(_moved(ways.conflicts, labels, words))
-    if not ways.to_send:
+    merged = three_way(after, before, present)
+    if merged.conflicts:
+        raise CannotUndoError(_changed_since(merged.conflicts, labels, words))
+    if not merged.to_send:
         raise CannotUndoError("It is as it was before already.")
-    return ways.to_send
+    return merged.to_send
 
 
-def _moved(
+def _changed_since(
     fields: Sequence[ThreeWayField], labels: Mapping[str, str], words: Callable[[str, Any], str]
 ) -> str:
     lines = [
@@ -292,40 +293,40 @@ def _moved(
     return f"Somebody else changed it since: {'; '.join(lines)}."
 
 
-def each_back(parts: Sequence[Plan[Any]]) -> Undo[tuple[Any, ...]] | None:
-    """The way back from several requests: each taken back, the last one first.
+def undo_each(parts: Sequence[Plan[Any]]) -> Undo[tuple[Any, ...]] | None:
+    """The undo of several requests: each is taken back, the last one first.
 
-    None unless each has one. Of a series that failed half way, what was done is taken back.
+    None unless each has one. Of a series that failed half way, what was applied is taken back.
     """
     undos = [part.undo for part in parts if part.undo is not None]
     if not parts or len(undos) < len(parts):
         return None
 
-    def undo(answers: tuple[Any, ...]) -> WayBack:
-        ways = [one(answer) for one, answer in zip(undos, answers, strict=False)]
+    def undo(answers: tuple[Any, ...]) -> UndoPlanner:
+        planners = [one(answer) for one, answer in zip(undos, answers, strict=False)]
 
-        async def way(client: GatewayClient, now: datetime) -> Plan[Any]:
+        async def plan_undo(client: GatewayClient, now: datetime) -> Plan[Any]:
             plans: list[Plan[Any]] = []
-            for one in reversed(ways):
+            for one in reversed(planners):
                 back = await one(client, now)
                 plans += back.parts or (back,)
             return bundle_alike("", plans)
 
-        return way
+        return plan_undo
 
     return undo
 
 
-def known(identity: str | None, noun: str) -> str:
+def made_identity(identity: str | None, noun: str) -> str:
     """The identifier of what was made. Raises CannotUndoError when the gateway gave none."""
     if not identity:
         raise CannotUndoError(f"The gateway did not say which {noun} it made.")
     return identity
 
 
-async def or_nothing(reading: Awaitable[T]) -> T | None:
-    """What a reading gives; None when the gateway does not give it."""
+async def none_on_error(read: Awaitable[T]) -> T | None:
+    """The result of a read; None when it raises a GatewayError."""
     try:
-        return await reading
+        return await read
     except GatewayError:
         return None

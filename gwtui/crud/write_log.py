@@ -62,7 +62,7 @@ class WriteLog:
         """Nothing changed."""
         self._close(confirmation, "refused", _fault(error, request_id))
 
-    def turned_away(self, confirmation: Confirmation[Any], error: GatewayError) -> None:
+    def rejected(self, confirmation: Confirmation[Any], error: GatewayError) -> None:
         """It was agreed to, but refused before it could be announced: the audit log alone."""
         for each in confirmation.each():
             facts = {

@@ -1,7 +1,7 @@
 """What can be written to a resource, declared once: create, update, enable and disable, delete.
 
 The plan of each write is made here for every resource. What is special is a hook of the
-declaration: what a change leads to, what is read around the resource, what stands in the way.
+declaration: what a change leads to, what else is read for the plan, what speaks against it.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from gwtui.contract.dialects import Dialect
 from gwtui.contract.request import Problem, RequestModel
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.fields import Fields, PlanContext
-from gwtui.crud.plan import Danger, Plan, Undo, WayBack
-from gwtui.crud.text import Names, as_read, quoted
-from gwtui.crud.undo import known, put_back
+from gwtui.crud.plan import Danger, Plan, Undo, UndoPlanner
+from gwtui.crud.plan_text import Names, as_read, quoted
+from gwtui.crud.undo import made_identity, restore_fields
 from gwtui.domain.safe_text import safe_line
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def _nothing(*_arguments: Any) -> Lines:
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
-    """What is not sure about a request before it is sent, as a sentence; empty when nothing is.
+class RequestWarning:
+    """What speaks against a request before it is sent, as a sentence; empty when nothing does.
 
     A ``serious`` one takes a confirmation of its own: ``--force`` on the command line.
     """
@@ -49,25 +49,25 @@ class Doubt:
     serious: bool = False
 
 
-NO_DOUBT = Doubt()
-_DOUBT = 200
-"""Characters of a doubt in a plan."""
+NO_WARNING = RequestWarning()
+_WARNING = 200
+"""Characters of a warning in a plan."""
 
 
 Read = Callable[["Feed[Any]", str], Awaitable[Any]]
 """Reads a feed that is called so in a sentence; None where its value does not come."""
 
 
-async def _no_doubt(_hub: FeedHub, _read: Read, _request: Any) -> Doubt:
-    return NO_DOUBT
+async def _no_warning(_hub: FeedHub, _read: Read, _request: Any) -> RequestWarning:
+    return NO_WARNING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Create:
     """How one is made: ``title`` and ``effects`` are of the plan, ``done`` what is said after it.
 
-    ``doubt`` compares a request with what the gateway has; ``doubtful`` names the field that it is
-    about, ``force`` words what ``--force`` lets through.
+    ``warning`` compares a request with what the gateway has; ``warning_field`` names the field that
+    it is about, ``force`` words what ``--force`` lets through.
 
     ``always`` are fields that the plan shows even when they were not given. ``resource`` gives the
     new resource in the service's answer, None where the answer lacks it.
@@ -82,8 +82,8 @@ class Create:
     effects: Callable[[Any, PlanContext], Lines] = _nothing
     always: tuple[str, ...] = ()
     button: str = "Create it"
-    doubt: Callable[[FeedHub, Read, Any], Awaitable[Doubt]] = _no_doubt
-    doubtful: str = ""
+    warning: Callable[[FeedHub, Read, Any], Awaitable[RequestWarning]] = _no_warning
+    warning_field: str = ""
     force: str = ""
     secret: str = ""
     """The field whose value the command line reads from stdin."""
@@ -122,8 +122,8 @@ class Update:
 class Switch:
     """How one is disabled and enabled, by its field ``disabled``.
 
-    ``effects`` gets the fresh reading, the wish and what was read around the resource (None where
-    it is enabled: then nothing is read).
+    ``effects`` gets the fresh reading, whether it is to be disabled, and what ``around`` read (None
+    where it is enabled: then nothing is read).
     """
 
     effects: Callable[[Any, bool, Any, PlanContext], Lines]
@@ -244,9 +244,9 @@ class Writes(Generic[M]):
     # Plans --------------------------------------------------------------------------------------
 
     def plan_create(
-        self, request: RequestModel, context: PlanContext, doubt: Doubt = NO_DOUBT
+        self, request: RequestModel, context: PlanContext, warning: RequestWarning = NO_WARNING
     ) -> Plan[Any]:
-        """One POST with the fields that were given. The plan says what is in doubt first."""
+        """One POST with the fields that were given. The plan begins with the warning."""
         how = _declared(self.create, "create")
 
         def made(answer: Any) -> str | None:
@@ -261,7 +261,7 @@ class Writes(Generic[M]):
             send=lambda client: self.service(client).create(request),
             changes=self.fields.first_values(request, context, how.always),
             effects=(
-                *filter(None, (safe_line(doubt.text, _DOUBT),)),
+                *filter(None, (safe_line(warning.text, _WARNING),)),
                 *how.effects(request, context),
             ),
             summary=request.body(),
@@ -269,15 +269,15 @@ class Writes(Generic[M]):
             undo=lambda answer: self._delete_again(made(answer), context),
         )
 
-    def _delete_again(self, identity: str | None, context: PlanContext) -> WayBack:
-        """The way back from a creation. It holds on to nothing of the answer but the identity."""
+    def _delete_again(self, identity: str | None, context: PlanContext) -> UndoPlanner:
+        """The undo of a creation. It keeps nothing of the answer but the identity."""
 
-        async def way(client: GatewayClient, now: datetime) -> Plan[Any]:
+        async def plan_undo(client: GatewayClient, now: datetime) -> Plan[Any]:
             at = PlanContext(now, context.names, context.dialect)
-            fresh = await self.read(client, known(identity, self.noun))
+            fresh = await self.read(client, made_identity(identity, self.noun))
             return self.plan_delete(fresh, at, await self.around(client, fresh, at))
 
-        return way
+        return plan_undo
 
     def plan_update(
         self,
@@ -344,14 +344,14 @@ class Writes(Generic[M]):
             model = _declared(self.update, "update").request
             return self.plan_update(present, model.model_validate(changes), at)
 
-        return put_back(
+        return restore_fields(
             fresh,
             request,
             self.fields.labels,
             self.fields.formatter(context),
             read=lambda client: self.read(client, identity),
             plan=plan,
-            known=lambda present: self.fields.read(present, request.model_fields_set),
+            made_identity=lambda present: self.fields.read(present, request.model_fields_set),
         )
 
     def plan_delete(self, fresh: M, context: PlanContext, around: Any = None) -> Plan[None]:

@@ -15,7 +15,8 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Literal
 
-from gwtui.contract.usage import ACTIVITY_DAYS, ActivityRow
+from gwtui.contract.usage import ActivityRow
+from gwtui.contract.values import ACTIVITY_DAYS
 from gwtui.domain.times import parse_duration
 
 _EXPECTED_DAYS = "expected yesterday, 7d, a day such as 2026-11-20, or from .. to"

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from gwtui.contract.models import Endpoint, Model
 from gwtui.contract.workspaces import slug_of
 from gwtui.domain.uptime import verdict
+from gwtui.records import dataclass
 
 EndpointKey = tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Offers:
+class ModelWithEndpoints:
     """A model of the catalog and its endpoints; None when those could not be read."""
 
     model: Model
@@ -31,7 +31,7 @@ class CatalogView:
     tell.
     """
 
-    offers: tuple[Offers, ...]
+    offers: tuple[ModelWithEndpoints, ...]
     provider_slugs: Mapping[str, str]
     zdr: frozenset[EndpointKey] | None = None
     training: frozenset[EndpointKey] | None = None

@@ -1,4 +1,4 @@
-"""What can stand at the end of a filter that is being typed: columns, operators and values."""
+"""Completions for a filter that is being typed: columns, operators and values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from gwtui.domain.cells import ValueKind
+from gwtui.domain.cell_values import ValueKind
 from gwtui.domain.filter_terms import DAYS, EQUALITY, NOTHING, PATTERN
 
 MOST = 40
@@ -37,7 +37,7 @@ class FilterField:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """What can stand at the end: ``shown`` in a list, ``text`` instead of what was typed."""
+    """One completion: ``shown`` in a list, ``text`` replaces what was typed."""
 
     shown: str
     text: str
@@ -45,7 +45,7 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class Suggestions:
-    """What can replace the text from ``start`` on, the likeliest first."""
+    """The completions that can replace the text from ``start`` on, the likeliest first."""
 
     start: int
     offered: tuple[Suggestion, ...] = ()
@@ -60,7 +60,7 @@ Values = Callable[[str], Iterable[str]]
 
 
 def suggestions(text: str, fields: Sequence[FilterField], values: Values) -> Suggestions:
-    """What can stand at the end of ``text``, which reaches to the cursor. Never raises."""
+    """The completions of ``text``, which reaches to the cursor. Never raises."""
     start = _part_begins(text)
     part = text[start:]
     condition = _CONDITION.fullmatch(part)

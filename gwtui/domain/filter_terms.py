@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from gwtui.domain.cells import UNKNOWN, SortValue, ValueKind
+from gwtui.domain.cell_values import UNKNOWN, SortValue, ValueKind
 from gwtui.domain.linear_regex import LinearRegex, PatternError
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import parse_duration, parse_moment
@@ -140,7 +140,7 @@ class Term:
         return _COMPARE[self.op](value, self.moment)
 
     def _accepts_day(self, value: datetime, now: datetime, day: int) -> bool:
-        """A named day: all of it where it is asked for, its first moment in an order."""
+        """A named day: its whole length for an equality, its first moment for an order."""
         today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         begins = today + day * _DAY
         if self.op in EQUALITY:
@@ -155,7 +155,7 @@ class Term:
         return _COMPARE[self.op](value, self.text)
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where the casefolded text of a cell has what was asked for."""
+        """Where the condition matches in the casefolded text of a cell."""
         if self.negated or self.op not in (":", "=", PATTERN):
             return
         if self.op == PATTERN:
@@ -195,7 +195,7 @@ def make_term(
 
 
 def occurrences(part: str, text: str) -> Iterator[tuple[int, int]]:
-    """Every place where a text has a part, from left to right; none for an empty part."""
+    """The spans of ``part`` in a text, from left to right; none for an empty part."""
     start = text.find(part) if part else -1
     while start >= 0:
         yield start, start + len(part)

@@ -102,7 +102,7 @@ class FindingSubject:
 
 @dataclass(frozen=True, slots=True)
 class AccountFinding:
-    """One thing to look at: ``said`` is what is so, ``advice`` what to do about it, in words."""
+    """One finding: ``said`` is the observation, ``advice`` what to do, as sentences."""
 
     rule: str
     title: str

@@ -1,4 +1,4 @@
-"""How the rotation of a key stands, and what comes next: pure, from what is remembered and read.
+"""The status of a key rotation and its next step: pure, from what is remembered and read.
 
 A successor takes over from an old key: made with the same limits, bound by the same guardrail,
 delivered, watched until the old one falls silent; then the old one is disabled and later deleted.
@@ -138,7 +138,7 @@ class RotationStatus:
 
 
 def status_of(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> RotationStatus:
-    """How a rotation stands. What is not known never counts as silence, nor as delivered."""
+    """The status of a rotation. An unknown figure counts neither as silence nor as delivery."""
     if rotation.ended is not None:
         return _ended(rotation, rotation.ended)
     for stage in (_making, _successor, _handing_over, _old_key):
@@ -278,7 +278,7 @@ def _use(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> Rotation
 
 
 def _unseen(facts: RotationFacts) -> str:
-    """What the silence cannot be told by."""
+    """Why it is not known whether the old key is still used."""
     said = ""
     if facts.old is not None and "last_used_at" not in facts.old.raw:
         said = "The gateway does not tell its last request: free ones are not seen. "

@@ -89,7 +89,7 @@ def remember(*secrets: Secret | None) -> None:
 
 def without_secrets(text: str) -> str:
     """The text without any secret that this process knows, and without what looks like one."""
-    text = hider(list(_known.values()))(text)
+    text = redactor(list(_known.values()))(text)
     for pattern in _LIKELY:
         text = pattern.sub(lambda found: f"{found[1]}{HIDDEN}", text)
     return text
@@ -130,10 +130,10 @@ def holds_secret(text: str) -> bool:
     return False
 
 
-def hider(secrets: Iterable[Secret]) -> Callable[[str], str]:
+def redactor(secrets: Iterable[Secret]) -> Callable[[str], str]:
     """Takes these secrets out of a text, as they are and as they are usually encoded.
 
-    A text that holds a very short one goes as a whole: cutting it out of words would tell it.
+    A text that holds a very short one is removed as a whole: a gap in a word would reveal it.
     """
     values = sorted({secret.get_secret_value() for secret in secrets}, key=len, reverse=True)
     known = [(form, is_short(value)) for value in values if value for form in _forms(value)]

@@ -1,17 +1,22 @@
-"""From what a person calls something to the row that is meant: by identity, name or beginning."""
+"""Resolves names that people type to rows; completes them, and suggests for mistyped ones.
+
+A row is found by its identity, by another of its names, or by the beginning of its identity.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
 from typing import Generic, TypeVar
 
+from gwtui.domain.safe_text import safe_line
+from gwtui.records import dataclass
+
 T = TypeVar("T")
 
 Names = Callable[[T], Sequence[str | None]]
-"""What a row goes by: its identity first, then whatever else people call it."""
+"""The names of a row: its identity first, then its other names."""
 
 SHORTEST_BEGINNING = 6
 """Characters of an identity that stand for all of it, as long as they mean only one."""
@@ -20,11 +25,15 @@ _LEAST = 3
 """Characters of which the names that hold them are worth naming."""
 _COMPARED = 5_000
 """Names that a misspelt one is compared with: each comparison takes some microseconds."""
+_NAME = 80
+"""Characters of a name that are compared and shown."""
+_MOST_LISTED = 40
+"""Names that are listed before the rest is only counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lookup(Generic[T]):
-    """What a name stands for: one row, several, or none; ``rest`` is what a path has behind it."""
+    """The rows that a name resolves to: one, several or none; ``rest`` is the rest of a path."""
 
     rows: tuple[T, ...]
     rest: str = ""
@@ -101,9 +110,35 @@ def nearest(rows: Iterable[T], text: str, names: Names[T]) -> tuple[str, ...]:
         for name in filter(None, names(row)):
             known.setdefault(name.casefold(), name)
     sought = text.casefold()
-    alike = get_close_matches(sought, islice(known, _COMPARED), _NEAR)
+    alike = _most_alike(sought, islice(known, _COMPARED), _NEAR)
     holding: list[str] = []
     if len(sought) >= _LEAST:
         holding = [name for folded, name in known.items() if sought in folded]
     found = dict.fromkeys([*(known[name] for name in alike), *holding])
     return tuple(islice(found, _NEAR))
+
+
+def closest(word: str, known: Iterable[str]) -> str | None:
+    """The known name most like ``word``, in any case of letters; None where none is like it."""
+    by_folded = {name[:_NAME].casefold(): name for name in known}
+    found = _most_alike(word[:_NAME].casefold(), by_folded, 1)
+    return by_folded[found[0]] if found else None
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """``; did you mean 'list'?`` to follow a refusal of ``word``; "" where none is like it."""
+    found = closest(word, known)
+    return f"; did you mean {safe_line(found, _NAME)!r}?" if found is not None else ""
+
+
+def among(word: str, known: Iterable[str]) -> str:
+    """The same, and every name that there is: ``; did you mean 'list'? (known: list, get)``."""
+    names = [safe_line(name, _NAME) for name in known]
+    listed = ", ".join(names[:_MOST_LISTED]) or "there are none"
+    more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
+    return f"{did_you_mean(word, names)} (known: {listed}{more})"
+
+
+def _most_alike(word: str, known: Iterable[str], most: int) -> list[str]:
+
+    return get_close_matches(word, list(known), most)

@@ -1,4 +1,4 @@
-"""How fast credits went over several windows, and when they will be gone, with the doubt about it.
+"""How fast credits were used over several windows, when they will be gone, and how certain that is.
 
 Everything is computed from readings of the total that was used. What is bought shows up in another
 total, so that a top-up is never negative use. A total that falls (a refund, a correction) starts
@@ -16,13 +16,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
 from math import sqrt
 from statistics import fmean, stdev
 from typing import Literal, NamedTuple
+
+from gwtui.records import dataclass
 
 WINDOW = timedelta(hours=1)
 """A measured rate tells of the last hour at most."""

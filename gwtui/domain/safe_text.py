@@ -72,7 +72,7 @@ def safe_line(value: object, limit: int = DEFAULT_LIMIT) -> str:
 
 
 def safe_ends(value: object, limit: int) -> str:
-    """Like ``safe_line``, but what is too long is cut in the middle: both ends of a path tell."""
+    """Like ``safe_line``, but a text that is too long is cut in the middle, as suits paths."""
     text = value if type(value) is str else _as_str(value)
     most = max(limit, 0) * _READ_PER_SHOWN
     if len(text) > 2 * most:

@@ -6,7 +6,7 @@ import re
 from calendar import monthrange
 from datetime import MAXYEAR, UTC, datetime, timedelta, tzinfo
 
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 
 MINUTE = 60
 HOUR = 60 * MINUTE
@@ -173,7 +173,7 @@ def _from_now(span: str, now: datetime) -> datetime:
 
 
 def _span(typed: str) -> tuple[int, timedelta]:
-    """Calendar months and the rest of a length of time such as "1 month 2 days"."""
+    """The calendar months and the remaining duration of "1 month 2 days"."""
     months, seconds, position = 0, 0, 0
     while position < len(typed):
         match = _PART.match(typed, position)

@@ -7,7 +7,7 @@ import json
 import logging
 import sqlite3
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from email.utils import format_datetime
 from typing import Any, TypeVar
@@ -18,18 +18,19 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gwtui.contract import errors
 from gwtui.contract.request import RequestModel
 from gwtui.domain.clock import Clock
-from gwtui.embedded import bodies
+from gwtui.embedded import request_body
 from gwtui.embedded.auth import admit
 from gwtui.embedded.errors import DatabaseBusyError
-from gwtui.embedded.operations import Continued, Operation, OperationRequest, Principal, Site
+from gwtui.embedded.operations import DeferredResponse, Operation, OperationRequest, Principal, Site
 from gwtui.embedded.queries import read_query
-from gwtui.embedded.responses import Refusal, error_body, loaded
+from gwtui.embedded.responses import Refusal, error_body
+from gwtui.embedded.routes import SEGMENTS, operations_below
 from gwtui.embedded.store.database import BUSY_SECONDS, Database
 from gwtui.embedded.store.ledger import Ledger
 from gwtui.embedded.wire import JsonText
@@ -47,24 +48,45 @@ log = logging.getLogger("gwtui.embedded")
 log.addHandler(logging.NullHandler())
 
 
-def build_app(
-    site: Site, database: Database, ledger: Ledger, operations: Sequence[Operation]
-) -> Starlette:
+def build_app(site: Site, database: Database, ledger: Ledger) -> Starlette:
     """The application. Anything that it does not expect becomes a documented 500 and a log line."""
     endpoints = _Endpoints(site, database, ledger)
-    by_path: dict[str, dict[str, Operation]] = {}
-    for operation in operations:
-        by_path.setdefault(operation.path, {})[operation.method] = operation
-    app = Starlette(
-        routes=[
-            Route(PREFIX + path, endpoints.endpoint(methods), methods=list(methods))
-            for path, methods in sorted(by_path.items(), key=lambda item: literal_first(item[0]))
-        ],
-        middleware=[Middleware(RequestMarks, clock=site.clock)],
+    return Starlette(
+        routes=[Mount("", app=_Operations(endpoints))],
+        middleware=[Middleware(StandardHeaders, clock=site.clock)],
         exception_handlers={HTTPException: endpoints.unrouted},
     )
-    app.router.redirect_slashes = False
-    return app
+
+
+class _Operations:
+    """Finds the operation of a request, among those that begin alike.
+
+    They are loaded in a thread, for a dashboard may live in the same event loop.
+    """
+
+    def __init__(self, endpoints: _Endpoints) -> None:
+        self._endpoints = endpoints
+        self._routers: dict[str, Router] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer the request. Raises HTTPException for an unknown path or method."""
+        prefix, _, rest = scope["path"].partition(f"{PREFIX}/")
+        segment = rest.partition("/")[0]
+        if prefix or segment not in SEGMENTS:
+            raise HTTPException(404)
+        if segment not in self._routers:
+            self._routers[segment] = await asyncio.to_thread(self._router, segment)
+        await self._routers[segment](scope, receive, send)
+
+    def _router(self, segment: str) -> Router:
+        by_path: dict[str, dict[str, Operation]] = {}
+        for operation in operations_below(segment):
+            by_path.setdefault(operation.path, {})[operation.method] = operation
+        routes = [
+            Route(PREFIX + path, self._endpoints.endpoint(methods), methods=list(methods))
+            for path, methods in sorted(by_path.items(), key=lambda item: literal_first(item[0]))
+        ]
+        return Router(routes, redirect_slashes=False)
 
 
 def literal_first(path: str) -> list[tuple[bool, str]]:
@@ -108,7 +130,7 @@ class _Endpoints:
             content = await self._when_free(
                 lambda: self._execute(operation, request, caller, query, body)
             )
-            if isinstance(content, Continued):
+            if isinstance(content, DeferredResponse):
                 return await content.answer(self)
             if operation.erases:
                 await self._until(lambda: self._database.is_erased, _ERASE_SECONDS)
@@ -137,12 +159,12 @@ class _Endpoints:
     async def _body(self, operation: Operation, request: Request) -> RequestModel | None:
         if operation.body is None:
             return None
-        raw = await bodies.collect(request.stream())
+        raw = await request_body.collect(request.stream())
         content_type = request.headers.get("content-type")
-        return bodies.parse(raw, content_type, loaded(operation.body), self._site.dialect)
+        return request_body.parse(raw, content_type, operation.body, self._site.dialect)
 
     async def carry_out(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Do something in a transaction that writes; see ``Desk``."""
+        """Do something in a transaction that writes; see ``Responder``."""
 
         def run() -> T:
             with self._database.write(patience=0) as db:
@@ -185,7 +207,7 @@ class _Endpoints:
         caller: Principal | None,
         query: Mapping[str, Any],
         body: RequestModel | None,
-    ) -> JsonValue | Continued:
+    ) -> JsonValue | DeferredResponse:
         """Run the handler. There is no await in here, so a client that leaves cannot halve it."""
         now = self._site.clock.now()
         self._ledger.catch_up(now, exactly=operation.writes_at_once)
@@ -238,7 +260,7 @@ def new_request_id() -> str:
     return f"req-{uuid.uuid4().hex}"
 
 
-class RequestMarks:
+class StandardHeaders:
     """Gives every answer an X-Request-Id, so that a refusal can be named in a report, and a Date.
 
     The moment is the gateway's own, which a server in front of it could not know.

@@ -1,4 +1,8 @@
-"""Who asks, and whether they may. Contract "Authentication", extended section 0."""
+"""Keys as credentials: made, issued from outside the API, and checked with each request.
+
+Contract "Authentication", extended section 0. The first management key of an account is issued on
+the command line.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +10,31 @@ import hashlib
 import secrets
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
-from gwtui.contract.dialects import Dialect
+from gwtui.contract.dialects import DIALECTS, GENERIC, Dialect
 from gwtui.contract.keys import is_expired
+from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.embedded.errors import DatabaseMissingError, NoWorkspaceError
 from gwtui.embedded.operations import Access, Principal
 from gwtui.embedded.responses import management_key_needed, unauthenticated
-from gwtui.embedded.store import keys
+from gwtui.embedded.store import account, keys, workspaces
+from gwtui.embedded.store.database import Database
+from gwtui.records import dataclass
+
+ISSUED_KEY_NAME = "issued on the command line"
+UNKNOWN_KEY = "Invalid API key"
+DISABLED_KEY = "API key is disabled"
+EXPIRED_KEY = "API key has expired"
+NO_USER = "User not found."
+"""What is said of a key that cannot use models: unknown, expired, or a management key."""
+MALFORMED = "Malformed Authentication header"
 
 _RANDOM_BYTES = 32
 _SHOWN = 3
+_ENDS_SHOWN_FROM = 20
+_END_SHOWN_FROM = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +62,12 @@ def key_hash(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-_ENDS_SHOWN_FROM = 20
-_END_SHOWN_FROM = 12
-
-
 def masked(secret: str) -> str:
     """How somebody else's key is shown: its ends, and less of it the shorter it is."""
     text = "".join(character if character.isprintable() else "?" for character in secret.strip())
     if len(text) >= _ENDS_SHOWN_FROM:
         return f"{text[:3]}...{text[-4:]}"
     return f"...{text[-2:]}" if len(text) >= _END_SHOWN_FROM else "..."
-
-
-UNKNOWN_KEY = "Invalid API key"
-DISABLED_KEY = "API key is disabled"
-EXPIRED_KEY = "API key has expired"
-NO_USER = "User not found."
-"""What is said of a key that cannot use models: unknown, expired, or a management key."""
-MALFORMED = "Malformed Authentication header"
 
 
 def admit(
@@ -100,3 +106,71 @@ def _caller(
     if is_expired(key.expires_at, now):
         raise unauthenticated(NO_USER if of_inference else EXPIRED_KEY)
     return Principal(key.hash, key.is_management, key.creator_user_id)
+
+
+def issue_key(
+    database: Path,
+    *,
+    management: bool,
+    name: str = ISSUED_KEY_NAME,
+    dialect: Dialect | None = None,
+    clock: Clock = SYSTEM_CLOCK,
+) -> str:
+    """Make a key in an existing database, whether or not a gateway serves it right now.
+
+    A running gateway knows the key from its next request on. ``dialect`` decides how the key looks,
+    None makes it look as the database was served in last. A database that was never served is
+    not made here: how it begins (seed, content) is for whoever serves it first to choose.
+    Raises DatabaseMissingError, DatabaseUnusableError and NoWorkspaceError.
+    """
+    visited = Database.visit(database)
+    try:
+        with visited.read() as db:
+            if account.find(db) is None:
+                raise DatabaseMissingError(f"{database} was never served, so it is still empty.")
+            served_in = DIALECTS.get(account.setting(db, "dialect") or "", GENERIC)
+        return issue(visited, dialect or served_in, clock.now(), management=management, name=name)
+    finally:
+        visited.close()
+
+
+def issue(  # noqa: PLR0913 - all by name
+    database: Database,
+    dialect: Dialect,
+    now: datetime,
+    *,
+    management: bool,
+    name: str,
+    workspace_id: str | None = None,
+    body: str | None = None,
+) -> str:
+    """Make a key in an open database and give its full text; only its hash is kept.
+
+    ``body`` are the 64 hex digits of the key, by chance when None. Raises NoWorkspaceError when an
+    ordinary key is to go to a workspace that does not exist.
+    """
+    minted = mint(dialect, management=management, body=body)
+    with database.write() as db:
+        home: str | None = None
+        if not management:
+            workspace = workspaces.get(db, workspace_id) if workspace_id else workspaces.default(db)
+            if workspace is None:
+                raise NoWorkspaceError(
+                    f"There is no workspace {workspace_id}."
+                    if workspace_id
+                    else "The default workspace was deleted: make ordinary keys through the API, "
+                    "which can name another one."
+                )
+            home = workspace.id
+        keys.add(
+            db,
+            keys.NewKey(
+                hash=minted.hash,
+                label=minted.label,
+                name=name or ISSUED_KEY_NAME,
+                created_at=now,
+                workspace_id=home,
+                creator_user_id=account.get(db).owner_user_id,
+            ),
+        )
+    return minted.secret

@@ -14,11 +14,11 @@ from pydantic import SecretStr
 
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.embedded.app import PREFIX
 from gwtui.embedded.errors import AddressError, DatabaseInUseError
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket
 from gwtui.embedded.running_demo import (
+    BASE_URL,
     SEALING_NAME,
     DemoSite,
     announced,
@@ -27,15 +27,13 @@ from gwtui.embedded.running_demo import (
     new_number,
 )
 from gwtui.embedded.store.database import erase
-from gwtui.embedded.store.serving_lock import database_path
+from gwtui.embedded.store.database_lock import database_path
 
 if TYPE_CHECKING:
-    from gwtui.embedded.faults import Switchboard
+    from gwtui.embedded.faults import FaultInjector
 
 DATABASE_NAME = "demo.sqlite3"
 KEY_NAME = "gwtui --demo"
-BASE_URL = f"http://localhost{PREFIX}"
-"""What the demo's gateway goes by; it is reached by its socket only."""
 _SOCKET_NAME = "gateway.sock"
 _MAX_SOCKET_PATH = 100
 """The kernel takes 107 bytes, 103 on some systems."""
@@ -50,7 +48,7 @@ async def demo_gateway(  # noqa: PLR0913 - all by name
     clock: Clock = SYSTEM_CLOCK,
     seed: int = 1,
     dialect: Dialect = GENERIC,
-    faults: Switchboard | None = None,
+    faults: FaultInjector | None = None,
 ) -> AsyncIterator[DemoSite]:
     """Run the demo's gateway while the context lasts.
 

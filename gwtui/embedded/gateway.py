@@ -12,10 +12,9 @@ from starlette.types import ASGIApp
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.embedded.app import build_app
-from gwtui.embedded.issuing import ISSUED_KEY_NAME, issue
-from gwtui.embedded.openapi import describe
+from gwtui.embedded.auth import ISSUED_KEY_NAME, issue
 from gwtui.embedded.operations import Site
-from gwtui.embedded.routes import OPERATIONS
+from gwtui.embedded.routes import all_operations
 from gwtui.embedded.simulator.usage import UsageProfile
 from gwtui.embedded.store import account, keys
 from gwtui.embedded.store.database import Database
@@ -24,8 +23,8 @@ from gwtui.embedded.store.seed import Content, Origin, seed_database
 from gwtui.embedded.store.vault import Vault
 
 if TYPE_CHECKING:
-    from gwtui.embedded.faults import Switchboard
-    from gwtui.embedded.past import SimulatedPast
+    from gwtui.embedded.faults import FaultInjector
+    from gwtui.embedded.simulated_history import SimulatedHistory
 
 
 class EmbeddedGateway:
@@ -36,7 +35,7 @@ class EmbeddedGateway:
         database: Database,
         site: Site,
         origin: Origin,
-        faults: Switchboard | None = None,
+        faults: FaultInjector | None = None,
     ) -> None:
         with database.read() as db:
             booked_until = account.get(db).accrued_until
@@ -48,7 +47,7 @@ class EmbeddedGateway:
         self.origin = origin
         self.faults = faults
         """What goes wrong here on demand; None when nothing ever does."""
-        app = build_app(site, database, ledger, OPERATIONS)
+        app = build_app(site, database, ledger)
         self.asgi: ASGIApp = app if faults is None else faults.before(app, site.clock)
 
     @classmethod
@@ -60,7 +59,7 @@ class EmbeddedGateway:
         seed: int = 1,
         content: Content = "simulated",
         clock: Clock = SYSTEM_CLOCK,
-        faults: Switchboard | None = None,
+        faults: FaultInjector | None = None,
     ) -> EmbeddedGateway:
         """Open a gateway, or begin one; ``None`` is a private one in memory.
 
@@ -102,15 +101,15 @@ class EmbeddedGateway:
         """What the clients of each simulated key ask for, by key hash."""
         return self._site.profiles
 
-    def past(self) -> SimulatedPast | None:
+    def past(self) -> SimulatedHistory | None:
         """What it would have answered before now; None for an account that began empty."""
-        from gwtui.embedded.past import SimulatedPast  # noqa: PLC0415 - the demo only
+        from gwtui.embedded.simulated_history import SimulatedHistory  # noqa: PLC0415 - the demo only
 
         if self.origin.content == "empty":
             return None
         self._ledger.catch_up(self._site.clock.now())
         with self._database.read() as db:
-            return SimulatedPast.of(db, self.origin, self._site.catalog)
+            return SimulatedHistory.of(db, self.origin, self._site.catalog)
 
     def issue_key(
         self,
@@ -149,4 +148,6 @@ class EmbeddedGateway:
 @cache
 def _description(dialect: Dialect) -> Mapping[str, Any]:
     """The OpenAPI document; every gateway of a dialect has the same one."""
-    return describe(OPERATIONS, dialect)
+    from gwtui.embedded.routes.openapi import describe  # noqa: PLC0415 - seldom wanted
+
+    return describe(all_operations(), dialect)

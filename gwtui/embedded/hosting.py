@@ -16,8 +16,7 @@ from pathlib import Path
 from gwtui.embedded.app import PREFIX
 from gwtui.embedded.errors import AddressError
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.protocol import ContractProtocol, protocol_class
-from gwtui.embedded.server import Config, Server
+from gwtui.embedded.protocol import Config, ContractProtocol, Server, protocol_class
 
 GRACE_SECONDS = 1
 """How long answers that are under way may still take once the gateway is asked to stop."""

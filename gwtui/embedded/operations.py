@@ -11,7 +11,7 @@ import re
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
@@ -23,14 +23,15 @@ from gwtui.contract.dialects import Dialect
 from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel
 from gwtui.domain.clock import Clock
-from gwtui.embedded import simulator
 from gwtui.embedded.queries import QueryParameter
-from gwtui.embedded.responses import DeferredModel, ResponseSchema
+from gwtui.embedded.responses import ResponseSchema
 from gwtui.embedded.store.database import DatabaseConnection
 from gwtui.embedded.store.vault import Vault
+from gwtui.records import dataclass
 
 if TYPE_CHECKING:
-    from gwtui.embedded.simulator import Catalog, UsageProfile
+    from gwtui.embedded.simulator.catalog import Catalog
+    from gwtui.embedded.simulator.usage import UsageProfile
 
 Body = TypeVar("Body", bound=RequestModel)
 T = TypeVar("T")
@@ -76,7 +77,9 @@ class Site:
     @property
     def catalog(self) -> Catalog:
         """The models and their endpoints; built when somebody asks for them first."""
-        return simulator.build_catalog(self.seed)
+        from gwtui.embedded.simulator.catalog import build_catalog  # noqa: PLC0415 - seldom wanted
+
+        return build_catalog(self.seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,7 @@ class OperationRequest:
         return self.caller
 
 
-class Desk(Protocol):
+class Responder(Protocol):
     """What goes on after its transaction with a request that takes a while."""
 
     async def carry_out(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -130,15 +133,15 @@ class Desk(Protocol):
         ...
 
 
-class Continued(ABC):
+class DeferredResponse(ABC):
     """What a handler gives whose answer takes a while: it goes on outside of the transaction."""
 
     @abstractmethod
-    async def answer(self, desk: Desk) -> Response:
+    async def answer(self, responder: Responder) -> Response:
         """The answer. Raises Refusal."""
 
 
-Handler = Callable[[OperationRequest], JsonValue | Continued]
+Handler = Callable[[OperationRequest], JsonValue | DeferredResponse]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,10 +158,10 @@ class Operation:
     answer: ResponseSchema
     status: int = 200
     query: tuple[QueryParameter, ...] = ()
-    body: type[RequestModel] | DeferredModel[RequestModel] | None = None
+    body: type[RequestModel] | None = None
     refusals: tuple[int, ...] = ()
     """Documented error statuses beyond those that follow from the rest of the declaration."""
-    streams: DeferredModel[ResponseModel] | None = None
+    streams: type[ResponseModel] | None = None
     """What each event of its stream is, where the request can ask for one."""
     erases: bool = False
     """Whether what it deletes or overwrites must not be left in any file."""

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from email.utils import format_datetime
 from functools import partial
 from http import HTTPStatus
+from types import ModuleType
 from typing import Any, cast
 
 import h11
@@ -19,7 +21,38 @@ from gwtui.contract import errors
 from gwtui.domain.clock import Clock
 from gwtui.embedded.app import new_request_id
 from gwtui.embedded.responses import error_body
-from gwtui.embedded.server import H11Protocol
+
+_COMMAND = "uvicorn.main"
+
+
+class _NoCommand(ModuleType):
+    """Stands for the module of the command while the library is loaded.
+
+    The library loads its command line, 40 modules, only to offer it. Here it finds its own
+    ``Server``, which is all that it takes from there; afterwards the name is free again.
+    """
+
+    main = run = None
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "Server":
+            raise AttributeError(name)
+        from uvicorn.server import Server  # noqa: PLC0415 - the library is being loaded
+
+        return Server
+
+
+_stand_in = _NoCommand(_COMMAND)
+_stands_in = sys.modules.setdefault(_COMMAND, _stand_in) is _stand_in
+try:
+    from uvicorn.config import Config
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+    from uvicorn.server import Server
+finally:
+    if _stands_in:
+        del sys.modules[_COMMAND]
+
+__all__ = ["Config", "ContractProtocol", "H11Protocol", "Server", "protocol_class"]
 
 MALFORMED = f"{errors.INVALID_REQUEST}: this is not an HTTP/1.1 request"
 TWO_LENGTHS = "Content-Length and Transfer-Encoding must not be given together"

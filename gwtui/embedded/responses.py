@@ -3,36 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from importlib import import_module
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from pydantic import BaseModel, JsonValue
 
 from gwtui.contract import errors
 from gwtui.contract.request import Problem
 from gwtui.contract.response import ResponseModel
+from gwtui.records import dataclass
 
 Schema = Mapping[str, Any]
-M = TypeVar("M", bound=BaseModel)
-
-
-@dataclass(frozen=True, slots=True)
-class DeferredModel(Generic[M]):
-    """A model of the contract that is loaded when it is needed, for few need it."""
-
-    module: str
-    name: str
-
-    def load(self) -> type[M]:
-        """The model."""
-        model: type[M] = getattr(import_module(self.module), self.name)
-        return model
-
-
-def loaded(model: type[M] | DeferredModel[M]) -> type[M]:
-    """A model, loaded now if it was not before."""
-    return model.load() if isinstance(model, DeferredModel) else model
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +21,12 @@ class ResponseSchema:
 
     description: str
     schema: Schema
-    models: tuple[type[ResponseModel] | DeferredModel[ResponseModel], ...] = ()
+    models: tuple[type[ResponseModel], ...] = ()
 
 
-def reference(model: type[BaseModel] | DeferredModel[Any]) -> Schema:
+def reference(model: type[BaseModel]) -> Schema:
     """A reference to a model among the document's components."""
-    name = model.name if isinstance(model, DeferredModel) else model.__name__
-    return {"$ref": f"#/components/schemas/{name}"}
+    return {"$ref": f"#/components/schemas/{model.__name__}"}
 
 
 def record(properties: Mapping[str, Schema]) -> Schema:

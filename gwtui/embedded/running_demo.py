@@ -21,7 +21,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,10 +29,13 @@ from pydantic import SecretStr
 
 from gwtui.contract.dialects import DIALECTS
 from gwtui.embedded.errors import DatabaseUnusableError
+from gwtui.records import dataclass
 
 if TYPE_CHECKING:
-    from gwtui.domain.past import Past
+    from gwtui.domain.history_source import HistorySource
 
+BASE_URL = "http://localhost/api/v1"
+"""What the demo's gateway goes by; it is reached by its socket only."""
 SEALING_NAME = "demo.sealing"
 _SECRET_LENGTH = 64
 _ANNOUNCEMENT = "demo.running"
@@ -57,7 +60,7 @@ class DemoSite:
     lasting_secret: SecretStr
     """The same in every run on this database, unlike the token."""
     dialect: str = "generic"
-    past: Callable[[], Past | None] | None = field(default=None, compare=False)
+    past: Callable[[], HistorySource | None] | None = field(default=None, compare=False)
     """Asks for what was before now; only in the process that runs the demo."""
 
 

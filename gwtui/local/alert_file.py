@@ -25,7 +25,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -35,9 +35,9 @@ from pydantic import Field, ValidationError
 
 from gwtui.contract.request import RequestModel, field_rules, problems
 from gwtui.domain.alert_rules import KINDS, AlertRule, default_rules
+from gwtui.domain.lookup import among, did_you_mean
 from gwtui.domain.money import parse_quantity, quantity
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.suggestions import among, did_you_mean
 from gwtui.domain.times import duration, parse_duration_or_zero
 from gwtui.local.toml_file import (
     TomlEditor,
@@ -48,6 +48,7 @@ from gwtui.local.toml_file import (
     not_toml,
     read_user_text,
 )
+from gwtui.records import dataclass
 
 Model = TypeVar("Model", bound=RequestModel)
 

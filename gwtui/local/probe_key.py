@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from gwtui.domain.known_secrets import Secret, Token, remember
@@ -18,14 +17,18 @@ from gwtui.local.tokens import (
     take_token,
     token_from_command,
 )
+from gwtui.records import dataclass
 
 if TYPE_CHECKING:
     from gwtui.local.profile_tables import ProbeSettings
 
 
 @dataclass(frozen=True, slots=True)
-class Probing:
-    """What a profile wants of probes, and where their key is. ``allowed`` while read-only."""
+class ProbeAccess:
+    """The probe settings of a profile, and the source of the probes' key.
+
+    ``allowed``: also while the connection is read-only.
+    """
 
     settings: ProbeSettings
     profile: str

@@ -8,18 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from gwtui.client.connection import InvalidConnectionError, normalise_base_url
 from gwtui.contract.dialects import DIALECTS
 from gwtui.domain.finding_thresholds import THRESHOLD_NAMES, FindingThresholds
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
     from gwtui.local.profile_tables import CheckThresholds, ProbeSettings
-
-    _Table = TypeVar("_Table", bound=BaseModel)
 
 CHECK = "check"
 PROBE = "probe"
@@ -50,10 +46,9 @@ def keys_of(table: str) -> frozenset[str]:
     """The keys that a table inside of a profile may have."""
     if table == FINDINGS:
         return THRESHOLD_NAMES
-    from gwtui.local.profile_tables import CheckThresholds, ProbeSettings  # noqa: PLC0415 - late
+    from gwtui.local.profile_tables import TABLE_MODELS  # noqa: PLC0415 - loads pydantic
 
-    model = CheckThresholds if table == CHECK else ProbeSettings
-    return frozenset(model.model_fields)
+    return frozenset(TABLE_MODELS[table].model_fields)
 
 
 def _text(name: str, value: object) -> str:
@@ -100,29 +95,10 @@ def _file(name: str, value: object) -> Path | None:
     return Path(_text(name, value))
 
 
-def _probe(name: str, value: object) -> ProbeSettings | None:
-    from gwtui.local.profile_tables import ProbeSettings  # noqa: PLC0415 - loads pydantic
+def _late_table(name: str, value: object) -> CheckThresholds | ProbeSettings | None:
+    from gwtui.local.profile_tables import validated_table  # noqa: PLC0415 - loads pydantic
 
-    return None if value is None else _table(ProbeSettings, name, value)
-
-
-def _check(name: str, value: object) -> CheckThresholds | None:
-    from gwtui.local.profile_tables import CheckThresholds  # noqa: PLC0415 - loads pydantic
-
-    return None if value is None else _table(CheckThresholds, name, value)
-
-
-def _table(model: type[_Table], name: str, value: object) -> _Table:
-    from pydantic import ValidationError  # noqa: PLC0415 - loads pydantic
-
-    from gwtui.contract.request import problems  # noqa: PLC0415
-
-    try:
-        return model.model_validate(value)
-    except ValidationError as error:
-        wrong = problems(error)[0]
-    inside = wrong.field.split(".") if wrong.field else ()
-    raise InvalidFieldError((name, *inside), wrong.message.removeprefix("Value error, "))
+    return None if value is None else validated_table(name, value)
 
 
 def _findings(name: str, value: object) -> FindingThresholds:
@@ -148,8 +124,8 @@ _READERS: Mapping[str, Callable[[str, Any], object]] = {
     "use_proxy": _flag,
     "token_command": _program,
     "token_file": _file,
-    PROBE: _probe,
-    CHECK: _check,
+    PROBE: _late_table,
+    CHECK: _late_table,
     FINDINGS: _findings,
 }
 """Field -> what reads its value."""

@@ -6,10 +6,14 @@ has such a table, or where a command needs it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from gwtui.contract.request import problems
+from gwtui.local.profile_fields import CHECK, PROBE, InvalidFieldError
 
 Amount = Annotated[Decimal, Field(allow_inf_nan=False)]
 Percent = Annotated[Decimal, Field(ge=0, allow_inf_nan=False)]
@@ -79,3 +83,19 @@ class ProbeSettings(BaseModel):
     while_read_only: bool = Field(
         False, strict=True, description="they cost money: send them though the profile is read-only"
     )
+
+
+TABLE_MODELS: Mapping[str, type[CheckThresholds | ProbeSettings]] = {
+    CHECK: CheckThresholds,
+    PROBE: ProbeSettings,
+}
+
+
+def validated_table(name: str, value: object) -> CheckThresholds | ProbeSettings:
+    """The table of that name as a model. Raises InvalidFieldError."""
+    try:
+        return TABLE_MODELS[name].model_validate(value)
+    except ValidationError as error:
+        wrong = problems(error)[0]
+    inside = wrong.field.split(".") if wrong.field else ()
+    raise InvalidFieldError((name, *inside), wrong.message.removeprefix("Value error, "))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
@@ -25,8 +25,8 @@ from gwtui.domain.finding_thresholds import (
     DEFAULT_THRESHOLDS,
     FindingThresholds,
 )
+from gwtui.domain.lookup import among, did_you_mean
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.suggestions import among, did_you_mean
 from gwtui.local.profile_fields import (
     FIELDS,
     TABLES,
@@ -44,6 +44,7 @@ from gwtui.local.toml_file import (
     not_toml,
     read_user_text,
 )
+from gwtui.records import dataclass
 
 if TYPE_CHECKING:
     from gwtui.domain.known_secrets import Secret

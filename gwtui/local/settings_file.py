@@ -10,12 +10,11 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from gwtui.domain.lookup import among, did_you_mean
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.suggestions import among, did_you_mean
 from gwtui.local.toml_file import (
     TablePath,
     TomlEditor,
@@ -26,6 +25,7 @@ from gwtui.local.toml_file import (
     not_toml,
     read_user_text,
 )
+from gwtui.records import dataclass
 
 Name = tuple[str, ...]
 """A setting, or a table of some: the parts of its name from the outermost inwards."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Callable, MutableMapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gwtui.domain.suggestions import among
-from gwtui.local.probe_key import Probing
+from gwtui.domain.lookup import among
+from gwtui.local.probe_key import ProbeAccess
 from gwtui.local.profiles import Profile, ProfileError, load_profiles
 from gwtui.local.tokens import PROBE_KEY_VARIABLE, TOKEN_VARIABLE, TokenError, find_token
+from gwtui.records import dataclass
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
@@ -47,7 +48,7 @@ class Target:
 
     facts: TargetFacts
     connect: Connect
-    probing: Probing | None = None
+    probing: ProbeAccess | None = None
     connection: Connection | None = None
 
 
@@ -110,7 +111,7 @@ class Targets:
             raise TokenError(f"{why}: run gwtui login --profile {profile.label}")
         connection = profile.connection(found.token, found.source)
         facts = replace(self._facts(profile), key_from=found.source)
-        return Target(facts, _holding(connection), Probing.of(profile, environ), connection)
+        return Target(facts, _holding(connection), ProbeAccess.of(profile, environ), connection)
 
     def _facts(self, profile: Profile) -> TargetFacts:
         return TargetFacts(

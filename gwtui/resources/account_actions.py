@@ -24,7 +24,6 @@ from gwtui.crud.action import (
 DOUBT = "doubt"
 """The screen of one write in doubt, with what was found."""
 
-
 ACTIONS: Mapping[str, tuple[Action, ...]] = {
     "keys": (
         create_action("keys", "New key", "Create an API key; its value is shown once"),

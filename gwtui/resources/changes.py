@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from gwtui.contract.pricing import PER_TOKEN_KEYS
+from gwtui.contract.models import PER_TOKEN_KEYS
 from gwtui.crud import cells
 from gwtui.crud.columns import moment_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, SortValue, Tone
@@ -36,7 +36,7 @@ _EVENT_TONES: dict[str, Tone] = {
 }
 
 
-def subject_words(resource: str, identity: str, name: str) -> str:
+def subject_text(resource: str, identity: str, name: str) -> str:
     """What it is called; an endpoint with its model (without its author)."""
     called = safe_line(name or identity, _LONG)
     if resource == "endpoint":
@@ -51,13 +51,13 @@ def event_cell(kind: str) -> Cell:
     return Cell(event, _EVENT_TONES.get(event, "plain"))
 
 
-def field_words(field: str) -> str:
+def field_text(field: str) -> str:
     """A field as people say it: "prompt price", "budget daily"; empty for the thing itself."""
     words = safe_line(field.removeprefix(_PRICE).replace("_", " "), _LONG)
     return f"{words} price" if field.startswith(_PRICE) else words
 
 
-def value_words(field: str, value: JsonValue) -> str:
+def value_text(field: str, value: JsonValue) -> str:
     """A value with its unit; null is "none"."""
     match value:
         case None:
@@ -73,24 +73,24 @@ def value_words(field: str, value: JsonValue) -> str:
     return safe_line(json.dumps(value, ensure_ascii=False), _LONG)
 
 
-def change_words(change: RecordedChange) -> str:
+def change_text(change: RecordedChange) -> str:
     """One change in a sentence without its subject: "prompt price $3.00/M → $2.50/M"."""
     if not change.field:
         return event_cell(change.kind).text
-    before, after = (value_words(change.field, value) for value in (change.before, change.after))
-    return f"{field_words(change.field)} {before} → {after}"
+    before, after = (value_text(change.field, value) for value in (change.before, change.after))
+    return f"{field_text(change.field)} {before} → {after}"
 
 
-def figure_words(series: Series, reading: Reading) -> str:
-    """A figure with its unit; null and gap are no figures, and say so."""
+def figure_text(series: Series, reading: Reading) -> str:
+    """A figure with its unit; null and a gap are shown as such."""
     if reading.state == "gap":
         return "not recorded"
     if reading.state == "null" or reading.value is None:
         return "no traffic" if series.key.resource == "endpoint" else cells.DASH
-    return in_unit(series.unit, reading.value)
+    return amount_text(series.unit, reading.value)
 
 
-def in_unit(unit: str, value: Decimal) -> str:
+def amount_text(unit: str, value: Decimal) -> str:
     """An amount of a unit of the history."""
     match unit:
         case figures.USD:
@@ -116,7 +116,7 @@ def _amount(field: str, text: str) -> str:
     except InvalidOperation:
         return safe_line(text, _LONG)
     if field.removeprefix(_PRICE) in PER_TOKEN_KEYS and field.startswith(_PRICE):
-        return in_unit("USD/token", value) if value >= 0 else "varies"
+        return amount_text("USD/token", value) if value >= 0 else "varies"
     return money.usd(value)
 
 
@@ -126,11 +126,11 @@ _NO_SIDE = {"created": 0, "appeared": 0, "deleted": 1, "gone": 1}
 def _words(row: ChangeRow, side: int) -> str:
     """The value before (0) or after (1)."""
     if row.readings is not None and row.series is not None:
-        return figure_words(row.series, row.readings[side])
+        return figure_text(row.series, row.readings[side])
     if not row.field:
         event = row.kind.rpartition(".")[2]
         return cells.DASH if _NO_SIDE.get(event) == side else "there"
-    return value_words(row.field, (row.before, row.after)[side])
+    return value_text(row.field, (row.before, row.after)[side])
 
 
 def _cell(row: ChangeRow, side: int) -> Cell:
@@ -140,7 +140,7 @@ def _cell(row: ChangeRow, side: int) -> Cell:
 
 
 def difference(row: ChangeRow) -> Decimal | None:
-    """How much more it is, in the unit of the figure; None where that cannot be said."""
+    """The difference, in the unit of the figure; None where it is unknown."""
     before, after = _amounts(row)
     return None if before is None or after is None else after - before
 
@@ -163,7 +163,7 @@ def _difference_cell(row: ChangeRow) -> Cell:
         return Cell("")
     sign = "+" if more > 0 else "-"
     if row.series is not None and row.series.unit:
-        return Cell(f"{sign}{in_unit(row.series.unit, abs(more))}")
+        return Cell(f"{sign}{amount_text(row.series.unit, abs(more))}")
     share = _share(row)
     return Cell("" if share is None else f"{sign}{abs(share) * 100:,.1f}%")
 
@@ -174,14 +174,12 @@ def _sort_difference(row: ChangeRow, _now: datetime) -> SortValue:
 
 
 def _subject(row: ChangeRow) -> str:
-    return subject_words(*row.subject, row.name)
+    return subject_text(*row.subject, row.name)
 
 
 COLUMNS: tuple[Column[ChangeRow], ...] = (
     text_column("subject", "What", _subject, 20, 0, help="the thing that is different"),
-    text_column(
-        "field", "Which", lambda row: field_words(row.field), 18, 1, help="field or figure"
-    ),
+    text_column("field", "Which", lambda row: field_text(row.field), 18, 1, help="field or figure"),
     Column(
         "before",
         "Before",

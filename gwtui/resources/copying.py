@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from gwtui.client.errors import InvalidRequestError
 from gwtui.crud.export import machine_value, raw_object, raw_objects
 from gwtui.crud.resource import Column, ResourceSpec
-from gwtui.domain.csv_text import exact_text
-from gwtui.domain.exact_json import exact_json
 from gwtui.domain.safe_text import safe_line, safe_text
+from gwtui.domain.serialize import exact_json, exact_text
 from gwtui.local.tokens import TOKEN_VARIABLE
 from gwtui.resources.registry import PARENTS
 
@@ -122,10 +121,10 @@ def copyables(
 
 def cell_lines(column: Column[T], rows: Iterable[T], now: datetime) -> str:
     """The figures of a column, as exact as in CSV, one on each line; unknown ones are empty."""
-    return "\n".join(harmless(exact_text(machine_value(column, row, now))) for row in rows)
+    return "\n".join(printable_text(exact_text(machine_value(column, row, now))) for row in rows)
 
 
-def harmless(text: str) -> str:
+def printable_text(text: str) -> str:
     """A text on one line without a control character: pasted into a shell, it runs nothing."""
     return safe_text(text, _WHOLE)
 
@@ -140,9 +139,11 @@ def _is_made_up(identity: str) -> bool:
 
 def _lines(kind: Kind, key: str, title: str, texts: Sequence[str]) -> Copyable:
     if len(texts) == 1:
-        return Copyable(kind, key, title, harmless(texts[0]), lambda: harmless(texts[0]))
+        return Copyable(
+            kind, key, title, printable_text(texts[0]), lambda: printable_text(texts[0])
+        )
     note = f"{len(texts)}, one on each line"
-    return Copyable(kind, key, f"{title}s", note, lambda: "\n".join(map(harmless, texts)))
+    return Copyable(kind, key, f"{title}s", note, lambda: "\n".join(map(printable_text, texts)))
 
 
 def _json(spec: ResourceSpec[T], rows: Sequence[T]) -> str:
@@ -153,7 +154,7 @@ def _json_array(spec: ResourceSpec[T], rows: Sequence[T]) -> str:
     return exact_json(raw_objects(spec, rows), indent=2)
 
 
-# Ways back ----------------------------------------------------------------------------------------
+# Curl and link ------------------------------------------------------------------------------------
 
 
 def _ways_back(

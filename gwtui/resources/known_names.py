@@ -10,6 +10,7 @@ from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.local.name_cache import IDENTIFIERS, MOST, cache_file, keep_names
 from gwtui.local.paths import Paths
 from gwtui.resources.registry import ENTRIES, RESOURCES
+from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 NAMED_LISTS = ("keys", "workspaces", "guardrails", "byok", "organization", "models", "rotations")
 
 
-def keep_of(connection: Connection, spec: ResourceSpec[Any], rows: Sequence[Any]) -> None:
+def store_names(connection: Connection, spec: ResourceSpec[Any], rows: Sequence[Any]) -> None:
     """Keep what the rows of a whole list are called. Blocks for a moment, never raises.
 
     Nothing is kept of a list that is not named on a command line.
@@ -34,14 +35,12 @@ def keep_of(connection: Connection, spec: ResourceSpec[Any], rows: Sequence[Any]
     keep_names(path, {spec.id: names, f"{spec.id}{IDENTIFIERS}": identifiers})
 
 
-def keep_read(hub: FeedHub) -> None:
+def store_read_names(hub: FeedHub) -> None:
     """Keep the names of the lists that were read in full. Blocks for a moment, never raises."""
-    from gwtui.watch.hub import Scope  # noqa: PLC0415 - loaded by then
-
     for entry in ENTRIES:
         # A declaration that nobody loaded has listed nothing.
         if entry.id in NAMED_LISTS and entry.declaration.partition(":")[0] in sys.modules:
             spec = RESOURCES[entry.id]
             rows = spec.feed(hub, Scope()).state.value
             if rows is not None:
-                keep_of(hub.connection, spec, rows)
+                store_names(hub.connection, spec, rows)

@@ -23,11 +23,11 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
-from gwtui.domain.suggestions import among
+from gwtui.domain.lookup import among
 from gwtui.local.settings_file import (
     Declared,
     Name,
@@ -39,6 +39,7 @@ from gwtui.local.settings_file import (
     read_settings,
 )
 from gwtui.local.toml_file import TomlValue
+from gwtui.records import dataclass
 from gwtui.resources.registry import RESOURCES
 
 FILE_NAME = "preferences.toml"
@@ -269,7 +270,7 @@ class View:
 
     @property
     def settings(self) -> dict[Name, TomlValue]:
-        """What the file says of it."""
+        """The settings that store it in the file."""
         found: dict[str, TomlValue | None] = {
             "list": self.list,
             "filter": self.filter or None,

@@ -7,9 +7,10 @@ all of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from gwtui.records import dataclass
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import ResourceSpec
@@ -57,7 +58,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
     RegistryEntry(
         "all-endpoints",
         "All endpoints",
-        "gwtui.resources.models.every_endpoint:EVERY_ENDPOINT",
+        "gwtui.resources.models.endpoints:EVERY_ENDPOINT",
         tab=False,
     ),
     RegistryEntry(
@@ -90,7 +91,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
     RegistryEntry(
         "model-guardrails",
         "Guardrails on a model",
-        "gwtui.resources.guardrails.on_model:MODEL_GUARDRAILS",
+        "gwtui.resources.guardrails.effect:MODEL_GUARDRAILS",
         tab=False,
         parent="models",
     ),
@@ -112,9 +113,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         aliases=("credentials",),
     ),
     RegistryEntry("activity", "Activity", "gwtui.ui.screens.activity:ActivityScreen", screen=True),
-    RegistryEntry(
-        "providers", "Providers", "gwtui.resources.models.providers:PROVIDERS", tab=False
-    ),
+    RegistryEntry("providers", "Providers", "gwtui.resources.models.resource:PROVIDERS", tab=False),
     RegistryEntry(
         "zdr", "Models under ZDR", "gwtui.resources.models.zdr:ZDR", tab=False, short="ZDR"
     ),
@@ -132,18 +131,18 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         key="exclamation_mark",
     ),
     RegistryEntry(
-        "alert-rules", "Alert rules", "gwtui.resources.alerts.rules:ALERT_RULES", tab=False
+        "alert-rules", "Alert rules", "gwtui.resources.alerts.resource:ALERT_RULES", tab=False
     ),
     RegistryEntry(
         "alert-history",
         "Alert events",
-        "gwtui.resources.alerts.history:ALERT_HISTORY",
+        "gwtui.resources.alerts.resource:ALERT_HISTORY",
         tab=False,
     ),
     RegistryEntry(
         "findings",
         "Findings",
-        "gwtui.resources.findings.resource:FINDINGS",
+        "gwtui.resources.findings:FINDINGS",
         tab=False,
         key="F",
     ),

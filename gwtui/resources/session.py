@@ -4,30 +4,31 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import field
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gwtui.client.connection import READ_ONLY_PROFILE, Connection
 from gwtui.domain.clock import Clock
 from gwtui.domain.safe_text import safe_text
-from gwtui.watch.history.recording import Recording, open_recording
-from gwtui.watch.hub import Scope
+from gwtui.local.paths import Paths
+from gwtui.records import dataclass
+from gwtui.watch.history.recording import Recording
+from gwtui.watch.hub import FeedHub, Scope
 
 if TYPE_CHECKING:
-    from gwtui.client.connection import Connection
     from gwtui.client.gateway import GatewayClient
     from gwtui.contract.current_key import CurrentKey
     from gwtui.crud.executor import WriteExecutor
     from gwtui.domain.known_secrets import Secret
     from gwtui.local.journal import Journal
-    from gwtui.local.probe_key import Probing
+    from gwtui.local.probe_key import ProbeAccess
     from gwtui.local.sealed_keys import SealedKeys
     from gwtui.watch.alerts.session import Alerts
     from gwtui.watch.feed import Feed
-    from gwtui.watch.hub import FeedHub
     from gwtui.watch.probes.session import Probes
 
 
@@ -49,14 +50,14 @@ class Session:
         hub: FeedHub,
         clock: Clock,
         files: SessionFiles,
-        probing: Probing | None,
+        probing: ProbeAccess | None,
     ) -> None:
         self.connection = gateway.connection
         self.gateway = gateway
         self.hub = hub
         self.history = Recording()
         self.alerts: Alerts | None = None
-        """What is told of what is watched; None where nothing is recorded."""
+        """The alerts of what is recorded; None where nothing is recorded."""
         self.probes: Probes | None = None
         """Requests to watched endpoints that measure them; None unless the profile wants them."""
         self.completed = asyncio.Event()
@@ -103,52 +104,10 @@ class Session:
         await asyncio.shield(self._completing)
 
     async def _complete(self) -> None:
-        from gwtui.resources.keys.sealed import resolve_made  # noqa: PLC0415
-        from gwtui.watch.history.file import history_path  # noqa: PLC0415
+        from gwtui.resources.session_rest import open_rest  # noqa: PLC0415 - behind the first rows
 
-        write_log = self.executor.write_log
-        self.hub.journal, self.hub.audit_log = write_log.journal, write_log.audit
-        await asyncio.to_thread(write_log.tidy)
-        await asyncio.to_thread(resolve_made, write_log, self.sealed)
-        if self._files.data is not None:
-            to = self.connection
-            path = history_path(self._files.data, to.label, to.base_url)
-            self.history = await self._rest.enter_async_context(
-                open_recording(self.hub, path, self._clock, to.past)
-            )
-            self.hub.recording = self.history
-            if self._files.config is not None:
-                self.alerts = await self._rest.enter_async_context(
-                    self._alerting(self._files.config)
-                )
-            if self._probing is not None:
-                self.probes = await self._rest.enter_async_context(self._probed(self._probing))
+        await open_rest(self, self._rest, self._files, self._probing, self._clock)
         self.completed.set()
-
-    @asynccontextmanager
-    async def _alerting(self, config: Path) -> AsyncIterator[Alerts]:
-        """The alerts of what is recorded, by the rules in the directory ``config``."""
-        from gwtui.local.audit import Operator  # noqa: PLC0415
-        from gwtui.watch.alerts.session import FILE_NAME, AlertScope, open_alerts  # noqa: PLC0415
-        from gwtui.watch.feeds.alerts import serve_alerts  # noqa: PLC0415
-
-        operator, to = Operator.present(), self.connection
-        async with open_alerts(
-            self.history,
-            self.hub,
-            place=AlertScope(to.label, to.base_url, config / FILE_NAME),
-            dialect=to.dialect,
-            who=f"{operator.user}@{operator.host}",
-            clock=self._clock,
-        ) as alerts:
-            serve_alerts(self.hub, alerts)
-            yield alerts
-
-    def _probed(self, probing: Probing) -> AbstractAsyncContextManager[Probes | None]:
-        """Endpoints measured beside the recording, which keeps what that cost."""
-        from gwtui.watch.probes.session import open_probes  # noqa: PLC0415
-
-        return open_probes(self.history, self.hub, self.connection, probing, self._clock)
 
     async def close(self) -> None:
         """Close it in the reverse order; a write under way gets a moment for its answer."""
@@ -158,9 +117,9 @@ class Session:
                 await asyncio.wait({self._completing})
             await self._rest.aclose()
             if self._files.data is not None:
-                from gwtui.resources.known_names import keep_read  # noqa: PLC0415 - at the end
+                from gwtui.resources.known_names import store_read_names  # noqa: PLC0415 - at the end
 
-                await asyncio.to_thread(keep_read, self.hub)
+                await asyncio.to_thread(store_read_names, self.hub)
         finally:
             await self.hub.close()
             if "executor" in vars(self):
@@ -172,7 +131,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class SessionFiles:
-    """Where a session keeps what it keeps on this machine.
+    """Where a session writes its files on this machine.
 
     ``journal`` None is this person's own. What is watched is recorded below the directory ``data``;
     None records nothing. The rules of alerts stand in the directory ``config``; None watches by
@@ -200,8 +159,6 @@ class TryMemory:
 
     def held(self, connection: Connection) -> str | None:
         """Why no request is sent to a model, to end a sentence with; None when it may be."""
-        from gwtui.client.connection import READ_ONLY_PROFILE  # noqa: PLC0415 - once connected
-
         if not connection.read_only or self.allowed:
             return None
         return f"{READ_ONLY_PROFILE}, and a try costs money; gwtui --allow-tries allows it"
@@ -214,7 +171,7 @@ class TryMemory:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """How the attempt to open a session stands; ``error`` is fit to show to a person."""
+    """The state of opening a session; ``error`` may be shown as it is."""
 
     error: str | None = None
     retry_at: datetime | None = None
@@ -225,7 +182,7 @@ async def open_session(
     connection: Connection,
     clock: Clock,
     files: SessionFiles = SessionFiles(),
-    probing: Probing | None = None,
+    probing: ProbeAccess | None = None,
 ) -> AsyncIterator[Session]:
     """A session that can read, closed at the end.
 
@@ -233,7 +190,6 @@ async def open_session(
     loaded here, after the first paint.
     """
     from gwtui.client.gateway import GatewayClient  # noqa: PLC0415
-    from gwtui.watch.hub import FeedHub  # noqa: PLC0415
 
     async with GatewayClient(connection, clock=clock) as gateway:
         hub = FeedHub(gateway, clock)
@@ -252,12 +208,10 @@ def _label(current: Feed[CurrentKey]) -> str | None:
 
 
 def _default_journal() -> Path:
-    from gwtui.local.paths import Paths  # noqa: PLC0415
-
     return Paths.of_user().state / "journal.jsonl"
 
 
-def reason(error: BaseException) -> str:
+def connection_error_text(error: BaseException) -> str:
     """One line on a failure to connect, for a person.
 
     Only errors of this program and of the system are quoted: the text of any other may repeat a

@@ -22,7 +22,7 @@ from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
 from gwtui.contract.keys import ApiKey, is_active
 from gwtui.contract.organization import WorkspaceMember
 from gwtui.contract.usage import ActivityRow
-from gwtui.crud.text import count, quoted, several
+from gwtui.crud.plan_text import count, quoted, several
 from gwtui.domain.money import usd
 
 T = TypeVar("T")
@@ -36,7 +36,7 @@ Uses = tuple[str, ...]
 """One sentence for each kind of use."""
 
 
-async def soon(reading: Awaitable[T], patience: float = PATIENCE) -> T | None:
+async def value_or_none(reading: Awaitable[T], patience: float = PATIENCE) -> T | None:
     """What a reading gives; None when it fails or takes too long."""
     try:
         async with asyncio.timeout(patience):
@@ -45,13 +45,13 @@ async def soon(reading: Awaitable[T], patience: float = PATIENCE) -> T | None:
         return None
 
 
-async def items_soon(reading: Awaitable[Listing[T]]) -> tuple[T, ...] | None:
+async def items_or_none(reading: Awaitable[Listing[T]]) -> tuple[T, ...] | None:
     """The items of a list; None when it fails or takes too long."""
-    listed = await soon(reading)
+    listed = await value_or_none(reading)
     return None if listed is None else listed.items
 
 
-def unread(*parts: str) -> Uses:
+def unread_sentence(*parts: str) -> Uses:
     """The sentence on parts that are not known."""
     return (f"Could not be read: {several(parts)}.",) if parts else ()
 
@@ -62,9 +62,9 @@ def unread(*parts: str) -> Uses:
 async def key_uses(client: GatewayClient, key: ApiKey, now: datetime) -> Uses:
     """What a key spent lately, the guardrail on it, and the credentials that name it."""
     spent, held, credentials = await asyncio.gather(
-        items_soon(client.activity.list(api_key_hash=key.hash)),
-        soon(_guardrail_on(client, key)),
-        items_soon(client.byok.list(workspace_id=key.workspace_id)),
+        items_or_none(client.activity.list(api_key_hash=key.hash)),
+        value_or_none(_guardrail_on(client, key)),
+        items_or_none(client.byok.list(workspace_id=key.workspace_id)),
     )
     lines: list[str] = []
     missing: list[str] = []
@@ -80,7 +80,7 @@ async def key_uses(client: GatewayClient, key: ApiKey, now: datetime) -> Uses:
         missing.append("the provider keys that name it")
     else:
         lines += _naming(credentials, key)
-    return (*lines, *unread(*missing))
+    return (*lines, *unread_sentence(*missing))
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,17 +175,17 @@ async def credential_uses(client: GatewayClient, credential: ByokCredential) -> 
         for what, names in (("names of keys", keys), ("names of members", people))
         if names is None
     ]
-    return (*lines, *unread(*missing))
+    return (*lines, *unread_sentence(*missing))
 
 
 async def _key_names(client: GatewayClient, credential: ByokCredential) -> dict[str, str] | None:
-    keys = await items_soon(client.keys.list(workspace_id=credential.workspace_id))
+    keys = await items_or_none(client.keys.list(workspace_id=credential.workspace_id))
     return None if keys is None else {key.hash or "": key.name or key.label or "" for key in keys}
 
 
 async def people_names(client: GatewayClient) -> dict[str, str] | None:
     """User id -> name or mail address; None when they are not known."""
-    people = await items_soon(client.organization.members())
+    people = await items_or_none(client.organization.members())
     if people is None:
         return None
     return {one.id or "": one.full_name or one.email or "" for one in people}
@@ -212,11 +212,11 @@ class WorkspaceContents:
 async def workspace_contents(client: GatewayClient, identity: str) -> WorkspaceContents:
     """What the workspace holds now."""
     keys, budgets, guardrails, members, credentials = await asyncio.gather(
-        items_soon(client.keys.list(workspace_id=identity)),
-        items_soon(client.workspaces.budgets(identity)),
-        items_soon(client.guardrails.list(workspace_id=identity)),
-        items_soon(client.workspaces.members(identity)),
-        items_soon(client.byok.list(workspace_id=identity)),
+        items_or_none(client.keys.list(workspace_id=identity)),
+        items_or_none(client.workspaces.budgets(identity)),
+        items_or_none(client.guardrails.list(workspace_id=identity)),
+        items_or_none(client.workspaces.members(identity)),
+        items_or_none(client.byok.list(workspace_id=identity)),
     )
     own = None
     if credentials is not None:
@@ -241,13 +241,13 @@ def workspace_uses(contents: WorkspaceContents, now: datetime) -> Uses:
     missing = ["its keys"] if contents.keys is None else []
     missing += [f"its {noun}s" for noun, found in parts if found is None]
     lines = (f"It holds {several(held)}.",) if held else ()
-    return (*lines, *unread(*missing))
+    return (*lines, *unread_sentence(*missing))
 
 
 def budget_uses(keys: Sequence[ApiKey] | None, now: datetime) -> Uses:
     """How many keys draw on the budgets of a workspace."""
     if keys is None:
-        return unread("the keys that draw on it")
+        return unread_sentence("the keys that draw on it")
     active = [key for key in keys if is_active(key, now)]
     if not active:
         return ("No active key draws on it.",)
@@ -264,7 +264,7 @@ async def guardrail_bindings(
 ) -> tuple[Sequence[KeyAssignment] | None, Sequence[MemberAssignment] | None]:
     """The keys and the members that a guardrail is assigned to now; None what is not known."""
     keys, members = await asyncio.gather(
-        items_soon(client.guardrails.key_assignments(identity)),
-        items_soon(client.guardrails.member_assignments(identity)),
+        items_or_none(client.guardrails.key_assignments(identity)),
+        items_or_none(client.guardrails.member_assignments(identity)),
     )
     return keys, members

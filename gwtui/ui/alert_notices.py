@@ -1,4 +1,4 @@
-"""What a person notices of alerts wherever they are: badge, notice, bell, the terminal's title."""
+"""How alerts are noticed on every screen: badge, notice, bell, the terminal's title."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from gwtui.resources.alerts.resource import counted, loud
+from gwtui.local.alert_file import AlertEffects
+from gwtui.resources.alerts.resource import active_alerts, alert_count_cell
 from gwtui.watch.feeds.alerts import alert_history_feed, alerts_feed
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Cell
-    from gwtui.local.alert_file import AlertEffects
     from gwtui.resources.session import Session
     from gwtui.ui.actions.context import DashboardApp
     from gwtui.watch.alerts.model import Alert, AlertEvent
@@ -74,13 +74,13 @@ class AlertNotices:
     # What is shown ----------------------------------------------------------------------------
 
     def _show(self, alerts: Sequence[Alert]) -> None:
-        badge = counted(alerts)
+        badge = alert_count_cell(alerts)
         if badge != self.badge:
             self.badge = badge
             screen = self._app.navigation.screen
             if screen is not None:
                 screen.refresh_frame()
-        loudest = loud(alerts)
+        loudest = active_alerts(alerts)
         where = self._session.connection.label
         text = "" if badge is None else f"{badge.text} · {loudest[0].title} · gwtui {where}"
         self._app.entitle(text if self._effects.title else "")
@@ -111,7 +111,5 @@ class AlertNotices:
 
     @property
     def _effects(self) -> AlertEffects:
-        from gwtui.local.alert_file import AlertEffects  # noqa: PLC0415 - loaded by then
-
         alerts = self._session.alerts
         return AlertEffects() if alerts is None else alerts.effects

@@ -33,7 +33,9 @@ from gwtui.ui.remembering import Remembering
 from gwtui.ui.screens.opening import OpeningScreen
 from gwtui.ui.shutdown import Shutdown
 from gwtui.ui.terminal import TerminalTitle, give_back, is_too_small
-from gwtui.ui.textual_compat import bindings_of, driver_of, fail, let_be_switched, set_first_theme
+from gwtui.ui.textual_compat.app import driver_of, fail, set_first_theme
+from gwtui.ui.textual_compat.screens import let_be_switched
+from gwtui.ui.textual_compat.widgets import bindings_of
 from gwtui.ui.themes import (
     DEFAULT_THEME,
     THEMES,
@@ -49,7 +51,7 @@ if TYPE_CHECKING:
     from gwtui.local.first_steps import FirstSteps
     from gwtui.local.journal import Journal
     from gwtui.local.path_history import PathHistory
-    from gwtui.local.probe_key import Probing
+    from gwtui.local.probe_key import ProbeAccess
     from gwtui.local.targets import Targets
 
 _BACKGROUND = "background"
@@ -87,7 +89,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         data: Path | None = None,
         config: Path | None = None,
         tries: TryMemory | None = None,
-        probing: Probing | None = None,
+        probing: ProbeAccess | None = None,
         targets: Targets | None = None,
         state: Path | None = None,
     ) -> None:

@@ -18,8 +18,8 @@ from gwtui.resources.session import (
     Session,
     SessionFiles,
     TryMemory,
+    connection_error_text,
     open_session,
-    reason,
 )
 from gwtui.ui import in_doubt_writes
 from gwtui.ui.connection_health import ConnectionHealth
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
     from gwtui.crud.executor import WriteExecutor
     from gwtui.crud.resource import Cell
-    from gwtui.local.probe_key import Probing
+    from gwtui.local.probe_key import ProbeAccess
     from gwtui.local.targets import Target, TargetFacts
     from gwtui.ui.actions.context import DashboardApp
     from gwtui.ui.alert_notices import AlertNotices
@@ -66,7 +66,7 @@ class Connecting:
         files: SessionFiles,
         changed: Callable[[], None],
         completed: Callable[[], None],
-        probing: Probing | None = None,
+        probing: ProbeAccess | None = None,
     ) -> None:
         """``changed`` is called when the link is another, ``completed`` once all of it is open."""
         self._connect = connect
@@ -123,7 +123,7 @@ class Connecting:
                 self._tried.set()
                 _log.warning("not connected", exc_info=error)
                 retry_at = self._clock.now() + timedelta(seconds=wait)
-                self.link = Link(reason(error), retry_at)
+                self.link = Link(connection_error_text(error), retry_at)
                 self._changed()
                 await self._pause(wait)
                 wait = min(wait * 2, _LONGEST_WAIT)
@@ -211,7 +211,7 @@ class ConnectedApp(TypedAheadApp, inherit_bindings=False):
     def adopt(
         self,
         connect: Callable[[], AbstractAsyncContextManager[Connection]],
-        probing: Probing | None,
+        probing: ProbeAccess | None,
         tries: TryMemory,
         to: TargetFacts | None = None,
     ) -> None:

@@ -1,13 +1,14 @@
-"""How reading goes, in words: for the banner, the status line, and the panel without any data."""
+"""How reading goes: in words for banner and status line, in a panel where there is no data."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
+from textual.widgets import Static
 
 from gwtui.client.errors import (
     ConnectFailedError,
@@ -20,12 +21,13 @@ from gwtui.client.errors import (
     UnauthorizedError,
     UnreadableAnswerError,
 )
+from gwtui.domain.cell_values import Tone
 from gwtui.domain.safe_text import safe_text
 from gwtui.domain.times import HOUR, MINUTE, age
+from gwtui.records import dataclass
 from gwtui.resources.session import Link
 from gwtui.ui.commands import with_keys
 from gwtui.ui.text import in_sentence, toned
-from gwtui.ui.widgets.status import StatePanel
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
@@ -140,6 +142,37 @@ class ConnectionHealth:
             "" if state.value is not None else "no data yet",
         ]
         return " · ".join(part for part in parts if part)
+
+
+class StatePanel(Static):
+    """A title and a few lines that say what is going on and what to do. Still: no spinner."""
+
+    DEFAULT_CSS = """
+    StatePanel { width: 1fr; height: 1fr; content-align: center middle; text-align: center;
+                 padding: 1 2; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__("", id=id, markup=False)
+        self._shown = Content("")
+
+    def say(self, title: str, *lines: str, tone: Tone = "plain") -> None:
+        """Show a title and lines; sends nothing when they are shown already."""
+        content = Content("\n").join(
+            [toned(title, tone, bold=True), *(toned(line, "muted") for line in lines if line)]
+        )
+        if not content.is_same(self._shown):
+            self._shown = content
+            self.update(content, layout=False)
+
+    def say_connecting(self) -> None:
+        """Say that the connection is on its way."""
+        self.say("Connecting…", "The dashboard fills in as soon as the gateway answers.")
+
+    @property
+    def text(self) -> str:
+        """What is shown, without styles."""
+        return self._shown.plain
 
 
 def say_unconnected(panel: StatePanel, link: Link, now: datetime) -> None:

@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from gwtui.ui.textual_compat import release_closed
+from gwtui.ui.textual_compat.screens import release_closed
 
 _NEW = 10_000
 """New objects between two collections of the newest, which the interpreter does by itself."""

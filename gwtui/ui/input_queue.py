@@ -22,7 +22,8 @@ from textual.screen import Screen
 from textual.worker import NoActiveWorker, Worker, get_current_worker
 
 from gwtui.ui.terminal_app import GuardedApp
-from gwtui.ui.textual_compat import busy_pump, fail, is_laid_out
+from gwtui.ui.textual_compat.app import fail
+from gwtui.ui.textual_compat.screens import busy_pump, is_laid_out
 
 ACTIONS = "actions"
 """Group of the workers that do what an action promises: most of them open a screen."""

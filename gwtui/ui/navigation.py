@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from gwtui.records import dataclass
 from gwtui.resources.registry import PARENTS, PLACES, RESOURCES, SCREENS, resource_of
 from gwtui.watch.hub import Scope
 
@@ -192,7 +193,7 @@ class Navigation:
         return screen
 
     async def _forget(self) -> None:
-        """Let go of the screens that were shown longest ago."""
+        """Drop the screens that were shown longest ago, beyond the number that is kept."""
         for place, screen in list(self._screens.items())[:-1]:
             if len(self._screens) <= _KEPT:
                 return

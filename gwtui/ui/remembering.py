@@ -1,4 +1,4 @@
-"""Writing down what a person chose, a moment later and beside what the dashboard does."""
+"""Writes preferences to their file, a second after a choice and without holding anything up."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from rich.style import Style
 from textual.geometry import Size
 from textual.strip import Strip
 
-from gwtui.ui.textual_compat import Piece
+from gwtui.ui.textual_compat.app import Piece
 
 _JOINED = 4
 """Equal cells between two different ones that are rather sent again than skipped."""
@@ -58,7 +58,7 @@ _Run = tuple[Look, int, int, str]
 _PLAIN_LOOKS: tuple[Look, Look] = (PLAIN, (None, None, ""))
 
 
-class ScreenMemory:
+class ScreenDiff:
     """Remembers what was sent. Whoever else wrote on the terminal has to ``forget`` it."""
 
     def __init__(self) -> None:

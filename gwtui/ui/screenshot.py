@@ -17,7 +17,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from gwtui.domain.known_secrets import holds_secret, without_secrets
-from gwtui.ui.textual_compat import painted_strips
+from gwtui.ui.textual_compat.screens import painted_strips
 
 _FOREIGN = re.compile(r"\s*(?:@font-face \{.*?\}|<!--.*?-->)", re.DOTALL)
 """Rich's comment, and its fonts, which a browser would fetch from a host."""
@@ -47,7 +47,7 @@ class ScreenPicture:
     width: int
 
     def svg(self, title: str) -> str:
-        """It in its colours."""
+        """The lines in their colours, as SVG."""
         console = Console(
             width=self.width,
             height=len(self.lines),
@@ -65,7 +65,7 @@ class ScreenPicture:
         return f"{_FOREIGN.sub('', styles)}{end}{rest}"
 
     def text(self) -> str:
-        """It without colours."""
+        """The lines without colours."""
         return "".join(f"{line.text.rstrip()}\n" for line in self.lines)
 
 

@@ -1,4 +1,4 @@
-"""The end that is demanded from outside: SIGTERM, SIGHUP, a terminal that is gone.
+"""Ending on demand from outside: SIGTERM, SIGHUP, a terminal that is gone.
 
 The program has two seconds. It uses them to close in order: the terminal is restored, a write
 under way gets a moment for its answer and then stands in the journal as unknown. What holds that

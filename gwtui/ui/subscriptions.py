@@ -1,13 +1,14 @@
-"""The feeds that one screen watches while it is shown."""
+"""Subscriptions of one screen to feeds, for as long as it is shown."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from textual.message import Message
 
+from gwtui.records import dataclass
 from gwtui.watch.feed import Feed, FeedState
 
 Deliver = Callable[[FeedState[Any]], None]

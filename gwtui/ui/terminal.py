@@ -1,4 +1,4 @@
-"""Giving the terminal back without the help of the program that is stuck."""
+"""The terminal: its least size, its title, and its modes given back when the program is stuck."""
 
 from __future__ import annotations
 

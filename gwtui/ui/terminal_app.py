@@ -22,9 +22,9 @@ from textual.notifications import Notification, Notify, SeverityLevel
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.crash_report import crash_report
 from gwtui.ui.garbage import Garbage
-from gwtui.ui.screen_diff import ScreenMemory
+from gwtui.ui.screen_diff import ScreenDiff
 from gwtui.ui.terminal import fills_erased
-from gwtui.ui.textual_compat import HookedApp, Piece, withdraw_notices
+from gwtui.ui.textual_compat.app import HookedApp, Piece, withdraw_notices
 
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _HARMLESS_FORMAT = frozenset("\u200d\ufe0f")
@@ -129,7 +129,7 @@ class GuardedApp(HookedApp, inherit_bindings=False):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._on_terminal = ScreenMemory()
+        self._on_terminal = ScreenDiff()
         self._filter: OneFilter | None = None
         self.garbage = Garbage()
         self._loading: asyncio.Task[None] | None = None

@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 
 from textual.theme import Theme
 
-from gwtui.domain.suggestions import among
+from gwtui.domain.lookup import among
 
 DEFAULT_THEME = "gwtui-dark"
 

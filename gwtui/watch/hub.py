@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from copy import copy
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from weakref import WeakValueDictionary
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.records import dataclass
 from gwtui.watch.cadence import Cadence, Restraint
 from gwtui.watch.feed import Feed
 from gwtui.watch.shared_reads import SHARED_AT_MOST, SHARED_FOR, FeedKey, PoolReader, ReadPool
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from gwtui.client.connection import Connection
     from gwtui.client.gateway import GatewayClient
-    from gwtui.client.request_log import PageTaker
+    from gwtui.client.request_log import PageHandler
     from gwtui.local.audit import AuditLog
     from gwtui.local.journal import Journal
     from gwtui.watch.alerts.session import Alerts
@@ -70,7 +70,7 @@ class FeedHub:
         self._passing: dict[FeedKey[Any], Feed[Any]] = {}
         self._paused = False
         self._closed = False
-        self._take: PageTaker | None = None
+        self._take: PageHandler | None = None
         self.complete: Callable[[], Awaitable[None]] = _nothing
         """Waits for what this machine keeps of the connection: it may be opened after this hub."""
         self.journal: Journal | None = None
@@ -156,7 +156,7 @@ class FeedHub:
 
         return self.feed(key, fetch, cadence, outdate=outdated, passing=passing)
 
-    def handing_on(self, take: PageTaker) -> FeedHub:
+    def handing_on(self, take: PageHandler) -> FeedHub:
         """A hub of the same connection to ask for one feed, which is to be refreshed once.
 
         A feed whose list can be had portion by portion hands its rows to ``take`` as they come, and

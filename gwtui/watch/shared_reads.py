@@ -10,19 +10,19 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from gwtui.client.request_log import (
-    PageTaker,
+    PageHandler,
     PartListener,
     ReadingLog,
     include,
-    logged,
-    repeats,
+    may_retry,
+    reading_log,
 )
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.records import dataclass
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -163,7 +163,7 @@ class ReadPool:
 
     def _begin(self, read: SharedRead[Any]) -> _Running:
         self.begun += 1
-        log = ReadingLog(trying=not repeats())
+        log = ReadingLog(trying=not may_retry())
         task = asyncio.get_running_loop().create_task(
             self._read(read, self.begun, log), name=f"read {read.key.name}"
         )
@@ -173,7 +173,7 @@ class ReadPool:
         return running
 
     async def _read(self, read: SharedRead[Any], number: int, log: ReadingLog) -> _Answer:
-        with logged(log):
+        with reading_log(log):
             value = await read.read(self.client)
         return _Answer(value, number, self.clock.now(), self.clock.monotonic(), log)
 
@@ -220,7 +220,7 @@ class PoolReader:
         after: int = 0,
         within: float = 0.0,
         feed: Callable[[], Feed[Any] | None] = lambda: None,
-        take: PageTaker | None = None,
+        take: PageHandler | None = None,
     ) -> None:
         self.take = take
         self.client = pool.client
@@ -248,14 +248,14 @@ class PoolReader:
             read, after=after, within=math.inf, since=self._begun, on_part=on_part
         )
 
-    async def hand_on(self, read: SharedRead[tuple[Any, ...]], take: PageTaker) -> None:
+    async def hand_on(self, read: SharedRead[tuple[Any, ...]], take: PageHandler) -> None:
         """Read a list now, each page of it handed to ``take``. Raises GatewayError.
 
         Nothing of it is kept or shared. A list that comes in one answer is one page.
         """
-        log = ReadingLog(trying=not repeats(), taker=take)
+        log = ReadingLog(trying=not may_retry(), page_handler=take)
         try:
-            with logged(log):
+            with reading_log(log):
                 whole = await read.read(self.client)
         finally:
             include(log, requests=True)

@@ -14,9 +14,9 @@ from gateway_bench import MANAGEMENT, Bench, bench
 
 from gwtui.contract.dialects import DIALECTS, Dialect
 from gwtui.embedded.operations import Access, Operation
-from gwtui.embedded.routes import OPERATIONS
-from gwtui.embedded.simulator import build_world
-from gwtui.embedded.simulator.generations import latest_requests
+from gwtui.embedded.routes import all_operations
+from gwtui.embedded.simulator.build import build_world
+from gwtui.embedded.store.generations import latest_requests
 
 NOBODY = "00000000-0000-4000-8000-000000000000"
 UNKNOWN: Mapping[str, str] = {"hash": "0" * 64, "interval": "weekly", "author": "no", "slug": "no"}
@@ -53,7 +53,7 @@ async def successes(gate: Bench) -> None:
 async def refusals(gate: Bench) -> None:
     """For every operation the refusals that follow from how it is declared."""
     _, ordinary = await gate.create()
-    for operation in OPERATIONS:
+    for operation in all_operations():
         path = _to_nothing(operation)
         body: dict[str, Any] = {} if operation.body is None else {"json": {}}
         await gate.call(operation.method, path, token="nonsense", expect=401, **body)

@@ -34,9 +34,9 @@ from schemathesis.specs.openapi.checks import (
 from founded import open_gateway
 from gwtui.contract.dialects import DIALECTS, Dialect
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.openapi import describe
 from gwtui.embedded.operations import Access, Operation
-from gwtui.embedded.routes import OPERATIONS
+from gwtui.embedded.routes import all_operations
+from gwtui.embedded.routes.openapi import describe
 
 BASE = "http://testserver/api/v1"
 SEED = 20261121
@@ -104,7 +104,7 @@ class Site:
 
 @cache
 def schema(dialect: str) -> Any:
-    document = dict(describe(OPERATIONS, DIALECTS[dialect]))
+    document = dict(describe(all_operations(), DIALECTS[dialect]))
     return schemathesis.openapi.from_dict(document, config=CONFIG)
 
 

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,7 @@ from gwtui.contract.response import ResponseModel
 from gwtui.domain.clock import Clock
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.operations import Access, Operation
-from gwtui.embedded.responses import loaded
-from gwtui.embedded.routes import OPERATIONS
+from gwtui.embedded.routes import all_operations
 
 BASE_URL = "http://gateway.test/api/v1"
 _documents: dict[str, Mapping[str, Any]] = {}
@@ -103,7 +103,7 @@ class Bench:
         assert faults(body, schema, self.document) == []
         if response.is_success and operation.answer.models:
             whole = operation.access is Access.INFERENCE
-            _no_gaps(loaded(operation.answer.models[0]), body if whole else body.get("data", body))
+            _no_gaps(operation.answer.models[0], body if whole else body.get("data", body))
 
 
 class HandClock:
@@ -158,11 +158,17 @@ async def bench(
 
 def _operation(method: str, path: str) -> Operation | None:
     plain = path.partition("?")[0]
-    for operation in sorted(OPERATIONS, key=lambda one: one.path.count("{")):
-        pattern = re.sub(r"\{\w+\}", "[^/]+", operation.path)
-        if operation.method == method and re.fullmatch(pattern, plain):
+    for pattern, operation in _patterns():
+        if operation.method == method and pattern.fullmatch(plain):
             return operation
     return None
+
+
+@cache
+def _patterns() -> list[tuple[re.Pattern[str], Operation]]:
+    """What the paths of all operations look like, plain ones first."""
+    ordered = sorted(all_operations(), key=lambda one: one.path.count("{"))
+    return [(re.compile(re.sub(r"\{\w+\}", "[^/]+", one.path)), one) for one in ordered]
 
 
 def _no_gaps(model: type[ResponseModel], data: Any) -> None:

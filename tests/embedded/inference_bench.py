@@ -20,9 +20,9 @@ from gateway_bench import BASE_URL, Bench, HandClock
 from founded import open_gateway
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.domain.clock import Clock
-from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.simulator import build_catalog
+from gwtui.embedded.simulator.catalog import build_catalog
 
 MINI = "northwind/atlas-mini"
 VECTORS = "tessera/vector-3"
@@ -61,7 +61,7 @@ class Room:
 
 
 @contextmanager
-def room(*, faults: Switchboard | None = None, dialect: Dialect = GENERIC) -> Iterator[Room]:
+def room(*, faults: FaultInjector | None = None, dialect: Dialect = GENERIC) -> Iterator[Room]:
     """Open a gateway with credits, and nothing else."""
     hand, luck = HandClock(), Luck()
     clock = Clock(now=hand.now, sleep=hand.clock.sleep, chance=luck.draw)

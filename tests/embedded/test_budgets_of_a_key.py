@@ -14,8 +14,8 @@ from gateway_bench import START, Bench, bench
 from gwtui.contract.current_key import BUDGET_SCOPES
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.embedded.auth import key_hash
-from gwtui.embedded.simulator import build_world
-from gwtui.embedded.store.layers import Layer, effective
+from gwtui.embedded.simulator.build import build_world
+from gwtui.embedded.store.budgets import AppliedBudget, effective_budget
 
 
 @pytest.fixture
@@ -206,8 +206,8 @@ async def test_the_simulated_keys_have_what_the_world_says(gate: Bench):
     assert layer["remaining_usd"] == pytest.approx(shown["limit_remaining"])
 
 
-def layer(scope: str, limit: str, spend: str) -> Layer:
-    return Layer(scope, Decimal(limit), Decimal(spend), None, False)
+def layer(scope: str, limit: str, spend: str) -> AppliedBudget:
+    return AppliedBudget(scope, Decimal(limit), Decimal(spend), None, False)
 
 
 @pytest.mark.parametrize(
@@ -223,5 +223,7 @@ def layer(scope: str, limit: str, spend: str) -> Layer:
         ([layer("member", "2", "1"), layer("key_limit", "5", "4")], 0),
     ],
 )
-def test_the_first_exhausted_decides_else_the_tightest(found: list[Layer], deciding: int | None):
-    assert effective(found) == (None if deciding is None else found[deciding])
+def test_the_first_exhausted_decides_else_the_tightest(
+    found: list[AppliedBudget], deciding: int | None
+):
+    assert effective_budget(found) == (None if deciding is None else found[deciding])

@@ -13,7 +13,7 @@ import pytest
 from gateway_bench import Bench, bench
 
 from gwtui.contract.dialects import OPENROUTER
-from gwtui.embedded.issuing import issue_key
+from gwtui.embedded.auth import issue_key
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 SECRET = "sk-provider-0123456789abcdefXYZ9"

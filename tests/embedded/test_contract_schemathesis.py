@@ -12,7 +12,10 @@ import pytest
 
 from gwtui.contract.dialects import DIALECTS
 from gwtui.embedded.operations import Operation
-from gwtui.embedded.routes import OPERATIONS
+from gwtui.embedded.routes import all_operations
+
+# Schemathesis is large, and so is the description: one worker loads them.
+pytestmark = pytest.mark.xdist_group("described_requests")
 
 
 def can_be_wrong(operation: Operation) -> bool:
@@ -26,7 +29,7 @@ def can_be_wrong(operation: Operation) -> bool:
 CASES = [
     (dialect, operation, mode)
     for dialect in sorted(DIALECTS)
-    for operation in OPERATIONS
+    for operation in all_operations()
     for mode in ("positive", "negative")
     # Dialects differ in names, which right bodies show best.
     if dialect == "generic" or (operation.body is not None and mode == "positive")

@@ -17,7 +17,7 @@ from contract_witness import Witness
 from gateway_bench import HandClock, bench
 
 from gwtui.contract.dialects import DIALECTS, GENERIC, OPENROUTER
-from gwtui.embedded.routes import OPERATIONS
+from gwtui.embedded.routes import all_operations
 
 pytestmark = pytest.mark.xdist_group("contract walk")
 
@@ -216,7 +216,7 @@ def walk(request: pytest.FixtureRequest) -> tuple[str, Witness]:
 
 
 def test_every_operation_is_in_the_table():
-    assert set(REQUIRED) == {operation.operation_id for operation in OPERATIONS}
+    assert set(REQUIRED) == {operation.operation_id for operation in all_operations()}
 
 
 @pytest.mark.parametrize("operation", sorted(REQUIRED))

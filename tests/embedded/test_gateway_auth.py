@@ -10,11 +10,11 @@ from gateway_bench import START, Bench, bench
 
 from gwtui.contract.scalars import timestamp_text
 from gwtui.embedded.operations import Access
-from gwtui.embedded.routes import OPERATIONS
+from gwtui.embedded.routes import all_operations
 
-NEEDS_A_KEY = [one for one in OPERATIONS if one.access is not Access.PUBLIC]
-PUBLIC = [one for one in OPERATIONS if one.access is Access.PUBLIC]
-MANAGEMENT = [one for one in OPERATIONS if one.access is Access.MANAGEMENT]
+NEEDS_A_KEY = [one for one in all_operations() if one.access is not Access.PUBLIC]
+PUBLIC = [one for one in all_operations() if one.access is Access.PUBLIC]
+MANAGEMENT = [one for one in all_operations() if one.access is Access.MANAGEMENT]
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ async def test_no_key_is_401(gate: Bench, operation):
     assert message == "Missing Authentication header"
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.operation_id)
+@pytest.mark.parametrize("operation", all_operations(), ids=lambda one: one.operation_id)
 async def test_an_unknown_key_is_401_even_where_none_is_needed(gate: Bench, operation):
     path = concrete(operation.path)
     message = await gate.refused(401, operation.method, path, token="gw-v1-" + "0" * 64)

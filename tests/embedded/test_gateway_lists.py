@@ -9,7 +9,7 @@ import pytest
 from gateway_bench import START, Bench, bench
 
 from gwtui.contract.scalars import timestamp_text
-from gwtui.embedded.routes import OPERATIONS
+from gwtui.embedded.routes import all_operations
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ async def test_a_workspace_is_found_by_uuid_and_by_slug():
 
 LISTS = [
     operation.path
-    for operation in OPERATIONS
+    for operation in all_operations()
     if any(parameter.name == "offset" for parameter in operation.query)
 ]
 

@@ -12,7 +12,7 @@ from openapi_check import faults
 
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.embedded.operations import Access
-from gwtui.embedded.routes import OPERATIONS
+from gwtui.embedded.routes import SEGMENTS, all_operations, operations_below
 
 ISSUED_OPERATIONS = {
     ("GET", "/keys"): {200, 400, 401, 403, 404, 429, 500},
@@ -76,16 +76,16 @@ async def test_every_operation_and_status_is_described(gate: Bench):
 
 
 async def test_the_description_is_of_what_is_routed(gate: Bench):
-    declared = {(one.method, one.path) for one in OPERATIONS}
+    declared = {(one.method, one.path) for one in all_operations()}
     described = {
         (method.upper(), path)
         for path, methods in gate.document["paths"].items()
         for method in methods
     }
     assert declared == described
-    ids = [one.operation_id for one in OPERATIONS]
+    ids = [one.operation_id for one in all_operations()]
     assert len(ids) == len(set(ids))
-    for one in OPERATIONS:
+    for one in all_operations():
         path = re.sub(r"\{\w+\}", "nothing", one.path)
         response = await gate.client.request(one.method, path)
         assert response.status_code != 405, one
@@ -94,7 +94,7 @@ async def test_the_description_is_of_what_is_routed(gate: Bench):
 async def test_security_follows_who_may_call(gate: Bench):
     assert gate.document["security"] == [{"bearer": []}]
     assert gate.document["components"]["securitySchemes"]["bearer"]["scheme"] == "bearer"
-    for one in OPERATIONS:
+    for one in all_operations():
         operation = gate.document["paths"][one.path][one.method.lower()]
         public = operation.get("security") == [{}, {"bearer": []}]
         assert public == (one.access is Access.PUBLIC)
@@ -157,3 +157,11 @@ def references(value: Any) -> set[str]:
     if isinstance(value, list):
         return set().union(*(references(item) for item in value))
     return set()
+
+
+def test_every_operation_is_found_by_what_stands_first_in_its_path():
+    below = [operation for segment in sorted(SEGMENTS) for operation in operations_below(segment)]
+    assert sorted(one.operation_id for one in below) == sorted(
+        one.operation_id for one in all_operations()
+    )
+    assert all(operations_below(segment) for segment in SEGMENTS)

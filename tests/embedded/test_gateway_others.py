@@ -17,9 +17,9 @@ from other_process import reading, writing
 from test_byok_traces import NEW, OLD, made, sealed, traces
 
 from gwtui.embedded import app
+from gwtui.embedded.auth import issue_key
 from gwtui.embedded.errors import DatabaseBusyError
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.issuing import issue_key
 from gwtui.embedded.store.database import BUSY_SECONDS, CLOSE_SECONDS, LONGEST_PAUSE, LogCleaner
 
 STALL = 1.0

@@ -16,7 +16,7 @@ import pytest
 from gateway_bench import HandClock
 
 from gwtui.contract.errors import ErrorBody
-from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket
 from gwtui.embedded.protocol import MALFORMED, OLD_CHUNKS, TWO_LENGTHS
@@ -76,7 +76,7 @@ def answers(raw: bytes) -> list[Answer]:
 
 
 @asynccontextmanager
-async def hosted(tmp_path: Path, faults: Switchboard | None = None) -> AsyncIterator[Host]:
+async def hosted(tmp_path: Path, faults: FaultInjector | None = None) -> AsyncIterator[Host]:
     gateway = EmbeddedGateway.open(None, content="empty", clock=HandClock().clock, faults=faults)
     try:
         path = tmp_path / "run" / "gw.sock"
@@ -88,7 +88,7 @@ async def hosted(tmp_path: Path, faults: Switchboard | None = None) -> AsyncIter
 
 @pytest.fixture(params=["plain", "with faults"])
 async def host(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Host]:
-    faults = None if request.param == "plain" else Switchboard()
+    faults = None if request.param == "plain" else FaultInjector()
     async with hosted(tmp_path, faults) as opened:
         yield opened
 

@@ -10,7 +10,7 @@ from gateway_bench import Bench, bench
 
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.embedded import wire
-from gwtui.embedded.bodies import MAX_BODY_BYTES
+from gwtui.embedded.request_body import MAX_BODY_BYTES
 from gwtui.embedded.store import account
 
 JSON = {"Content-Type": "application/json"}

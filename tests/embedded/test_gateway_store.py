@@ -14,6 +14,7 @@ import pytest
 from gateway_bench import HandClock, bench
 
 from gwtui.contract.dialects import OPENROUTER
+from gwtui.embedded.auth import issue_key
 from gwtui.embedded.errors import (
     DatabaseInUseError,
     DatabaseMissingError,
@@ -21,7 +22,6 @@ from gwtui.embedded.errors import (
     NoWorkspaceError,
 )
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.issuing import issue_key
 from gwtui.embedded.store.database import Database, erase
 from gwtui.embedded.store.schema import SCHEMA_VERSION
 
@@ -225,7 +225,7 @@ async def test_writers_take_turns(database: Path):
             for _ in range(4)
         ]
         script = (
-            "import sys; from pathlib import Path; from gwtui.embedded.issuing import issue_key\n"
+            "import sys; from pathlib import Path; from gwtui.embedded.auth import issue_key\n"
             "for _ in range(10): issue_key(Path(sys.argv[1]), management=False)"
         )
         others = [_start(script, database) for _ in range(2)]

@@ -19,7 +19,7 @@ from inference_bench import MINI, VECTORS, Caller, Room, caller, exact, list_pri
 
 from gwtui.domain.clock import Clock
 from gwtui.embedded.errors import FaultSyntaxError
-from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.hosting import host_on_socket
 
 if TYPE_CHECKING:
@@ -34,18 +34,18 @@ ASKED: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def faults() -> Switchboard:
-    return Switchboard()
+def faults() -> FaultInjector:
+    return FaultInjector()
 
 
 @pytest.fixture(scope="module")
-def place(faults: Switchboard) -> Iterator[Room]:
+def place(faults: FaultInjector) -> Iterator[Room]:
     with room(faults=faults) as opened:
         yield opened
 
 
 @pytest.fixture
-async def socket(place: Room, faults: Switchboard, tmp_path: Path) -> AsyncIterator[str]:
+async def socket(place: Room, faults: FaultInjector, tmp_path: Path) -> AsyncIterator[str]:
     faults.clear()
     place.set_credits(1000)
     folder = tmp_path / "gw"
@@ -291,7 +291,7 @@ async def until_moved(me: Caller, before: dict[str, Decimal]) -> None:
 
 @pytest.mark.parametrize("events", [0, 3])
 async def test_a_stream_that_is_cut(
-    web: httpx.AsyncClient, me: Caller, faults: Switchboard, events: int
+    web: httpx.AsyncClient, me: Caller, faults: FaultInjector, events: int
 ):
     before = await me.sheet()
     faults.arm(f"stream-cut={events} x1")
@@ -306,7 +306,7 @@ async def test_a_stream_that_is_cut(
     assert (await stream(web))[-1] == "[DONE]"
 
 
-async def test_a_stream_that_falls_silent(web: httpx.AsyncClient, faults: Switchboard):
+async def test_a_stream_that_falls_silent(web: httpx.AsyncClient, faults: FaultInjector):
     faults.arm("stream-silence=2 x1")
     web.timeout = httpx.Timeout(5, read=0.3)
     seen: list[str] = []
@@ -316,7 +316,7 @@ async def test_a_stream_that_falls_silent(web: httpx.AsyncClient, faults: Switch
     assert (await stream(web))[-1] == "[DONE]"
 
 
-async def test_garbage_in_a_stream(web: httpx.AsyncClient, faults: Switchboard):
+async def test_garbage_in_a_stream(web: httpx.AsyncClient, faults: FaultInjector):
     faults.arm("stream-garbage=2 x1")
     seen: list[str] = []
     await read(web, seen)
@@ -326,7 +326,7 @@ async def test_garbage_in_a_stream(web: httpx.AsyncClient, faults: Switchboard):
     assert seen.count("{oops") == 1
 
 
-async def test_usage_that_comes_late(web: httpx.AsyncClient, place: Room, faults: Switchboard):
+async def test_usage_that_comes_late(web: httpx.AsyncClient, place: Room, faults: FaultInjector):
     waits: list[float] = []
 
     async def sleep(seconds: float) -> None:
@@ -340,7 +340,7 @@ async def test_usage_that_comes_late(web: httpx.AsyncClient, place: Room, faults
 
 
 async def test_faults_of_streams_leave_whole_answers_alone(
-    web: httpx.AsyncClient, faults: Switchboard
+    web: httpx.AsyncClient, faults: FaultInjector
 ):
     faults.arm("stream-cut=0")
     answer = await web.post("/chat/completions", json=body(stream=False))
@@ -359,5 +359,5 @@ async def test_faults_of_streams_leave_whole_answers_alone(
 )
 def test_faults_that_cannot_be(text: str, why: str):
     with pytest.raises(FaultSyntaxError) as caught:
-        Switchboard([text])
+        FaultInjector([text])
     assert why in caught.value.message

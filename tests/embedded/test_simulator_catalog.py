@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from gwtui.contract.models import Endpoint, Model, ModelEndpoints, Provider
-from gwtui.contract.pricing import PRICE_KEYS, Pricing
+from gwtui.contract.models import PRICE_KEYS, Endpoint, Model, ModelEndpoints, Pricing, Provider
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.values import (
     INPUT_MODALITIES,
@@ -19,7 +18,8 @@ from gwtui.contract.values import (
     SUPPORTED_PARAMETERS,
     WEEKDAYS,
 )
-from gwtui.embedded.simulator import Catalog, build_catalog, endpoints_answer
+from gwtui.embedded.simulator.catalog import Catalog, build_catalog
+from gwtui.embedded.simulator.endpoint_figures import endpoints_answer
 
 MOMENT = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 MODEL_FIELDS = frozenset(

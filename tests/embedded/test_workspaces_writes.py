@@ -12,8 +12,8 @@ import pytest
 from gateway_bench import Bench, bench
 
 from gwtui.contract.dialects import OPENROUTER
+from gwtui.embedded.auth import issue_key
 from gwtui.embedded.errors import NoWorkspaceError
-from gwtui.embedded.issuing import issue_key
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 DEFAULT = "/workspaces/default"

@@ -13,8 +13,8 @@ import pytest
 from gwtui.client.gateway import GatewayClient
 from gwtui.domain.activity import completed_days, tally
 from gwtui.domain.money import usd
-from gwtui.embedded.simulator.generations import latest_requests
-from gwtui.resources.activity.resource import Ranked
+from gwtui.embedded.store.generations import latest_requests
+from gwtui.resources.activity import Ranked
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.activity import ActivityScreen
 from gwtui.ui.screens.generation import GenerationScreen

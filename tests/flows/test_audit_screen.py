@@ -20,7 +20,7 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
-from gwtui.ui.widgets.header import CRITICAL, READ_ONLY, HeaderFacts, HeaderTab, header_parts
+from gwtui.ui.widgets.frame import CRITICAL, READ_ONLY, HeaderFacts, HeaderTab, header_parts
 from gwtui.watch.feeds.keys import KeyRow
 from screen_text import shown
 from shell_kit import Site, dashboard, has_data, listing, notices, site, until

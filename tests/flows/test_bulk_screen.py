@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from gwtui.client.errors import NotFoundError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey, UpdateKeyRequest
-from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.faults import FaultInjector
 from gwtui.local.journal import Journal
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
@@ -107,7 +107,7 @@ async def test_marks_hidden_by_the_filter_are_counted_and_acted_on(tmp_path: Pat
 async def test_what_was_refused_stays_on_the_screen_and_is_tried_again_when_wanted(
     tmp_path: Path,
 ) -> None:
-    faults = Switchboard()
+    faults = FaultInjector()
     async with (
         site(faults=faults) as place,
         dashboard(place, tmp_path, size=(100, 30)) as (app, pilot),

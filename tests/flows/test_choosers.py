@@ -22,7 +22,7 @@ from gwtui.crud.form import (
 )
 from gwtui.crud.plan import Applied
 from gwtui.resources.keys.form import create_form
-from gwtui.ui.forms.confirm import ConflictScreen, Dispute, SideEditor
+from gwtui.ui.forms.confirm import ConflictScreen, FieldConflict, SideEditor
 from gwtui.ui.forms.content_filters import BuiltinsScreen
 from gwtui.ui.forms.field_editors import ChoiceEditor
 from gwtui.ui.forms.form_screen import FormScreen
@@ -305,7 +305,7 @@ async def test_a_builtin_filter_is_typed_and_escape_first_takes_that_back() -> N
 
 
 async def test_the_side_of_a_conflict_is_typed() -> None:
-    app = HostApp(ConflictScreen("Changed", [Dispute("name", "Name", "a", "b", "c")]))
+    app = HostApp(ConflictScreen("Changed", [FieldConflict("name", "Name", "a", "b", "c")]))
     async with app.run_test(size=(80, 24)) as pilot:
         side = app.modal.query_one(SideEditor)
         await press(pilot, *"your")

@@ -15,7 +15,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey, CreateKeyRequest
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Confirmation, Plan, Unknown
-from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.faults import FaultInjector
 from gwtui.local.audit import AuditLog
 from gwtui.local.journal import Journal
 from gwtui.local.sealed_keys import sealed_keys
@@ -36,7 +36,7 @@ AFTER, BEFORE = "reset-after", "reset-before"
 class Desk:
     """One gateway that can be made to fail, and the files of one person."""
 
-    def __init__(self, place: Site, faults: Switchboard, folder: Path) -> None:
+    def __init__(self, place: Site, faults: FaultInjector, folder: Path) -> None:
         self.place = place
         self.faults = faults
         self.folder = folder
@@ -73,7 +73,7 @@ class Desk:
 
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    faults = Switchboard()
+    faults = FaultInjector()
     async with site(faults=faults) as place:
         yield Desk(place, faults, tmp_path)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gwtui.resources.models.every_endpoint import EVERY_ENDPOINT, blended
+from gwtui.resources.models.endpoints import EVERY_ENDPOINT, blended
 from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.widgets.lines import LinesView
 from journeys import Terminal, at_rest, tokens

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gateway_facts import feedback_on
 from gwtui.client.gateway import GatewayClient
-from gwtui.embedded.simulator.generations import latest_requests
+from gwtui.embedded.store.generations import latest_requests
 from gwtui.local.journal import Journal
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.pages import ReadingScreen

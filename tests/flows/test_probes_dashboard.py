@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import CreateKeyRequest
 from gwtui.local.journal import Journal
-from gwtui.local.probe_key import Probing
+from gwtui.local.probe_key import ProbeAccess
 from gwtui.local.profile_tables import ProbeSettings
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.board.selected_endpoint import EndpointPanel
@@ -45,7 +45,7 @@ async def test_probes_are_told_of_sent_recorded_and_counted_to_the_cent(tmp_path
             start="board",
             journal=Journal(tmp_path / "journal.jsonl"),
             data=tmp_path / "data",
-            probing=Probing(settings, "work", given=value),
+            probing=ProbeAccess(settings, "work", given=value),
         )
         async with app.run_test(size=(160, 44), notifications=True) as pilot:
 

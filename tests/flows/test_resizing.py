@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from textual.geometry import Size
 
-from board_kit import Filled, fill
-from gwtui.client.request_log import Recent, Traffic
+from board_kit import Filled, filled_once
+from gwtui.client.request_log import RecentRequests, Traffic
 from gwtui.ui.app import GwtuiApp
 from resizing_kit import (
     Picture,
@@ -36,15 +36,15 @@ AT_ONCE = 20
 NAMES = [*SURFACES] if RESIZES else sorted(random.Random(15).sample([*SURFACES], SAMPLE))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
-    return fill(tmp_path_factory.mktemp("history") / "data")
+    return filled_once(tmp_path_factory)
 
 
 @pytest.fixture(autouse=True)
 def steady_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     """How many requests went out by now depends on how fast the machine is."""
-    monkeypatch.setattr(Traffic, "recent", lambda _self: Recent(41))
+    monkeypatch.setattr(Traffic, "recent", lambda _self: RecentRequests(41))
 
 
 def test_every_screen_and_modal_is_among_them() -> None:

@@ -11,7 +11,7 @@ from textual.screen import Screen
 
 from dashboard_kit import settled
 from gwtui.ui.garbage import Garbage
-from gwtui.ui.textual_compat import release_painted
+from gwtui.ui.textual_compat.screens import release_painted
 from shell_kit import dashboard, has_data, site, strips, until
 
 TABS = "1234567890"

@@ -24,16 +24,17 @@ from gwtui.ui.commands import offered
 from gwtui.ui.screens.dialogs import TooSmallScreen
 from gwtui.ui.terminal_app import ControlCharacterFilter
 from gwtui.ui.themes import THEMES
-from gwtui.ui.widgets.header import (
+from gwtui.ui.widgets.frame import (
     CRITICAL,
     FAULTS,
     READ_ONLY,
     HeaderFacts,
     HeaderTab,
+    footer_parts,
     header_parts,
     left_out,
+    status_content,
 )
-from gwtui.ui.widgets.status import footer_parts, status_content
 from screen_text import shown
 from shell_kit import dashboard, line, listing, notices, site
 

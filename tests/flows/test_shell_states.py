@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gwtui.ui.commands import with_keys
-from gwtui.ui.widgets.status import StatePanel
+from gwtui.ui.connection_health import StatePanel
 from screen_text import shown
 from shell_kit import dashboard, has_data, line, listing, site, until
 

@@ -12,7 +12,7 @@ from textual.geometry import Region
 
 from gwtui.contract.keys import ApiKey
 from gwtui.crud.resource import Cell, DetailRow, DetailTable, ResourceSpec, Section
-from gwtui.ui.raw_json import raw_lines
+from gwtui.ui.screens.pages import raw_lines
 from gwtui.ui.widgets.detail import detail_lines
 from gwtui.ui.widgets.lines import LinesView
 from shell_kit import strips

@@ -18,7 +18,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import CreateKeyRequest
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Confirmation
-from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.faults import FaultInjector
 from gwtui.local.first_steps import FILE_NAME as FIRST_STEPS
 from gwtui.local.journal import Journal
 from gwtui.local.path_history import FILE_NAME, PathHistory
@@ -63,7 +63,7 @@ class Desk:
 
 @asynccontextmanager
 async def desk(
-    folder: Path, *, size: tuple[int, int] = (120, 40), faults: Switchboard | None = None
+    folder: Path, *, size: tuple[int, int] = (120, 40), faults: FaultInjector | None = None
 ) -> AsyncIterator[Desk]:
     async with site(faults=faults) as staging, site(content="empty") as production:
         async with GatewayClient(connection_to(production, PRODUCTION)) as client:
@@ -204,7 +204,7 @@ async def test_a_profile_that_cannot_be_opened_leaves_the_present_one_as_it_is(
 async def test_a_write_on_its_way_or_in_doubt_is_held_up_to_the_person_first(
     tmp_path: Path,
 ) -> None:
-    faults = Switchboard()
+    faults = FaultInjector()
     async with desk(tmp_path, faults=faults) as one:
         app, pilot = one.app, one.pilot
         gate = asyncio.Event()

@@ -20,7 +20,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.domain.clock import Clock
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.routes import OPERATIONS
+from gwtui.embedded.routes import all_operations
 from gwtui.embedded.store import generations
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
@@ -176,7 +176,9 @@ def _quoted(text: str) -> str:
 @cache
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     # A fixed path is the operation's own before one with a parameter in the same place.
-    paths = sorted({one.path for one in OPERATIONS if one.method == "GET"}, key=lambda p: "{" in p)
+    paths = sorted(
+        {one.path for one in all_operations() if one.method == "GET"}, key=lambda p: "{" in p
+    )
     return tuple((path, re.compile(re.sub(r"\{\w+\}", "[^/]+", path))) for path in paths)
 
 

@@ -17,16 +17,17 @@ from gwtui.contract.dialects import GENERIC
 from gwtui.crud.export import exported
 from gwtui.crud.resource import Column, DetailRow, ResourceSpec, Scope, Section
 from gwtui.domain.guardrail_effect import effect_on_catalog, restrictions_of
-from gwtui.resources.activity import resource as activity
-from gwtui.resources.activity.breakdown import of_account, of_keys
+from gwtui.resources import activity
+from gwtui.resources import generations as generation
+from gwtui.resources.activity import account_usage, key_usage
 from gwtui.resources.copying import copyables, declared, row_path
-from gwtui.resources.credits import balance, spending
-from gwtui.resources.generations import resource as generation
+from gwtui.resources.credits import balance
+from gwtui.resources.credits import resource as spending
 from gwtui.resources.guardrails.effect import EFFECT_COLUMNS, model_identity
 from gwtui.resources.guardrails.resource import GUARDRAILS
 from gwtui.resources.keys import current as current_key
 from gwtui.resources.registry import PARENTS, RESOURCES
-from gwtui.ui.raw_json import raw_lines
+from gwtui.ui.screens.pages import raw_lines
 from gwtui.ui.screens.remaining import model_lines
 from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.table.layout import arrange
@@ -217,19 +218,19 @@ def _credits(values: Sequence[Any]) -> Iterator[Shown]:
 
 def _activity(values: Sequence[Any]) -> Iterator[Shown]:
     found, keys = values
-    measures: tuple[Any, ...] = tuple(activity.MEASURE_WORDS)
+    measures: tuple[Any, ...] = tuple(activity.MEASURE_LABELS)
     ways: list[tuple[Any, ...]] = [("model",), ("provider",), ("workspace",)]
     for measure in measures:
-        uses = of_account(found)
+        uses = account_usage(found)
         ranked = {by: activity.ranked(uses, found.rows, by, measure) for by in ways}
         if keys is not None:
-            of_each = of_keys(keys, found)
+            of_each = key_usage(keys, found)
             for by in (("key",), ("user", "key")):
                 ranked[by] = activity.ranked(of_each, found.rows, by, measure)
         for grouping, items in ranked.items():
             for shown in table(activity.COLUMNS, lambda one: one.identity, items):
                 yield Shown(shown.sink, f"{measure} {grouping} {shown.place}", shown.text)
-    for number, cell in enumerate(activity.totals(activity.activity.tally(found.rows))):
+    for number, cell in enumerate(activity.total_cells(activity.activity.tally(found.rows))):
         yield Shown("line", str(number), cell.text)
 
 

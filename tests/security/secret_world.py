@@ -37,7 +37,7 @@ def minting_marked() -> Iterator[None]:
     """Embedded gateways make marked keys: the one management key of each is the token."""
     minter = Minter()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gwtui.embedded.issuing.mint", minter)
+        patch.setattr("gwtui.embedded.auth.mint", minter)
         patch.setattr("gwtui.embedded.routes.keys.mint", minter)
         yield
 

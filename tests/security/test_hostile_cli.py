@@ -13,12 +13,13 @@ from hostile_sinks import dangerous
 from hostile_strings import CORPUS, SMALL
 
 import gwtui.cli
-from gwtui.cli.check.finding import Finding, Severity, one_line
+from gwtui.cli.check import Finding, Severity, one_line
 from gwtui.cli.gateway import _narrate
-from gwtui.cli.key_facts import in_short, key_json, key_rows
 from gwtui.cli.output import narrate, print_json, print_table
+from gwtui.cli.whoami import key_json, key_rows, key_summary
 from gwtui.contract.current_key import CurrentKey
 from gwtui.local.crash_report import crash_report
+from source_kit import READS_SOURCE, files_of, tree_of
 
 PRINTERS = frozenset({"output.py", "asking.py"})
 """Modules that may print a text that they were given: they make it safe, or it is a question."""
@@ -64,7 +65,7 @@ def test_what_is_said_of_the_key(capsys: pytest.CaptureFixture[str]) -> None:
         key = CurrentKey.model_validate(dict.fromkeys(CurrentKey.model_fields, text))
         print_table(key_rows(key, NOW))
         print_json(key_json(key))
-        narrate(in_short(key))
+        narrate(key_summary(key))
     out, err = capsys.readouterr()
     lines(out)
     lines(err)
@@ -112,9 +113,10 @@ def is_safe(node: ast.expr) -> bool:
     )
 
 
+@READS_SOURCE
 def test_no_command_prints_a_text_inside_another_as_it_is() -> None:
-    for path in sorted(Path(gwtui.cli.__file__).parent.rglob("*.py")):
+    for path in files_of(Path(gwtui.cli.__file__).parent):
         if path.name in PRINTERS:
             continue
-        for node in printed(ast.parse(path.read_text())):
+        for node in printed(tree_of(path)):
             assert is_safe(node), f"{path.name} line {node.lineno}: {ast.unparse(node)}"

@@ -23,7 +23,7 @@ from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.workspaces import Workspace
-from gwtui.ui.forms.confirm import ConflictScreen, Dispute, SideEditor
+from gwtui.ui.forms.confirm import ConflictScreen, FieldConflict, SideEditor
 from plan_kit import byok_plans, guardrail_plans, key_plans, workspace_plans
 from screen_text import shown
 
@@ -65,7 +65,7 @@ class Watched(HostApp):
         return [*super().get_line_filters(), Witness(self.leaks)]
 
 
-def disputes(resource: str) -> Iterator[Dispute]:
+def disputes(resource: str) -> Iterator[FieldConflict]:
     """Every field that can hold a text, with every text on each of its sides."""
     model, known, words = RESOURCES[resource]
     for place, text in enumerate(TEXTS.values()):
@@ -76,7 +76,7 @@ def disputes(resource: str) -> Iterator[Dispute]:
         for name, value in original.items():
             if isinstance(value, str | list) and value and name in mine:
                 was, now = words(name, value), words(name, mine[name])
-                yield Dispute(f"{name}-{place}", name, was, now, was)
+                yield FieldConflict(f"{name}-{place}", name, was, now, was)
 
 
 @pytest.mark.parametrize("resource", RESOURCES)

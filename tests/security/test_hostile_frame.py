@@ -23,8 +23,7 @@ from gwtui.contract.usage import GenerationContent
 from gwtui.crud.form import FormContext, MultiPickField, PickOption, no_choices
 from gwtui.local.audit import AuditedChange, AuditEntry
 from gwtui.resources import choices as offered
-from gwtui.resources.alerts.history import ALERT_HISTORY
-from gwtui.resources.alerts.resource import ALERTS
+from gwtui.resources.alerts.resource import ALERT_HISTORY, ALERTS
 from gwtui.resources.audit import AUDIT
 from gwtui.resources.guardrails.form import create_form
 from gwtui.ui.app import GwtuiApp
@@ -32,7 +31,7 @@ from gwtui.ui.connection_health import ConnectionHealth, trouble
 from gwtui.ui.forms.option_search import SearchOption, option_line, title_width
 from gwtui.ui.screens.generation import content_lines
 from gwtui.ui.terminal import TerminalTitle
-from gwtui.ui.widgets.header import header_facts, header_parts
+from gwtui.ui.widgets.frame import header_facts, header_parts
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
 from gwtui.watch.feed import FeedState
 from gwtui.watch.history.model import Subject

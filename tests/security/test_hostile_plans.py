@@ -34,7 +34,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.local.journal import Journal, JournalEntry
 from gwtui.resources.assignments.writes import plan_assign, plan_unassign
 from gwtui.resources.keys.writes import plan_sealed_create
-from gwtui.resources.rotations.plans import plan_rotation
+from gwtui.resources.rotations.writes import plan_rotation
 from plan_kit import AssignmentPlans, ByokPlans, GuardrailPlans, KeyPlans, WorkspacePlans
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import gwtui.ui
+from source_kit import READS_SOURCE, files_of, tree_of
 
 ROOT = Path(gwtui.ui.__file__).parent
 WIDGETS = frozenset(
@@ -34,16 +35,16 @@ FROM_MARKUP = frozenset({"from_markup", "render_markup", "to_content", "escape"}
 MAY_NOTIFY = frozenset({"guarded.py"})
 
 
-def sources() -> Iterator[tuple[Path, ast.Module]]:
-    for path in sorted(ROOT.rglob("*.py")):
-        yield path, ast.parse(path.read_text(), str(path))
-
-
 def name_of(node: ast.expr) -> str:
     """The last name of a call's function: ``Static``, ``assemble``, ``_line``."""
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def is_named(node: ast.expr | None, name: str) -> bool:
+    """Whether an annotation is just this name."""
+    return isinstance(node, ast.Name) and node.id == name
 
 
 def content_makers(trees: list[ast.Module]) -> frozenset[str]:
@@ -53,8 +54,7 @@ def content_makers(trees: list[ast.Module]) -> frozenset[str]:
         for tree in trees
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and node.returns is not None
-        and ast.unparse(node.returns) == "Content"
+        and is_named(node.returns, "Content")
     }
     return MAKERS | made
 
@@ -78,11 +78,7 @@ class Inspector(ast.NodeVisitor):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         before = self._known
         arguments = [*node.args.args, *node.args.kwonlyargs]
-        self._known = {
-            one.arg
-            for one in arguments
-            if one.annotation is not None and ast.unparse(one.annotation) == "Content"
-        }
+        self._known = {one.arg for one in arguments if is_named(one.annotation, "Content")}
         for inner in ast.walk(node):
             if isinstance(inner, ast.Assign) and self._is_content(inner.value):
                 self._known |= {one.id for one in inner.targets if isinstance(one, ast.Name)}
@@ -163,8 +159,9 @@ def findings(code: str) -> list[str]:
     return inspector.found
 
 
+@READS_SOURCE
 def test_no_text_of_the_user_interface_is_markup() -> None:
-    every = dict(sources())
+    every = {path: tree_of(path) for path in files_of(ROOT)}
     makers = content_makers(list(every.values())) | {"toned"}
     found: list[str] = []
     for path, tree in every.items():
@@ -222,7 +219,7 @@ def test_a_plain_text_is_found(code: str) -> None:
         "self.query_one(Static).update(Content(name))",
         "self.fields.update(other)",
         "OptionList(*(Option(Content(one)) for one in names), markup=False)",
-        "from gwtui.ui.widgets.header import Tab\nTab(name)",
+        "from gwtui.ui.widgets.frame import Tab\nTab(name)",
     ],
 )
 def test_content_is_not(code: str) -> None:

@@ -17,8 +17,8 @@ import pytest
 from secret_world import logging_into, minting_marked
 from sentinels import FORMS, MARKED, Sentinel, files, leaks, marked, open_to_others
 
-from gwtui.cli.commands import COMMANDS
-from gwtui.embedded.faults import Switchboard
+from gwtui.cli.main import COMMANDS
+from gwtui.embedded.faults import FaultInjector
 from login_kit import Commands, DictRing, ServedGateway, served_gateway
 
 SECRETS = [marked(name) for name in MARKED]
@@ -104,7 +104,7 @@ class Place:
 
     commands: Commands
     gateway: ServedGateway
-    faults: Switchboard
+    faults: FaultInjector
     sinks: dict[str, bytes | str]
 
     def run(self, case: Case, *, codes: tuple[int, ...] | None = None) -> str:
@@ -128,8 +128,8 @@ class Place:
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[tuple[ServedGateway, Switchboard]]:
-    faults = Switchboard()
+def served() -> Iterator[tuple[ServedGateway, FaultInjector]]:
+    faults = FaultInjector()
     with minting_marked(), served_gateway("empty", faults) as gateway:
         assert gateway.management == TOKEN
         yield gateway, faults
@@ -137,7 +137,7 @@ def served() -> Iterator[tuple[ServedGateway, Switchboard]]:
 
 @pytest.fixture
 def place(
-    served: tuple[ServedGateway, Switchboard],
+    served: tuple[ServedGateway, FaultInjector],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     private_home: Path,

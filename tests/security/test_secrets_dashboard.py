@@ -35,10 +35,10 @@ from textual.pilot import Pilot
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import CreateByokRequest
-from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.faults.kinds import KINDS
 from gwtui.local.journal import Journal
-from gwtui.local.pattern_trial import try_patterns
+from gwtui.local.pattern_sandbox import try_patterns
 from gwtui.resources.actions import by_id
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
@@ -205,10 +205,10 @@ class Desk:
 
 
 @asynccontextmanager
-async def world(folder: Path) -> AsyncIterator[tuple[Site, Switchboard]]:
+async def world(folder: Path) -> AsyncIterator[tuple[Site, FaultInjector]]:
     with minting_marked(), logging_into(folder):
         place = Site(quick_clock(), content="empty")
-        faults = Switchboard()
+        faults = FaultInjector()
         place.gateway.asgi = faults.before(place.gateway.asgi, place.clock)
         assert place.token == MARKED["token"]
         await place.start()

@@ -35,7 +35,7 @@ from gwtui.contract.keys import CreatedKey, CreateKeyRequest, ExternalUserReques
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Applied, Confirmation, Plan, Refused, Unknown
 from gwtui.domain.clock import Clock
-from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.faults.kinds import KINDS
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket
@@ -142,14 +142,14 @@ class World:
     """A gateway on a file that makes marked keys, and its database's directory."""
 
     gateway: EmbeddedGateway
-    faults: Switchboard
+    faults: FaultInjector
     folder: Path
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("gateway")
-    faults = Switchboard()
+    faults = FaultInjector()
     with minting_marked():
         gateway = EmbeddedGateway.open(
             folder / "gateway.sqlite3", content="empty", clock=CLOCK, faults=faults

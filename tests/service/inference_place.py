@@ -21,10 +21,10 @@ from gwtui.contract.dialects import DIALECTS, DialectName
 from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest
 from gwtui.contract.keys import CreateKeyRequest
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket
-from gwtui.resources.tries.facts import key_hash
+from gwtui.resources.tries.plan import key_hash
 
 MODEL = "northwind/atlas-mini"
 VECTORS = "tessera/vector-3"
@@ -76,7 +76,7 @@ class Place:
 
 @asynccontextmanager
 async def open_place(
-    folder: Path, dialect: DialectName = "generic", faults: Switchboard | None = None
+    folder: Path, dialect: DialectName = "generic", faults: FaultInjector | None = None
 ) -> AsyncIterator[Place]:
     time = Hurried()
     gateway = open_gateway(

@@ -13,8 +13,7 @@ from service_kit import http_answer, sends
 
 from gwtui.client.errors import ServerError
 from gwtui.client.inference import Inference
-from gwtui.contract.models import Endpoint
-from gwtui.contract.pricing import Pricing
+from gwtui.contract.models import Endpoint, Pricing
 from gwtui.domain.pricing import Usage, quote
 from gwtui.domain.request_cost import RequestCost
 from gwtui.domain.routing import RouteAttempt

@@ -21,7 +21,7 @@ from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.lookup import lookup_path
 from gwtui.resources.copying import Copyable, copyables, declared, row_path
 from gwtui.resources.registry import PARENTS, PLACES, RESOURCES
-from gwtui.ui.goto import understand
+from gwtui.ui.goto import parse_goto
 from gwtui.watch.hub import FeedHub
 
 EMPTY = {"alerts", "alert-rules", "alert-history", "rotations", "audit", "recovery"}
@@ -89,7 +89,7 @@ async def test_a_link_leads_to_its_row_and_curl_reads_it(resource: str, demo: De
             link, command = _of(offered, "link"), _of(offered, "curl")
             assert link is not None
             arguments = dashboard_parser().parse_args(shlex.split(link)[1:])
-            meant = understand(arguments.route)
+            meant = parse_goto(arguments.route)
             assert meant.route == arguments.route, meant.problem
             place, found = await _led_to(hub, meant.route, now)
             assert (place, spec.identity(found)) == (spec.id, spec.identity(row))

@@ -23,13 +23,13 @@ from gwtui.client.paging import Listing
 from gwtui.client.transport import Transport
 from gwtui.contract.budgets import Budget
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
-from gwtui.crud.evidence import REACHES, Evidence, TimeWindow, near
+from gwtui.crud.evidence import REACHES, Evidence, TimeWindow, created_near
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Applied, Confirmation, Plan, Unknown
 from gwtui.crud.recovery import InspectionContext
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.local.journal import Journal
-from gwtui.resources.recovery.inspection import DECLARED, look_into
+from gwtui.resources.recovery.inspection import DECLARED, find_evidence
 from gwtui.watch.feeds.journal import makers
 from plan_kit import byok_plans, key_plans
 
@@ -65,7 +65,7 @@ async def lose(world: FaultWorld, executor: WriteExecutor, plan: Plan[Any], faul
 
 async def evidence(client: GatewayClient, executor: WriteExecutor, **more: Any) -> Evidence:
     (intent,) = executor.journal.open_intents(NOW)
-    return await look_into(InspectionContext(client, intent, NOW, **more))
+    return await find_evidence(InspectionContext(client, intent, NOW, **more))
 
 
 @pytest.mark.parametrize("operation", [one for one in PLANS if one not in OF_DECLARED])
@@ -228,11 +228,11 @@ def test_nearness_goes_by_the_gateways_clock() -> None:
         "far": NOW + timedelta(hours=1, minutes=7),
         "unknown": None,
     }
-    found = near(window, moments, lambda name: moments[name])
+    found = created_near(window, moments, lambda name: moments[name])
     assert found.inside == ("with it", "after", "before")
     assert found.undated == 1
     assert found.nearest_outside == moments["far"]
-    assert near(TimeWindow.around(NOW, ClockSkew()), moments, lambda n: moments[n]).inside == (
-        "by this machine's clock",
-    )
+    assert created_near(
+        TimeWindow.around(NOW, ClockSkew()), moments, lambda n: moments[n]
+    ).inside == ("by this machine's clock",)
     assert window.text == "between 2026-11-21 07:55:00 and 08:05:02 UTC"

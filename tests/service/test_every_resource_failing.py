@@ -12,7 +12,7 @@ from declared_kit import SPECS, verbs_of, writes_of
 from fault_world import NOW, FaultWorld
 from gwtui.crud.evidence import Candidate
 from gwtui.crud.recovery import InspectionContext
-from gwtui.resources.recovery.inspection import look_into
+from gwtui.resources.recovery.inspection import find_evidence
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
@@ -59,7 +59,7 @@ async def test_a_lost_answer_is_unknown_and_the_evidence_tells_what_became_of_it
             assert doubt.answer_lost
             assert doubt.message
             assert doubt.message in desk.person.text
-            found = await look_into(InspectionContext(desk.client, doubt, NOW))
+            found = await find_evidence(InspectionContext(desk.client, doubt, NOW))
             assert len(desk.door.writes) == 1, "it only reads"
             if verb == "create":
                 assert found.is_creation

@@ -23,7 +23,7 @@ from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Applied, Confirmation, Refused, Unknown
 from gwtui.embedded.faults.kinds import KINDS
 from gwtui.embedded.hosting import host_on_socket
-from gwtui.embedded.routes import OPERATIONS
+from gwtui.embedded.routes import all_operations
 from gwtui.local.journal import Journal
 
 PATIENT = Patience()
@@ -138,7 +138,7 @@ async def test_every_fault_ends_in_one_true_outcome(
 
 def test_nothing_is_left_out() -> None:
     """Every write operation of the API and every kind of fault, but those of requests to models."""
-    writes = {one.operation_id for one in OPERATIONS if one.writes}
+    writes = {one.operation_id for one in all_operations() if one.writes}
     assert set(PLANS) == writes - {"createChatCompletion", "createEmbeddings"}
     kinds = {kind for kind in KINDS if not kind.startswith("stream-")}
     assert {row.fault.partition("=")[0] for row in ROWS} - {""} == kinds

@@ -23,9 +23,13 @@ from gwtui.contract.embeddings import EmbeddingRequest
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.guardrail_verdict import verdict_of
-from gwtui.resources.tries.facts import key_hash, read_key_facts, read_try_facts
-from gwtui.resources.tries.plan import try_plan
-from gwtui.resources.tries.reckoning import reckoned_chat
+from gwtui.resources.tries.plan import (
+    expected_chat_cost,
+    key_hash,
+    read_key_facts,
+    read_try_facts,
+    try_plan,
+)
 
 
 @pytest_asyncio.fixture
@@ -73,7 +77,7 @@ async def test_what_it_costs_is_what_the_prices_say_and_what_is_kept_of_it(place
         place.time.ahead += timedelta(minutes=1)
         kept = await models.generation(answer.generation_id or "")
         left = await models.key()
-    reckoned = reckoned_chat(facts, answer, SYSTEM_CLOCK.now())
+    reckoned = expected_chat_cost(facts, answer, SYSTEM_CLOCK.now())
     assert reckoned is not None
     assert answer.cost == reckoned.cost == kept.total_cost == left.usage
     assert plan.most_cost is not None

@@ -17,7 +17,7 @@ from gwtui.client import errors
 from gwtui.client.chat_stream import AnswerDone
 from gwtui.client.errors import GatewayError
 from gwtui.contract.embeddings import EmbeddingRequest
-from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.faults.kinds import KINDS
 
 CHAT, EMBED = "createChatCompletion", "createEmbeddings"
@@ -69,12 +69,12 @@ ROWS = (
 
 
 @pytest.fixture(scope="module")
-def faults() -> Switchboard:
-    return Switchboard()
+def faults() -> FaultInjector:
+    return FaultInjector()
 
 
 @pytest_asyncio.fixture
-async def place(tmp_path: Path, faults: Switchboard) -> AsyncIterator[Place]:
+async def place(tmp_path: Path, faults: FaultInjector) -> AsyncIterator[Place]:
     faults.clear()
     async with open_place(tmp_path, faults=faults) as found:
         yield found
@@ -113,7 +113,7 @@ async def streamed(place: Place) -> tuple[type[GatewayError] | None, bool]:
 
 
 async def test_every_fault_is_told_and_nothing_is_sent_again(
-    place: Place, faults: Switchboard
+    place: Place, faults: FaultInjector
 ) -> None:
     failed = []
     for row in ROWS:
@@ -139,7 +139,7 @@ def test_no_fault_is_left_out() -> None:
 
 
 async def test_a_garbage_event_costs_itself_and_late_usage_still_comes(
-    place: Place, faults: Switchboard
+    place: Place, faults: FaultInjector
 ) -> None:
     for fault, unreadable in (("stream-garbage=3", 1), ("stream-late=0.2", 0)):
         faults.clear()

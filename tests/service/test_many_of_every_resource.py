@@ -14,7 +14,7 @@ from fault_world import FaultWorld
 from gwtui.client.errors import NotFoundError
 from gwtui.crud.bulk import BulkOperation, BulkPlan, BulkRun, BulkWrites, plan_many
 from gwtui.crud.plan import Applied, Confirmation
-from gwtui.crud.undo import Done
+from gwtui.crud.undo import AppliedChange
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
@@ -168,7 +168,7 @@ async def test_all_are_applied_and_one_undo_takes_all_back(
         assert desk.executor.undo.latest() is None
 
 
-async def take_back(three: Three, done: Done) -> BulkRun:
+async def take_back(three: Three, done: AppliedChange) -> BulkRun:
     """Undo what can be undone of it."""
     desk = three.desk
     plan = await desk.executor.undo.plan(desk.client, done)

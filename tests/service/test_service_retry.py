@@ -14,7 +14,7 @@ from service_kit import START, FakeTime, Step, data, refusal, rig
 
 from gwtui.client import errors
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.request_log import logged
+from gwtui.client.request_log import reading_log
 from gwtui.client.retry import BUDGET, MAX_RETRY_AFTER, RetryNotice, retry_after_seconds
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
 
@@ -76,13 +76,13 @@ async def test_a_read_is_tried_four_times_at_most(fault: Step) -> None:
 @pytest.mark.parametrize("fault", PASSING, ids=name_of)
 async def test_a_reading_that_failed_before_tries_once_until_it_is_answered(fault: Step) -> None:
     it = rig(fault)
-    with logged(trying=True), pytest.raises(errors.GatewayError):
+    with reading_log(trying=True), pytest.raises(errors.GatewayError):
         await it.client.credits.get()
     assert len(it.script.requests) == 1
     assert it.time.waits == []
 
     back = rig(data({"total_usage": 3}), fault, data({"total_usage": 4}))
-    with logged(trying=True):
+    with reading_log(trying=True):
         assert (await back.client.credits.get()).total_usage == 3
         assert (await back.client.credits.get()).total_usage == 4
     assert len(back.script.requests) == 3

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from board_kit import Filled, at_rest, fill
+from board_kit import Filled, at_rest, filled_once
 from dashboard_kit import Demo, settled
-from gwtui.client.request_log import Recent, Traffic
+from gwtui.client.request_log import RecentRequests, Traffic
 
 SnapCompare = Callable[..., bool]
 
@@ -32,9 +32,9 @@ CASES = [
 ]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
-    return fill(tmp_path_factory.mktemp("history") / "data")
+    return filled_once(tmp_path_factory)
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def data(filled: Filled, tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def steady_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     """How many requests went out by now depends on how fast the machine is."""
-    monkeypatch.setattr(Traffic, "recent", lambda _self: Recent(41))
+    monkeypatch.setattr(Traffic, "recent", lambda _self: RecentRequests(41))
 
 
 def pressing(*keys: str) -> Callable[[Pilot[Any]], Any]:

@@ -8,8 +8,8 @@ from datetime import timedelta
 import pytest
 
 from dashboard_kit import MOMENT, Demo, pressing
-from gwtui.embedded.simulator.generations import latest_requests
 from gwtui.embedded.store import generations, workspaces
+from gwtui.embedded.store.generations import latest_requests
 
 SnapCompare = Callable[..., bool]
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from gwtui.embedded.faults import Switchboard
+from gwtui.embedded.faults import FaultInjector
 from gwtui.local.journal import Journal
 from loaded_program import GWTUI
 from login_kit import served_gateway
@@ -125,7 +125,7 @@ def test_two_dashboards_share_one_profile(private_home: Path) -> None:
     """The write of the one hangs, that of the other is applied; each is told apart to the end."""
     profiles = private_home / "config" / "gwtui" / "profiles.toml"
     profiles.parent.mkdir(mode=0o700)
-    faults = Switchboard()
+    faults = FaultInjector()
     faults.arm("hang:updateKey x1")
     with served_gateway("simulated", faults) as gateway:
         profiles.write_text(PROFILES.format(address=gateway.base_url))

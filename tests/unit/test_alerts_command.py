@@ -16,7 +16,7 @@ import pytest
 from fake_clock import START
 from gwtui.cli.main import main
 from gwtui.domain.alert_rules import CreditsRule
-from gwtui.embedded.demo import BASE_URL
+from gwtui.embedded.running_demo import BASE_URL
 from gwtui.local.alert_command import AlertCommandError, run_alert_command
 from gwtui.watch.alerts import store
 from gwtui.watch.alerts.engine import AlertThread

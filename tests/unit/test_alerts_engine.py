@@ -20,7 +20,7 @@ from gwtui.contract.dialects import GENERIC
 from gwtui.contract.models import Endpoint
 from gwtui.domain.alert_rules import CreditsRule
 from gwtui.local.alert_file import put_rule
-from gwtui.resources.alerts.rules import state_cell
+from gwtui.resources.alerts.resource import rule_state_cell
 from gwtui.watch.alerts.derived_figures import guarded
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
 from gwtui.watch.alerts.session import Alerts, AlertScope, open_alerts
@@ -180,7 +180,9 @@ async def test_every_rule_says_whether_it_holds_here(
     put_rule(file, "credits-low", rule)
     async with program(tmp_path, world, time) as one:
         rows = {row.id: row for row in (await alert_rules_feed(one.hub).refresh()).value or ()}
-    assert {identity: state_cell(row).text for identity, row in rows.items() if row.edited} == {
+    assert {
+        identity: rule_state_cell(row).text for identity, row in rows.items() if row.edited
+    } == {
         "everywhere": "on",
         "at-work": "on",
         "at-home": "elsewhere",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gwtui.resources.changes import COLUMNS, change_words, difference, field_words, value_words
+from gwtui.resources.changes import COLUMNS, change_text, difference, field_text, value_text
 from gwtui.watch.feeds.changes import Between, ChangeRow, rows_between
 from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey, Subject
 from history_kit import START, Desk, desk, minutes
@@ -101,10 +101,10 @@ def test_every_change_by_itself_newest_first(history: Desk) -> None:
     ],
 )
 def test_values_read_as_what_they_are(field: str, value: object, words: str) -> None:
-    assert value_words(field, value) == words  # type: ignore[arg-type]
+    assert value_text(field, value) == words  # type: ignore[arg-type]
 
 
 def test_a_change_in_a_sentence(history: Desk) -> None:
     (change,) = history.reader.changes(START, UNTIL, {"endpoint.price"})
-    assert change_words(change) == "prompt price $2.00/M → $3.00/M"
-    assert field_words("budget_weekly") == "budget weekly"
+    assert change_text(change) == "prompt price $2.00/M → $3.00/M"
+    assert field_text("budget_weekly") == "budget weekly"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gwtui.cli.changes.execute import tell_doubts
+from gwtui.cli.changes.execute import report_in_doubt
 from gwtui.client.connection import Connection
 from gwtui.domain.clock import Clock
 from gwtui.local.journal import Journal, JournalEntry
@@ -39,7 +39,7 @@ async def test_only_what_concerns_this_gateway_is_told(
     hub = FeedHub(client, Clock(now=lambda: NOW))
     hub.journal = journal
     session: Any = SimpleNamespace(hub=hub)
-    await tell_doubts(session)
+    await report_in_doubt(session)
     await hub.close()
     said = capsys.readouterr()
     assert said.out == ""

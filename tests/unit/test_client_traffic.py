@@ -11,7 +11,7 @@ from fake_clock import FakeClock
 from gwtui.client.connection import Connection
 from gwtui.client.errors import RateLimitedError
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.request_log import WINDOW, Recent, Traffic, request_sent
+from gwtui.client.request_log import WINDOW, RecentRequests, Traffic, request_sent
 from gwtui.client.transport import Transport
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.hub import FeedHub
@@ -31,12 +31,12 @@ async def test_only_the_last_minute_counts(time: FakeClock) -> None:
     await time.advance(WINDOW / 2)
     traffic.sent(read=True)
     traffic.limited()
-    assert traffic.recent() == Recent(reads=4, writes=1, limited=1)
+    assert traffic.recent() == RecentRequests(reads=4, writes=1, limited=1)
     assert traffic.recent().requests == 5
     await time.advance(WINDOW / 2)
-    assert traffic.recent() == Recent(reads=1, writes=0, limited=1)
+    assert traffic.recent() == RecentRequests(reads=1, writes=0, limited=1)
     await time.advance(WINDOW)
-    assert traffic.recent() == Recent()
+    assert traffic.recent() == RecentRequests()
 
 
 async def test_it_stays_small_however_many_there_are(time: FakeClock) -> None:
@@ -60,15 +60,15 @@ async def test_every_request_counts_repeated_ones_and_refused_ones_too(time: Fak
     transport = Transport(connection, clock=time.clock, http=httpx.MockTransport(answer))
     async with GatewayClient(connection, clock=_hasty(time), transport=transport) as client:
         await client.credits.get()
-        assert client.traffic.recent() == Recent(reads=3, writes=0, limited=2)
+        assert client.traffic.recent() == RecentRequests(reads=3, writes=0, limited=2)
         with pytest.raises(RateLimitedError):
             await client.credits.get()
-        assert client.traffic.recent() == Recent(reads=7, writes=0, limited=6)
+        assert client.traffic.recent() == RecentRequests(reads=7, writes=0, limited=6)
 
 
 def test_before_the_first_request_there_is_nothing(time: FakeClock) -> None:
     connection = Connection("https://gateway.test/api/v1", token=None)
-    assert GatewayClient(connection, clock=time.clock).traffic.recent() == Recent()
+    assert GatewayClient(connection, clock=time.clock).traffic.recent() == RecentRequests()
 
 
 async def test_what_feeds_are_expected_to_ask_follows_who_looks_and_what_it_costs(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gwtui.resources.keys.resource import KEYS
-from gwtui.ui.screens.list_memory import chosen_columns
+from gwtui.ui.screens.list_settings import chosen_columns
 from gwtui.ui.widgets.table.layout import AS_DECLARED, ColumnChoice, arrange
 
 IDS = [column.id for column in KEYS.columns]

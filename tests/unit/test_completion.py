@@ -14,18 +14,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from gwtui.cli import command_tree
-from gwtui.cli.commands import COMMANDS
-from gwtui.cli.completion import known
-from gwtui.cli.completion.answer import answer, candidates, quoted, split
-from gwtui.cli.completion.scripts import SCRIPTS
-from gwtui.cli.main import main
+from gwtui.cli import command_tree, complete
+from gwtui.cli.complete import answer_shell, candidates, quoted, split
+from gwtui.cli.completion import SCRIPTS
+from gwtui.cli.main import COMMANDS, main
 from gwtui.cli.resources import RESOURCES
 from gwtui.cli.verbs import verbs_of
 from gwtui.client.connection import Connection
 from gwtui.local.name_cache import cache_file, keep_names, read_names
 from gwtui.resources.keys.resource import KEYS as KEYS  # noqa: PLC0414 - a list that was read
-from gwtui.resources.known_names import keep_read
+from gwtui.resources.known_names import store_read_names
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.shared_reads import FeedKey
 from resource_samples import HOSTILE, key
@@ -42,7 +40,7 @@ BUILT = cache_once(command_tree.command_tree)
 @pytest.fixture
 def cache(private_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Names of a profile called work, which is the default one."""
-    known._paths.cache_clear()
+    complete._paths.cache_clear()
     monkeypatch.setattr(command_tree, "command_tree", BUILT)
     config = private_home / "config" / "gwtui"
     config.mkdir(parents=True, mode=0o700)
@@ -154,14 +152,14 @@ def test_what_a_dashboard_read_in_full_is_kept_at_its_end(private_home: Path) ->
         return SimpleNamespace(state=SimpleNamespace(value=read.get(of.name)))
 
     there = Connection("https://a.example", label="work")
-    keep_read(cast("FeedHub", SimpleNamespace(connection=there, derive=feed, feed=feed)))
+    store_read_names(cast("FeedHub", SimpleNamespace(connection=there, derive=feed, feed=feed)))
     found = read_names(cache_file(private_home / "cache" / "gwtui", "work"))
     assert found["keys"][:2] == ["ci", "gw-...1"]
     assert all(name.isprintable() for name in found["keys"])
     assert found["keys by id"] == ["a" * 64, "b" * 64]
     # Nothing is kept for a gateway without a name.
     nameless = SimpleNamespace(connection=Connection("https://a.example"), derive=feed, feed=feed)
-    keep_read(cast("FeedHub", nameless))
+    store_read_names(cast("FeedHub", nameless))
     assert len([*(private_home / "cache" / "gwtui").iterdir()]) == 1
 
 
@@ -187,9 +185,9 @@ def test_an_answer_is_words_alone_whatever_goes_wrong(
     assert main(["complete", "fish", "keys", "get", '"film s']) == 0
     out, err = capsys.readouterr()
     assert (out, err) == ("ci\nget\tprint one\nfilm storyboard test\n", "")
-    monkeypatch.setattr(known, "known_tree", None)
+    monkeypatch.setattr(complete, "known_tree", None)
     for words in ([], ["bash"], ["bash", "x", "y"], ["zsh"], ["zsh", "keys", ""]):
-        assert answer(words) == 0
+        assert answer_shell(words) == 0
     assert capsys.readouterr() == ("", "")
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from gwtui.contract.pricing import Pricing
+from gwtui.contract.models import Pricing
 from gwtui.crud.resource import Cell, DetailRow, DetailTable, Section
 from gwtui.resources.models.prices import price_table
 from gwtui.ui.widgets.detail import section_lines

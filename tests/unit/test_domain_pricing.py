@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwtui.contract.pricing import Pricing
+from gwtui.contract.models import Pricing
 from gwtui.domain.pricing import BASE_PRICE, override_rules, quote
 from pricing_kit import amounts, pricing, rules, usage
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gwtui.domain.suggestions import among, closest, did_you_mean
+from gwtui.domain.lookup import among, closest, did_you_mean
 
 NAMES = ("list", "get", "create", "delete")
 

@@ -11,8 +11,8 @@ import pytest
 from textual import constants, events
 from textual.message import Message
 
-from gwtui.ui import textual_compat
-from gwtui.ui.textual_compat import PromptDriver
+from gwtui.ui.textual_compat import app as app_compat
+from gwtui.ui.textual_compat.app import PromptDriver
 
 FOREVER = 300.0
 SECONDS = 30.0
@@ -51,7 +51,7 @@ class Terminal(PromptDriver):
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
     """Whatever is not hurried on takes forever."""
     monkeypatch.setattr(constants, "ESCAPE_DELAY", FOREVER)
-    monkeypatch.setattr(textual_compat, "_GLANCE", FOREVER)
+    monkeypatch.setattr(app_compat, "_GLANCE", FOREVER)
     monkeypatch.delenv("ESCDELAY", raising=False)
     opened = Terminal()
     yield opened

@@ -10,13 +10,13 @@ import pytest
 
 from declared_kit import SPECS, loaded, verbs_of, writes_of
 from fault_world import NOW
+from gwtui.cli.changes.change import field_schemas, is_deprecated
 from gwtui.cli.changes.crud import changes_of
-from gwtui.cli.changes.values import field_schemas, is_deprecated
 from gwtui.cli.resources import RESOURCES as COMMANDS
 from gwtui.cli.verbs import verbs_of as commands_of
 from gwtui.contract.request import RequestModel
 from gwtui.crud.fields import PlanContext
-from gwtui.crud.text import MOST_NAMED
+from gwtui.crud.plan_text import MOST_NAMED
 from gwtui.resources.actions import by_id
 from gwtui.resources.recovery.inspection import DECLARED
 from gwtui.ui.actions.handlers import handler
@@ -135,7 +135,7 @@ def test_a_declaration_names_only_fields_that_there_are(resource: str) -> None:
         fields = writes.create.request.model_fields.keys()
         assert set(writes.create.always) <= fields
         assert set(writes.implied) <= fields
-        assert {writes.create.secret, writes.create.doubtful} <= {"", *fields}
+        assert {writes.create.secret, writes.create.warning_field} <= {"", *fields}
     if writes.delete is not None:
         assert set(writes.delete.kept) <= known
 

@@ -11,7 +11,6 @@ from typing import Any, cast
 
 import pytest
 
-import gwtui
 from gwtui.client import errors
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
@@ -20,6 +19,7 @@ from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Applied, Confirmation, Plan, Refused, Unknown, bundle
 from gwtui.domain.clock import Clock
 from gwtui.local.journal import Journal, JournalEntry
+from source_kit import PACKAGE, READS_SOURCE, files_of, text_of, tree_of
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 CLOCK = Clock(now=lambda: NOW)
@@ -319,7 +319,7 @@ async def test_what_stands_in_the_way_is_only_in_the_audit_log(tmp_path: Path) -
     refused = await executor.execute(Confirmation(second, "dialog"))
     assert isinstance(refused, Refused)
     both = bundle("Both", [first, second], action="a", resource="keys", identity=None)
-    await executor.turn_away(Confirmation(both, "command line"), "It is the last one.")
+    await executor.reject(Confirmation(both, "command line"), "It is the last one.")
     tried = [(one.title, one.outcome, one.message) for one in executor.write_log.audit.entries()]
     way = ("refused", "It is the last one.")
     assert tried == [("Edit key h2", *way), ("Edit key h1", *way), ("Edit key h2", *way)]
@@ -341,13 +341,14 @@ async def test_a_plan_of_several_requests_is_sent_part_by_part_only(tmp_path: Pa
     assert alone.each() == (alone,)
 
 
+@READS_SOURCE
 def test_a_consent_is_made_only_where_a_person_is_asked() -> None:
     """The executor takes nothing else, so that no other module can send a write."""
-    package = Path(gwtui.__file__).parent
     makers = {
-        str(source.relative_to(package))
-        for source in package.rglob("*.py")
-        for node in ast.walk(ast.parse(source.read_text()))
+        str(source.relative_to(PACKAGE))
+        for source in files_of(PACKAGE)
+        if "Confirmation" in text_of(source)
+        for node in ast.walk(tree_of(source))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
         and node.func.id == "Confirmation"

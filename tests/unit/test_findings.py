@@ -26,8 +26,7 @@ from gwtui.domain.findings import (
     UnreadPart,
     find,
 )
-from gwtui.resources.findings.remedies import command_of
-from gwtui.resources.findings.resource import FINDINGS
+from gwtui.resources.findings import FINDINGS, command_of
 from resource_samples import HOSTILE, NOW, WORKSPACE_ID, key, wire_time, workspace
 
 USUAL = FindingThresholds()

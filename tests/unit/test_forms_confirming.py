@@ -11,8 +11,8 @@ from form_kit import FACTS, NOW, HostApp, ScriptedSubmit, until
 from gwtui.crud.plan import Change, Plan
 from gwtui.domain.diffs import ThreeWayField
 from gwtui.resources.keys.form import create_form
-from gwtui.ui.actions.crud import Editing
-from gwtui.ui.forms.confirm import ConfirmScreen, ConflictScreen, Dispute
+from gwtui.ui.actions.crud import EditFlow
+from gwtui.ui.forms.confirm import ConfirmScreen, ConflictScreen, FieldConflict
 from gwtui.ui.forms.field_editors import TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.dialogs import AskScreen
@@ -169,8 +169,8 @@ async def test_what_covers_the_header_says_whose_gateway_it_is(size: tuple[int, 
 # Disputes --------------------------------------------------------------------------------------
 
 DISPUTES = [
-    Dispute("name", "Name", "ci", "theirs-name", "mine-name"),
-    Dispute("limit", "Spending limit", "$5.00", "$6.00", "$7.00"),
+    FieldConflict("name", "Name", "ci", "theirs-name", "mine-name"),
+    FieldConflict("limit", "Spending limit", "$5.00", "$6.00", "$7.00"),
 ]
 
 
@@ -189,7 +189,9 @@ async def test_theirs_is_kept_unless_mine_is_chosen() -> None:
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_long_dispute_is_read_in_full_and_answered(size: tuple[int, int]) -> None:
     theirs, mine = (" ".join(f"{who}{n}" for n in range(150)) for who in ("their", "my"))
-    app = HostApp(ConflictScreen("Changed", [Dispute("d", "Text", "ci", theirs, mine), *DISPUTES]))
+    app = HostApp(
+        ConflictScreen("Changed", [FieldConflict("d", "Text", "ci", theirs, mine), *DISPUTES])
+    )
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
         text = shown(app)
@@ -256,7 +258,7 @@ async def test_what_was_said_before_does_not_lie_on_top(form: bool) -> None:
 def test_sides_that_begin_alike_are_told_apart() -> None:
     models = [f"author/model-{number}" for number in range(40)]
     nothing: Any = None
-    editing = Editing(
+    editing = EditFlow(
         context=nothing,
         original=None,
         noun="guardrail",

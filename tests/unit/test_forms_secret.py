@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from textual.widgets import Button
 
 from form_kit import HostApp, until
-from gwtui.ui.forms.secret import SecretScreen, Shelter
+from gwtui.ui.forms.secret import SealStatus, SecretScreen
 from screen_text import shown, whole
 
 SECRET = "gw-v1-" + "0123456789abcdef" * 4
@@ -22,7 +22,7 @@ def sealed() -> datetime | None:
     return UNTIL
 
 
-def host(shelter: Shelter) -> tuple[HostApp, SecretScreen]:
+def host(shelter: SealStatus) -> tuple[HostApp, SecretScreen]:
     screen = SecretScreen("ci", SecretStr(SECRET), shelter)
     return HostApp(screen), screen
 
@@ -32,7 +32,7 @@ def words(app: HostApp) -> str:
 
 
 async def test_a_sealed_value_is_said_to_be_offered_again() -> None:
-    app, screen = host(Shelter(sealed))
+    app, screen = host(SealStatus(sealed))
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         assert "Key created: ci" in words(app)
@@ -45,7 +45,7 @@ async def test_a_sealed_value_is_said_to_be_offered_again() -> None:
 
 
 async def test_an_unsealed_value_is_said_to_be_lost_with_the_screen() -> None:
-    app, screen = host(Shelter(trouble="No space left on device"))
+    app, screen = host(SealStatus(trouble="No space left on device"))
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         assert "could not be sealed on this machine (No space left on device)" in words(app)
@@ -66,7 +66,7 @@ async def test_an_unsealed_value_is_said_to_be_lost_with_the_screen() -> None:
 async def test_a_key_that_is_offered_again_can_be_left_for_later(
     press: tuple[str, ...], end: bool
 ) -> None:
-    app, screen = host(Shelter(sealed, made="3 min ago"))
+    app, screen = host(SealStatus(sealed, made="3 min ago"))
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         assert "Never acknowledged: ci, made 3 min ago" in words(app)
@@ -78,7 +78,7 @@ async def test_a_key_that_is_offered_again_can_be_left_for_later(
 
 async def test_what_is_no_longer_sealed_cannot_be_left_for_later() -> None:
     left: list[datetime | None] = [UNTIL]
-    app, screen = host(Shelter(lambda: left[0], made="23 h ago"))
+    app, screen = host(SealStatus(lambda: left[0], made="23 h ago"))
     async with app.run_test(size=(80, 24)) as pilot:
         left[0] = None
         await pilot.press("escape")
@@ -92,14 +92,14 @@ async def test_what_is_no_longer_sealed_cannot_be_left_for_later() -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: Shelter(sealed),
-        lambda: Shelter(trouble="/a/long/path/to/a/directory that belongs to another user" * 3),
-        lambda: Shelter(sealed, made="3 min ago"),
+        lambda: SealStatus(sealed),
+        lambda: SealStatus(trouble="/a/long/path/to/a/directory that belongs to another user" * 3),
+        lambda: SealStatus(sealed, made="3 min ago"),
     ],
 )
 @pytest.mark.parametrize("length", [0, 150, 400])
 async def test_the_way_out_is_in_sight_whatever_is_said(
-    make: Callable[[], Shelter],
+    make: Callable[[], SealStatus],
     length: int,
     private_home: Path,
     monkeypatch: pytest.MonkeyPatch,

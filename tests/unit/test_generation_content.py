@@ -12,7 +12,7 @@ from gwtui.contract.request import field_rules
 from gwtui.contract.usage import FeedbackRequest, GenerationContent
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import Facts
-from gwtui.resources.generations.writes import CATEGORIES, feedback_form, plan_feedback
+from gwtui.resources.generations import CATEGORIES, feedback_form, plan_feedback
 from gwtui.ui.forms.form_state import FormState
 from gwtui.ui.screens.generation import MOST, content_lines
 from plan_kit import changes, everything_said, sent

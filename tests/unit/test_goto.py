@@ -8,7 +8,7 @@ import pytest
 
 from gwtui.domain.lookup import all_names, completed
 from gwtui.resources.registry import ALIASES, PARENTS, PLACES
-from gwtui.ui.goto import commands, heads, understand
+from gwtui.ui.goto import commands, heads, parse_goto
 
 
 def test_no_word_means_two_things() -> None:
@@ -37,7 +37,7 @@ def test_no_word_means_two_things() -> None:
     ],
 )
 def test_places_go_by_their_names_and_aliases(text: str, route: str) -> None:
-    assert understand(text).route == route
+    assert parse_goto(text).route == route
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_places_go_by_their_names_and_aliases(text: str, route: str) -> None:
     ],
 )
 def test_commands_go_by_their_words(text: str, action: str, argument: str) -> None:
-    meant = understand(text)
+    meant = parse_goto(text)
     assert meant.command is not None
     assert (meant.command.id, meant.argument) == (action, argument)
 
@@ -75,7 +75,7 @@ def test_commands_go_by_their_words(text: str, action: str, argument: str) -> No
     ],
 )
 def test_what_means_nothing_says_so(text: str, said: str) -> None:
-    meant = understand(text)
+    meant = parse_goto(text)
     assert said in meant.problem
     assert not meant.route
     assert meant.command is None

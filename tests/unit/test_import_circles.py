@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from source_kit import READS_SOURCE, ROOT, files_of, tree_of
+
+pytestmark = READS_SOURCE
+
 LARGEST = 3
 """Modules in one circle: a class, its parts and its messages."""
 
 
+@cache
 def graph(package: str) -> Mapping[str, set[str]]:
     """Each module of a package with those of the package that it imports.
 
     Imports inside of functions and under TYPE_CHECKING count.
     """
-    files = {name_of(file): file for file in (ROOT / package.replace(".", "/")).rglob("*.py")}
+    files = {name_of(file): file for file in files_of(ROOT / package.replace(".", "/"))}
     found: dict[str, set[str]] = {}
     for name, file in files.items():
         imported: set[str] = set()
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        for node in ast.walk(tree_of(file)):
             if isinstance(node, ast.ImportFrom) and node.module is not None:
                 for alias in node.names:
                     module = f"{node.module}.{alias.name}"

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.embeddings import EmbeddingRequest
-from gwtui.domain.request_cost import prompt_tokens_at_most
+from gwtui.domain.request_cost import max_prompt_tokens
 from gwtui.embedded.inference import text_model
-from gwtui.embedded.inference.asked import chat_asked, embedding_asked, with_texts
+from gwtui.embedded.inference.embeddings import vector
+from gwtui.embedded.inference.parsed_request import parse_chat, parse_embedding, with_texts
 from gwtui.embedded.inference.text_model import Question
-from gwtui.embedded.inference.vectors import vector
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=200)
 
@@ -78,9 +78,9 @@ def test_no_prompt_has_more_tokens_than_its_bound(texts: list[str], tools: bool)
         else None,
     }
     request = ChatRequest.model_validate(body)
-    most = prompt_tokens_at_most(request)
+    most = max_prompt_tokens(request)
     assert most is not None
-    assert chat_asked(request, None).prompt_tokens <= most
+    assert parse_chat(request, None).prompt_tokens <= most
 
 
 def test_other_texts_take_the_place_of_the_first_everywhere():
@@ -100,13 +100,13 @@ def test_other_texts_take_the_place_of_the_first_everywhere():
             {"role": "user", "content": "four"},
         ],
     }
-    asked = chat_asked(ChatRequest.model_validate(body), None)
-    other = with_texts(asked, ["1", "2", "3", "4"])
+    parsed = parse_chat(ChatRequest.model_validate(body), None)
+    other = with_texts(parsed, ["1", "2", "3", "4"])
     assert [each.text for each in other.texts] == ["1", "2", "3", "4"]
     first, second, third, fourth = other.logged["messages"]
     assert (first["content"], fourth["content"], third["content"]) == ("1", "4", None)
     assert [part.get("text") for part in second["content"]] == ["2", None, "3"]
-    assert with_texts(asked, ["one", "two", "three", "four"]) is asked
+    assert with_texts(parsed, ["one", "two", "three", "four"]) is parsed
 
 
 @pytest.mark.parametrize(
@@ -120,8 +120,8 @@ def test_other_texts_take_the_place_of_the_first_everywhere():
 )
 def test_other_inputs_take_the_place_of_the_first(given_input: object, kept: object):
     request = EmbeddingRequest.model_validate({"model": "acme/v", "input": given_input})
-    asked = embedding_asked(request)
-    other = with_texts(asked, [str(number + 1) for number in range(len(asked.texts))])
+    parsed = parse_embedding(request)
+    other = with_texts(parsed, [str(number + 1) for number in range(len(parsed.texts))])
     assert other.logged == {"prompt": kept}
 
 
@@ -137,14 +137,14 @@ def test_other_inputs_take_the_place_of_the_first(given_input: object, kept: obj
 )
 def test_inputs_of_embeddings(given_input: object, texts: int, tokens: int):
     request = EmbeddingRequest.model_validate({"model": "acme/v", "input": given_input})
-    asked = embedding_asked(request)
-    assert (len(asked.texts), asked.prompt_tokens) == (texts, tokens)
+    parsed = parse_embedding(request)
+    assert (len(parsed.texts), parsed.prompt_tokens) == (texts, tokens)
 
 
 def test_tokens_by_number_have_vectors_of_their_own():
     def of(tokens: list[int]) -> list[float]:
         request = EmbeddingRequest.model_validate({"model": "acme/v", "input": tokens})
-        return vector(embedding_asked(request).texts[0].text)
+        return vector(parse_embedding(request).texts[0].text)
 
     def near(one: list[float], other: list[float]) -> float:
         return sum(x * y for x, y in zip(one, other, strict=True))

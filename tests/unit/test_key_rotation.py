@@ -25,10 +25,10 @@ from gwtui.local import rotations
 from gwtui.local.journal import DID_NOT_HAPPEN, Journal, JournalEntry, this_process
 from gwtui.local.rotations import RotationLog
 from gwtui.local.sealed_keys import SealedKeys
-from gwtui.resources.rotations.plans import (
+from gwtui.resources.rotations.writes import (
     RotateRequest,
-    RotationKeeping,
     RotationSource,
+    RotationStorage,
     plan_rotation,
     successor_name,
 )
@@ -246,9 +246,9 @@ def test_the_journal_tells_what_became_of_the_successors_creation(tmp_path: Path
 # The plan ---------------------------------------------------------------------------------------
 
 
-def keeping(tmp_path: Path) -> RotationKeeping:
+def keeping(tmp_path: Path) -> RotationStorage:
     sealed = SealedKeys(tmp_path / "state" / "sealed-keys", "https://g/api/v1", None, lambda: NOW)
-    return RotationKeeping(log_at(tmp_path), "https://g/api/v1", sealed)
+    return RotationStorage(log_at(tmp_path), "https://g/api/v1", sealed)
 
 
 def planned(tmp_path: Path, old: ApiKey, **source: Any) -> Plan[Any]:

@@ -13,7 +13,7 @@ import pytest
 from pydantic import SecretStr
 
 from gwtui.domain import known_secrets
-from gwtui.domain.known_secrets import HIDDEN, Token, hider, remember, without_secrets
+from gwtui.domain.known_secrets import HIDDEN, Token, redactor, remember, without_secrets
 
 
 @pytest.fixture(autouse=True)
@@ -76,12 +76,12 @@ def test_the_same_secret_twice_is_known_until_the_last_is_gone() -> None:
 
 
 def test_a_longer_secret_goes_before_its_own_beginning() -> None:
-    hide = hider([SecretStr("abcdefgh"), SecretStr("abcdefghijkl")])
+    hide = redactor([SecretStr("abcdefgh"), SecretStr("abcdefghijkl")])
     assert hide("abcdefghijkl, abcdefgh") == f"{HIDDEN}, {HIDDEN}"
 
 
 def test_a_text_with_a_very_short_secret_goes_as_a_whole() -> None:
-    hide = hider([SecretStr("abc"), SecretStr("")])
+    hide = redactor([SecretStr("abc"), SecretStr("")])
     assert hide("the alphabcet") == HIDDEN
     assert hide("something else") == "something else"
 

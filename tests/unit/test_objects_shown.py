@@ -14,11 +14,11 @@ from gwtui.contract.current_key import CurrentKey
 from gwtui.contract.models import Endpoint, Model
 from gwtui.contract.usage import ActivityRow, Generation
 from gwtui.crud.resource import DetailRow, Section
-from gwtui.domain.catalog import CatalogView, Offers
-from gwtui.resources.activity import resource as activity
-from gwtui.resources.activity.breakdown import of_account
+from gwtui.domain.catalog import CatalogView, ModelWithEndpoints
+from gwtui.resources import activity
+from gwtui.resources import generations as generation
+from gwtui.resources.activity import account_usage
 from gwtui.resources.byok.resource import BYOK
-from gwtui.resources.generations import resource as generation
 from gwtui.resources.keys import current as current_key
 from gwtui.resources.models import zdr
 from gwtui.resources.models.zdr import ZDR
@@ -123,7 +123,7 @@ def test_a_row_is_shown_as_printable_text(case: str) -> None:
 
 def test_ranked_activity_is_printable() -> None:
     rows = [ActivityRow.model_validate({"model": HOSTILE, "date": "2026-11-20", "usage": 1})]
-    uses = of_account(Activity(tuple(rows)))
+    uses = account_usage(Activity(tuple(rows)))
     (one,) = activity.ranked(uses, rows, ("model",), "spend")
     assert not {unicodedata.category(char) for char in one.name} & BAD
 
@@ -261,7 +261,7 @@ def test_what_remains_of_a_model(
 ) -> None:
     row = ZdrRow(MODEL, tuple(map(endpoint, kept)))
     if every is not None:
-        view = CatalogView((Offers(MODEL, tuple(map(endpoint, every))),), {})
+        view = CatalogView((ModelWithEndpoints(MODEL, tuple(map(endpoint, every))),), {})
         row = zdr.complete(row, view)
         assert set(notes_of(ZDR, "Endpoints that are lost", row, NOW)) == {
             f"✗ {name}" for name in every if name not in kept

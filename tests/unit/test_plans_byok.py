@@ -191,6 +191,6 @@ def test_a_list_that_does_not_come_or_is_empty_tells_nothing(known: list[Provide
     assert not check.serious
     assert check.text == "Whether the gateway has a provider 'openai' is not known."
     plan = byok_plans.plan_create(
-        CreateByokRequest(provider="openai", key=SecretStr(SECRET)), doubt=check
+        CreateByokRequest(provider="openai", key=SecretStr(SECRET)), warning=check
     )
     assert check.text in plan.effects

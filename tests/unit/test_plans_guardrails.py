@@ -23,7 +23,7 @@ from gwtui.contract.guardrails import (
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.diffs import three_way
-from gwtui.resources.guardrails.fields import fields_of
+from gwtui.resources.guardrails.form import fields_of
 from gwtui.resources.guardrails.writes import BoundBy
 from plan_kit import assignment_plans, changes, guardrail_plans, sent
 

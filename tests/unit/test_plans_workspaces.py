@@ -22,7 +22,7 @@ from gwtui.contract.organization import (
     WorkspaceMember,
 )
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
-from gwtui.crud import text as wording
+from gwtui.crud import plan_text as wording
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Confirmation, Refused
 from gwtui.local.journal import Journal

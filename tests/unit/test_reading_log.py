@@ -11,7 +11,7 @@ from fake_clock import START, FakeClock
 from gwtui.client.answers import Rows
 from gwtui.client.errors import ConnectFailedError
 from gwtui.client.paging import listing_of
-from gwtui.client.request_log import ReadingLog, Shortfall, list_read, logged, request_sent
+from gwtui.client.request_log import ReadingLog, Shortfall, list_read, reading_log, request_sent
 from gwtui.contract.models import Provider
 from gwtui.ui.connection_health import ConnectionHealth
 from gwtui.watch.cadence import Cadence
@@ -32,8 +32,8 @@ async def _joined() -> int:
 
 
 async def test_whatever_is_read_inside_is_gathered_and_nothing_else() -> None:
-    with logged() as before:
-        with logged() as inner:
+    with reading_log() as before:
+        with reading_log() as inner:
             assert await _joined() == 2
             request_sent()
         list_read(0, complete=True)
@@ -46,7 +46,7 @@ async def test_whatever_is_read_inside_is_gathered_and_nothing_else() -> None:
 
 async def test_two_readings_at_once_do_not_mix() -> None:
     async def reading(rows: list[Any]) -> Shortfall:
-        with logged() as log:
+        with reading_log() as log:
             await asyncio.sleep(0)
             listing_of(Rows(rows, None), Provider, "slug")
             await asyncio.sleep(0)

@@ -12,8 +12,18 @@ from gwtui.contract.keys import ApiKey
 from gwtui.contract.usage import ActivityRow
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.activity import Measure, tally
-from gwtui.resources.activity.breakdown import Uses, grouped, of_account, of_keys, of_users
-from gwtui.resources.activity.resource import OTHERS, Ranked, in_words, ranked, totals
+from gwtui.resources.activity import (
+    OTHERS,
+    Ranked,
+    UsageRows,
+    account_usage,
+    grouped,
+    key_usage,
+    measure_text,
+    ranked,
+    total_cells,
+    user_usage,
+)
 from gwtui.watch.feeds import activity as activity_feeds
 from gwtui.watch.feeds.activity import Activity, KeyActivity, UserActivity, read_key_activity
 from gwtui.watch.shared_reads import unshared
@@ -40,11 +50,11 @@ def row(**fields: Any) -> ActivityRow:
 def ranking(
     found: Activity, rows: list[ActivityRow], by: Any, measure: Measure
 ) -> tuple[Ranked, ...]:
-    return ranked(of_account(found), rows, (by,), measure)
+    return ranked(account_usage(found), rows, (by,), measure)
 
 
 def key_ranking(keys: KeyActivity, rows: list[ActivityRow], measure: Measure) -> tuple[Ranked, ...]:
-    return ranked(of_keys(keys, Activity(tuple(rows))), rows, ("key",), measure)
+    return ranked(key_usage(keys, Activity(tuple(rows))), rows, ("key",), measure)
 
 
 def test_the_biggest_comes_first_and_shares_are_of_the_measure() -> None:
@@ -105,7 +115,7 @@ TWO_KEYS = KeyActivity(
 def test_two_things_at_once_tell_the_lines_apart() -> None:
     rows = [row(usage=6), row(usage=1, model="acme/m2"), row(usage=2, workspace_id="w2")]
     found = ranked(
-        of_keys(TWO_KEYS, Activity(tuple(rows), {"w2": "Lab"})), rows, ("key", "model"), "spend"
+        key_usage(TWO_KEYS, Activity(tuple(rows), {"w2": "Lab"})), rows, ("key", "model"), "spend"
     )
     assert [(one.name, one.parts, one.tally.spend) for one in found] == [
         ("ci · acme/m1", ("h1", "acme/m1"), 4),
@@ -114,21 +124,21 @@ def test_two_things_at_once_tell_the_lines_apart() -> None:
         ("ci · acme/m2", ("h1", "acme/m2"), 1),
     ]
     assert len({one.identity for one in found}) == len(found)
-    uses = of_keys(TWO_KEYS, Activity(tuple(rows), {"w2": "Lab"}))
+    uses = key_usage(TWO_KEYS, Activity(tuple(rows), {"w2": "Lab"}))
     users = ranked(uses, rows, ("user", "workspace"), "spend")
     assert [one.name for one in users] == ["Ana · w1", "deleted keys · w1", "not said · Lab"]
 
 
 def test_only_the_days_of_what_was_done_count() -> None:
     whole = [row(usage=9, date="2026-11-19")]
-    [one] = grouped(of_keys(TWO_KEYS, Activity(tuple(whole))), whole, ("key", "day"))
+    [one] = grouped(key_usage(TWO_KEYS, Activity(tuple(whole))), whole, ("key", "day"))
     assert (one.parts, one.tally.spend) == (("h1", "2026-11-19"), 9)
 
 
 def test_what_nobody_here_did_is_a_line_of_its_own() -> None:
     users = UserActivity({"u1": (row(usage=3),), "u2": ()}, {"u1": "Ana", "u2": "Ben"}, left_out=1)
     rows = [row(usage=5, requests=3)]
-    found = ranked(of_users(users, Activity(tuple(rows))), rows, ("user",), "spend")
+    found = ranked(user_usage(users, Activity(tuple(rows))), rows, ("user",), "spend")
     assert [(one.name, one.tally.spend) for one in found] == [
         ("Ana", 3),
         ("keys of nobody here and 1 people who were not read", 2),
@@ -137,9 +147,9 @@ def test_what_nobody_here_did_is_a_line_of_its_own() -> None:
 
 def test_groups_keep_those_that_do_not_say() -> None:
     rows = [row(), row(model=None), row(model="b")]
-    found = grouped(of_account(Activity(tuple(rows))), rows, ("model",))
+    found = grouped(account_usage(Activity(tuple(rows))), rows, ("model",))
     assert {one.parts: len(one.rows) for one in found} == {("acme/m1",): 1, ("",): 1, ("b",): 1}
-    assert Uses(()).name("key", "") == "not said"
+    assert UsageRows(()).name("key", "") == "not said"
 
 
 class _Service:
@@ -195,8 +205,8 @@ async def test_only_used_keys_are_read_one_by_one_and_the_busiest_first(
     ],
 )
 def test_figures_have_their_unit(measure: Any, amount: str | None, words: str) -> None:
-    assert in_words(measure, None if amount is None else Decimal(amount)) == words
+    assert measure_text(measure, None if amount is None else Decimal(amount)) == words
 
 
 def test_sums_that_lack_figures_say_so_first() -> None:
-    assert "1 row lacks figures" in totals(tally([row(usage=None), row()]))[0].text
+    assert "1 row lacks figures" in total_cells(tally([row(usage=None), row()]))[0].text

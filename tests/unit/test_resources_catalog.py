@@ -8,8 +8,7 @@ import pytest
 
 from gwtui.contract.models import Model, Provider
 from gwtui.contract.workspaces import Workspace
-from gwtui.resources.models.providers import PROVIDERS
-from gwtui.resources.models.resource import MODELS
+from gwtui.resources.models.resource import MODELS, PROVIDERS
 from gwtui.resources.workspaces.resource import WORKSPACES
 from gwtui.watch.feeds.workspaces import WorkspaceRow
 from resource_reading import cell_of, rows_of, sort_of, tables_of

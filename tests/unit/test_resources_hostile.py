@@ -17,8 +17,7 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.members.resource import MEMBERS
 from gwtui.resources.models.endpoints import ENDPOINTS
-from gwtui.resources.models.providers import PROVIDERS
-from gwtui.resources.models.resource import MODELS
+from gwtui.resources.models.resource import MODELS, PROVIDERS
 from gwtui.resources.organization.resource import ORGANIZATION
 from gwtui.resources.workspaces.resource import WORKSPACES
 from gwtui.watch.feeds.endpoints import EndpointRow, rows_of

@@ -5,13 +5,14 @@ from decimal import Decimal
 
 import pytest
 
-from gwtui.contract.pricing import Pricing
+from gwtui.contract.models import Pricing
 from gwtui.domain.pricing import Usage
-from gwtui.resources.models.prices import other_prices, other_prices_cell
-from gwtui.resources.models.quotes import (
+from gwtui.resources.models.prices import (
     OFFER_COLUMNS,
     QuotedEndpoint,
-    compare,
+    compare_quotes,
+    other_prices,
+    other_prices_cell,
     parse_tokens,
     parse_when,
     rules_text,
@@ -26,7 +27,7 @@ def offers(*prices: dict[str, object] | None, prompt: int = 10_000) -> tuple[Quo
         for number, price in enumerate(prices)
     ]
     usage = Usage(prompt_tokens=prompt, completion_tokens=1_000, moment=NOW)
-    return compare(rows_of(model_endpoints(*bodies)), usage)
+    return compare_quotes(rows_of(model_endpoints(*bodies)), usage)
 
 
 def text(column: str, offer: QuotedEndpoint) -> str:

@@ -17,8 +17,8 @@ from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.geometry import Region, Size
 from textual.strip import Strip
 
-from gwtui.ui.screen_diff import ScreenMemory
-from gwtui.ui.textual_compat import pieces
+from gwtui.ui.screen_diff import ScreenDiff
+from gwtui.ui.textual_compat.app import pieces
 
 SIZE = Size(40, 6)
 STYLES = [
@@ -40,7 +40,7 @@ class Terminal:
     """A terminal, and one that is told everything each time."""
 
     def __init__(self, *, erases: bool = False) -> None:
-        self.memory = ScreenMemory()
+        self.memory = ScreenDiff()
         self.memory.erases = erases
         self.screen, self.whole = (pyte.Screen(SIZE.width, SIZE.height) for _ in range(2))
         self.sent = ""
@@ -178,7 +178,7 @@ def test_what_was_forgotten_is_sent_again() -> None:
 
 
 def test_another_size_is_another_screen() -> None:
-    memory = ScreenMemory()
+    memory = ScreenDiff()
     update = whole([Strip([Segment("x" * SIZE.width)]) for _ in range(SIZE.height)])
     first = memory.difference(pieces(update), SIZE, ColorSystem.TRUECOLOR)
     smaller = memory.difference(pieces(update), Size(10, 2), ColorSystem.TRUECOLOR)
@@ -191,7 +191,7 @@ def test_another_size_is_another_screen() -> None:
 def test_an_update_for_a_wider_terminal_shows_what_there_is_room_for(seed: int) -> None:
     chance = random.Random(seed)
     small = Size(SIZE.width - chance.randint(1, 30), SIZE.height - chance.randint(0, 3))
-    screen, memory = pyte.Screen(small.width, small.height), ScreenMemory()
+    screen, memory = pyte.Screen(small.width, small.height), ScreenDiff()
 
     def others(y: int) -> list[dict[int, pyte.screens.Char]]:
         return [dict(screen.buffer[at]) for at in range(small.height) if at != y]
@@ -209,6 +209,6 @@ def test_an_update_for_a_wider_terminal_shows_what_there_is_room_for(seed: int) 
 def test_a_wide_character_that_the_edge_cuts_is_not_sent() -> None:
     """A terminal would put it on the next line."""
     line = Strip([Segment("日" * 4)]).extend_cell_length(SIZE.width)
-    sent = ScreenMemory().difference(pieces(whole([line])), Size(5, 1), ColorSystem.TRUECOLOR)
+    sent = ScreenDiff().difference(pieces(whole([line])), Size(5, 1), ColorSystem.TRUECOLOR)
     assert "日日 " in sent
     assert "日日日" not in sent

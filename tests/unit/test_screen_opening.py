@@ -12,8 +12,9 @@ from textual.css.stylesheet import Stylesheet
 from textual.messages import Layout
 from textual.widgets import Static
 
-from gwtui.ui import textual_compat
-from gwtui.ui.textual_compat import HookedApp, TerminalSized
+from gwtui.ui.textual_compat import app as app_compat
+from gwtui.ui.textual_compat.app import HookedApp
+from gwtui.ui.textual_compat.screens import TerminalSized
 
 
 class Page(TerminalSized[None]):
@@ -184,8 +185,8 @@ async def test_a_screen_that_opens_is_painted_once_and_when_it_has_read(
         await pilot.pause(0.1)
         assert [text.strip() for text in painted] == ["longer\ntext"], "all of it, at once"
         painted.clear()
-        monkeypatch.setattr(textual_compat, "_AWAITED", 300.0)
-        monkeypatch.setattr(textual_compat, "_LONGEST_HOLD", 300.0)
+        monkeypatch.setattr(app_compat, "_AWAITED", 300.0)
+        monkeypatch.setattr(app_compat, "_LONGEST_HOLD", 300.0)
         slow = Reading()
         slow.read = False
         app.open(slow)
@@ -195,7 +196,7 @@ async def test_a_screen_that_opens_is_painted_once_and_when_it_has_read(
         await pilot.pause(0.1)
         assert [text.strip() for text in painted] == ["longer\ntext"]
         painted.clear()
-        monkeypatch.setattr(textual_compat, "_AWAITED", 0.0)
+        monkeypatch.setattr(app_compat, "_AWAITED", 0.0)
         late = Reading()
         late.read = False
         app.open(late)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gwtui.resources.models.every_endpoint import EVERY_ENDPOINT, blended
+from gwtui.resources.models.endpoints import EVERY_ENDPOINT, blended
 from gwtui.resources.models.resource import MODELS
 from gwtui.resources.models.side_by_side import FigureLine, SideBySide, side_by_side
 from gwtui.ui.actions.models import figure_lines

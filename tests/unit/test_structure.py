@@ -5,11 +5,9 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 
-import gwtui
+from source_kit import PACKAGE, READS_SOURCE, files_of, tree_of
 
-PACKAGE = Path(gwtui.__file__).parent
 LONGEST_CLASS = 350
 LONGEST_FUNCTION = 50
 
@@ -30,12 +28,13 @@ def definitions(body: list[ast.stmt]) -> Iterator[ast.ClassDef | ast.FunctionDef
             yield node  # type: ignore[misc]
 
 
+@READS_SOURCE
 def test_no_class_or_function_is_too_long_and_no_class_name_is_used_twice() -> None:
     too_long = []
     homes: dict[str, list[str]] = defaultdict(list)
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in files_of(PACKAGE):
         module = path.relative_to(PACKAGE).as_posix()
-        tree = ast.parse(path.read_text("utf-8"))
+        tree = tree_of(path)
         for node in definitions(tree.body):
             most = LONGEST_CLASS if isinstance(node, ast.ClassDef) else LONGEST_FUNCTION
             if lines(node) > most:

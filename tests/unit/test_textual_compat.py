@@ -1,4 +1,4 @@
-"""Private names of Textual and Rich stand in one module, for the release that was tested."""
+"""Private names of Textual and Rich stand in one package, for the release that was tested."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ from packaging.requirements import Requirement
 
 import gwtui.ui
 from gwtui.ui import textual_compat
+from gwtui.ui.textual_compat import app, screens, widgets
+from source_kit import PACKAGE, READS_SOURCE, ROOT, files_of, text_of, tree_of
 
-ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "gwtui"
-COMPAT = Path(textual_compat.__file__)
+pytestmark = READS_SOURCE
+
+COMPAT = Path(textual_compat.__file__).parent
 LIBRARIES = (textual, rich)
 
 
@@ -47,11 +49,16 @@ def defined(tree: ast.AST) -> set[str]:
 
 
 @cache
-def of_libraries() -> frozenset[str]:
-    """Every private name that Textual and Rich define anywhere."""
+def is_of_libraries(name: str) -> bool:
+    """Whether Textual or Rich define this private name anywhere."""
     folders = [Path(str(library.__file__)).parent for library in LIBRARIES]
-    sources = (file for folder in folders for file in folder.rglob("*.py"))
-    return frozenset().union(*(defined(ast.parse(file.read_text("utf-8"))) for file in sources))
+    sources = (file for folder in folders for file in files_of(folder))
+    return any(name in defined_in(file) for file in sources if name in text_of(file))
+
+
+@cache
+def defined_in(file: Path) -> frozenset[str]:
+    return frozenset(defined(tree_of(file)))
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
@@ -84,7 +91,7 @@ def of_others(tree: ast.AST) -> Iterator[str]:
             continue
         on_other = isinstance(node.value, ast.Name) and node.value.id in others
         is_own = node.attr in own and isinstance(node.ctx, ast.Load)
-        if not on_other and not is_own and node.attr in of_libraries():
+        if not on_other and not is_own and is_of_libraries(node.attr):
             yield ast.unparse(node)
 
 
@@ -112,7 +119,16 @@ def _members(base: type) -> frozenset[str]:
 
 
 def _tree(made: type) -> ast.AST:
-    return ast.parse(inspect.cleandoc("\n" + inspect.getsource(made)))
+    """Where a class is defined; of several with its name in one module, all of them."""
+    file = Path(inspect.getfile(made))
+    found = [node for node in _classes(file) if node.name == made.__name__]
+    assert found, made
+    return ast.Module([*found], [])
+
+
+@cache
+def _classes(file: Path) -> tuple[ast.ClassDef, ...]:
+    return tuple(node for node in ast.walk(tree_of(file)) if isinstance(node, ast.ClassDef))
 
 
 def modules() -> list[str]:
@@ -123,9 +139,9 @@ def test_no_other_module_takes_a_private_name_of_textual() -> None:
     """Outside of the user interface nothing imports Textual: a contract of the imports."""
     found = {
         str(file.relative_to(ROOT)): names
-        for file in (PACKAGE / "ui").rglob("*.py")
-        if file != COMPAT
-        and (tree := ast.parse(file.read_text("utf-8")))
+        for file in files_of(PACKAGE / "ui")
+        if COMPAT not in file.parents
+        and (tree := tree_of(file))
         and (names := [*imported(tree), *of_others(tree)])
     }
     assert found == {}
@@ -135,7 +151,7 @@ def test_no_class_of_another_module_uses_or_replaces_a_private_member_of_textual
     found = {
         name: members
         for name in modules()
-        if name != textual_compat.__name__
+        if not name.startswith(textual_compat.__name__)
         and (members := [*inherited(importlib.import_module(name))])
     }
     assert found == {}
@@ -157,8 +173,8 @@ def test_what_the_walk_finds(code: str) -> None:
     assert [*imported(tree), *of_others(tree)]
 
 
-def test_the_walk_finds_the_members_that_the_one_module_uses() -> None:
-    found = {*inherited(textual_compat)}
+def test_the_walk_finds_the_members_that_the_one_package_uses() -> None:
+    found = {*inherited(app), *inherited(screens), *inherited(widgets)}
     assert {"HookedApp._display", "HookedApp: self._exit"} <= found
     assert {"TerminalSized._refresh_layout", "ScrollsWhenNeeded._refresh_scrollbars"} <= found
 

@@ -23,10 +23,16 @@ from gwtui.crud.form import Facts, no_choices
 from gwtui.domain.known_secrets import Token
 from gwtui.local.sealed_keys import SealedKey, SealLabel
 from gwtui.resources.session import TryMemory
-from gwtui.resources.tries.facts import key_hash
-from gwtui.resources.tries.form import TriedKey, TryForm, try_form
-from gwtui.resources.tries.keys import TYPED, begin_with, key_sources
-from gwtui.ui.actions.tries import _begun_from
+from gwtui.resources.tries.form import (
+    TYPED,
+    TriedKey,
+    TryForm,
+    initial_source,
+    key_sources,
+    try_form,
+)
+from gwtui.resources.tries.plan import key_hash
+from gwtui.ui.actions.tries import _defaults_from
 from gwtui.ui.forms.form_state import FormState
 from gwtui.watch.feeds.byok import ByokRow
 from gwtui.watch.feeds.endpoints import EndpointRow
@@ -64,7 +70,7 @@ ROWS: Mapping[str, tuple[Any, dict[str, Any]]] = {
 @pytest.mark.parametrize("name", ROWS)
 def test_a_form_begins_with_what_the_row_says(name: str) -> None:
     row, begun = ROWS[name]
-    assert _begun_from(row) == begun
+    assert _defaults_from(row) == begun
 
 
 def sealed(name: str, value: str, made: datetime = NOW) -> SealedKey:
@@ -85,9 +91,9 @@ def test_keys_are_offered_the_newest_first_and_the_one_of_the_row_is_chosen() ->
         TYPED,
     ]
     assert "typed-key" not in repr(found)
-    assert begin_with(found, None).id == "before"
-    assert begin_with(found, key_hash(SecretStr("old-key"))).id == "sealed:plan-old"
-    assert begin_with(found, key_hash(SecretStr("another"))).id == TYPED
+    assert initial_source(found, None).id == "before"
+    assert initial_source(found, key_hash(SecretStr("old-key"))).id == "sealed:plan-old"
+    assert initial_source(found, key_hash(SecretStr("another"))).id == TYPED
 
 
 def state(memory: TryMemory | None = None, wanted: TriedKey | None = None) -> FormState:

@@ -17,7 +17,7 @@ from gwtui.crud.plan import Change, Confirmation, Plan
 from gwtui.crud.write_log import NOT_WRITTEN, WriteLog, reason
 from gwtui.domain.clock import Clock
 from gwtui.local.journal import DIED, Journal, JournalEntry
-from gwtui.resources.generations import writes as generation_plans
+from gwtui.resources.generations import plan_feedback
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 
@@ -74,7 +74,7 @@ def test_a_person_closes_a_write_in_doubt(tmp_path: Path) -> None:
 def test_a_private_change_is_not_written_down(tmp_path: Path) -> None:
     said = "the answer quoted a customer: sentinel-of-a-prompt"
     request = FeedbackRequest(generation_id="gen-1", category="incoherence", comment=said)
-    plan = generation_plans.plan_feedback(request, PlanContext(NOW))
+    plan = plan_feedback(request, PlanContext(NOW))
     assert any(change.after == said for change in plan.changes), "it is shown"
     one = write_log(tmp_path)
     agreed = Confirmation(plan, "form")

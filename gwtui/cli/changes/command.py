@@ -1,4 +1,4 @@
-"""The verbs that change something: plan, confirmation, one executor, and what became of it."""
+"""The verbs that change something: plan, confirm, execute, report the outcome."""
 
 from __future__ import annotations
 
@@ -7,39 +7,42 @@ import asyncio
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gwtui.cli import exits
-from gwtui.cli.asking import NoAnswerGivenError, read_secret
-from gwtui.cli.changes.change import ChangeCommand, ChangeContext, NothingToDoError
-from gwtui.cli.changes.execute import (
-    Sent,
-    confirm,
-    hand_over,
-    made_by,
-    outcome_json,
-    plan_json,
-    plan_lines,
-    refuse_without_terminal,
-    send,
-    tell_doubts,
-)
-from gwtui.cli.changes.many import (
-    ChosenRows,
-    ManyChanges,
-    add_choice,
-    choice,
-    plan_chosen,
-    refuse_own_fields,
-)
-from gwtui.cli.changes.values import (
+from gwtui.cli.changes.change import (
+    ChangeCommand,
+    ChangeContext,
+    NothingToDoError,
+    assign_value,
     field_schemas,
     is_deprecated,
     is_secret,
-    put,
     read_values,
     stdin_value,
     validated,
+)
+from gwtui.cli.changes.crud import changes_of
+from gwtui.cli.changes.execute import (
+    Sent,
+    changed_identity,
+    confirm,
+    outcome_json,
+    plan_json,
+    plan_lines,
+    print_new_key,
+    report_in_doubt,
+    require_terminal,
+    send,
+)
+from gwtui.cli.changes.many import (
+    ManyChanges,
+    RowSelection,
+    add_selection_options,
+    plan_selection,
+    reject_own_fields,
+    row_selection,
 )
 from gwtui.cli.exits import CommandError
 from gwtui.cli.output import (
@@ -48,15 +51,19 @@ from gwtui.cli.output import (
     narrate,
     print_json,
 )
-from gwtui.cli.resources import Resource
+from gwtui.cli.prompts import NoAnswerGivenError, read_secret
+from gwtui.cli.resources import DECLARED, Resource
 from gwtui.cli.running import run_async, serve_recorded
-from gwtui.cli.target import add_demo_option, reach
+from gwtui.cli.target import add_demo_option, resolve_connection
 from gwtui.contract.dialects import DIALECTS
 from gwtui.contract.keys import CreatedKey
 from gwtui.crud.plan import Applied, Plan, Refused, Unknown
+from gwtui.crud.resource import Scope
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.paths import Paths
+from gwtui.resources.session import open_session
+from gwtui.watch.feeds.current_key import current_key_feed
 
 if TYPE_CHECKING:
     from gwtui.contract.request import RequestModel
@@ -64,6 +71,15 @@ if TYPE_CHECKING:
 
 _LOOK = "It is not sent again: look at what is there before you try again."
 _SCOPE = "workspace_id"
+
+
+def change_verbs(resource: Resource) -> list[ChangeVerb]:
+    """The verbs that change a resource: as its declaration says, or as a module of its own does."""
+    declared = resource.changes == DECLARED
+    where = resource.declaration if declared else resource.changes
+    module, _, name = where.partition(":")
+    found: Any = getattr(import_module(module), name or "CHANGES")
+    return [ChangeVerb(resource, change) for change in (changes_of(found) if declared else found)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +113,7 @@ class ChangeVerb:
                     operand.name, metavar=operand.name.upper(), nargs=many, help=operand.help
                 )
         if self.change.many is not None:
-            add_choice(parser)
+            add_selection_options(parser)
         self._add_fields(parser)
         parser.add_argument(
             "--plan", action="store_true", help="print what would be done, and send nothing"
@@ -151,16 +167,14 @@ class ChangeVerb:
     def run(self, arguments: argparse.Namespace) -> int:
         """Plan it, ask, do it; returns an exit code."""
         if not arguments.plan:
-            refuse_without_terminal(yes=arguments.yes)
+            require_terminal(yes=arguments.yes)
         given = self._given(arguments)
-        chosen = None if self.change.many is None else choice(self.change.many, arguments)
+        chosen = None if self.change.many is None else row_selection(self.change.many, arguments)
         if chosen is not None:
-            refuse_own_fields(self.change, given)
-        connect = reach(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
+            reject_own_fields(self.change, given)
+        connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
 
         async def work() -> int:
-            from gwtui.resources.session import open_session  # noqa: PLC0415 - only what is needed
-
             async with (
                 connect() as connection,
                 open_session(connection, SYSTEM_CLOCK) as session,
@@ -193,12 +207,12 @@ class ChangeVerb:
                 text = read_secret(f"{secret} (not shown): ")
             except NoAnswerGivenError as error:
                 raise CommandError(f"{secret}: {error}", exits.USAGE) from None
-            put(given, secret, stdin_value(model, fields, secret, text))
+            assign_value(given, secret, stdin_value(model, fields, secret, text))
         _refuse_early(model, given)
         return given
 
     async def _work(self, context: ChangeContext) -> int:
-        await tell_doubts(context.session)
+        await report_in_doubt(context.session)
         learning = asyncio.ensure_future(_learn_rights(context.session))
         try:
             plan = await self.change.plan(context)
@@ -209,11 +223,11 @@ class ChangeVerb:
             await learning
         return await self._decide(context, plan)
 
-    async def _work_many(self, context: ChangeContext, chosen: ChosenRows) -> int:
-        await tell_doubts(context.session)
+    async def _work_many(self, context: ChangeContext, chosen: RowSelection) -> int:
+        await report_in_doubt(context.session)
         learning = asyncio.ensure_future(_learn_rights(context.session))
         try:
-            bulk = await plan_chosen(self.change, context, chosen)
+            bulk = await plan_selection(self.change, context, chosen)
         finally:
             await learning
         return await ManyChanges(self.change, context, bulk).decide()
@@ -233,7 +247,7 @@ class ChangeVerb:
             plan, session.connection, yes=arguments.yes, confirm=arguments.confirm
         )
         if reasons and agreed is not None:
-            _tell(plan, await session.executor.turn_away(agreed, " ".join(reasons)))
+            _tell(plan, await session.executor.reject(agreed, " ".join(reasons)))
             return exits.FAILED
         if agreed is None:
             narrate("not carried out")
@@ -248,13 +262,13 @@ class ChangeVerb:
         for made, answer in sent:
             if isinstance(answer, Applied) and isinstance(answer.value, CreatedKey):
                 about = outcome_json(plan, sent) if as_json else None
-                code = hand_over(session.sealed, made, answer, about)
+                code = print_new_key(session.sealed, made, answer, about)
                 return code or _code(plan, sent)
         if as_json:
             print_json(outcome_json(plan, sent))
         elif isinstance(outcome, Applied) and self.change.makes:
             with data_on_stdout():
-                print(safe_text(made_by(part, outcome) or ""))
+                print(safe_text(changed_identity(part, outcome) or ""))
         return _code(plan, sent)
 
 
@@ -271,7 +285,7 @@ def _code(plan: Plan[Any], sent: list[Sent]) -> int:
 
 
 def _refuse_early(model: type[RequestModel], given: Mapping[str, Any]) -> None:
-    """What is wrong is told before the gateway is asked anything. Raises CommandError.
+    """Check the given fields before any request. Raises CommandError.
 
     A workspace may be given by its name: only the gateway can tell whether there is one.
     """
@@ -282,9 +296,6 @@ def _refuse_early(model: type[RequestModel], given: Mapping[str, Any]) -> None:
 
 async def _learn_rights(session: Session) -> None:
     """Whose key it is, for the audit log, and whether it may change anything at all."""
-    from gwtui.crud.resource import Scope  # noqa: PLC0415
-    from gwtui.watch.feeds.current_key import current_key_feed  # noqa: PLC0415
-
     await current_key_feed(session.hub, Scope()).refresh()
 
 

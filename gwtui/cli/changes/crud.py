@@ -6,8 +6,13 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from gwtui.cli.changes.change import ChangeCommand, ChangeContext, NothingToDoError, Operand
-from gwtui.cli.changes.values import complaint
+from gwtui.cli.changes.change import (
+    ChangeCommand,
+    ChangeContext,
+    NothingToDoError,
+    Operand,
+    invalid_values,
+)
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.contract.request import Problem
 from gwtui.crud.fields import PlanContext
@@ -93,12 +98,12 @@ class _Verbs:
         request = await context.request(how.request)
         writes = self._writes.for_row(None, context.dialect)
         _refuse(writes.check(request, context.dialect))
-        doubt = await how.doubt(context.session.hub, context.readings.value_or_nothing, request)
-        if doubt.serious and not context.arguments.force:
-            why = f"{how.doubtful}: {doubt.text} --force stores it all the same."
+        warning = await how.warning(context.session.hub, context.readings.value_or_nothing, request)
+        if warning.serious and not context.arguments.force:
+            why = f"{how.warning_field}: {warning.text} --force stores it all the same."
             raise CommandError(why, USAGE)
         names = await context.workspace_names(default=True)
-        return writes.plan_create(request, plan_context(context, names), doubt)
+        return writes.plan_create(request, plan_context(context, names), warning)
 
     async def update(self, how: Update, context: ChangeContext) -> Plan[Any]:
         writes, fresh = await self._named(context)
@@ -144,7 +149,7 @@ class _Verbs:
 
 def _refuse(problems: Sequence[Problem]) -> None:
     if problems:
-        raise complaint(problems)
+        raise invalid_values(problems)
 
 
 def plan_context(context: ChangeContext, names: Mapping[str, str] | None = None) -> PlanContext:

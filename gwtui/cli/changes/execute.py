@@ -1,4 +1,4 @@
-"""Executing what was confirmed, part by part, and handing over."""
+"""Confirm a plan on the terminal, execute its requests, and print the outcome."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gwtui.cli import exits
-from gwtui.cli.asking import await_line
 from gwtui.cli.exits import USAGE, CommandError
-from gwtui.cli.new_keys import print_value
 from gwtui.cli.output import OutputLostError, narrate, narrate_lines, print_json
+from gwtui.cli.prompts import await_line
+from gwtui.cli.recover_key import print_value
 from gwtui.contract.keys import CreatedKey
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.plan import Applied, Confirmation, ConfirmationKind, Outcome, Plan, Refused
-from gwtui.domain.exact_json import masked
 from gwtui.domain.safe_text import safe_line
+from gwtui.domain.serialize import masked
 from gwtui.domain.times import utc
 from gwtui.local.sealed_keys import SealedKeys
 from gwtui.resources.keys.writes import WRITES as KEYS
@@ -41,17 +41,17 @@ async def send(executor: WriteExecutor, confirmation: Confirmation[Any]) -> list
     """
     done: list[Sent] = []
     for each in confirmation.each():
-        outcome, interrupted = await carry_out(executor, each)
+        outcome, interrupted = await execute_one(executor, each)
         done.append((each.plan, outcome))
         if interrupted or not isinstance(outcome, Applied):
             break
     return done
 
 
-async def carry_out(
+async def execute_one(
     executor: WriteExecutor, confirmation: Confirmation[Any]
 ) -> tuple[Outcome[Any], bool]:
-    """What became of it, and whether somebody interrupted it; what was not written down is told."""
+    """The outcome, and whether it was interrupted; failures of the journal are reported."""
     found = await _answer(executor, confirmation)
     for what, fault in (
         ("the outcome could not be written to the journal", executor.journal_fault),
@@ -65,7 +65,7 @@ async def carry_out(
 async def _answer(
     executor: WriteExecutor, confirmation: Confirmation[Any]
 ) -> tuple[Outcome[Any], bool]:
-    """What became of it, and whether somebody interrupted it meanwhile.
+    """The outcome, and whether it was interrupted meanwhile.
 
     What was sent cannot be called back: its answer is worth more than a quick end, above all where
     it holds the value of a new key.
@@ -81,8 +81,8 @@ async def _answer(
         return task.result(), True
 
 
-async def tell_doubts(session: Session) -> None:
-    """Say how many there are, and where they can be settled; nothing when there are none."""
+async def report_in_doubt(session: Session) -> None:
+    """Report how many writes are in doubt and where to settle them; nothing for none."""
     count = len((await in_doubt_feed(session.hub).refresh()).value or ())
     if count:
         writes = "1 earlier write is" if count == 1 else f"{count} earlier writes are"
@@ -93,7 +93,7 @@ _TEXT = 400
 
 
 def plan_lines(plan: Plan[Any]) -> Iterator[str]:
-    """What will change, what that does, and what stands in the way."""
+    """The changes, effects and obstacles of a plan, a line each."""
     yield safe_line(plan.title, _TEXT)
     width = max((len(change.field) for change in plan.changes), default=0)
     for change in plan.changes:
@@ -131,18 +131,18 @@ def _request(plan: Plan[Any]) -> dict[str, Any]:
 def outcome_json(
     plan: Plan[Any], outcomes: Sequence[tuple[Plan[Any], Outcome[Any]]]
 ) -> dict[str, Any]:
-    """What became of a plan and of each of its requests."""
+    """The outcome of a plan and of each of its requests, for a program."""
     return {
         **plan_json(plan),
-        "outcome": word_of(outcomes[-1][1]),
+        "outcome": outcome_label(outcomes[-1][1]),
         "requests": [
             {**_request(part), **result_json(part, outcome)} for part, outcome in outcomes
         ],
     }
 
 
-def word_of(outcome: Outcome[Any]) -> str:
-    """The outcome in the word that the audit log has for it."""
+def outcome_label(outcome: Outcome[Any]) -> str:
+    """The outcome by its name in the audit log: "applied", "refused", "unknown"."""
     match outcome:
         case Applied():
             return "applied"
@@ -151,16 +151,16 @@ def word_of(outcome: Outcome[Any]) -> str:
     return "unknown"
 
 
-def made_by(plan: Plan[Any], outcome: Applied[Any]) -> str | None:
+def changed_identity(plan: Plan[Any], outcome: Applied[Any]) -> str | None:
     """The identifier of what was made or changed."""
     return plan.identity if plan.identify is None else plan.identify(outcome.value)
 
 
 def result_json(plan: Plan[Any], outcome: Outcome[Any]) -> dict[str, Any]:
-    """What became of one request, for a program."""
-    found: dict[str, Any] = {"outcome": word_of(outcome)}
+    """The outcome of one request, for a program."""
+    found: dict[str, Any] = {"outcome": outcome_label(outcome)}
     if isinstance(outcome, Applied):
-        found["identity"] = made_by(plan, outcome)
+        found["identity"] = changed_identity(plan, outcome)
         if isinstance(outcome.value, ResponseModel):
             found["answer"] = masked(outcome.value.raw)
     else:
@@ -188,7 +188,7 @@ async def confirm(
     return Confirmation(plan, "typed" if connection.critical else "command line")
 
 
-def refuse_without_terminal(*, yes: bool) -> None:
+def require_terminal(*, yes: bool) -> None:
     """Nothing is read of a gateway for a change that nobody can agree to. Raises CommandError."""
     if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise CommandError(NO_TERMINAL, USAGE)
@@ -215,7 +215,7 @@ def _question(plan: Plan[Any], connection: Connection) -> tuple[str, str]:
     return "Carry it out? Type y", "y"
 
 
-def hand_over(
+def print_new_key(
     sealed: SealedKeys,
     plan: Plan[Any],
     made: Applied[CreatedKey],

@@ -6,7 +6,7 @@ from gwtui.cli.changes.change import ChangeCommand, ChangeContext, Operand
 from gwtui.cli.changes.crud import plan_context
 from gwtui.contract.usage import FeedbackRequest
 from gwtui.crud.plan import Plan
-from gwtui.resources.generations.writes import plan_feedback
+from gwtui.resources.generations import plan_feedback
 
 
 async def _feedback(context: ChangeContext) -> Plan[None]:

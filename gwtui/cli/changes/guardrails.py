@@ -11,8 +11,8 @@ from gwtui.cli.changes.workspaces import find_person
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.lists.lookup import find
 from gwtui.crud.plan import Plan, bundle_alike
-from gwtui.crud.text import named
-from gwtui.crud.undo import each_back
+from gwtui.crud.plan_text import named
+from gwtui.crud.undo import undo_each
 from gwtui.resources.assignments import writes as assignments
 from gwtui.resources.assignments.writes import plan_assign, plan_unassign
 from gwtui.resources.guardrails.resource import GUARDRAILS
@@ -92,7 +92,7 @@ async def _made(context: ChangeContext) -> GuardrailRow:
 
 
 def _user(people: Sequence[Any], text: str) -> str:
-    """A user id; somebody who left the organization goes by that alone."""
+    """A user id; for somebody who left the organization nothing else is known."""
     try:
         return find_person(tuple(people), text).id or ""
     except CommandError:
@@ -107,7 +107,7 @@ def _named(plan: Plan[Any]) -> list[str]:
 def _one(plans: Sequence[Plan[Any]], title: str) -> Plan[Any]:
     if len(plans) == 1:
         return plans[0]
-    return bundle_alike(title, plans, each_back(plans))
+    return bundle_alike(title, plans, undo_each(plans))
 
 
 def _refuse_nobody(context: ChangeContext) -> None:

@@ -1,16 +1,56 @@
-"""Changes of API keys: making one seals its value until it has left on stdout."""
+"""Changes of API keys, and of their rotations: begin one, do its next step, forget it.
+
+Making a key seals its value on this machine until it has left on stdout.
+"""
 
 from __future__ import annotations
 
+import argparse
 import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
-from gwtui.cli.changes.change import ChangeCommand, ChangeContext, Operand
+from pydantic import ValidationError
+
+from gwtui.cli import exits
+from gwtui.cli.changes.change import (
+    ChangeCommand,
+    ChangeContext,
+    NothingToDoError,
+    Operand,
+    invalid_values,
+)
 from gwtui.cli.changes.crud import changes_of, plan_context
+from gwtui.cli.exits import USAGE, CommandError
+from gwtui.cli.lists.lookup import find
+from gwtui.cli.output import narrate
+from gwtui.cli.target import add_demo_option, find_profile
 from gwtui.contract.keys import CreatedKey, CreateKeyRequest
+from gwtui.contract.request import problems
 from gwtui.crud.plan import Plan
+from gwtui.crud.resource import Scope
+from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.domain.key_rotation import KeyRotation
+from gwtui.domain.times import parse_duration
+from gwtui.embedded.running_demo import BASE_URL
+from gwtui.local.paths import Paths
+from gwtui.local.rotations import FILE_NAME, RotationLog
 from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.keys.writes import plan_sealed_create
+from gwtui.resources.rotations.resource import ROTATIONS
+from gwtui.resources.rotations.writes import (
+    RotateRequest,
+    binding_plan,
+    plan_rotation,
+    read_name,
+    read_source,
+    retiring_plan,
+    rotation_storage,
+)
+
+_CALLED = "name or hash of the old key, or the rotation's id"
 
 
 async def _create(context: ChangeContext) -> Plan[CreatedKey]:
@@ -21,16 +61,46 @@ async def _create(context: ChangeContext) -> Plan[CreatedKey]:
     return plan_sealed_create(request, at, sealed, trouble)
 
 
-async def _rotate(context: ChangeContext) -> Plan[Any]:
-    from gwtui.cli.changes.rotations import rotate  # noqa: PLC0415 - loads what no other verb needs
+async def rotate(context: ChangeContext) -> Plan[Any]:
+    """The plan that begins a rotation. Raises CommandError and GatewayError."""
+    session, now = context.session, context.now
+    row = await context.row(KEYS, context.arguments.id)
+    fresh = await context.gateway.keys.get(row.identity)
+    name = _last(context.arguments.name) or await read_name(context.gateway, fresh, now)
+    asked = _rotation_request(context, name)
+    workspace = None if row.workspace is None else row.workspace.id
+    source = await read_source(session, fresh, workspace)
+    at = plan_context(context, await context.workspace_names(default=True))
+    return plan_rotation(source, asked, at, await rotation_storage(session))
 
-    return await rotate(context)
+
+def _rotation_request(context: ChangeContext, name: str) -> RotateRequest:
+    given: dict[str, Any] = {"name": name}
+    for option in ("silent_for", "kept_for"):
+        text = _last(getattr(context.arguments, option))
+        if text is not None:
+            given[option] = _span(option, text)
+    try:
+        return RotateRequest.model_validate(given)
+    except ValidationError as error:
+        raise invalid_values(problems(error)) from None
+
+
+def _span(option: str, text: str) -> timedelta:
+    try:
+        return parse_duration(text)
+    except (ValueError, OverflowError) as error:
+        raise CommandError(f"--{option.replace('_', '-')}: {error}", USAGE) from None
+
+
+def _last(given: Sequence[str]) -> str | None:
+    return given[-1] if given else None
 
 
 ROTATE = ChangeCommand(
     "rotate",
     "make a successor with the same limits and guardrail; 'gwtui rotations' follows both",
-    _rotate,
+    rotate,
     (
         Operand("id", "its hash, how that begins, or its name"),
         Operand("name", "name of the successor (the old one with the day)", option=True),
@@ -56,3 +126,77 @@ CHANGES: tuple[ChangeCommand, ...] = (
     ),
     ROTATE,
 )
+
+
+async def _next(context: ChangeContext) -> Plan[Any]:
+    rows = await context.readings.value(ROTATIONS.feed(context.session.hub, Scope()))
+    row = find(
+        [row for row in rows if row.rotation.ended is None],
+        context.arguments.id,
+        "rotation",
+        lambda row: _names(row.rotation),
+    )
+    status, at, gateway = row.status, plan_context(context), context.gateway
+    forced = context.arguments.force and status.stage in {"in use", "unknown", "disabled"}
+    match status.step:
+        case "settle" | "show":
+            way = "in the dashboard" if status.step == "settle" else "with gwtui recover-key"
+            raise CommandError(f"{status.said} Next: {status.next} ({way}).")
+        case "assign":
+            return await binding_plan(gateway, row)
+        case "disable" | "delete" if status.is_due(context.now) or forced:
+            delete = status.step == "delete"
+            return await retiring_plan(gateway, row, at, delete=delete)
+    if forced and row.old is not None and not row.old.disabled:
+        return await retiring_plan(gateway, row, at, delete=False)
+    raise NothingToDoError(f"{status.said} Next: {status.next}.")
+
+
+def _names(one: KeyRotation) -> Sequence[str | None]:
+    return one.id, one.old_hash, one.old_name, one.new_hash, one.new_name
+
+
+ROTATION_CHANGES = (
+    ChangeCommand(
+        "next",
+        "do what comes next: assign, disable or delete, as far as it is due",
+        _next,
+        (Operand("id", _CALLED),),
+        force="the step before it is due, though the old key may be in use",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetVerb:
+    """Follows a rotation no more; nothing is sent."""
+
+    name: str = "forget"
+    help: str = "follow one no more; both keys stay as they are"
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Which one."""
+        parser.add_argument("id", metavar="ID", help=_CALLED)
+        add_demo_option(parser)
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Write it down; returns an exit code."""
+        paths = Paths.of_user()
+        log = RotationLog(paths.state / FILE_NAME)
+        try:
+            known = [one for one in log.rotations(_gateway(arguments, paths)) if one.ended is None]
+            one = find(known, arguments.id, "rotation", _names)
+            log.note(one.id, "ended", SYSTEM_CLOCK.now(), stage="forgotten")
+        except OSError as error:
+            raise CommandError(f"{log.path}: {error.strerror or 'not usable'}") from None
+        narrate(f"the rotation of {one.old_name} is followed no more; both keys stay as they are")
+        return exits.OK
+
+
+def _gateway(arguments: argparse.Namespace, paths: Paths) -> str:
+    if arguments.demo:
+        return BASE_URL
+    return find_profile(arguments, paths).base_url
+
+
+ROTATION_VERBS = (ForgetVerb(),)

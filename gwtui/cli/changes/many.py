@@ -1,4 +1,4 @@
-"""One change of several rows: which are meant, one plan, one question, a result for each."""
+"""One change of several rows: selecting them, one plan, one confirmation, a result for each."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 from gwtui.cli import exits
 from gwtui.cli.changes.change import ChangeCommand, ChangeContext, NothingToDoError
 from gwtui.cli.changes.execute import (
-    carry_out,
     confirm,
+    execute_one,
     plan_json,
     plan_lines,
     result_json,
@@ -40,15 +40,15 @@ _STDIN = "-"
 
 
 @dataclass(frozen=True, slots=True)
-class ChosenRows:
-    """Which rows are meant: those that are named, or those that a filter lets through."""
+class RowSelection:
+    """The selected rows: those that are named, or those that match a filter."""
 
     spec: ResourceSpec[Any]
     names: tuple[str, ...]
     query: ListQuery | None = None
 
 
-def add_choice(parser: argparse.ArgumentParser) -> None:
+def add_selection_options(parser: argparse.ArgumentParser) -> None:
     """How several rows are chosen, besides by name."""
     parser.add_argument(
         "--filter", metavar="QUERY", help="all that match, as in the dashboard's filter"
@@ -58,7 +58,7 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def choice(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> ChosenRows | None:
+def row_selection(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> RowSelection | None:
     """What was chosen; None where it is one, which is ``arguments.id`` then. Raises CommandError.
 
     Names that come from a file, and what a filter lets through, are several even if it is one.
@@ -69,20 +69,20 @@ def choice(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> ChosenRows
         either = "name at least one, or choose with --filter or --from-file"
         raise CommandError(either if not any(ways) else f"{either}, not both", USAGE)
     if arguments.filter is not None:
-        return ChosenRows(spec, (), _query(spec, arguments.filter))
+        return RowSelection(spec, (), _query(spec, arguments.filter))
     if arguments.from_file is not None:
         names = _names_in(arguments.from_file)
         if not names:
             raise CommandError(f"--from-file: {arguments.from_file} names nothing", USAGE)
-        return ChosenRows(spec, tuple(dict.fromkeys(names)))
+        return RowSelection(spec, tuple(dict.fromkeys(names)))
     if len(names) > 1:
-        return ChosenRows(spec, tuple(dict.fromkeys(names)))
+        return RowSelection(spec, tuple(dict.fromkeys(names)))
     arguments.id = names[0]
     return None
 
 
 def _query(spec: ResourceSpec[Any], text: str) -> ListQuery:
-    """A filter that says something, of columns that there are. Raises CommandError."""
+    """The parsed filter. Raises CommandError for an empty one and for unknown columns."""
     asked = list_query(spec, text, None, None)
     if parse(text).empty:
         raise CommandError("--filter: it would let every row through", USAGE)
@@ -101,7 +101,7 @@ def _names_in(file: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def refuse_own_fields(change: ChangeCommand, given: Mapping[str, Any]) -> None:
+def reject_own_fields(change: ChangeCommand, given: Mapping[str, Any]) -> None:
     """What names a row is its own: several cannot share it. Raises CommandError."""
     if change.many is not None:
         own = sorted(given.keys() & {*change.many.written.called, "slug"})
@@ -112,10 +112,10 @@ def refuse_own_fields(change: ChangeCommand, given: Mapping[str, Any]) -> None:
 # The plan ---------------------------------------------------------------------------------------
 
 
-async def plan_chosen(
-    change: ChangeCommand, context: ChangeContext, chosen: ChosenRows
+async def plan_selection(
+    change: ChangeCommand, context: ChangeContext, chosen: RowSelection
 ) -> BulkPlan:
-    """A plan for all that are meant. Raises CommandError where one is not known, GatewayError."""
+    """A plan for all selected rows. Raises CommandError for an unknown one, GatewayError."""
     rows = await _rows(context, chosen)
     writes = chosen.spec.written
 
@@ -139,8 +139,8 @@ async def plan_chosen(
     return await plan_many(operation, names)
 
 
-async def _rows(context: ChangeContext, chosen: ChosenRows) -> Sequence[Any]:
-    """The rows that are meant, as the list has them now."""
+async def _rows(context: ChangeContext, chosen: RowSelection) -> Sequence[Any]:
+    """The selected rows, as the list has them now."""
     spec, hub = chosen.spec, context.session.hub
     rows = await context.readings.value(spec.feed(hub, Scope()))
     if chosen.query is not None:
@@ -191,7 +191,7 @@ def _left_out_json(one: LeftOut) -> dict[str, Any]:
     return {"identity": one.identity, "name": one.name, "outcome": outcome, "why": one.why}
 
 
-# Carrying out -----------------------------------------------------------------------------------
+# Execution --------------------------------------------------------------------------------------
 
 
 class ManyChanges:
@@ -230,7 +230,7 @@ class ManyChanges:
             narrate("not carried out")
             return exits.FAILED
         if held_back:
-            await session.executor.turn_away(agreed, f"Nothing is sent: {held_back}.")
+            await session.executor.reject(agreed, f"Nothing is sent: {held_back}.")
             narrate(f"refused: {bulk.plan.title}: Nothing is sent: {held_back}.")
             return exits.FAILED
         return await self._send(agreed)
@@ -257,7 +257,7 @@ class ManyChanges:
         return self._finish(run)
 
     async def _send_one(self, confirmation: Confirmation[Any]) -> Outcome[Any]:
-        outcome, interrupted = await carry_out(self._context.session.executor, confirmation)
+        outcome, interrupted = await execute_one(self._context.session.executor, confirmation)
         if interrupted:
             self._interrupted = True
             self._run.stop()

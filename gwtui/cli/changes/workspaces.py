@@ -11,7 +11,7 @@ from gwtui.cli.changes.change import (
     ChangeContext,
     NothingToDoError,
     Operand,
-    tell_left_alone,
+    report_unchanged,
 )
 from gwtui.cli.changes.crud import changes_of, plan_context
 from gwtui.cli.exits import USAGE, CommandError
@@ -20,11 +20,11 @@ from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.organization import OrganizationMember
 from gwtui.crud.plan import Plan
 from gwtui.domain.diffs import ABSENT
-from gwtui.domain.suggestions import among
+from gwtui.domain.lookup import among
 from gwtui.resources.budgets.form import BudgetLimits
 from gwtui.resources.budgets.writes import WorkspaceBudgets, read_uses
 from gwtui.resources.members.writes import plan_add, plan_remove, user_ids
-from gwtui.resources.uses import items_soon
+from gwtui.resources.uses import items_or_none
 from gwtui.resources.workspaces.resource import WORKSPACES
 from gwtui.resources.workspaces.writes import WRITES
 from gwtui.watch.feeds.organization import shown_person
@@ -84,7 +84,7 @@ async def _plan_budgets(context: ChangeContext, given: Mapping[str, Any]) -> Pla
     changed = {name: value for name, value in given.items() if known.get(name, ABSENT) != value}
     if not changed:
         raise NothingToDoError("the budgets are like this already")
-    tell_left_alone(given.keys() - changed.keys())
+    report_unchanged(given.keys() - changed.keys())
     plan = present.plan(changed, context.now)
     uses = await read_uses(context.gateway, space.id or "", context.now)
     return replace(plan, effects=(*plan.effects, *uses))
@@ -127,7 +127,7 @@ async def _remove_members(context: ChangeContext) -> Plan[Any]:
         )
         for text in dict.fromkeys(context.arguments.person)
     ]
-    keys = await items_soon(context.gateway.keys.list(workspace_id=space.id))
+    keys = await items_or_none(context.gateway.keys.list(workspace_id=space.id))
     return plan_remove(space, chosen, keys, names, context.now)
 
 

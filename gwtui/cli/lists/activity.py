@@ -16,23 +16,23 @@ from gwtui.cli.lists.lookup import CommandReadings
 from gwtui.cli.output import narrate, print_csv, print_json, print_ndjson, print_table
 from gwtui.cli.resources import RESOURCES
 from gwtui.cli.running import reading_hub, run_async
-from gwtui.cli.target import reach
+from gwtui.cli.target import resolve_connection
 from gwtui.crud import cells
 from gwtui.crud.resource import Scope
 from gwtui.domain import activity
 from gwtui.domain.activity import DayRange, days_between
-from gwtui.domain.suggestions import among
+from gwtui.domain.lookup import among
 from gwtui.local.paths import Paths
-from gwtui.resources.activity.breakdown import (
+from gwtui.resources.activity import (
     OTHERS,
     PARTS,
     ActivityGroup,
     Part,
-    Uses,
+    UsageRows,
+    account_usage,
     grouped,
-    of_account,
-    of_keys,
-    of_users,
+    key_usage,
+    user_usage,
 )
 from gwtui.watch.feeds.activity import (
     activity_feed,
@@ -48,7 +48,7 @@ _ROWS_ONLY = ("filter", "sort", "columns")
 
 @dataclass(frozen=True, slots=True)
 class ActivityListVerb(ListVerb):
-    """Rows of some days, as the gateway tells them, or their sums."""
+    """Rows of some days as the gateway gives them, or their sums."""
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The options of every list; the days; what is summed up."""
@@ -75,7 +75,7 @@ class ActivityListVerb(ListVerb):
         if arguments.group_by is None:
             return ListVerb.run(self, arguments)
         by = _parts(arguments)
-        connect = reach(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
+        connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
 
         async def work() -> int:
             async with reading_hub(connect) as hub:
@@ -93,7 +93,7 @@ class ActivityListVerb(ListVerb):
 
         return run_async(work)
 
-    def wanted(
+    def rows_before_filter(
         self, rows: Sequence[Any], readings: CommandReadings, arguments: argparse.Namespace
     ) -> Sequence[Any]:
         """Those of the days that are asked for. Raises CommandError."""
@@ -139,7 +139,9 @@ def _each(days: DayRange, readings: CommandReadings) -> tuple[date, ...]:
     return tuple(day for day in completed if day in days)
 
 
-async def _uses(readings: CommandReadings, scope: Scope, by: Sequence[Part], whole: Any) -> Uses:
+async def _uses(
+    readings: CommandReadings, scope: Scope, by: Sequence[Part], whole: Any
+) -> UsageRows:
     """What is to be grouped: key by key or person by person where that is asked for."""
     hub = readings.hub
     if "key" in by:
@@ -147,23 +149,23 @@ async def _uses(readings: CommandReadings, scope: Scope, by: Sequence[Part], who
         keys = await readings.value(feed)
         if keys.left_out:
             readings.lacks(f"{keys.left_out} keys were not read: they are in the rest")
-        return of_keys(keys, whole)
+        return key_usage(keys, whole)
     if "user" in by:
         users = await readings.value(every_user_activity_feed(hub, scope))
         if users.left_out:
             readings.lacks(f"{users.left_out} people were not read: they are in the rest")
-        return of_users(users, whole)
-    return of_account(whole)
+        return user_usage(users, whole)
+    return account_usage(whole)
 
 
-def _on(uses: Uses, days: DayRange) -> Uses:
+def _on(uses: UsageRows, days: DayRange) -> UsageRows:
     """The same, of these days."""
     chosen = tuple(use for use in uses.uses if activity.day_of(use.row) in days)
-    return Uses(chosen, uses.names, uses.rest)
+    return UsageRows(chosen, uses.names, uses.rest)
 
 
 def _in_order(groups: Sequence[ActivityGroup], by: Sequence[Part]) -> list[ActivityGroup]:
-    """By day where days are told apart, then the dearest first."""
+    """By day where that is one of the parts, then the highest spend first."""
     place = by.index("day") if "day" in by else None
 
     def order(group: ActivityGroup) -> tuple[Any, ...]:
@@ -174,7 +176,7 @@ def _in_order(groups: Sequence[ActivityGroup], by: Sequence[Part]) -> list[Activ
     return sorted(groups, key=order)
 
 
-def _print(groups: Sequence[ActivityGroup], uses: Uses, by: Sequence[Part], form: str) -> None:
+def _print(groups: Sequence[ActivityGroup], uses: UsageRows, by: Sequence[Part], form: str) -> None:
     """Raises OutputLostError."""
     if form == "table":
         figures = [[_shown(group, name) for name in _FIGURES] for group in groups]
@@ -201,8 +203,8 @@ def _titles(by: Sequence[Part]) -> list[str]:
     return titles
 
 
-def _object(group: ActivityGroup, uses: Uses, by: Sequence[Part]) -> dict[str, Any]:
-    """A sum for another program; null is what is not said."""
+def _object(group: ActivityGroup, uses: UsageRows, by: Sequence[Part]) -> dict[str, Any]:
+    """A sum for another program; null is unknown."""
     found: dict[str, Any] = {}
     for part, identity in _pairs(group, by):
         known = bool(identity) and identity != OTHERS

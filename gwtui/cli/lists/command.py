@@ -13,18 +13,16 @@ from typing import Any
 from gwtui.cli import exits
 from gwtui.cli.exits import CommandError
 from gwtui.cli.lists.lookup import CommandReadings, find_parent, find_row, find_workspace
-from gwtui.cli.lists.portions import FORMS as PORTIONED
-from gwtui.cli.lists.portions import PortionPrinter
 from gwtui.cli.lists.query import ListQuery, list_query, list_view
-from gwtui.cli.lists.show import print_detail, show_list
+from gwtui.cli.lists.show import STREAMED_FORMS, PortionPrinter, print_detail, show_list
 from gwtui.cli.output import FORMS, add_output_option, narrate, print_json, print_ndjson
 from gwtui.cli.resources import Resource
 from gwtui.cli.running import reading_hub, run_async
-from gwtui.cli.target import add_demo_option, reach
+from gwtui.cli.target import add_demo_option, resolve_connection
 from gwtui.crud.export import raw_object
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.local.paths import Paths
-from gwtui.resources.known_names import keep_of
+from gwtui.resources.known_names import store_names
 from gwtui.resources.preferences import sorting_text
 from gwtui.watch.feed import Feed
 
@@ -94,21 +92,21 @@ class ListVerb:
         spec = declaration(self.resource)
         if arguments.columns is not None and arguments.output in _MACHINE:
             raise CommandError("--columns goes with table and csv", exits.USAGE)
-        asked = asked_of(spec, arguments)
-        connect = reach(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
+        asked = query_of(spec, arguments)
+        connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
 
         async def work() -> int:
             async with reading_hub(connect) as hub:
                 readings = CommandReadings(hub)
                 scope = await read_scope(readings, self.resource, arguments)
-                if arguments.output in PORTIONED and not asked.ordered and self.in_portions:
+                if arguments.output in STREAMED_FORMS and not asked.ordered and self.in_portions:
                     rows, code = await self._portions(readings, asked, scope, arguments)
                 else:
                     rows, code = await self._whole(readings, asked, scope, arguments)
                 if not {getattr(arguments, name, None) for name in ("parent", "workspace")} - {
                     None
                 }:
-                    keep_of(hub.connection, spec, rows)
+                    store_names(hub.connection, spec, rows)
                 return code
 
         return run_async(work)
@@ -128,10 +126,10 @@ class ListVerb:
         """The exit code after ``_shown`` of ``_rows`` were printed; ``code`` is the reading's."""
         return code
 
-    def wanted(
+    def rows_before_filter(
         self, rows: Sequence[Any], _readings: CommandReadings, _arguments: argparse.Namespace
     ) -> Sequence[Any]:
-        """The rows that are meant, before any filter. Raises CommandError."""
+        """The rows before any filter. Raises CommandError."""
         return rows
 
     async def _whole(
@@ -144,7 +142,7 @@ class ListVerb:
         """Print the list once it was read; its rows and the exit code."""
         found = await readings.value(asked.spec.feed(readings.hub, scope))
         complete = await self._completing(readings, asked, scope, arguments)
-        rows = complete(self.wanted(found, readings, arguments))
+        rows = complete(self.rows_before_filter(found, readings, arguments))
         now = readings.hub.clock.now()
         shown = asked.apply(rows, now)
         if arguments.output == "table":
@@ -164,7 +162,7 @@ class ListVerb:
         printer = PortionPrinter(asked, arguments.output, readings.hub.clock)
         await printer.print_all(
             readings.portions(lambda hub: asked.spec.feed(hub, scope)),
-            lambda rows: complete(self.wanted(rows, readings, arguments)),
+            lambda rows: complete(self.rows_before_filter(rows, readings, arguments)),
         )
         return printer.first, readings.exit_code
 
@@ -187,8 +185,8 @@ class ListVerb:
         return lambda rows: [completion.complete(row, more) for row in rows]
 
 
-def asked_of(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> ListQuery:
-    """The question; what is said on the command line goes before what a view says."""
+def query_of(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> ListQuery:
+    """The query; options of the command line go before those of a view."""
     rows, sort, columns = arguments.filter, arguments.sort, arguments.columns
     if arguments.view is not None:
         view = list_view(spec, arguments.view)
@@ -224,7 +222,7 @@ class GetVerb:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Print it; returns an exit code."""
-        connect = reach(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
+        connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
 
         async def work() -> int:
             async with reading_hub(connect) as hub:
@@ -268,7 +266,7 @@ class GetVerb:
 async def read_scope(
     readings: CommandReadings, resource: Resource, arguments: argparse.Namespace
 ) -> Scope:
-    """What part of the account is meant. Raises CommandError and GatewayError."""
+    """The scope that the arguments name. Raises CommandError and GatewayError."""
     workspace: str | None = None
     parent: str | None = arguments.id if resource.by_id else None
     named = getattr(arguments, "workspace", None)

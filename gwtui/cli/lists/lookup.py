@@ -1,4 +1,4 @@
-"""From what a person calls something to the row that is meant."""
+"""Find the row that a person names: by identifier, the start of one, or name."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.lookup import Names, lookup, nearest
 from gwtui.domain.safe_text import safe_line
+from gwtui.resources.registry import RESOURCES
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.workspaces import workspaces_feed
 from gwtui.watch.hub import FeedHub
@@ -89,7 +90,7 @@ class CommandReadings:
             return None
 
     def lacks(self, message: str) -> None:
-        """Something is missing from what is printed; told once, however many readings met it."""
+        """Report that a part of the output is missing, once for each part."""
         if message not in self._lacks:
             narrate(message)
         self._lacks.append(message)
@@ -151,7 +152,7 @@ def find(
 
 
 def find_row(spec: ResourceSpec[T], rows: Iterable[T], text: str) -> T:
-    """The row of a declared list that is called so. Raises CommandError."""
+    """The row of a declared list with that name. Raises CommandError."""
     now = SYSTEM_CLOCK.now()
     return find(rows, text, spec.singular, spec.names(now), lambda few: spec.differences(few, now))
 
@@ -168,15 +169,6 @@ async def find_parent(readings: CommandReadings, kind: Parent, text: str) -> str
         return text
     if kind == "workspace":
         return (await find_workspace(readings, text)).id or ""
-    if kind == "key":
-        from gwtui.resources.keys.resource import KEYS  # noqa: PLC0415 - only where it is asked for
-
-        return await _found(readings, KEYS, text)
-    from gwtui.resources.guardrails.resource import GUARDRAILS  # noqa: PLC0415
-
-    return await _found(readings, GUARDRAILS, text)
-
-
-async def _found(readings: CommandReadings, spec: ResourceSpec[T], text: str) -> str:
+    spec = RESOURCES["keys" if kind == "key" else "guardrails"]
     rows = await readings.value(spec.feed(readings.hub, Scope()))
     return spec.identity(find_row(spec, rows, text))

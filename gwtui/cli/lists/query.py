@@ -18,9 +18,10 @@ from gwtui.crud.resource import (
     filter_kinds,
     row_text,
 )
-from gwtui.domain.cells import ordered
-from gwtui.domain.filters import Query, parse
-from gwtui.domain.suggestions import among, did_you_mean
+from gwtui.domain.cell_values import ordered
+from gwtui.domain.filter_query import Query
+from gwtui.domain.filters import parse
+from gwtui.domain.lookup import among, did_you_mean
 from gwtui.local.paths import Paths
 from gwtui.local.settings_file import SettingsError, read_settings
 from gwtui.resources.preferences import FILE_NAME, PREFERENCES, View, views_of

@@ -5,21 +5,15 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 from gwtui.cli import exits
-from gwtui.cli.output import add_output_option, narrate
+from gwtui.cli.output import add_output_option, narrate, print_json, print_table
 from gwtui.cli.parsing import add_gateway_options
-from gwtui.cli.running import run_async, tell_retry
-from gwtui.cli.target import Connect, add_demo_option, reach_without_key
-from gwtui.cli.tries.comparison import (
-    add_compare_options,
-    compare,
-    contenders,
-    planned,
-    refuse_above_maximum,
-)
+from gwtui.cli.running import report_retry, run_async
+from gwtui.cli.target import Connect, add_demo_option, resolve_connection_without_key
 from gwtui.cli.tries.options import (
     add_chat_options,
     add_cost_options,
@@ -31,6 +25,8 @@ from gwtui.cli.tries.options import (
 )
 from gwtui.cli.tries.show import (
     AnswerPrinter,
+    chat_json,
+    error_json,
     refusal_code,
     show_chat,
     show_embedding,
@@ -41,21 +37,39 @@ from gwtui.client.connection import READ_ONLY_PROFILE, Connection, InvalidConnec
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.inference import Inference
+from gwtui.client.refusals import refusal_kind
 from gwtui.contract.chat import ChatRequest
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.known_secrets import Secret
-from gwtui.domain.suggestions import did_you_mean
+from gwtui.domain.lookup import did_you_mean
+from gwtui.domain.money import grouped, usd
 from gwtui.local.paths import Paths
-from gwtui.resources.tries.facts import (
+from gwtui.resources.tries.comparison import (
+    Comparison,
+    ComparisonError,
+    Contender,
+    Contestant,
+    comparison_problem,
+    endpoint_contenders,
+)
+from gwtui.resources.tries.plan import (
     KeyFacts,
     TryFacts,
+    TryPlan,
+    TryRequest,
+    cap_problem,
     key_hash,
+    models_of,
     read_key_facts,
     read_try_facts,
+    try_plan,
 )
-from gwtui.resources.tries.plan import TryRequest, cap_problem, models_of, try_plan
 
 CANCELLED = "cancelled: the connection is closed; what was made by then may be billed"
+_WORDS = 60
+"""Characters of an answer that the table shows."""
+_HEADS = ("endpoint", "first token", "speed", "in all", "tokens", "cost", "came of it")
+_FIGURES = (False, True, True, True, True, True, False)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -88,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
     embeds = arguments.kind == "embed"
     request: TryRequest = embedding_request(arguments) if embeds else chat_request(arguments)
     key = try_key(arguments, may_ask=not arguments.plan)
-    connect = reach_without_key(arguments, Paths.of_user(), management=arguments.plan)
+    connect = resolve_connection_without_key(arguments, Paths.of_user(), management=arguments.plan)
     return run_async(lambda: _try(arguments, connect, key, request))
 
 
@@ -111,7 +125,7 @@ async def _try(
                 refuse_unknown_model(facts)
                 if problem is not None:
                     raise exits.CommandError(f"not sent: {problem}", exits.USAGE)
-            async with trying(connection, key, arguments) as models:
+            async with open_inference(connection, key, arguments) as models:
                 return await _Sending(models, facts, as_json).send(request, arguments)
         except GatewayError as error:
             show_refusal(error, as_json=as_json)
@@ -129,8 +143,8 @@ async def _compare(
     refuse_unknown_model(facts)
     assert isinstance(request, ChatRequest)  # noqa: S101 - vectors are not compared
     chosen = contenders(request, facts, arguments)
-    refuse_above_maximum(planned(chosen, facts), arguments)
-    async with trying(connection, key, arguments) as models:
+    refuse_above_maximum(plan_each(chosen, facts), arguments)
+    async with open_inference(connection, key, arguments) as models:
         return await compare(models, chosen, arguments)
 
 
@@ -185,14 +199,14 @@ def refuse_unknown_model(facts: TryFacts) -> None:
 
 
 def unknown_model(facts: TryFacts) -> str:
-    """Which model the catalog does not have, and which may have been meant."""
+    """The message on a model that the catalog lacks, with the closest known one."""
     names = ", ".join(facts.unknown)
     meant = did_you_mean(facts.unknown[0], facts.known_models)
     return f"the catalog has no model {names}{meant}; gwtui models list shows them all"
 
 
 @asynccontextmanager
-async def trying(
+async def open_inference(
     connection: Connection, key: Secret | None, arguments: argparse.Namespace
 ) -> AsyncIterator[Inference]:
     """Requests to models through the key. Raises CommandError for a key that cannot be one."""
@@ -215,7 +229,7 @@ async def _facts(connection: Connection, key: Secret | None, request: TryRequest
     if key is None:
         of_key = KeyFacts(gaps=("what restricts the key: none was given",))
     elif connection.token is not None:
-        async with GatewayClient(connection, on_retry=tell_retry) as gateway:
+        async with GatewayClient(connection, on_retry=report_retry) as gateway:
             of_key = await read_key_facts(gateway, key_hash(key))
     return await read_facts_with(connection, key, models_of(request), of_key)
 
@@ -229,6 +243,107 @@ async def read_facts_with(
     except InvalidConnectionError as error:
         problem = str(error)
     else:
-        async with GatewayClient(reading, on_retry=tell_retry) as gateway:
+        async with GatewayClient(reading, on_retry=report_retry) as gateway:
             return await read_try_facts(gateway, models, of_key, connection.dialect)
     raise exits.CommandError(problem, exits.USAGE)
+
+
+def add_compare_options(parser: argparse.ArgumentParser) -> None:
+    """Which endpoints, and whether all at once."""
+    parser.add_argument(
+        "--endpoint",
+        action="append",
+        required=True,
+        metavar="PROVIDER_OR_TAG",
+        help="an endpoint of the model by its tag, or a provider; 2 to 4 times",
+    )
+    parser.add_argument(
+        "--in-turn",
+        action="store_true",
+        help="send the next request when the one before has ended, instead of all at once",
+    )
+
+
+def contenders(
+    request: ChatRequest, facts: TryFacts, arguments: argparse.Namespace
+) -> tuple[Contender, ...]:
+    """What is compared. Raises CommandError."""
+    endpoints = [endpoint for offers in facts.offers for endpoint in offers.endpoints or ()]
+    try:
+        return endpoint_contenders(request, endpoints, arguments.endpoint)
+    except ComparisonError as error:
+        problem = str(error)
+    raise exits.CommandError(problem, exits.USAGE)
+
+
+def plan_each(chosen: tuple[Contender, ...], facts: TryFacts) -> list[TryPlan]:
+    """The plan of each."""
+    now = SYSTEM_CLOCK.now()
+    return [try_plan(each.request, facts, now, SYSTEM_CLOCK.chance) for each in chosen]
+
+
+def refuse_above_maximum(plans: list[TryPlan], arguments: argparse.Namespace) -> None:
+    """The maximum cost holds for all together. Raises CommandError."""
+    problem = comparison_problem(plans, arguments.max_cost)
+    if problem is not None:
+        raise exits.CommandError(f"not sent: {problem}", exits.USAGE)
+
+
+async def compare(
+    models: Inference, chosen: tuple[Contender, ...], arguments: argparse.Namespace
+) -> int:
+    """Send them and print what came; returns the exit code."""
+    comparison = Comparison(chosen, at_once=not arguments.in_turn)
+    try:
+        async with aclosing(comparison.updates(models)) as updates:
+            async for update in updates:
+                one = comparison.compared[update.place]
+                if update.delta is None and one.state in {"answered", "failed"}:
+                    narrate(f"{one.contender.name}: {one.state}")
+    except asyncio.CancelledError:
+        narrate("cancelled: the connections are closed; what was made by then may be billed")
+        raise
+    if arguments.output == "json":
+        print_json({"compared": [_json(one) for one in comparison.compared]})
+    else:
+        print_table([_HEADS, *map(_row, comparison.compared)], _FIGURES)
+        narrate(f"cost of all: {usd(comparison.cost)}")
+    failed = sum(one.error is not None for one in comparison.compared)
+    if not failed:
+        return exits.OK
+    return exits.FAILED if failed == len(comparison.compared) else exits.INCOMPLETE
+
+
+def _row(one: Contestant) -> tuple[str, ...]:
+    answer, usage = one.answer, one.answer.usage
+    speed = answer.tokens_per_second
+    return (
+        one.contender.name,
+        _ms(answer.first_token_ms),
+        "" if speed is None else f"{speed:.0f} tokens/s",
+        _ms(answer.elapsed_ms),
+        "" if usage is None else grouped(usage.completion_tokens),
+        "" if one.error is not None and answer.cost is None else usd(answer.cost),
+        _came(one),
+    )
+
+
+def _came(one: Contestant) -> str:
+    """The first words of the answer, or what failed."""
+    if one.error is not None:
+        return f"{refusal_kind(one.error)}: {one.error.message}"[: 2 * _WORDS]
+    words = " ".join(one.words[: 4 * _WORDS].split())
+    return words if len(words) <= _WORDS else f"{words[: _WORDS - 1]}…"
+
+
+def _ms(value: float | None) -> str:
+    return "" if value is None else f"{value:.0f} ms"
+
+
+def _json(one: Contestant) -> dict[str, Any]:
+    error = one.error
+    return {
+        "endpoint": one.contender.name,
+        **chat_json(one.answer, None),
+        "error": None if error is None else error_json(error),
+    }

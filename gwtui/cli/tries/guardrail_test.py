@@ -15,12 +15,12 @@ from gwtui.cli import exits
 from gwtui.cli.lists.lookup import CommandReadings, find_row
 from gwtui.cli.output import add_output_option, narrate, print_json, print_table
 from gwtui.cli.running import hub_over, run_async
-from gwtui.cli.target import Connect, add_demo_option, reach_without_key
+from gwtui.cli.target import Connect, add_demo_option, resolve_connection_without_key
 from gwtui.cli.tries.command import (
     CANCELLED,
+    open_inference,
     read_facts_with,
     refuse_read_only,
-    trying,
     unknown_model,
 )
 from gwtui.cli.tries.options import add_cost_options, add_key_options, try_key
@@ -47,8 +47,7 @@ from gwtui.resources.guardrails.testing import (
     run_samples,
     total_cost,
 )
-from gwtui.resources.tries.facts import KeyFacts, key_hash
-from gwtui.resources.tries.plan import ON_COMMAND_LINE, CostCap
+from gwtui.resources.tries.plan import ON_COMMAND_LINE, CostCap, KeyFacts, key_hash
 from gwtui.watch.feeds.guardrails import GuardrailRow
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -80,7 +79,7 @@ class GuardrailTestVerb:
         paths = Paths.of_user()
         given = _load(Path(arguments.samples)) if arguments.samples else None
         key = try_key(arguments)
-        connect = reach_without_key(arguments, paths, management=True)
+        connect = resolve_connection_without_key(arguments, paths, management=True)
         return run_async(lambda: _test(arguments, connect, key, given))
 
 
@@ -101,7 +100,7 @@ async def _test(
             kept = samples_path(Paths.of_user().config, connection.label, guardrail)
             samples = _load(kept) if given is None else given
             check = _cap(connection, key, arguments.max_cost)
-            async with trying(connection, key, arguments) as models:
+            async with open_inference(connection, key, arguments) as models:
                 run = run_samples(
                     models, samples, guardrail, model=arguments.model, check_cost=check
                 )

@@ -1,4 +1,4 @@
-"""What a try says: the answer on stdout, figures and refusals on stderr, everything as JSON.
+"""Output of a try: the answer on stdout, figures and refusals on stderr, or all as JSON.
 
 On a terminal the answer of a model goes through ``safe_text``. Another program gets it as it came.
 """
@@ -19,14 +19,19 @@ from gwtui.client.refusals import refusal_details, refusal_kind, refusal_remedy
 from gwtui.contract.completion import TokenUsage
 from gwtui.contract.embeddings import EmbeddingUsage
 from gwtui.domain.clock import SYSTEM_CLOCK
-from gwtui.domain.exact_json import masked
 from gwtui.domain.guardrail_verdict import actions_of, verdict_of
 from gwtui.domain.money import grouped, usd
 from gwtui.domain.request_cost import RequestCost
 from gwtui.domain.safe_text import safe_text
-from gwtui.resources.tries.facts import TryFacts
-from gwtui.resources.tries.plan import PlannedTry, TryPlan, why_excluded
-from gwtui.resources.tries.reckoning import reckoned_chat, reckoned_embedding
+from gwtui.domain.serialize import masked
+from gwtui.resources.tries.plan import (
+    PlannedTry,
+    TryFacts,
+    TryPlan,
+    exclusion_reasons,
+    expected_chat_cost,
+    expected_embedding_cost,
+)
 
 _MOST = 20_000_000
 """Characters of an answer that are printed: more than the client reads."""
@@ -65,7 +70,7 @@ class AnswerPrinter:
 
 def show_chat(answer: ChatAnswer, facts: TryFacts, *, as_json: bool) -> int:
     """The figures of an answer that was printed, or all of it as JSON; returns the exit code."""
-    reckoned = reckoned_chat(facts, answer, SYSTEM_CLOCK.now())
+    reckoned = expected_chat_cost(facts, answer, SYSTEM_CLOCK.now())
     if as_json:
         print_json(chat_json(answer, reckoned))
     else:
@@ -81,7 +86,7 @@ def show_embedding(answer: EmbeddingAnswer, facts: TryFacts, *, as_json: bool) -
     """The vectors and what they took; returns the exit code."""
     result = answer.result
     usage = result.usage or EmbeddingUsage()
-    reckoned = reckoned_embedding(facts, answer, SYSTEM_CLOCK.now())
+    reckoned = expected_embedding_cost(facts, answer, SYSTEM_CLOCK.now())
     if as_json:
         print_json(_embedding_json(answer, reckoned))
         return exits.OK
@@ -204,7 +209,7 @@ def _plan_json(plan: TryPlan, problem: str | None) -> dict[str, Any]:
                 "endpoint": each.endpoint.tag,
                 "provider": each.endpoint.provider_name,
                 "model": each.model.id,
-                "reasons": list(why_excluded(each)),
+                "reasons": list(exclusion_reasons(each)),
             }
             for each in plan.excluded
         ],
@@ -219,7 +224,7 @@ def _plan_lines(plan: TryPlan, problem: str | None) -> Iterator[str]:
         yield f"nothing left of {plan.total} endpoints: the gateway would refuse it"
     for each in plan.excluded:
         name = each.endpoint.tag or each.endpoint.provider_name or "an endpoint"
-        yield f"not {name}: {', '.join(why_excluded(each))}"
+        yield f"not {name}: {', '.join(exclusion_reasons(each))}"
     for gap in plan.not_read:
         yield f"not known: {gap}"
     yield f"it may cost up to {usd(plan.most_cost)}"

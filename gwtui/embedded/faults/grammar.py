@@ -11,17 +11,18 @@ import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
+from typing import get_args
 
 from starlette.types import Scope
 
 from gwtui.embedded.app import PREFIX, literal_first
 from gwtui.embedded.errors import FaultSyntaxError
 from gwtui.embedded.faults.kinds import CLOCK_SKEW, KINDS, Fault, FaultKind, Where
-from gwtui.embedded.operations import Operation
-from gwtui.embedded.routes import OPERATIONS
+from gwtui.embedded.operations import Method, Operation
+from gwtui.embedded.routes import all_operations
 
 _PARAMETER = re.compile(r"\{\w*\}")
-_METHODS = frozenset(operation.method for operation in OPERATIONS)
+_METHODS = frozenset(get_args(Method))
 _EVERYTHING = frozenset({"", "*", "everything", "all"})
 
 
@@ -37,7 +38,7 @@ def operation_of(scope: Scope) -> str | None:
 @cache
 def _routes() -> Mapping[str, list[tuple[re.Pattern[str], str]]]:
     found: dict[str, list[tuple[re.Pattern[str], str]]] = {method: [] for method in _METHODS}
-    for operation in sorted(OPERATIONS, key=lambda one: literal_first(one.path)):
+    for operation in sorted(all_operations(), key=lambda one: literal_first(one.path)):
         parts = [re.escape(part) for part in _PARAMETER.split(operation.path)]
         pattern = re.compile(re.escape(PREFIX) + "[^/]+".join(parts))
         found[operation.method].append((pattern, operation.operation_id))
@@ -53,7 +54,7 @@ def where(text: str) -> Where:
     words = text.split()
     if text.strip().lower() in _EVERYTHING:
         return Where()
-    meant = frozenset(one.operation_id for one in OPERATIONS if _is_meant(words, one))
+    meant = frozenset(one.operation_id for one in all_operations() if _is_meant(words, one))
     if not meant:
         raise ValueError(f"no operation is {text.strip()!r}{_likely(text.strip())}")
     return Where(" ".join(words), meant)
@@ -84,7 +85,7 @@ def _likely(text: str) -> str:
 
 
 def _names() -> Iterator[str]:
-    for operation in OPERATIONS:
+    for operation in all_operations():
         yield f"{operation.method} {operation.path}"
         yield operation.operation_id
     yield from ("reads", "writes")
@@ -128,7 +129,7 @@ def _aimed(kind: FaultKind, meant: Where) -> Where:
     """What is meant of the operations that the kind can strike."""
     if not kind.streams:
         return meant
-    streaming = frozenset(one.operation_id for one in OPERATIONS if one.streams is not None)
+    streaming = frozenset(one.operation_id for one in all_operations() if one.streams is not None)
     if meant.operations is None:
         return Where(" ".join(sorted(streaming)), streaming)
     if not meant.operations & streaming:
@@ -198,7 +199,7 @@ def catalogue() -> Iterator[str]:
         yield f"  {_written(kind):<24} {kind.about}"
     yield ""
     yield "WHERE: nothing for all of them, reads, writes, a method, a path or an operation"
-    for operation in OPERATIONS:
+    for operation in all_operations():
         yield f"  {operation.operation_id:<26} {operation.method} {operation.path}"
     yield ""
     yield "For example"

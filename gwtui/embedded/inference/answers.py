@@ -19,7 +19,7 @@ from gwtui.domain.request_cost import RequestCost
 from gwtui.embedded import wire
 from gwtui.embedded.inference import text_model
 from gwtui.embedded.inference.text_model import Question
-from gwtui.embedded.simulator.chance import hex_text
+from gwtui.embedded.simulator.seeded_random import hex_text
 
 _JSON_FORMATS = frozenset({"json_object", "json_schema"})
 _REASONING_SHARE = 0.5

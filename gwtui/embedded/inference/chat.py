@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing, suppress
 from typing import Any
 
 from pydantic import JsonValue
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.completion import STREAM_END
 from gwtui.contract.values import GENERATION_ID
 from gwtui.domain.request_cost import RequestCost
-from gwtui.embedded.inference import answers, booking, upstream
+from gwtui.embedded.inference import accounting, answers, upstream
+from gwtui.embedded.inference.accounting import RequestOutcome
 from gwtui.embedded.inference.answers import SimulatedAnswer, chat_answer, delta_choice
-from gwtui.embedded.inference.asked import Asked
-from gwtui.embedded.inference.booking import Course
-from gwtui.embedded.inference.exchange import InferenceExchange, ServingEndpoint, Situation
-from gwtui.embedded.inference.stream import EventStreamResponse, comment, event
+from gwtui.embedded.inference.exchange import InferenceExchange, RequestContext, ServingEndpoint
+from gwtui.embedded.inference.parsed_request import ParsedRequest
 from gwtui.embedded.inference.upstream import Pace
-from gwtui.embedded.operations import Desk
+from gwtui.embedded.operations import Responder
 
 _CHUNK_SECONDS = 0.04
 """How long the tokens of one chunk take at least: nobody reads faster."""
@@ -30,35 +32,37 @@ _KEEP_ALIVE_SECONDS = 10.0
 class ChatExchange(InferenceExchange):
     """A chat request on its way to its answer."""
 
-    def __init__(self, situation: Situation, asked: Asked, request: ChatRequest) -> None:
-        super().__init__(situation, asked)
+    def __init__(
+        self, context: RequestContext, parsed: ParsedRequest, request: ChatRequest
+    ) -> None:
+        super().__init__(context, parsed)
         self._request = request
 
-    async def answer(self, desk: Desk) -> Response:
+    async def answer(self, responder: Responder) -> Response:
         """The answer, whole or as a stream. Raises Refusal."""
         taken = await self._reach()
         said = self._said(taken)
         headers = {GENERATION_ID: self._at.id, "Cache-Control": "no-store"}
         if self._request.stream:
-            return EventStreamResponse(self._events(desk, taken, said), headers)
+            return EventStreamResponse(self._events(responder, taken, said), headers)
         writing = taken.pace.writing(len(said.thoughts) + len(said.content))
         await self._clock.sleep(taken.pace.thinks_for + writing)
-        course = self._course(taken, said, writing, streamed=False)
-        cost = await self._book(desk, taken, course)
+        outcome = self._outcome(taken, said, writing, streamed=False)
+        cost = await self._book(responder, taken, outcome)
         body = {
             **self._head(taken, "chat.completion"),
             "choices": [answers.choice(said)],
             "usage": self._usage(taken, said, cost),
         }
         if self._at.wants_metadata:
-            body["service_metadata"] = self._metadata(course.generation_time)
-        return desk.respond(200, body, headers)
+            body["service_metadata"] = self._metadata(outcome.generation_time)
+        return responder.respond(200, body, headers)
 
     def _said(self, taken: ServingEndpoint) -> SimulatedAnswer:
         context = taken.attempt.endpoint.context_length
-        prompt = taken.asked.prompt_tokens
+        prompt = taken.parsed.prompt_tokens
         room = 10**9 if context is None else max(1, context - prompt)
-        texts = [each.text for each in taken.asked.texts]
+        texts = [each.text for each in taken.parsed.texts]
         said = chat_answer(self._request, texts, taken.attempt.model, taken.attempt.endpoint, room)
         catalog, chance = self._at.site.catalog, self._clock.chance
         broken = upstream.breaks_off(catalog, taken.item, self._at.now, chance)
@@ -78,11 +82,11 @@ class ChatExchange(InferenceExchange):
     def _usage(
         self, taken: ServingEndpoint, said: SimulatedAnswer, cost: RequestCost
     ) -> dict[str, JsonValue]:
-        cached = booking.cached_of(taken.asked, taken.item)
-        return answers.token_usage(taken.asked.prompt_tokens, cached, said, cost)
+        cached = accounting.cached_of(taken.parsed, taken.item)
+        return answers.token_usage(taken.parsed.prompt_tokens, cached, said, cost)
 
     async def _events(
-        self, desk: Desk, taken: ServingEndpoint, said: SimulatedAnswer
+        self, responder: Responder, taken: ServingEndpoint, said: SimulatedAnswer
     ) -> AsyncGenerator[str]:
         """The stream. When it is closed early, what was written so far is booked."""
         progress = _StreamProgress(said)
@@ -91,15 +95,15 @@ class ChatExchange(InferenceExchange):
             async for line in self._written(taken, said, progress):
                 yield line
             booked = True
-            course = self._course(taken, said, progress.writing, streamed=True)
-            cost = await self._book(desk, taken, course)
-            yield self._line(self._closing(taken, said, course, cost))
+            outcome = self._outcome(taken, said, progress.writing, streamed=True)
+            cost = await self._book(responder, taken, outcome)
+            yield self._line(self._closing(taken, said, outcome, cost))
             yield event(STREAM_END)
         finally:
             if not booked:
                 part = said.cut(progress.tokens)
-                course = self._course(taken, part, progress.writing, streamed=True)
-                await self._book(desk, taken, course)
+                outcome = self._outcome(taken, part, progress.writing, streamed=True)
+                await self._book(responder, taken, outcome)
 
     async def _written(
         self, taken: ServingEndpoint, said: SimulatedAnswer, progress: _StreamProgress
@@ -127,7 +131,11 @@ class ChatExchange(InferenceExchange):
             yield self._line(self._chunk(taken, ending))
 
     def _closing(
-        self, taken: ServingEndpoint, said: SimulatedAnswer, course: Course, cost: RequestCost
+        self,
+        taken: ServingEndpoint,
+        said: SimulatedAnswer,
+        outcome: RequestOutcome,
+        cost: RequestCost,
     ) -> dict[str, Any]:
         """The last chunk: what it cost, or why it broke off."""
         if said.error is None:
@@ -137,7 +145,7 @@ class ChatExchange(InferenceExchange):
             closing = self._chunk(taken, delta_choice({"content": ""}, said.finish_reason))
             closing["error"] = dict(said.error)
         if self._at.wants_metadata:
-            closing["service_metadata"] = self._metadata(course.generation_time)
+            closing["service_metadata"] = self._metadata(outcome.generation_time)
         return closing
 
     def _chunk(self, taken: ServingEndpoint, choice: dict[str, JsonValue] | None) -> dict[str, Any]:
@@ -150,7 +158,7 @@ class ChatExchange(InferenceExchange):
 
     def _echo(self, taken: ServingEndpoint) -> dict[str, JsonValue]:
         """The request as the provider gets it: with what the filters left."""
-        body = {**self._request.body(), **taken.asked.logged, "model": str(taken.attempt.model.id)}
+        body = {**self._request.body(), **taken.parsed.logged, "model": str(taken.attempt.model.id)}
         return {"echo_upstream_body": body}
 
 
@@ -178,3 +186,60 @@ class _StreamProgress:
                     delta["content"] = ""
                 found.append((delta, len(part)))
         return found + [(delta, 0) for delta in answers.tool_deltas(said)]
+
+
+class EventStreamResponse(Response):
+    """Sends what a generator gives; when the client leaves, the generator is closed.
+
+    The generator's own ``finally`` is what ends its work, so it runs in either case.
+    """
+
+    media_type = "text/event-stream"
+
+    def __init__(self, events: AsyncGenerator[str], headers: Mapping[str, str]) -> None:
+        super().__init__(headers=dict(headers), media_type=self.media_type)
+        del self.headers["content-length"]
+        self._events = events
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - ASGI's signature
+        """Serve the stream to its end, or until nobody reads it any more."""
+        gone = asyncio.create_task(_until_gone(receive))
+        writing = asyncio.create_task(self._write(send))
+        try:
+            await asyncio.wait({gone, writing}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (gone, writing):
+                if not task.done():
+                    task.cancel()
+            for task in (gone, writing):
+                with suppress(asyncio.CancelledError):
+                    await task
+
+    async def _write(self, send: Send) -> None:
+        await send(
+            {
+                "type": "http.response.start",
+                "status": self.status_code,
+                "headers": self.raw_headers,
+            }
+        )
+        async with aclosing(self._events) as events:
+            async for event in events:
+                body = event.encode("utf-8")
+                await send({"type": "http.response.body", "body": body, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def event(data: str) -> str:
+    """One event."""
+    return f"data: {data}\n\n"
+
+
+def comment(text: str) -> str:
+    """A line that says only that somebody is still there."""
+    return f": {text}\n\n"
+
+
+async def _until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

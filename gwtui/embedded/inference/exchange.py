@@ -13,28 +13,28 @@ from gwtui.contract.values import GENERATION_ID
 from gwtui.domain.clock import Clock
 from gwtui.domain.request_cost import RequestCost
 from gwtui.domain.routing import RouteAttempt
-from gwtui.embedded.inference import booking, upstream
+from gwtui.embedded.inference import accounting, upstream
+from gwtui.embedded.inference.accounting import RequestOutcome
 from gwtui.embedded.inference.answers import SimulatedAnswer
-from gwtui.embedded.inference.asked import Asked, with_texts
-from gwtui.embedded.inference.booking import Course
-from gwtui.embedded.inference.choosing import Chosen, choose
 from gwtui.embedded.inference.content_filters import BlockedByFilter, FilterHit, pipeline, screen
-from gwtui.embedded.inference.standing import Standing
+from gwtui.embedded.inference.endpoint_selection import EndpointSelection, select_endpoints
+from gwtui.embedded.inference.key_policy import KeyPolicy
+from gwtui.embedded.inference.parsed_request import ParsedRequest, with_texts
 from gwtui.embedded.inference.upstream import Pace
-from gwtui.embedded.operations import Continued, Desk, Site
+from gwtui.embedded.operations import DeferredResponse, Responder, Site
 from gwtui.embedded.responses import Refusal
-from gwtui.embedded.simulator import CatalogEndpoint
-from gwtui.embedded.store import served
+from gwtui.embedded.simulator.catalog import CatalogEndpoint
+from gwtui.embedded.store import served_requests
 
 _MS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class RequestContext:
     """Who asks, when and how. The identifier is that of the generation to come."""
 
     site: Site
-    standing: Standing
+    policy: KeyPolicy
     now: datetime
     id: str
     headers: Mapping[str, str]
@@ -47,12 +47,12 @@ class Situation:
 
 
 @dataclass(slots=True)
-class Journey:
+class RequestProgress:
     """A request on its way: what was found out so far."""
 
-    asked: Asked
+    parsed: ParsedRequest
     hits: tuple[FilterHit, ...] = ()
-    chosen: Chosen | None = None
+    selection: EndpointSelection | None = None
     attempt: RouteAttempt | None = None
     tries: list[tuple[str, dict[str, JsonValue]]] = field(default_factory=list)
     """The model of each try, and what came of it."""
@@ -64,18 +64,18 @@ class Journey:
 class ServingEndpoint:
     """An endpoint that takes the request."""
 
-    asked: Asked
+    parsed: ParsedRequest
     attempt: RouteAttempt
     item: CatalogEndpoint
     pace: Pace
 
 
-class InferenceExchange(Continued):
+class InferenceExchange(DeferredResponse):
     """What chat and embeddings have in common."""
 
-    def __init__(self, situation: Situation, asked: Asked) -> None:
-        self._at = situation
-        self._journey = Journey(asked)
+    def __init__(self, context: RequestContext, parsed: ParsedRequest) -> None:
+        self._at = context
+        self._progress = RequestProgress(parsed)
 
     @property
     def _clock(self) -> Clock:
@@ -83,24 +83,26 @@ class InferenceExchange(Continued):
 
     async def _reach(self) -> ServingEndpoint:
         """The first endpoint that takes the request. Raises Refusal, the last one of all tries."""
-        at, journey = self._at, self._journey
+        at, progress = self._at, self._progress
         try:
-            screened = await screen(journey.asked.texts, at.standing.filters)
-            journey.hits = screened.hits
-            journey.asked = with_texts(journey.asked, screened.texts)
+            screened = await screen(progress.parsed.texts, at.policy.filters)
+            progress.hits = screened.hits
+            progress.parsed = with_texts(progress.parsed, screened.texts)
             chance = at.site.clock.chance
-            journey.chosen = choose(at.site, at.standing, journey.asked, at.now, chance)
-            return await self._first_that_takes(journey.chosen)
+            progress.selection = select_endpoints(
+                at.site, at.policy, progress.parsed, at.now, chance
+            )
+            return await self._first_that_takes(progress.selection)
         except Refusal as refusal:
             if isinstance(refusal, BlockedByFilter):
-                journey.hits = (refusal.hit,)
+                progress.hits = (refusal.hit,)
             if at.wants_metadata:
                 refusal.service_metadata = self._metadata(None)
             raise
 
-    async def _first_that_takes(self, chosen: Chosen) -> ServingEndpoint:
-        journey, failures = self._journey, []
-        for attempt in chosen.route.attempts:
+    async def _first_that_takes(self, selection: EndpointSelection) -> ServingEndpoint:
+        progress, failures = self._progress, []
+        for attempt in selection.route.attempts:
             try:
                 return await self._try(attempt)
             except Refusal as refusal:
@@ -117,42 +119,42 @@ class InferenceExchange(Continued):
         metadata = dict(last.metadata or {})
         if previous:
             metadata["previous_errors"] = previous
-        headers = {**last.headers, GENERATION_ID: self._at.id} if journey.tries else last.headers
+        headers = {**last.headers, GENERATION_ID: self._at.id} if progress.tries else last.headers
         raise Refusal(last.status, last.message, metadata=metadata, headers=headers) from last
 
     async def _try(self, attempt: RouteAttempt) -> ServingEndpoint:
-        at, journey = self._at, self._journey
-        catalog, asked = at.site.catalog, journey.asked
+        at, progress = self._at, self._progress
+        catalog, parsed = at.site.catalog, progress.parsed
         item = catalog.endpoint(f"{attempt.model.id}|{attempt.endpoint.tag}")
-        at.standing.check_payment(attempt, asked.prompt_tokens, asked.max_tokens, at.now)
+        at.policy.check_payment(attempt, parsed.prompt_tokens, parsed.max_tokens, at.now)
         pace = upstream.pace_of(catalog, item, attempt, at.id)
         await self._clock.sleep(pace.accepted_after)
         try:
             upstream.check_accepted(catalog, item, attempt, at.now, self._clock.chance)
         except Refusal as refusal:
             latency = pace.accepted_after * _MS
-            failed = booking.one_try(attempt, item, refusal.status, latency)
-            journey.tries.append((item.model_id, failed))
-            journey.paused += pace.accepted_after
+            failed = accounting.one_try(attempt, item, refusal.status, latency)
+            progress.tries.append((item.model_id, failed))
+            progress.paused += pace.accepted_after
             raise
         upstream_id = f"up-{secrets.token_hex(8)}"
-        found = booking.one_try(attempt, item, 200, pace.latency_ms, upstream_id)
-        journey.tries.append((item.model_id, found))
-        journey.attempt = attempt
-        return ServingEndpoint(asked, attempt, item, pace)
+        found = accounting.one_try(attempt, item, 200, pace.latency_ms, upstream_id)
+        progress.tries.append((item.model_id, found))
+        progress.attempt = attempt
+        return ServingEndpoint(parsed, attempt, item, pace)
 
-    def _course(
+    def _outcome(
         self,
         taken: ServingEndpoint,
         answer: SimulatedAnswer | None,
         writing: float | None,
         *,
         streamed: bool,
-    ) -> Course:
+    ) -> RequestOutcome:
         """How it went; ``writing`` is how many seconds the tokens took."""
-        latency = self._journey.paused * _MS + taken.pace.latency_ms
+        latency = self._progress.paused * _MS + taken.pace.latency_ms
         took = latency / _MS + (writing or 0)
-        return Course(
+        return RequestOutcome(
             id=self._at.id,
             began=self._at.now,
             ended=max(self._clock.now(), self._at.now + timedelta(seconds=took)),
@@ -168,42 +170,44 @@ class InferenceExchange(Continued):
                 "reasoning": None if answer is None else answer.reasoning,
             },
             error=None if answer is None else answer.error,
-            tries=tuple(each for _, each in self._journey.tries),
+            tries=tuple(each for _, each in self._progress.tries),
             headers=self._at.headers,
         )
 
-    async def _book(self, desk: Desk, taken: ServingEndpoint, course: Course) -> RequestCost:
+    async def _book(
+        self, responder: Responder, taken: ServingEndpoint, outcome: RequestOutcome
+    ) -> RequestCost:
         """Book the request, whoever leaves meanwhile; gives what it cost."""
         at = self._at
-        whose = (at.standing, taken.asked, taken.attempt, taken.item, course)
-        cost = booking.cost_of(*whose)
-        request, used = booking.entries(*whose, cost)
-        await desk.carry_out(lambda db: served.book(db, request, used))
+        whose = (at.policy, taken.parsed, taken.attempt, taken.item, outcome)
+        cost = accounting.cost_of(*whose)
+        request, used = accounting.entries(*whose, cost)
+        await responder.carry_out(lambda db: served_requests.book(db, request, used))
         return cost
 
     def _metadata(self, generation_ms: float | None) -> dict[str, JsonValue]:
         """How the request was handled: inference contract section 4."""
-        journey, chosen = self._journey, self._journey.chosen
-        attempt = journey.attempt
-        tried = len(journey.tries)
+        progress, selection = self._progress, self._progress.selection
+        attempt = progress.attempt
+        tried = len(progress.tries)
         shown: list[JsonValue] = [
             {
                 "provider": each.endpoint.provider_name,
                 "model": each.model.id,
                 "selected": each is attempt,
             }
-            for each in (chosen.route.attempts if chosen else ())
+            for each in (selection.route.attempts if selection else ())
         ]
         found: dict[str, JsonValue] = {
-            "requested": journey.asked.models[0],
-            "strategy": "fallback" if len(journey.asked.models) > 1 else "direct",
+            "requested": progress.parsed.models[0],
+            "strategy": "fallback" if len(progress.parsed.models) > 1 else "direct",
             "region": "global",
             "summary": _summary(attempt, tried),
             "attempt": tried,
             "is_byok": attempt is not None and attempt.credential is not None,
-            "endpoints": {"total": chosen.route.total if chosen else 0, "available": shown},
-            "attempts": booking.tries_shown(journey.tries),
-            "pipeline": [dict(step) for step in pipeline(journey.hits)],
+            "endpoints": {"total": selection.route.total if selection else 0, "available": shown},
+            "attempts": accounting.tries_shown(progress.tries),
+            "pipeline": [dict(step) for step in pipeline(progress.hits)],
         }
         if generation_ms is not None:
             found["generation_time"] = round(generation_ms)

@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from gwtui.embedded.simulator.chance import fraction, hex_text, number, pick
+from gwtui.embedded.simulator.seeded_random import fraction, hex_text, number, pick
 
 _PIECE = re.compile(r"\s*(?:\w{1,6}|[^\w\s])|\s+")
 _WORD = re.compile(r"[^\W\d_]{4,24}")

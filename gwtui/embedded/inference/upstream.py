@@ -11,9 +11,9 @@ from datetime import datetime
 
 from gwtui.domain.routing import RouteAttempt
 from gwtui.embedded.responses import Refusal
-from gwtui.embedded.simulator import Catalog, CatalogEndpoint
-from gwtui.embedded.simulator.chance import between, fraction
-from gwtui.embedded.simulator.figures import EndpointHealth
+from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint
+from gwtui.embedded.simulator.endpoint_figures import EndpointHealth
+from gwtui.embedded.simulator.seeded_random import between, fraction
 
 PROVIDER_ERROR = "Provider returned error"
 _ACCEPTED_AFTER = 0.3

@@ -1,58 +1,51 @@
-"""Every operation of the gateway: one module per resource, one line here."""
+"""Every operation of the gateway: a module per resource, loaded when somebody asks for it first.
+
+What stands first in a path says which modules answer. A new resource is one line here.
+"""
 
 from __future__ import annotations
 
-from pydantic import JsonValue
+from functools import cache
+from importlib import import_module
 
-from gwtui.embedded.operations import Access, Operation, OperationRequest
-from gwtui.embedded.responses import plain
-from gwtui.embedded.routes import (
-    account,
-    activity,
-    budgets,
-    byok,
-    catalog,
-    current_key,
-    generations,
-    guardrails,
-    inference,
-    keys,
-    workspaces,
-)
+from gwtui.embedded.operations import Operation
+
+_MODULES = {
+    "keys": ("keys",),
+    "current_key": ("key",),
+    "account": ("credits", "organization"),
+    "activity": ("activity",),
+    "generations": ("generation",),
+    "inference": ("chat", "embeddings"),
+    "catalog": ("endpoints", "model", "models", "providers"),
+    "workspaces": ("workspaces",),
+    "guardrails": ("guardrails",),
+    "byok": ("byok",),
+    "openapi": ("openapi.json",),
+}
+"""Module -> the first segments of its paths."""
+
+SEGMENTS = frozenset(segment for segments in _MODULES.values() for segment in segments)
+"""The first segments of all paths."""
 
 
-def _describe(call: OperationRequest) -> JsonValue:
-    return dict(call.site.description())
+def operations_below(segment: str) -> list[Operation]:
+    """The operations whose paths begin with one of ``SEGMENTS``."""
+    found = [
+        operation
+        for module, segments in _MODULES.items()
+        if segment in segments
+        for operation in _operations_of(module)
+    ]
+    return [operation for operation in found if operation.path.split("/")[1] == segment]
 
 
-OPERATIONS: tuple[Operation, ...] = (
-    *keys.OPERATIONS,
-    *current_key.OPERATIONS,
-    *account.OPERATIONS,
-    *activity.OPERATIONS,
-    *generations.OPERATIONS,
-    *inference.OPERATIONS,
-    *catalog.OPERATIONS,
-    *workspaces.OPERATIONS,
-    *budgets.OPERATIONS,
-    *guardrails.OPERATIONS,
-    *byok.OPERATIONS,
-    Operation(
-        method="GET",
-        path="/openapi.json",
-        operation_id="getDescription",
-        summary="This document",
-        tag="Description",
-        access=Access.PUBLIC,
-        handler=_describe,
-        answer=plain(
-            "OpenAPI 3.1 document",
-            {
-                "openapi": {"type": "string"},
-                "info": {"type": "object"},
-                "paths": {"type": "object"},
-                "components": {"type": "object"},
-            },
-        ),
-    ),
-)
+@cache
+def all_operations() -> tuple[Operation, ...]:
+    """Every operation; loads all of them."""
+    return tuple(operation for module in _MODULES for operation in _operations_of(module))
+
+
+def _operations_of(module: str) -> tuple[Operation, ...]:
+    operations: tuple[Operation, ...] = import_module(f"{__name__}.{module}").OPERATIONS
+    return operations

@@ -13,12 +13,12 @@ from gwtui.domain.resets import next_reset
 from gwtui.embedded import wire
 from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import not_found, one
-from gwtui.embedded.store import account, free_requests, keys
+from gwtui.embedded.store import account, keys, served_requests
+from gwtui.embedded.store.budgets import AppliedBudget, applied_budgets, effective_budget
 from gwtui.embedded.store.guardrails import Binding, binding_of
-from gwtui.embedded.store.layers import Layer, effective, layers
 
 
-def layer_data(layer: Layer, now: datetime) -> dict[str, JsonValue]:
+def layer_data(layer: AppliedBudget, now: datetime) -> dict[str, JsonValue]:
     """The wire form of a budget layer."""
     return {
         "scope": layer.scope,
@@ -39,8 +39,8 @@ def _get(call: OperationRequest) -> JsonValue:
         raise not_found()
     owner = account.get(call.db)
     binding = binding_of(call.db, key)
-    found = layers(call.db, key, binding, call.now)
-    deciding = effective(found)
+    found = applied_budgets(call.db, key, binding, call.now)
+    deciding = effective_budget(found)
     return {
         "data": {
             **wire.data(key, "label", "limit", "limit_remaining", "limit_reset"),
@@ -72,8 +72,8 @@ def _data_regions(binding: Binding) -> JsonValue:
 
 def _free_requests(call: OperationRequest, total_credits: Decimal) -> dict[str, JsonValue]:
     """The account's requests to free variants this UTC day."""
-    limit = free_requests.daily_limit(total_credits)
-    used = free_requests.used_today(call.db, call.now)
+    limit = served_requests.free_daily_limit(total_credits)
+    used = served_requests.free_used_today(call.db, call.now)
     return {"limit": limit, "used": used, "remaining": max(0, limit - used)}
 
 

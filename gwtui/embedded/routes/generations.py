@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue
 
 from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.usage import FeedbackRequest, Generation, GenerationContent
-from gwtui.embedded import queries, simulator, wire
+from gwtui.embedded import queries, wire
 from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import not_found, one, plain, record
-from gwtui.embedded.simulator.chance import between, fraction, hex_text, pick
-from gwtui.embedded.store import generations, keys, served, workspaces
+from gwtui.embedded.simulator.catalog_facts import cached_tokens, reasoning_tokens
+from gwtui.embedded.simulator.endpoint_figures import live_figures
+from gwtui.embedded.simulator.seeded_random import between, fraction, hex_text, pick
+from gwtui.embedded.store import generations, keys, served_requests, workspaces
 from gwtui.embedded.store.generations import Feedback, GenerationRecord
 from gwtui.embedded.store.table import from_pico
+from gwtui.records import dataclass
 
 if TYPE_CHECKING:
-    from gwtui.embedded.simulator import Catalog, CatalogEndpoint
+    from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint
 
 _API_TYPES: Mapping[str, str] = {
     "text_generation": "completions",
@@ -75,9 +77,7 @@ class _Run:
 
     def latency(self) -> int:
         """Milliseconds, around what the endpoint showed at the time."""
-        figures = simulator.live_figures(
-            self.catalog, self.endpoint.key, self.record.request.moment
-        )
+        figures = live_figures(self.catalog, self.endpoint.key, self.record.request.moment)
         stats = figures["latency_last_30m"]
         typical = self.endpoint.traits.latency_ms if stats is None else stats["p50"]
         return round(typical * between(0.6, 1.7, self.catalog.seed, self.record.request.id))
@@ -129,10 +129,8 @@ def _tokens(run: _Run) -> dict[str, JsonValue]:
         "tokens_completion": completion,
         "native_tokens_prompt": prompt,
         "native_tokens_completion": completion,
-        "native_tokens_reasoning": simulator.reasoning_tokens(
-            run.catalog, run.endpoint, completion
-        ),
-        "native_tokens_cached": simulator.cached_tokens(run.endpoint, prompt),
+        "native_tokens_reasoning": reasoning_tokens(run.catalog, run.endpoint, completion),
+        "native_tokens_cached": cached_tokens(run.endpoint, prompt),
         "native_tokens_completion_images": 1 if image else None,
         "num_media_prompt": None,
         "num_media_completion": 1 if image else None,
@@ -193,7 +191,7 @@ def generation_content(catalog: Catalog, record: GenerationRecord) -> dict[str, 
             "output": {"completion": None, "reasoning": None},
             "error": None,
         }
-    thought = simulator.reasoning_tokens(catalog, run.endpoint, record.request.completion_tokens)
+    thought = reasoning_tokens(catalog, run.endpoint, record.request.completion_tokens)
     return {
         "input": {"messages": [{"role": "user", "content": question}]},
         "output": {
@@ -208,7 +206,7 @@ _ID = queries.needed_text("id", "identifier of the generation")
 
 
 def _get(call: OperationRequest) -> JsonValue:
-    known = served.find(call.db, call.query["id"], call.now)
+    known = served_requests.find(call.db, call.query["id"], call.now)
     if known is not None:
         return {"data": known.generation}
     found = _found(call, call.query["id"])
@@ -219,7 +217,7 @@ def _get(call: OperationRequest) -> JsonValue:
 
 def _get_content(call: OperationRequest) -> JsonValue:
     """Kept only where the workspace logs inputs and outputs."""
-    known = served.find(call.db, call.query["id"], call.now)
+    known = served_requests.find(call.db, call.query["id"], call.now)
     if known is not None:
         if known.content is None:
             raise not_found()
@@ -233,7 +231,7 @@ def _get_content(call: OperationRequest) -> JsonValue:
 
 def _give_feedback(call: OperationRequest) -> JsonValue:
     request = call.body_as(FeedbackRequest)
-    if served.find(call.db, request.generation_id, call.now) is None:
+    if served_requests.find(call.db, request.generation_id, call.now) is None:
         _found(call, request.generation_id)
     generations.add_feedback(
         call.db,

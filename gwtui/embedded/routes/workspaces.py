@@ -1,14 +1,22 @@
-"""Workspaces and their members. Extended contract section 2."""
+"""Workspaces, their members and their budgets. Extended contract sections 2 and 3."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from typing import Any
 
 from pydantic import JsonValue
 
+from gwtui.contract.budgets import (
+    BUDGET_INTERVALS,
+    Budget,
+    BudgetInterval,
+    PutBudgetRequest,
+    budget_conflict,
+)
 from gwtui.contract.organization import (
     ChangeMembersRequest,
     MembersAdded,
@@ -21,20 +29,26 @@ from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceReq
 from gwtui.embedded import queries, wire
 from gwtui.embedded.operations import Operation, OperationRequest
 from gwtui.embedded.responses import (
+    DELETED,
     Refusal,
     ResponseSchema,
     invalid,
+    many,
     named,
+    not_found,
+    one,
     page,
     plain,
     record,
     reference,
 )
 from gwtui.embedded.routes.crud import CrudRoutes, PagedList, workspace_in_path
-from gwtui.embedded.store import keys, organization, workspaces
+from gwtui.embedded.store import budgets, keys, organization, workspaces
+from gwtui.embedded.store.budgets import BudgetRecord
 from gwtui.embedded.store.organization import Member
 from gwtui.embedded.store.workspaces import SlugTakenError, WorkspaceRecord
 
+_BYOK = "include_byok_in_budgets"
 _CONFIRM = "confirm_default_workspace_deletion"
 
 
@@ -175,6 +189,106 @@ _ADDED = ResponseSchema(
     (WorkspaceMember,),
 )
 
+
+def _show_budget(budget: BudgetRecord) -> dict[str, JsonValue]:
+    return wire.data(budget, *Budget.model_fields)
+
+
+def _list_budgets(call: OperationRequest) -> JsonValue:
+    workspace = workspace_in_path(call)
+    found = budgets.of_workspace(call.db, workspace.id)
+    return {
+        "data": [_show_budget(budget) for budget in found.values()],
+        _BYOK: workspace.include_byok_in_budgets,
+    }
+
+
+def _get_budget(call: OperationRequest) -> JsonValue:
+    interval = _interval(call)
+    workspace = workspace_in_path(call)
+    budget = budgets.of_workspace(call.db, workspace.id).get(interval)
+    if budget is None:
+        raise not_found()
+    return {"data": _show_budget(budget), _BYOK: workspace.include_byok_in_budgets}
+
+
+def _put_budget(call: OperationRequest) -> JsonValue:
+    request = call.body_as(PutBudgetRequest)
+    interval = _interval(call)
+    workspace = workspace_in_path(call)
+    limits: dict[str, Decimal] = {
+        other: budget.limit_usd
+        for other, budget in budgets.of_workspace(call.db, workspace.id).items()
+    }
+    conflict = budget_conflict({**limits, interval: request.limit_usd})
+    if conflict:
+        raise invalid([Problem("limit_usd", conflict)])
+    budgets.put(call.db, workspace.id, interval, request.limit_usd, call.now)
+    if _BYOK in request.model_fields_set:
+        included = request.include_byok_in_budgets
+        workspaces.count_byok_in_budgets(call.db, workspace.id, included=included)
+    return _get_budget(call)
+
+
+def _delete_budget(call: OperationRequest) -> JsonValue:
+    interval = _interval(call)
+    budgets.remove(call.db, workspace_in_path(call).id, interval)
+    return {"deleted": True}
+
+
+def _interval(call: OperationRequest) -> BudgetInterval:
+    """The interval that the path names."""
+    for interval in BUDGET_INTERVALS:
+        if interval == call.path["interval"]:
+            return interval
+    raise invalid([Problem("interval", "must be one of " + ", ".join(BUDGET_INTERVALS))])
+
+
+_BUDGET = "/workspaces/{id}/budgets/{interval}"
+_BESIDE_BUDGETS = {_BYOK: {"type": "boolean"}}
+
+_BUDGETS = (
+    Operation(
+        method="GET",
+        path="/workspaces/{id}/budgets",
+        operation_id="listWorkspaceBudgets",
+        summary="List the budgets of a workspace, the shortest interval first",
+        tag="Workspaces",
+        handler=_list_budgets,
+        answer=many(Budget, _BESIDE_BUDGETS),
+    ),
+    Operation(
+        method="GET",
+        path=_BUDGET,
+        operation_id="getWorkspaceBudget",
+        summary="Get the budget of an interval: daily, weekly, monthly or lifetime",
+        tag="Workspaces",
+        handler=_get_budget,
+        answer=one(Budget, _BESIDE_BUDGETS),
+        refusals=(400,),
+    ),
+    Operation(
+        method="PUT",
+        path=_BUDGET,
+        operation_id="putWorkspaceBudget",
+        summary="Create or replace the budget of an interval",
+        tag="Workspaces",
+        handler=_put_budget,
+        answer=one(Budget, _BESIDE_BUDGETS),
+        body=PutBudgetRequest,
+    ),
+    Operation(
+        method="DELETE",
+        path=_BUDGET,
+        operation_id="deleteWorkspaceBudget",
+        summary="Delete the budget of an interval; no error when there is none",
+        tag="Workspaces",
+        handler=_delete_budget,
+        answer=DELETED,
+        refusals=(400,),
+    ),
+)
+
 OPERATIONS = (
     WORKSPACES.list("List workspaces", workspaces.listed, workspaces.count),
     WORKSPACES.create("Create a workspace", CreateWorkspaceRequest, _create),
@@ -217,4 +331,5 @@ OPERATIONS = (
         answer=plain(MembersRemoved.__name__, {"removed_count": {"type": "integer"}}),
         body=ChangeMembersRequest,
     ),
+    *_BUDGETS,
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import ROUND_CEILING, Decimal
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 from gwtui.contract.budgets import BudgetInterval
 from gwtui.contract.content_filters import BUILTIN_LABELS
 from gwtui.embedded.simulator.catalog import Catalog, build_catalog
-from gwtui.embedded.simulator.chance import between, fraction, hex_text, uuid_text
 from gwtui.embedded.simulator.keys import KeyBuilder
 from gwtui.embedded.simulator.seed_data import (
     CredentialEntry,
@@ -22,6 +20,7 @@ from gwtui.embedded.simulator.seed_data import (
     entries,
     with_tuples,
 )
+from gwtui.embedded.simulator.seeded_random import between, fraction, hex_text, uuid_text
 from gwtui.embedded.simulator.world import (
     Purchase,
     SeedBudget,
@@ -32,6 +31,7 @@ from gwtui.embedded.simulator.world import (
     SeedWorkspace,
     World,
 )
+from gwtui.records import dataclass
 
 _TOP_UP = Decimal(500)
 _BALANCE = (430.0, 690.0)

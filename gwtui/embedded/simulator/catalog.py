@@ -6,15 +6,13 @@ Everything here stays as it is. What moves (latency, throughput, uptime) comes f
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache, cached_property, lru_cache, partial
 from typing import Any
 
-from gwtui.contract.pricing import PER_TOKEN_KEYS
+from gwtui.contract.models import PER_TOKEN_KEYS
 from gwtui.contract.values import TOOL_CHOICES
-from gwtui.embedded.simulator.chance import uuid_text
 from gwtui.embedded.simulator.seed_data import (
     Condition,
     EndpointEntry,
@@ -24,6 +22,8 @@ from gwtui.embedded.simulator.seed_data import (
     entries,
     parameter_groups,
 )
+from gwtui.embedded.simulator.seeded_random import uuid_text
+from gwtui.records import dataclass
 
 _DEFAULTS = (
     "temperature",

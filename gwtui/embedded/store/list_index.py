@@ -1,6 +1,6 @@
 """What is remembered of a long list: how long it is, and where in it an offset is.
 
-SQLite counts its way to an offset, row by row, and to a length. Here the place of every 1,000th row
+SQLite counts its way to an offset, row by row, and to a length. Here the place of every 500th row
 is kept as it is come upon, so that the next page anywhere is at most so far from a known place.
 This is good for one state of the database and no other: any change of anything, by whomever, drops
 it all.
@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 
-STEP = 1000
+from gwtui.records import dataclass
+
+STEP = 500
 """Rows between two places."""
 
 Place = tuple[int, ...]

@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import cached_property
 from types import NoneType
 from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
@@ -20,6 +21,7 @@ from pydantic import JsonValue
 
 from gwtui.embedded.store.database import DatabaseConnection
 from gwtui.embedded.store.list_index import STEP, Place
+from gwtui.records import dataclass
 
 R = TypeVar("R")
 
@@ -130,24 +132,37 @@ class Table(Generic[R]):
         self.name = name
         self._rows = rows or name
         self._record = record
-        kinds = _types(record)
-        self._parts: dict[str, type] = {
+        self._renamed = renamed or {}
+        self._codecs = codecs or {}
+
+    @cached_property
+    def _kinds(self) -> dict[str, Any]:
+        return _types(self._record)
+
+    @cached_property
+    def _parts(self) -> dict[str, type]:
+        """The fields that are dataclasses themselves."""
+        return {
             field: kind
-            for field, kind in kinds.items()
+            for field, kind in self._kinds.items()
             if isinstance(kind, type) and is_dataclass(kind)
         }
-        found = [(None, field, kind) for field, kind in kinds.items() if field not in self._parts]
+
+    @cached_property
+    def _columns(self) -> dict[str, _StoredColumn]:
+        """The columns by field."""
+        own = [(None, *entry) for entry in self._kinds.items() if entry[0] not in self._parts]
         inside = [
             (part, *entry) for part, kind in self._parts.items() for entry in _types(kind).items()
         ]
-        self._columns = {
+        return {
             field: _StoredColumn(
-                name=(renamed or {}).get(field, field),
+                name=self._renamed.get(field, field),
                 field=field,
                 part=part,
-                codec=(codecs or {}).get(field) or _CODECS.get(kind, _PLAIN),
+                codec=self._codecs.get(field) or _CODECS.get(kind, _PLAIN),
             )
-            for part, field, kind in (*found, *inside)
+            for part, field, kind in (*own, *inside)
         }
 
     def fields_of(self, row: sqlite3.Row) -> dict[str, Any]:

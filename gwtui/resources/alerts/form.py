@@ -1,4 +1,4 @@
-"""The forms of alerts: a rule, a silence, the effects. Bounds and units stand on the models."""
+"""The forms of alerts: a rule, a silence, the effects. The models have the bounds and units."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _KINDS: Mapping[Any, Kind] = {Decimal: "number", timedelta: "duration", bool: "s
 
 
 class SilenceRequest(RequestModel):
-    """For how long nobody is told."""
+    """For how long alerts are silenced."""
 
     lasts: Annotated[timedelta, Field(ge=timedelta(minutes=1), le=timedelta(days=30))] = Field(
         description="then it is told again, if it still lasts"

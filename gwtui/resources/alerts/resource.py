@@ -1,16 +1,20 @@
-"""The alerts of now: what is wrong, since when, and who knows."""
+"""The lists of alerts: those of now, their rules, and the events (fired, cleared, acknowledged)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from gwtui.contract.request import field_rules
 from gwtui.crud import cells
 from gwtui.crud.columns import moment_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, SortValue, Tone
-from gwtui.domain.alert_rules import Severity
+from gwtui.domain.alert_rules import AlertRule, BoundRule, ConditionRule, EventRule, Severity
+from gwtui.domain.money import quantity
+from gwtui.domain.times import duration
 from gwtui.watch.alerts.model import Alert, AlertEvent, EventKind
-from gwtui.watch.feeds.alerts import alerts_feed
+from gwtui.watch.alerts.rule_kinds import signal_of
+from gwtui.watch.feeds.alerts import RuleRow, alert_history_feed, alert_rules_feed, alerts_feed
 
 SEVERITY_TONES: Mapping[Severity, Tone] = {"warning": "warn", "critical": "bad"}
 
@@ -29,7 +33,7 @@ def severity_cell(severity: Severity) -> Cell:
 
 
 def state_cell(alert: Alert) -> Cell:
-    """How an alert stands, in a word."""
+    """The state of an alert, in a word."""
     if not alert.status.alerting:
         return Cell("pending", "muted")
     if alert.silenced_until is not None:
@@ -47,7 +51,7 @@ def event_cell(event: AlertEvent) -> Cell:
     return Cell(event.event, "muted" if event.quiet else tone)
 
 
-def loud(alerts: Sequence[Alert]) -> list[Alert]:
+def active_alerts(alerts: Sequence[Alert]) -> list[Alert]:
     """The alerts that ask for somebody, critical ones first, then the newest."""
     shown = [alert for alert in alerts if alert.loud]
     shown.sort(key=lambda one: one.fired_at.timestamp() if one.fired_at else 0, reverse=True)
@@ -55,9 +59,9 @@ def loud(alerts: Sequence[Alert]) -> list[Alert]:
     return shown
 
 
-def counted(alerts: Sequence[Alert]) -> Cell | None:
+def alert_count_cell(alerts: Sequence[Alert]) -> Cell | None:
     """How many ask for somebody, for the header; None while none does."""
-    shown = loud(alerts)
+    shown = active_alerts(alerts)
     if not shown:
         return None
     words = "1 ALERT" if len(shown) == 1 else f"{len(shown)} ALERTS"
@@ -66,7 +70,7 @@ def counted(alerts: Sequence[Alert]) -> Cell | None:
 
 def alerts_line(alerts: Sequence[Alert]) -> Cell | None:
     """The alerts that ask for somebody in one line, the gravest first; None without any."""
-    shown = loud(alerts)
+    shown = active_alerts(alerts)
     if not shown:
         return None
     first = shown[0]
@@ -174,4 +178,173 @@ ALERTS: ResourceSpec[Alert] = ResourceSpec(
         "identity": lambda alert, _now: alert.key.subject.identity,
         "id": lambda alert, _now: alert.key.rule,
     },
+)
+
+EVENT_COLUMNS: tuple[Column[AlertEvent], ...] = (
+    text_column("name", "Subject", lambda event: event.name, 20, 0, help="what it is about"),
+    Column(
+        "event",
+        "Event",
+        lambda event, _now: event_cell(event),
+        lambda event, _now: event.event,
+        12,
+        1,
+        help="fired, cleared, acknowledged, silenced or unsilenced",
+    ),
+    moment_column("at", "When", lambda event: event.at, 10, 2, "when it happened"),
+    text_column("said", "What", lambda event: event.said, 28, 3, help="what was wrong, or why"),
+    text_column("rule", "Rule", lambda event: event.title, 22, 4, help="which rule it is"),
+    text_column("who", "Who", lambda event: event.who or None, 14, 5, help="who did it"),
+    Column(
+        "severity",
+        "Severity",
+        lambda event, _now: severity_cell(event.severity),
+        lambda event, _now: event.severity,
+        8,
+        6,
+        help="warning or critical",
+    ),
+)
+
+
+def _event_rows(event: AlertEvent, now: datetime) -> Sequence[DetailRow]:
+    rows = [
+        DetailRow("event", event_cell(event), "silenced: nobody was told" if event.quiet else ""),
+        cells.moment_row("at", event.at, now),
+        DetailRow("said", cells.prose(event.said)),
+        DetailRow("severity", severity_cell(event.severity)),
+    ]
+    if event.who:
+        rows.append(DetailRow("by", cells.text(event.who)))
+    if event.until is not None:
+        rows.append(cells.moment_row("until", event.until, now))
+    return rows
+
+
+def _event_about(event: AlertEvent, _now: datetime) -> Sequence[DetailRow]:
+    return [
+        DetailRow("rule", cells.text(event.title), cells.text(event.key.rule).text),
+        DetailRow("subject", cells.text(event.name)),
+        DetailRow("kind", cells.text(event.key.subject.resource)),
+        DetailRow("identity", cells.text(event.key.subject.identity)),
+    ]
+
+
+ALERT_HISTORY: ResourceSpec[AlertEvent] = ResourceSpec(
+    id="alert-history",
+    title="Alert events",
+    singular="event",
+    identity=lambda event: str(event.id),
+    name=lambda event: cells.text(f"{event.title}: {event.name}").text,
+    columns=EVENT_COLUMNS,
+    sections=(Section("What", _event_rows), Section("About", _event_about)),
+    feed=lambda hub, _scope: alert_history_feed(hub),
+    raw=lambda event: event.as_json(),
+    empty="No alert fired yet. :alert-rules shows what is watched.",
+    default_sort=("at", True),
+    facets={
+        "resource": lambda event, _now: event.key.subject.resource,
+        "identity": lambda event, _now: event.key.subject.identity,
+        "id": lambda event, _now: event.key.rule,
+    },
+)
+
+
+def rule_state_cell(row: RuleRow) -> Cell:
+    """Whether it is watched, in a word."""
+    if not row.rule.enabled:
+        return Cell("off", "muted")
+    return Cell("on", "good") if row.here else Cell("elsewhere", "muted")
+
+
+def scope_cell(rule: AlertRule) -> Cell:
+    """What it watches."""
+    if rule.scope == "all":
+        return Cell("all", "muted")
+    return cells.text(f"{rule.scope} {rule.only}")
+
+
+RULE_COLUMNS: tuple[Column[RuleRow], ...] = (
+    text_column("name", "Rule", lambda row: row.name, 26, 0, help="what it is called"),
+    Column(
+        "state",
+        "State",
+        lambda row, _now: rule_state_cell(row),
+        lambda row, _now: rule_state_cell(row).text,
+        9,
+        1,
+        help="on, off, or elsewhere: for another profile",
+    ),
+    text_column(
+        "demand",
+        "Fires",
+        lambda row: signal_of(row.rule).demand(row.rule),
+        34,
+        2,
+        help="from when on it is an alert",
+    ),
+    Column(
+        "severity",
+        "Severity",
+        lambda row, _now: severity_cell(row.rule.severity),
+        lambda row, _now: row.rule.severity,
+        8,
+        3,
+        help="warning or critical",
+    ),
+    Column(
+        "scope",
+        "Watches",
+        lambda row, _now: scope_cell(row.rule),
+        lambda row, _now: scope_cell(row.rule).text,
+        20,
+        4,
+        help="everything, or one by its identifier",
+    ),
+    text_column("kind", "Kind", lambda row: row.rule.KIND, 22, 5, help="what it measures"),
+)
+
+
+def _rule_rows(row: RuleRow, _now: datetime) -> Sequence[DetailRow]:
+    rule = row.rule
+    origin = "built in" if row.built_in else "your own"
+    return [
+        DetailRow("state", rule_state_cell(row)),
+        DetailRow("tells that", Cell(rule.ABOUT)),
+        DetailRow("watches", scope_cell(rule)),
+        DetailRow("severity", severity_cell(rule.severity)),
+        DetailRow("profile", cells.text(rule.profile or "every one")),
+        DetailRow("origin", Cell(f"{origin}, changed" if row.built_in and row.edited else origin)),
+        DetailRow("id", cells.text(row.id), "in alerts.toml"),
+    ]
+
+
+def _rule_bounds(row: RuleRow, _now: datetime) -> Sequence[DetailRow]:
+    rule = row.rule
+    rows = [DetailRow("fires", Cell(signal_of(rule).demand(rule)))]
+    if isinstance(rule, BoundRule):
+        unit = field_rules(type(rule))["clears_at"].unit
+        side = "from" if rule.DIRECTION == "below" else "down to"
+        rows.append(DetailRow("clears", Cell(f"{side} {quantity(rule.clears_at, unit)}")))
+    if isinstance(rule, ConditionRule):
+        rows.append(DetailRow("must last", Cell(duration(rule.fire_after)), "before it fires"))
+        rows.append(DetailRow("must be well", Cell(duration(rule.clear_after)), "before it clears"))
+    if isinstance(rule, EventRule):
+        rows.append(DetailRow("shown for", Cell(duration(rule.keep_for)), "unless acknowledged"))
+    return rows
+
+
+ALERT_RULES: ResourceSpec[RuleRow] = ResourceSpec(
+    id="alert-rules",
+    title="Alert rules",
+    singular="rule",
+    identity=lambda row: row.id,
+    name=lambda row: cells.text(row.name).text,
+    columns=RULE_COLUMNS,
+    sections=(Section("What", _rule_rows), Section("When", _rule_bounds)),
+    feed=lambda hub, _scope: alert_rules_feed(hub),
+    raw=lambda row: {"id": row.id, "kind": row.rule.KIND, **row.rule.body()},
+    empty="There is no rule: {alert-rules.create} makes one.",
+    default_sort=("name", False),
+    facets={"id": lambda row, _now: row.id, "profile": lambda row, _now: row.rule.profile or ""},
 )

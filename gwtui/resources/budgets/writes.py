@@ -26,15 +26,15 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.crud import fields
 from gwtui.crud.evidence import Evidence, before_of, compared
 from gwtui.crud.fields import Field, Fields, PlanContext
-from gwtui.crud.plan import Change, Plan, Undo, WayBack, bundle
+from gwtui.crud.plan import Change, Plan, Undo, UndoPlanner, bundle
+from gwtui.crud.plan_text import identity_of, several
 from gwtui.crud.recovery import InspectionContext
-from gwtui.crud.text import identity_of, several
-from gwtui.crud.undo import way_back
-from gwtui.domain.cells import UNKNOWN
+from gwtui.crud.undo import fields_to_restore
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.money import usd
 from gwtui.domain.resets import describe_reset
-from gwtui.resources.uses import Uses, budget_uses, items_soon
+from gwtui.resources.uses import Uses, budget_uses, items_or_none
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 
 BYOK = "include_byok_in_budgets"
@@ -75,7 +75,7 @@ async def read_budgets(client: GatewayClient, workspace_id: str) -> WorkspaceBud
 
 async def read_uses(client: GatewayClient, workspace_id: str, now: datetime) -> Uses:
     """How many keys draw on the budgets, as sentences."""
-    return budget_uses(await items_soon(client.keys.list(workspace_id=workspace_id)), now)
+    return budget_uses(await items_or_none(client.keys.list(workspace_id=workspace_id)), now)
 
 
 def known_limits(budgets: Iterable[Budget], space: Workspace) -> dict[str, Any]:
@@ -249,7 +249,7 @@ def _limits_back(
     """The way back to the limits before, of as many requests as were answered."""
     identity = identity_of(space.id, "workspace")
 
-    def undo(answers: tuple[Any, ...]) -> WayBack:
+    def undo(answers: tuple[Any, ...]) -> UndoPlanner:
         names = [name for plan in plans[: len(answers)] for name in _carried(plan)]
         after = {name: changed.get(name, before.get(name)) for name in names}
         start = {name: before.get(name) for name in names}
@@ -258,7 +258,7 @@ def _limits_back(
             fresh, budgets = present = await read_budgets(client, identity)
             known = {name: value for name, value in present.known.items() if name in names}
             words = FIELDS.formatter(PlanContext(now))
-            back = way_back(after, start, known, FIELDS.labels, words)
+            back = fields_to_restore(after, start, known, FIELDS.labels, words)
             return together(fresh, plan_series(fresh, budgets, back, now))
 
         return way
@@ -297,11 +297,11 @@ def _after(budgets: Sequence[Budget], interval: str, limit: Decimal | None) -> l
     return [*rest, Budget.model_validate({"limit_usd": limit, "reset_interval": reset})]
 
 
-# After a lost answer ------------------------------------------------------------------------------
+# Evidence on writes in doubt ----------------------------------------------------------------------
 
 
-async def look_at_budget(look: InspectionContext) -> Evidence:
-    """The limit that stands now. Raises GatewayError."""
+async def inspect_budget(look: InspectionContext) -> Evidence:
+    """What is set now, as evidence for a write in doubt. Raises GatewayError."""
     intent = look.intent
     space, _, interval = (intent.identity or "").partition("/")
     listed = await look.client.workspaces.budgets(space)

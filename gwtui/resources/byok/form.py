@@ -1,4 +1,8 @@
-"""The forms of a BYOK credential. Rules come from the request models; here is what values mean."""
+"""The fields and forms of a BYOK credential: contract "BYOK provider credential".
+
+Extended contract section 6. Bounds and choices come from the request models; here is what a field
+is called and how it reads.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
+from gwtui.crud import fields
+from gwtui.crud.fields import Field, Fields, PlanContext
 from gwtui.crud.form import (
     Choices,
     Facts,
@@ -18,13 +24,40 @@ from gwtui.crud.form import (
     SecretField,
     ThreeWaySwitch,
 )
+from gwtui.crud.plan_text import quoted
 from gwtui.crud.resource import Cell
-from gwtui.crud.text import quoted
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources import choices
-from gwtui.resources.byok.fields import FIELDS
 
 _LOOK = "Look at the credential before you try again."
+
+
+def _key(value: Any, context: PlanContext) -> str:
+    # The mask of a stored key is text; a new key is a SecretStr and never shown.
+    return fields.text(value, context) if isinstance(value, str) else "a new key, as typed"
+
+
+def _declared(name: str, label: str) -> Field:
+    return Field(
+        name, label, fields.yes_no if name == "declared_zdr" else fields.text, "not declared"
+    )
+
+
+FIELDS = Fields(
+    Field("name", "Name"),
+    Field("provider", "Provider", editable=False),
+    fields.workspace_field(editable=False),
+    Field("key", "Key", _key, "the stored key", editable=False),
+    Field("disabled", "State", fields.disabled_enabled, editable=False),
+    Field("is_fallback", "Fallback", fields.yes_no),
+    Field("is_byok_only", "Own key only", fields.yes_no),
+    Field("is_required", "Required", fields.yes_no),
+    Field("allowed_models", "Only for models", fields.entries, "no restriction"),
+    Field("allowed_user_ids", "Only for members", fields.entries, "no restriction"),
+    Field("allowed_api_key_hashes", "Only for keys", fields.entries, "no restriction"),
+    _declared("declared_region", "Declared region"),
+    _declared("declared_zdr", "Declared ZDR"),
+)
 
 
 def create_form(context: FormContext) -> FormSpec:

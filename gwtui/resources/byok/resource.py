@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -11,8 +11,14 @@ from gwtui.crud.columns import flag_column, moment_column, text_column
 from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ReadBy, ResourceSpec, Section
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.byok.fields import RESTRICTIONS
 from gwtui.watch.feeds.byok import ByokRow, byok_feed, names_feed
+
+RESTRICTIONS: Mapping[str, tuple[str, str]] = {
+    "allowed_models": ("model", "models"),
+    "allowed_user_ids": ("member", "members"),
+    "allowed_api_key_hashes": ("key", "keys"),
+}
+"""Field -> what one and several of its entries are called. An empty list lets nothing use it."""
 
 NO_RESTRICTION = Cell("no restriction", "muted")
 NOBODY = Cell("none at all: nothing may use it", "bad")

@@ -13,13 +13,22 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.contract.models import Provider
 from gwtui.crud.fields import PlanContext
-from gwtui.crud.text import NAME_LIMIT, count, several
-from gwtui.crud.writes import NO_DOUBT, Create, Delete, Doubt, Read, Switch, Update, Writes
+from gwtui.crud.plan_text import NAME_LIMIT, count, several
+from gwtui.crud.writes import (
+    NO_WARNING,
+    Create,
+    Delete,
+    Read,
+    RequestWarning,
+    Switch,
+    Update,
+    Writes,
+)
+from gwtui.domain.lookup import closest
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.suggestions import closest
-from gwtui.resources.byok.fields import FIELDS, RESTRICTIONS
-from gwtui.resources.byok.form import create_form, edit_form, rotate_form
-from gwtui.resources.uses import Uses, credential_uses, items_soon
+from gwtui.resources.byok.form import FIELDS, create_form, edit_form, rotate_form
+from gwtui.resources.byok.resource import RESTRICTIONS
+from gwtui.resources.uses import Uses, credential_uses, items_or_none
 from gwtui.watch.feeds.byok import names_feed
 from gwtui.watch.feeds.models import providers_feed
 from gwtui.watch.hub import FeedHub, Scope
@@ -39,7 +48,7 @@ async def read_around(
 ) -> CredentialSurroundings:
     """What disabling and deleting a credential must know."""
     others, uses = await asyncio.gather(
-        items_soon(client.byok.list(workspace_id=fresh.workspace_id, provider=fresh.provider)),
+        items_or_none(client.byok.list(workspace_id=fresh.workspace_id, provider=fresh.provider)),
         credential_uses(client, fresh),
     )
     return CredentialSurroundings(others, uses)
@@ -127,14 +136,14 @@ async def _uses(client: GatewayClient, fresh: ByokCredential, _context: PlanCont
     return await credential_uses(client, fresh)
 
 
-async def _doubt(hub: FeedHub, read: Read, request: CreateByokRequest) -> Doubt:
+async def _provider_warning(hub: FeedHub, read: Read, request: CreateByokRequest) -> RequestWarning:
     known: Sequence[Provider] | None = await read(
         providers_feed(hub, Scope()), "the gateway's providers"
     )
     return check_provider(request.provider, known)
 
 
-def check_provider(provider: str, known: Sequence[Provider] | None) -> Doubt:
+def check_provider(provider: str, known: Sequence[Provider] | None) -> RequestWarning:
     """Compare a provider with those of the gateway, None when they could not be read.
 
     A gateway that lists none tells nothing about any. That is said and goes on: the gateway decides
@@ -144,12 +153,12 @@ def check_provider(provider: str, known: Sequence[Provider] | None) -> Doubt:
     slugs = [one.slug for one in known or () if one.slug]
     shown = safe_line(provider, NAME_LIMIT)
     if not slugs:
-        return Doubt(f"Whether the gateway has a provider {shown!r} is not known.")
+        return RequestWarning(f"Whether the gateway has a provider {shown!r} is not known.")
     if provider in slugs:
-        return NO_DOUBT
+        return NO_WARNING
     meant = names.get(closest(provider, [*slugs, *names]) or "")
     hint = f"; did you mean {safe_line(meant, NAME_LIMIT)!r}?" if meant else "."
-    return Doubt(f"The gateway lists no provider {shown!r}{hint}", serious=True)
+    return RequestWarning(f"The gateway lists no provider {shown!r}{hint}", serious=True)
 
 
 def _created_effects(request: CreateByokRequest, _context: PlanContext) -> Iterator[str]:
@@ -202,8 +211,8 @@ CREDENTIALS: Writes[ByokCredential] = Writes(
             f"Credential {CREDENTIALS.name(made)} stored; its key is never shown again"
         ),
         button="Store it",
-        doubt=_doubt,
-        doubtful="provider",
+        warning=_provider_warning,
+        warning_field="provider",
         force="a provider that the gateway does not list",
         secret="key",  # noqa: S106 - the name of a field
     ),

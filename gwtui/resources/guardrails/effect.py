@@ -1,11 +1,12 @@
-"""How the effect of guardrails on the catalog reads, in a list and below a form's fields.
+"""What guardrails leave of models and endpoints: columns, cells and the list for one model.
 
-The rules themselves are in ``domain.guardrail_effect``.
+The list and what stands below a form's fields read the same. The rules themselves are in
+``domain.guardrail_effect``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,15 +15,18 @@ from gwtui.contract.dialects import Dialect
 from gwtui.contract.models import Endpoint
 from gwtui.crud import cells
 from gwtui.crud.columns import figure_column, text_column
-from gwtui.crud.resource import Cell, Column, SortValue
+from gwtui.crud.resource import Cell, Column, DetailRow, ReadBy, ResourceSpec, Section, SortValue
 from gwtui.domain.catalog import CatalogView
 from gwtui.domain.guardrail_effect import (
-    Effect,
+    GuardrailEffect,
+    GuardrailRestrictions,
     ModelEffect,
-    Restrictions,
     effect_on_catalog,
     restrictions_of,
 )
+from gwtui.domain.uptime import verdict
+from gwtui.resources.guardrails.view import display_name
+from gwtui.watch.feeds.models import GuardrailOnModel, guardrails_on_model_feed
 
 _RANK = (
     "none remains",
@@ -33,7 +37,7 @@ _RANK = (
     "no endpoint",
     "excluded",
 )
-"""What a person must look at comes first, what is meant to be left out comes last."""
+"""The order of verdicts: problems first, what is excluded on purpose last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +45,11 @@ class NamedRestrictions:
     """A guardrail by the name that is shown, and what it restricts."""
 
     name: str
-    restrictions: Restrictions
+    restrictions: GuardrailRestrictions
 
 
 def model_identity(effect: ModelEffect) -> str:
-    """The model's identifier; for one without, what else tells it from others."""
+    """The model's identifier; for one without, its slug and name."""
     return effect.model.id or f"?{effect.model.canonical_slug}|{effect.model.name}"
 
 
@@ -56,7 +60,7 @@ def verdict_cell(effect: ModelEffect, _now: datetime) -> Cell:
 
 
 def rank(effect: ModelEffect, *, blocked_first: bool = False) -> int:
-    """The place of a verdict among all; one that is meant counts as blocked where that is asked."""
+    """The place of a verdict in the order; with ``blocked_first``, excluded models come first."""
     word = effect.verdict.word
     return -1 if blocked_first and word == "excluded" else _RANK.index(word)
 
@@ -124,9 +128,9 @@ class LiveEffect:
     def __init__(self, view: Callable[[], CatalogView | None], dialect: Dialect) -> None:
         self._view = view
         self._dialect = dialect
-        self._last: tuple[CatalogView, Restrictions, Effect] | None = None
+        self._last: tuple[CatalogView, GuardrailRestrictions, GuardrailEffect] | None = None
 
-    def of(self, values: Mapping[str, Any]) -> Effect | None:
+    def of(self, values: Mapping[str, Any]) -> GuardrailEffect | None:
         """The effect of these values, None while the catalog is not known."""
         view = self._view()
         if view is None:
@@ -143,3 +147,103 @@ class LiveEffect:
             return None
         text, tone = effect.summary
         return Cell(f"{text} · F2 shows them", tone)
+
+
+COLUMNS: tuple[Column[GuardrailOnModel], ...] = (
+    text_column(
+        "guardrail", "Guardrail", lambda one: display_name(one.row), 22, 0, help="display name"
+    ),
+    Column(
+        "verdict",
+        "Leaves",
+        lambda one, now: verdict_cell(one.effect, now),
+        lambda one, _now: f"{rank(one.effect, blocked_first=True)} {display_name(one.row)}",
+        12,
+        1,
+        help="what is left of the model; blocked ones come first",
+    ),
+    figure_column(
+        "left",
+        "Left",
+        lambda one: len(one.effect.remaining),
+        7,
+        2,
+        show=lambda one: left_cell(one.effect),
+        help="endpoints that remain",
+    ),
+    figure_column(
+        "healthy",
+        "Healthy",
+        lambda one: one.effect.healthy,
+        7,
+        3,
+        show=lambda one: healthy_cell(one.effect),
+        help="remaining endpoints that work now",
+    ),
+    text_column(
+        "why", "Why", lambda one: one.effect.verdict.why, 22, 4, help="what takes endpoints away"
+    ),
+    text_column(
+        "workspace",
+        "Workspace",
+        lambda one: one.row.workspace_name,
+        16,
+        5,
+        help="workspace that the guardrail belongs to",
+    ),
+)
+
+
+def _verdict_rows(one: GuardrailOnModel, now: datetime) -> Sequence[DetailRow]:
+    return [
+        DetailRow("guardrail", cells.text(display_name(one.row))),
+        DetailRow("workspace", cells.text(one.row.workspace_name)),
+        DetailRow("model", cells.text(one.effect.model.name)),
+        DetailRow("leaves", verdict_cell(one.effect, now), one.effect.verdict.why),
+        cells.hint("{model-guardrails.go} goes to the guardrail"),
+    ]
+
+
+def _remaining_rows(one: GuardrailOnModel, _now: datetime) -> Sequence[DetailRow]:
+    if one.effect.unreadable:
+        found = one.effect.verdict
+        return [DetailRow("", Cell(found.word, found.tone), found.why)]
+    rows = []
+    for endpoint in one.effect.remaining:
+        state = verdict(endpoint)
+        name = Cell(endpoint_title(endpoint))
+        rows.append(DetailRow("", name, state.word))
+    return rows
+
+
+def _blocked_rows(one: GuardrailOnModel, _now: datetime) -> Sequence[DetailRow]:
+    return [
+        DetailRow("", Cell(endpoint_title(each.endpoint), "muted"), ", ".join(each.reasons))
+        for each in one.effect.blocked
+    ]
+
+
+MODEL_GUARDRAILS: ResourceSpec[GuardrailOnModel] = ResourceSpec(
+    id="model-guardrails",
+    title="Guardrails on a model",
+    singular="guardrail",
+    identity=lambda one: one.row.identity,
+    name=lambda one: display_name(one.row),
+    columns=COLUMNS,
+    sections=(
+        Section("On this model", _verdict_rows),
+        Section("Remaining endpoints", _remaining_rows),
+        Section("Blocked endpoints", _blocked_rows),
+    ),
+    feed=guardrails_on_model_feed,
+    raw=lambda one: one.row.guardrail.raw,
+    read_by=lambda one: (
+        ReadBy("gwtui.client.guardrails:guardrail_call", (one.row.identity,))
+        if one.row.made
+        else None
+    ),
+    empty="No guardrail exists in this scope: nothing blocks this model.",
+    scoped=True,
+    default_sort=("verdict", False),
+    facets={"verdict": lambda one, now: verdict_cell(one.effect, now).text},
+)

@@ -89,7 +89,7 @@ def vendor_name(field: str, dialect: Dialect) -> str:
     return dialect.vendors[ZDR_FIELDS.index(field)]
 
 
-def zdr_word(value: bool | None) -> Cell:
+def zdr_label(value: bool | None) -> Cell:
     """A switch in a word."""
     if value is None:
         return Cell("inherited", "muted")
@@ -241,7 +241,7 @@ def _cap_rows(row: GuardrailRow, now: datetime) -> Sequence[DetailRow]:
 def _retention_rows(row: GuardrailRow, _now: datetime) -> Sequence[DetailRow]:
     rows = []
     for field, vendor, value in zdr_switches(row):
-        cell = cells.NOTHING if field in row.guardrail.gaps else zdr_word(value)
+        cell = cells.NOTHING if field in row.guardrail.gaps else zdr_label(value)
         rows.append(DetailRow(safe_line(vendor, 40), cell))
     deprecated = row.guardrail.enforce_zdr
     if deprecated is not None:

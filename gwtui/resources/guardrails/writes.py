@@ -23,12 +23,11 @@ from gwtui.contract.guardrails import (
 from gwtui.contract.request import Problem, RequestModel
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud.fields import PlanContext
-from gwtui.crud.plan import Plan, Undo, WayBack
-from gwtui.crud.text import NAME_LIMIT, Names, count, identity_of, named, quoted, several
+from gwtui.crud.plan import Plan, Undo, UndoPlanner
+from gwtui.crud.plan_text import NAME_LIMIT, Names, count, identity_of, named, quoted, several
 from gwtui.crud.writes import Create, Delete, Update, Writes
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.guardrails.fields import FIELDS, LISTS, fields_of
-from gwtui.resources.guardrails.form import create_form, edit_form
+from gwtui.resources.guardrails.form import FIELDS, LISTS, create_form, edit_form, fields_of
 from gwtui.resources.guardrails.view import shown_name
 from gwtui.resources.uses import Uses, guardrail_bindings, people_names
 from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow
@@ -201,7 +200,9 @@ class _GuardrailWrites(Writes[Guardrail]):
             return undo
         return lambda answer: partial(self._back_in_view, undo(answer))
 
-    async def _back_in_view(self, way: WayBack, client: GatewayClient, now: datetime) -> Plan[Any]:
+    async def _back_in_view(
+        self, way: UndoPlanner, client: GatewayClient, now: datetime
+    ) -> Plan[Any]:
         """The way back, and whom it binds."""
         plan = await way(client, now)
         bound = await self._bound_by(client, plan.identity or "")

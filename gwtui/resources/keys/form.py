@@ -1,4 +1,7 @@
-"""The forms of an API key. Rules come from the request models; here is what values mean."""
+"""The fields and forms of an API key: contract "API key"; extended contract section 1.
+
+Bounds and choices come from the request models; here is what a field is called and how it reads.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +10,52 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest, is_expired
-from gwtui.crud.fields import PlanContext
+from gwtui.contract.keys import (
+    ApiKey,
+    CreateKeyRequest,
+    ExternalUserRequest,
+    UpdateKeyRequest,
+    is_expired,
+)
+from gwtui.crud import fields
+from gwtui.crud.fields import Field, Fields, PlanContext
 from gwtui.crud.form import Facts, FormContext, FormField, FormSpec, SecretField
+from gwtui.crud.plan_text import NAME_LIMIT, quoted
 from gwtui.crud.resource import Cell
-from gwtui.crud.text import quoted
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.money import usd
 from gwtui.domain.resets import describe_reset
+from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import local_preview, relative, utc
-from gwtui.resources.keys.fields import FIELDS
 
 _PERIODS = {"daily": "each UTC day", "weekly": "each UTC week", "monthly": "each UTC month"}
 MOMENTS = "2026-12-31 18:00 or in 30 days"
+
+
+def _reset_text(value: str, context: PlanContext) -> str:
+    return f"{safe_line(value, 40)}, next {describe_reset(value, context.now)}"
+
+
+def _moment(value: datetime, context: PlanContext) -> str:
+    return f"{utc(value, seconds=bool(value.second))}, {relative(value, context.now)}"
+
+
+def _outside_user(value: ExternalUserRequest, _context: PlanContext) -> str:
+    own = ", with a key of their own (kept as a hash)" if len(value.api_key) else ""
+    return f"{safe_line(value.user, NAME_LIMIT)}{own}"
+
+
+FIELDS = Fields(
+    Field("name", "Name"),
+    Field("limit", "Spending limit", lambda value, _context: usd(value), "no limit"),
+    Field("limit_reset", "Limit resets", _reset_text, "never"),
+    Field("expires_at", "Expires", _moment, "never", editable=False),
+    Field("include_byok_in_limit", "BYOK counts to limit", fields.yes_no),
+    fields.workspace_field(editable=True),
+    Field("creator_user_id", "Made for member", editable=False),
+    Field("external", "Outside user", _outside_user, editable=False),
+    Field("disabled", "State", fields.disabled_enabled, editable=False),
+)
 
 
 def create_form(context: FormContext) -> FormSpec:

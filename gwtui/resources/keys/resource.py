@@ -49,7 +49,7 @@ def state_cell(row: KeyRow, now: datetime) -> Cell:
 
 
 def limit_cell(row: KeyRow) -> Cell:
-    """The limit; null is said in words, a missing one is unknown."""
+    """The limit; null is "no limit", a missing one is unknown."""
     if cells.is_null(row.key, "limit"):
         return _NO_LIMIT
     return cells.usd(row.key.limit)
@@ -62,14 +62,14 @@ def used_cell(row: KeyRow) -> Cell:
 
 
 def used_tone(part: Decimal) -> Tone:
-    """How a used share stands."""
+    """The tone of a used share."""
     if part >= 1:
         return "bad"
     return "warn" if part >= NEAR_LIMIT else "plain"
 
 
 def no_reset_cell(row: KeyRow) -> Cell:
-    """What stands for no schedule: a limit never starts over, without a limit there is none."""
+    """The text for no schedule: "never" with a limit, nothing without one."""
     sent_null = cells.is_null(row.key, "limit_reset")
     return NEVER if sent_null and row.key.limit is not None else cells.NOTHING
 
@@ -80,7 +80,7 @@ def reset_cell(row: KeyRow) -> Cell:
 
 
 def left_tone(row: KeyRow) -> Tone:
-    """How the rest of the limit stands."""
+    """The tone of the rest of the limit."""
     left = row.key.limit_remaining
     return "bad" if left is not None and left <= 0 else "plain"
 

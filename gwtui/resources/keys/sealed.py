@@ -1,4 +1,4 @@
-"""Sealed values of new keys: made as soon as they come, proof of what became of a plan, words."""
+"""Values of new keys sealed on this machine, and what their presence proves of a creation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FOUND = "the key was made: its sealed value lies on this machine"
 def with_sealing(plan: Plan[CreatedKey], sealed: SealedKeys) -> Plan[CreatedKey]:
     """The plan of a creation that seals the new value before the journal says applied.
 
-    What is sealed goes by the plan's id.
+    The sealed value is filed under the plan's id.
     """
 
     def keep(created: CreatedKey) -> None:
@@ -37,7 +37,7 @@ def with_sealing(plan: Plan[CreatedKey], sealed: SealedKeys) -> Plan[CreatedKey]
     return replace(plan, keep=keep)
 
 
-def resolve_made(write_log: WriteLog, sealed: SealedKeys) -> None:
+def settle_sealed_creations(write_log: WriteLog, sealed: SealedKeys) -> None:
     """Close the creations in doubt whose keys are found sealed. Blocks, never raises.
 
     Those that cannot be closed stay in doubt.
@@ -49,20 +49,20 @@ def resolve_made(write_log: WriteLog, sealed: SealedKeys) -> None:
                 write_log.resolve(intent, FOUND)
 
 
-def foreign(count: int) -> str:
-    """That keys of this gateway wait which its token does not open."""
+def foreign_keys_text(count: int) -> str:
+    """The sentence on sealed keys of this gateway that its token does not open."""
     if count == 1:
         return "A new key of this gateway was sealed under another token."
     return f"{count} new keys of this gateway were sealed under other tokens."
 
 
-def what_else(found: SealedKeysFound) -> list[str]:
-    """In sentences, what lies there beside the keys that can be shown."""
+def unopened_keys_text(found: SealedKeysFound) -> list[str]:
+    """Sentences on the sealed keys that cannot be opened here, by reason."""
     lines = []
     if found.elsewhere:
         lines.append(f"Shown by another gwtui at this moment: {found.elsewhere}.")
     if found.foreign:
-        lines.append(foreign(found.foreign))
+        lines.append(foreign_keys_text(found.foreign))
     if found.damaged:
         lines.append(f"Damaged: {found.damaged}.")
     if found.other_gateways:

@@ -16,14 +16,13 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, UpdateKeyRequest, is_expired
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan
-from gwtui.crud.text import NAME_LIMIT, quoted
+from gwtui.crud.plan_text import NAME_LIMIT, quoted
 from gwtui.crud.writes import Create, Delete, Switch, Update, Writes
 from gwtui.domain.money import usd
 from gwtui.domain.safe_text import safe_ends, safe_line
 from gwtui.domain.times import relative
 from gwtui.local.sealed_keys import SealedKeys
-from gwtui.resources.keys.fields import FIELDS
-from gwtui.resources.keys.form import create_form, edit_form
+from gwtui.resources.keys.form import FIELDS, create_form, edit_form
 from gwtui.resources.keys.sealed import with_sealing
 from gwtui.resources.uses import Uses, key_uses
 

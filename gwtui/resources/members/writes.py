@@ -23,11 +23,11 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.crud.evidence import Evidence, before_of, compared, incomplete, texts
 from gwtui.crud.form import Choices, FormSpec, MultiPickField
 from gwtui.crud.plan import Change, Plan, Undo, bundle_alike
+from gwtui.crud.plan_text import Names, count, identity_of, named, quoted, several
 from gwtui.crud.recovery import InspectionContext
-from gwtui.crud.text import Names, count, identity_of, named, quoted, several
-from gwtui.crud.undo import CannotUndoError, each_back
+from gwtui.crud.undo import CannotUndoError, undo_each
 from gwtui.domain.diffs import ABSENT
-from gwtui.resources.uses import items_soon, people_names
+from gwtui.resources.uses import items_or_none, people_names
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 
 _ADD, _REMOVE = "members.add", "members.remove"
@@ -110,7 +110,7 @@ def _remove_again(workspace: Workspace, people: Sequence[OrganizationMember]) ->
         left = [member for member in members if member.user_id in names]
         if not left:
             raise CannotUndoError("They are no longer members of the workspace.")
-        keys = await items_soon(client.keys.list(workspace_id=identity))
+        keys = await items_or_none(client.keys.list(workspace_id=identity))
         return plan_remove(workspace, left, keys, names, now)
 
     return lambda _answer: way
@@ -138,7 +138,7 @@ def plan_remove_all(
     if len(plans) == 1:
         return plans[0]
     title = f"Remove members from workspace {WORKSPACES.name(workspace)} in {len(plans)} requests"
-    return bundle_alike(title, plans, each_back(plans))
+    return bundle_alike(title, plans, undo_each(plans))
 
 
 def plan_remove(
@@ -228,10 +228,10 @@ def _too_many(users: list[str]) -> tuple[str, ...]:
     return (f"One request takes at most {MAX_MEMBERS} members, these are {len(users)}.",)
 
 
-# After a lost answer ------------------------------------------------------------------------------
+# Evidence on writes in doubt ----------------------------------------------------------------------
 
 
-async def look_at_members(look: InspectionContext) -> Evidence:
+async def inspect_members(look: InspectionContext) -> Evidence:
     """Who of those concerned is in the workspace now. Raises GatewayError."""
     intent, client = look.intent, look.client
     space = intent.identity or ""

@@ -1,26 +1,40 @@
-"""Endpoints of one model: contract "Endpoint object". The detail pane is in endpoint_detail."""
+"""The endpoints of one model and of all models: contract "Endpoint object".
+
+The detail pane is in ``endpoint_detail``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 
 from gwtui.contract.models import Endpoint, Percentiles
 from gwtui.crud import cells
-from gwtui.crud.columns import figure_column, text_column
-from gwtui.crud.resource import Cell, Column, Completion, ReadBy, ResourceSpec, SortValue, Tone
+from gwtui.crud.columns import figure_column, moment_column, text_column
+from gwtui.crud.resource import (
+    Cell,
+    Column,
+    Completion,
+    DetailRow,
+    ReadBy,
+    ResourceSpec,
+    Section,
+    SortValue,
+    Tone,
+)
+from gwtui.domain import money
 from gwtui.domain.uptime import verdict
 from gwtui.resources.models.endpoint_detail import SECTIONS, percentile, tier_cell
 from gwtui.resources.models.prices import discount_cell, per_million, per_million_cell
-from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed, rows_of
+from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed, every_endpoint_feed
 from gwtui.watch.feeds.recorded import EndpointsPast, endpoints_past_feed
-
-__all__ = ["COLUMNS", "ENDPOINTS", "endpoints_feed", "rows_of", "tools_word"]
 
 _HIDDEN = Cell("hidden", "muted")
 _SEVERITY: dict[Tone, int] = {"bad": 0, "warn": 1, "good": 2, "accent": 2, "plain": 2, "muted": 3}
+_IN_SHARE = 3
+"""Tokens of input to one of output in the blended price, as most price lists reckon it."""
 
 
 def _status(row: EndpointRow, _now: datetime) -> Cell:
@@ -251,5 +265,86 @@ ENDPOINTS: ResourceSpec[EndpointRow] = ResourceSpec(
     facets={
         "status": lambda row, _now: verdict(row.endpoint).word,
         "parameter": lambda row, _now: " ".join(row.endpoint.supported_parameters or ()),
+    },
+)
+
+
+def blended(row: EndpointRow) -> Decimal | None:
+    """USD per million tokens, three of input to one of output, discount applied.
+
+    None where a price is not known, and where something else than tokens is charged.
+    """
+    pricing = row.endpoint.pricing
+    prompt, completion = per_million(pricing, "prompt"), per_million(pricing, "completion")
+    if prompt is None or completion is None:
+        return None
+    return (prompt * _IN_SHARE + completion) / (_IN_SHARE + 1)
+
+
+def _blended_cell(row: EndpointRow) -> Cell:
+    price = blended(row)
+    if price is None:
+        return cells.NOTHING
+    return Cell("free", "good") if price == 0 else Cell(money.usd(price))
+
+
+_FIRST = ("provider", "status", "blend", "context", "tools", "uptime_30m", "latency_p50")
+"""The columns that find room first, beside the model."""
+
+_OWN: tuple[Column[EndpointRow], ...] = (
+    text_column("model", "Model", lambda row: row.model_name, 22, 0, help="display name"),
+    figure_column(
+        "blend",
+        "Blend $/M",
+        blended,
+        9,
+        3,
+        show=_blended_cell,
+        help="USD per million tokens, three of input to one of output, discount applied",
+    ),
+    text_column("model_id", "Author/id", lambda row: row.model_id, 28, 40, help="model identifier"),
+    moment_column("read", "Read", lambda row: row.read_at, 12, 41, "when this row was read"),
+)
+
+
+def _columns() -> tuple[Column[EndpointRow], ...]:
+    """Those of one model's endpoints, with the model, the blended price and the age."""
+    model, blend, identifier, read = _OWN
+    beside = [replace(column, grow=False) for column in COLUMNS]
+    whole = [model, beside[0], beside[1], blend, *beside[2:], identifier, read]
+    order = [*_FIRST, *(column.id for column in whole if column.id not in _FIRST)]
+    ranks = {name: rank for rank, name in enumerate(order, 1)}
+    return tuple(
+        column if column is model else replace(column, priority=ranks[column.id])
+        for column in whole
+    )
+
+
+def _reading_rows(row: EndpointRow, now: datetime) -> Sequence[DetailRow]:
+    return [cells.moment_row("read", row.read_at, now)]
+
+
+def identity(row: EndpointRow) -> str:
+    """An identity that is unique in the whole catalog."""
+    return f"{row.model_id or row.model_name}|{row.identity}"
+
+
+EVERY_ENDPOINT: ResourceSpec[EndpointRow] = replace(
+    ENDPOINTS,
+    id="all-endpoints",
+    title="All endpoints",
+    singular="endpoint",
+    plural="endpoints",
+    identity=identity,
+    name=lambda row: f"{cells.text(row.model_name).text} at {ENDPOINTS.name(row)}",
+    columns=_columns(),
+    sections=(ENDPOINTS.sections[0], Section("Reading", _reading_rows), *ENDPOINTS.sections[1:]),
+    feed=every_endpoint_feed,
+    empty="No endpoint serves any model of this catalog.",
+    default_sort=("blend", False),
+    completion=None,
+    facets={
+        **ENDPOINTS.facets,
+        "author": lambda row, _now: (row.model_id or "").partition("/")[0],
     },
 )

@@ -1,27 +1,36 @@
-"""Prices of a model or an endpoint: contract "Pricing object"."""
+"""Prices of a model or an endpoint, and what one request costs at every endpoint of a model.
+
+Contract "Pricing object"; a cost is that of ``domain.pricing``, in USD.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, time, timedelta
 from decimal import Decimal
 
-from gwtui.contract.pricing import PER_TOKEN_KEYS, PRICE_KEYS, Pricing
+from gwtui.contract.models import PER_TOKEN_KEYS, PRICE_KEYS, Pricing
 from gwtui.crud import cells
-from gwtui.crud.resource import Cell, DetailRow, DetailTable
-from gwtui.domain import money
-from gwtui.domain.pricing import OverrideRule, discount_of, override_rules
+from gwtui.crud.columns import figure_column, text_column
+from gwtui.crud.resource import Cell, Column, DetailRow, DetailTable
+from gwtui.domain import money, times
+from gwtui.domain.pricing import OverrideRule, Quote, Usage, discount_of, override_rules, quote
+from gwtui.watch.feeds.endpoints import EndpointRow
 
 _FREE = Cell("free", "good")
 _ELSEWHERE = Cell("other", "muted")
 """Stands for the price of a token where something else is charged."""
 _TOKENS = "M tokens"
+
 _UNITS = {
     "request": "request",
     "image": "image in",
     "image_output": "image out",
     "web_search": "search",
 }
+
 _OTHER = {
     "image_output": "image",
     "image": "image in",
@@ -33,8 +42,16 @@ _OTHER = {
 }
 """Prices worth a word in a list, and their units in short."""
 
+MAX_TOKENS = 1_000_000_000_000
+_SUFFIXES = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000, "b": 1_000_000_000}
+_AMOUNT = re.compile(r"(\d{1,15})(?:\.(\d{1,9}))?([kmgb]?)\Z", re.ASCII)
+_CLOCK = re.compile(r"(\d{1,2})(?::?(\d\d))?\Z", re.ASCII)
+_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_HOURS, _MINUTES = 24, 60
+_MOST_PLACES = 10
 
-def charged(pricing: Pricing, price: Decimal) -> Decimal:
+
+def discounted_price(pricing: Pricing, price: Decimal) -> Decimal:
     """A listed price with the discount taken off; one that varies (negative) stays as it is."""
     return price if price < 0 else price * (1 - discount_of(pricing))
 
@@ -47,7 +64,7 @@ def per_million(pricing: Pricing | None, key: str) -> Decimal | None:
     price = None if pricing is None else pricing.price(key)
     if pricing is None or price is None or price < 0 or not is_by_token(pricing):
         return None
-    return charged(pricing, price) * money.MILLION
+    return discounted_price(pricing, price) * money.MILLION
 
 
 def per_million_cell(pricing: Pricing | None, key: str) -> Cell:
@@ -59,7 +76,7 @@ def per_million_cell(pricing: Pricing | None, key: str) -> Cell:
         return _ELSEWHERE
     if price == 0 and not is_free(pricing):
         return Cell(money.usd(price), "muted")
-    return unit_price(key, charged(pricing, price))
+    return unit_price(key, discounted_price(pricing, price))
 
 
 def is_free(pricing: Pricing) -> bool:
@@ -88,7 +105,7 @@ def _others(pricing: Pricing | None) -> list[str]:
     if pricing is None:
         return []
     return [
-        f"{unit_price(key, charged(pricing, price)).text}/{short}"
+        f"{unit_price(key, discounted_price(pricing, price)).text}/{short}"
         for key, short in _OTHER.items()
         if (price := pricing.price(key))
     ]
@@ -121,7 +138,7 @@ def price_table(pricing: Pricing) -> Sequence[DetailRow | DetailTable]:
                 (
                     Cell(key, "muted"),
                     unit_price(key, price),
-                    unit_price(key, charged(pricing, price)),
+                    unit_price(key, discounted_price(pricing, price)),
                     _unit(key),
                 )
                 for key, price in priced
@@ -179,4 +196,164 @@ def _prices(pricing: Pricing, rule: OverrideRule) -> str:
 
 
 def _text(pricing: Pricing, key: str, price: Decimal) -> str:
-    return f"{unit_price(key, charged(pricing, price)).text}/{unit_of(key)}"
+    return f"{unit_price(key, discounted_price(pricing, price)).text}/{unit_of(key)}"
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedEndpoint:
+    """An endpoint and what it asks; ``quote`` is None when it gives no price.
+
+    ``places`` are the decimal places that totals of this comparison are shown with.
+    """
+
+    row: EndpointRow
+    quote: Quote | None
+    cheapest: Decimal | None = None
+    places: int = 2
+
+    @property
+    def total(self) -> Decimal | None:
+        """USD for the whole request; None when a part of it is unknown."""
+        return None if self.quote is None else self.quote.total
+
+    @property
+    def factor(self) -> Decimal | None:
+        """How many times the cheapest; None without two prices to compare."""
+        if self.total is None or not self.cheapest:
+            return None
+        return self.total / self.cheapest
+
+
+def compare_quotes(rows: Iterable[EndpointRow], usage: Usage) -> tuple[QuotedEndpoint, ...]:
+    """What every endpoint asks for this usage, the cheapest first, those without a price last."""
+    offers = [
+        QuotedEndpoint(
+            row, None if row.endpoint.pricing is None else quote(row.endpoint.pricing, usage)
+        )
+        for row in rows
+    ]
+    totals = [offer.total for offer in offers if offer.total is not None]
+    cheapest = min(totals, default=None)
+    places = _places(totals)
+    compared = (replace(offer, cheapest=cheapest, places=places) for offer in offers)
+    return tuple(sorted(compared, key=_cheapest_first))
+
+
+def _cheapest_first(offer: QuotedEndpoint) -> tuple[bool, Decimal, str]:
+    provider = (offer.row.title or "").casefold()
+    return offer.total is None, offer.total or Decimal(0), provider
+
+
+def _places(totals: Iterable[Decimal]) -> int:
+    """As many places as the smallest total needs for three digits, to align the points."""
+    smallest = min((total for total in totals if total > 0), default=Decimal(1))
+    return min(max(money.CENTS, money.SIGNIFICANT_DIGITS - 1 - smallest.adjusted()), _MOST_PLACES)
+
+
+def parse_tokens(text: str) -> int:
+    """Tokens as people type them: 128000, 128_000, 128k, 1.5m. Raises ValueError with a reason."""
+    cleaned = text.strip().lower().replace(",", "").replace("_", "").replace(" ", "")
+    if not cleaned:
+        return 0
+    match = _AMOUNT.match(cleaned)
+    if match is None:
+        raise ValueError("a number of tokens such as 128000 or 128k")
+    whole, fraction, suffix = match.groups()
+    factor = _SUFFIXES[suffix]
+    digits = fraction or ""
+    tokens, rest = divmod(int(whole + digits) * factor, int(10 ** len(digits)))
+    if rest:
+        raise ValueError("tokens are whole: not a fraction of one")
+    if tokens > MAX_TOKENS:
+        raise ValueError("at most 1,000,000,000,000 tokens")
+    return tokens
+
+
+def parse_when(text: str, now: datetime) -> datetime:
+    """The moment of a request, UTC: "" or "now", "18:30", "sat 18:30" or a date and time.
+
+    A weekday without a date is the next such day, today included. Raises ValueError.
+    """
+    cleaned = text.strip().lower()
+    if cleaned in {"", "now"}:
+        return now
+    day, _, clock = cleaned.rpartition(" ")
+    if day == "" and cleaned[:3] in _DAYS and cleaned.isalpha():
+        day, clock = cleaned, "0"
+    match = _CLOCK.match(clock)
+    if match is None or (day and day[:3] not in _DAYS):
+        return times.parse_moment(text.strip(), now)
+    hour, minute = int(match[1]), int(match[2] or 0)
+    if hour >= _HOURS or minute >= _MINUTES:
+        raise ValueError("a UTC time from 00:00 to 23:59")
+    date = now.date()
+    if day:
+        date += timedelta(days=(_DAYS.index(day[:3]) - now.weekday()) % 7)
+    return datetime.combine(date, time(hour, minute), now.tzinfo)
+
+
+def _total(offer: QuotedEndpoint) -> Cell:
+    if offer.total is None:
+        return cells.NOTHING
+    return Cell(money.usd(offer.total, places=offer.places))
+
+
+def _factor(offer: QuotedEndpoint) -> Cell:
+    if offer.total is not None and offer.total == offer.cheapest:
+        return Cell("cheapest", "good")
+    return cells.NOTHING if offer.factor is None else Cell(f"{offer.factor:,.2f}x", "muted")
+
+
+def rules_text(offer: QuotedEndpoint) -> str | None:
+    """The overrides and the discount that apply, named."""
+    if offer.quote is None:
+        return None
+    return ", ".join(offer.quote.applied) or "base price"
+
+
+OFFER_COLUMNS: tuple[Column[QuotedEndpoint], ...] = (
+    text_column(
+        "provider",
+        "Provider",
+        lambda offer: offer.row.title,
+        18,
+        0,
+        help="who serves the model",
+    ),
+    figure_column(
+        "total",
+        "Total",
+        lambda offer: offer.total,
+        12,
+        1,
+        show=_total,
+        help="USD for the whole request",
+    ),
+    Column(
+        "factor",
+        "Against best",
+        lambda offer, _now: _factor(offer),
+        lambda offer, _now: offer.factor,
+        12,
+        2,
+        right=True,
+        help="how many times the cheapest",
+        kind="number",
+    ),
+    text_column("rules", "Rules applied", rules_text, 26, 3, help="overrides and discount"),
+    replace(
+        text_column(
+            "others",
+            "Not counted",
+            lambda offer: other_prices(offer.row.endpoint.pricing),
+            20,
+            4,
+            help="what else the endpoint charges for",
+        ),
+        cell=lambda offer, _now: other_prices_cell(offer.row.endpoint.pricing),
+        export=lambda offer, _now: other_prices(offer.row.endpoint.pricing),
+    ),
+    text_column(
+        "tag", "Tag", lambda offer: offer.row.endpoint.tag, 20, 5, help="provider and variant"
+    ),
+)

@@ -1,4 +1,7 @@
-"""Models of the catalog: contract "Model with endpoints", extended contract section 7."""
+"""Models and providers of the catalog.
+
+Contract "Model with endpoints"; extended contract section 7.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time
 
-from gwtui.contract.models import Model, ReasoningSupport
+from gwtui.contract.models import Model, Provider, ReasoningSupport
 from gwtui.crud import cells
 from gwtui.crud.columns import count_column, figure_column, moment_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, DetailTable, ReadBy, ResourceSpec, Section
@@ -21,10 +24,22 @@ from gwtui.resources.models.prices import (
     per_million_cell,
     price_table,
 )
-from gwtui.watch.feeds.models import models_feed, user_models_feed
+from gwtui.watch.feeds.models import models_feed, providers_feed, user_models_feed
 
 _NONE = Cell("none", "muted")
+
+
 _SCORES = 400
+
+
+_LINKS = (
+    ("privacy policy", "privacy_policy_url"),
+    ("terms of service", "terms_of_service_url"),
+    ("status page", "status_page_url"),
+)
+
+
+_NONE_GIVEN = Cell("none given", "muted")
 
 
 def trait_rows(model: Model, _now: datetime) -> Sequence[DetailRow]:
@@ -83,6 +98,8 @@ def _defaults(model: Model) -> Cell:
 
 
 _WITHDRAWN_SOON_DAYS = 30
+
+
 _TOP = "at the provider that is used first"
 
 
@@ -292,3 +309,80 @@ USER_MODELS: ResourceSpec[Model] = replace(
     empty="The guardrails on this key leave no model.",
 )
 """The same list, narrowed to what the key in use may call."""
+
+
+def _link(provider: Provider, name: str) -> Cell:
+    return _NONE_GIVEN if cells.is_null(provider, name) else cells.text(getattr(provider, name))
+
+
+def _datacenters(provider: Provider) -> Cell:
+    missing = _NONE_GIVEN if cells.is_null(provider, "datacenters") else cells.NOTHING
+    return cells.words(provider.datacenters, missing)
+
+
+PROVIDER_COLUMNS: tuple[Column[Provider], ...] = (
+    text_column("name", "Name", lambda provider: provider.name, 20, 0, help="display name"),
+    text_column(
+        "slug", "Slug", lambda provider: provider.slug, 18, 1, help="identifier in allow lists"
+    ),
+    text_column(
+        "headquarters",
+        "HQ",
+        lambda provider: provider.headquarters,
+        4,
+        2,
+        help="ISO country of the headquarters",
+    ),
+    text_column(
+        "datacenters",
+        "Data centers",
+        lambda provider: ", ".join(provider.datacenters or ()) or None,
+        18,
+        3,
+        help="ISO countries of the data centers",
+        missing=_datacenters,
+    ),
+    text_column(
+        "status_page",
+        "Status page",
+        lambda provider: provider.status_page_url,
+        30,
+        4,
+        help="where the provider reports its own state",
+        missing=lambda provider: _link(provider, "status_page_url"),
+    ),
+)
+
+
+def _provider_rows(provider: Provider, _now: datetime) -> Sequence[DetailRow]:
+    return [
+        DetailRow("name", cells.text(provider.name)),
+        DetailRow("slug", cells.text(provider.slug)),
+        DetailRow("headquarters", cells.text(provider.headquarters), "ISO country"),
+        DetailRow("data centers", _datacenters(provider), "ISO countries"),
+    ]
+
+
+def _link_rows(provider: Provider, _now: datetime) -> Sequence[DetailRow]:
+    return [DetailRow(label, _link(provider, name)) for label, name in _LINKS]
+
+
+PROVIDERS: ResourceSpec[Provider] = ResourceSpec(
+    id="providers",
+    title="Providers",
+    singular="provider",
+    identity=lambda provider: provider.slug or f"?{provider.name}",
+    name=lambda provider: cells.text(provider.name or provider.slug).text,
+    columns=PROVIDER_COLUMNS,
+    sections=(
+        Section("Identity", _provider_rows),
+        Section("Links", _link_rows),
+        *own_drift_sections(Provider),
+    ),
+    feed=providers_feed,
+    raw=lambda provider: provider.raw,
+    read_by=lambda _provider: ReadBy("gwtui.client.catalog:providers_call"),
+    empty="The gateway lists no provider.",
+    default_sort=("name", False),
+    facets={"country": lambda provider, _now: provider.headquarters or ""},
+)

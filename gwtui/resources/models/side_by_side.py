@@ -11,11 +11,11 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from gwtui.contract.pricing import PRICE_KEYS, Pricing
+from gwtui.contract.models import PRICE_KEYS, Pricing
 from gwtui.crud import cells
 from gwtui.crud.resource import Cell, ResourceSpec
-from gwtui.domain.cells import sort_key
-from gwtui.resources.models.prices import charged, unit_of, unit_price
+from gwtui.domain.cell_values import sort_key
+from gwtui.resources.models.prices import discounted_price, unit_of, unit_price
 from gwtui.watch.feeds.endpoints import EndpointRow
 
 FEWEST, MOST = 2, 6
@@ -28,7 +28,7 @@ _HIGHER = frozenset(
 )
 """Columns whose lowest and highest figure is the best."""
 _NAMES = frozenset({"name", "id", "provider", "model", "model_id", "read", "parameters", "other"})
-"""Columns that stand in the heading, or are told in full below."""
+"""Columns left out: they are in the heading, or shown in full below."""
 _TOKENS = ("prompt", "completion")
 _HAS, _HAS_NOT = Cell("yes", "good"), Cell("no", "muted")
 
@@ -87,7 +87,7 @@ def side_by_side(spec: ResourceSpec[Any], rows: Sequence[Any], now: datetime) ->
 
 
 def _best(column: str, values: Sequence[tuple[int, Any] | None]) -> frozenset[int]:
-    """Where the best value stands; nowhere when all are the same or only one is known."""
+    """The places of the best value; none when all are the same or only one is known."""
     known = [value for value in values if value is not None]
     if column not in _LOWER | _HIGHER or len(set(known)) < FEWEST:
         return frozenset()
@@ -104,7 +104,8 @@ def _prices(pricings: Sequence[Pricing | None]) -> tuple[FigureLine, ...]:
             continue
         both = zip(pricings, prices, strict=True)
         paid = [
-            None if one is None or price is None else charged(one, price) for one, price in both
+            None if one is None or price is None else discounted_price(one, price)
+            for one, price in both
         ]
         shown = tuple(cells.NOTHING if price is None else unit_price(key, price) for price in paid)
         lines.append(FigureLine(f"{key} /{unit_of(key)}", shown, _cheapest(paid)))

@@ -1,14 +1,18 @@
-"""Members of the organization and the workspaces they are in: extended contract section 4."""
+"""People of the organization with their workspaces, and its settings as a list of one.
+
+Extended contract section 4. The settings are for commands; the dashboard edits them in a form.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from gwtui.contract.organization import OrganizationSettings
 from gwtui.crud import cells
-from gwtui.crud.columns import text_column
+from gwtui.crud.columns import flag_column, text_column
 from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ReadBy, ResourceSpec, Section
-from gwtui.crud.schema_drift import drift_sections
+from gwtui.crud.schema_drift import drift_sections, own_drift_sections
 from gwtui.resources.workspaces.view import shown_name
 from gwtui.watch.feeds.organization import (
     Belonging,
@@ -16,6 +20,7 @@ from gwtui.watch.feeds.organization import (
     full_name,
     people_feed,
     places_feed,
+    settings_feed,
     shown_person,
 )
 
@@ -127,4 +132,43 @@ ORGANIZATION: ResourceSpec[PersonRow] = ResourceSpec(
     read_by=lambda _row: ReadBy("gwtui.client.organization:people_call"),
     empty="The organization has no members that this key may see.",
     default_sort=("name", False),
+)
+
+_SETTINGS_COLUMNS: tuple[Column[OrganizationSettings], ...] = (
+    text_column("id", "Organization", lambda one: one.id, 30, 0, help="organization id"),
+    flag_column(
+        "filtered_catalog",
+        "Filtered catalog",
+        lambda one: one.is_filtered_model_catalog_enabled,
+        16,
+        1,
+        "whether members see only the models that their guardrails allow",
+    ),
+)
+
+
+def _settings_rows(one: OrganizationSettings, _now: datetime) -> Sequence[DetailRow]:
+    return [
+        DetailRow("organization", cells.text(one.id)),
+        DetailRow(
+            "filtered catalog",
+            cells.yes_no(one.is_filtered_model_catalog_enabled),
+            "members see only the models that their guardrails allow",
+        ),
+    ]
+
+
+SETTINGS: ResourceSpec[OrganizationSettings] = ResourceSpec(
+    id="settings",
+    title="Settings",
+    singular="organization",
+    identity=lambda one: one.id or "settings",
+    name=lambda _one: "Settings of the organization",
+    columns=_SETTINGS_COLUMNS,
+    sections=(Section("Settings", _settings_rows), *own_drift_sections(OrganizationSettings)),
+    feed=settings_feed,
+    raw=lambda one: one.raw,
+    empty="The gateway gave no settings.",
+    default_sort=("id", False),
+    writes="gwtui.resources.organization.writes:WRITES",
 )

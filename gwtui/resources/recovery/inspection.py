@@ -1,4 +1,4 @@
-"""Which resources are looked into after a lost answer, and how.
+"""Evidence on a write in doubt: what the gateway has now, by resource.
 
 Nothing is sent but reads.
 """
@@ -15,8 +15,8 @@ from gwtui.client.paging import Listing
 from gwtui.contract.guardrails import KeyAssignment, MemberAssignment
 from gwtui.crud.evidence import Evidence, before_of, compared, incomplete, texts
 from gwtui.crud.fields import PlanContext
-from gwtui.crud.recovery import InspectionContext, look_at
-from gwtui.crud.text import Names, named
+from gwtui.crud.plan_text import Names, named
+from gwtui.crud.recovery import InspectionContext, inspect_write
 from gwtui.crud.writes import Writes
 from gwtui.domain.diffs import ABSENT
 from gwtui.local.journal import Journal
@@ -26,7 +26,7 @@ from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
 from gwtui.resources.keys.writes import WRITES as KEYS
 from gwtui.resources.members import writes as members
 from gwtui.resources.organization.writes import WRITES as SETTINGS
-from gwtui.resources.uses import items_soon, people_names, soon
+from gwtui.resources.uses import items_or_none, people_names, value_or_none
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.journal import InDoubtWrite, Inspected, inspected_feed
@@ -48,7 +48,7 @@ DECLARED: tuple[Writes[Any], ...] = (KEYS, WORKSPACES, GUARDRAILS, CREDENTIALS, 
 _DECLARED = {writes.resource: writes for writes in DECLARED}
 
 
-async def look_into(look: InspectionContext) -> Evidence:
+async def find_evidence(look: InspectionContext) -> Evidence:
     """Everything that can be found now. Raises GatewayError."""
     intent = look.intent
     if intent.resource == "generation":
@@ -61,7 +61,7 @@ async def look_into(look: InspectionContext) -> Evidence:
     writes = _DECLARED.get(intent.resource)
     if writes is None:
         return Evidence(intent, (_STRANGE,))
-    return await look_at(look, writes, await _context(look))
+    return await inspect_write(look, writes, await _context(look))
 
 
 async def _context(look: InspectionContext) -> PlanContext:
@@ -69,7 +69,7 @@ async def _context(look: InspectionContext) -> PlanContext:
     client, summary = look.client, look.intent.summary
     names: dict[str, str] = {}
     if "workspace_id" in summary:
-        spaces = await items_soon(client.workspaces.list())
+        spaces = await items_or_none(client.workspaces.list())
         names |= {one.id or "": one.name or "" for one in spaces or ()}
     if "allowed_user_ids" in summary or "creator_user_id" in summary:
         names |= await people_names(client) or {}
@@ -79,7 +79,7 @@ async def _context(look: InspectionContext) -> PlanContext:
 # Which guardrail keys and members have ----------------------------------------------------------
 
 
-async def look_at_assignments(look: InspectionContext) -> Evidence:
+async def inspect_assignments(look: InspectionContext) -> Evidence:
     """Which guardrail each key or member has now. Raises GatewayError."""
     client, intent = look.client, look.intent
     hashes = texts(intent.summary.get("key_hashes"))
@@ -121,15 +121,15 @@ def _held(row: KeyAssignment | MemberAssignment | None, listed: Listing[Any]) ->
 async def _guardrail_names(client: GatewayClient, rails: Iterable[Any]) -> Names:
     wanted = [one for one in dict.fromkeys(rails) if isinstance(one, str) and one]
     found = await asyncio.gather(
-        *(soon(client.guardrails.get(one)) for one in wanted[:_MOST_NAMES])
+        *(value_or_none(client.guardrails.get(one)) for one in wanted[:_MOST_NAMES])
     )
     return {one.id or "": one.name or "" for one in found if one is not None}
 
 
 _SPECIAL: Mapping[str, Callable[[InspectionContext], Awaitable[Evidence]]] = {
-    "assignments": look_at_assignments,
-    "members": members.look_at_members,
-    "budgets": budgets.look_at_budget,
+    "assignments": inspect_assignments,
+    "members": members.inspect_members,
+    "budgets": budgets.inspect_budget,
 }
 """What is no resource by itself."""
 
@@ -145,6 +145,6 @@ def evidence_feed(hub: FeedHub, journal: Journal, plan: str, reach: timedelta) -
 
     async def look(client: GatewayClient, doubt: InDoubtWrite) -> Evidence:
         now = hub.clock.now()
-        return await look_into(InspectionContext(client, doubt.intent, now, reach, doubt.made))
+        return await find_evidence(InspectionContext(client, doubt.intent, now, reach, doubt.made))
 
     return inspected_feed(hub, journal, (plan, f"{reach.total_seconds():.0f}"), look)

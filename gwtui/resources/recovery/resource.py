@@ -7,7 +7,7 @@ from datetime import datetime
 
 from gwtui.crud import cells
 from gwtui.crud.columns import moment_column, text_column
-from gwtui.crud.evidence import why
+from gwtui.crud.evidence import unknown_reason
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section
 from gwtui.local.audit import summary_text
 from gwtui.local.journal import OpenIntent
@@ -24,17 +24,19 @@ def _detail(intent: OpenIntent, name: str) -> str:
 COLUMNS: tuple[Column[OpenIntent], ...] = (
     text_column("what", "Change", lambda one: one.title, 24, 0, help="what was to be done"),
     moment_column("at", "Sent", lambda one: one.at, 10, 1, "when it was sent"),
-    text_column("why", "Why it is in doubt", why, 30, 2, help="why its outcome is not known"),
+    text_column(
+        "why", "Why it is in doubt", unknown_reason, 30, 2, help="why its outcome is not known"
+    ),
     text_column("action", "Action", lambda one: one.action, 20, 3, help="which action it was"),
     text_column("profile", "Profile", lambda one: one.profile, 12, 4, help="which gateway"),
     text_column("user", "By", lambda one: _detail(one, "user"), 12, 5, help="who sent it"),
 )
 
 
-def _doubt(intent: OpenIntent, now: datetime) -> Sequence[DetailRow]:
+def _write_rows(intent: OpenIntent, now: datetime) -> Sequence[DetailRow]:
     return [
         cells.moment_row("sent", intent.at, now),
-        DetailRow("in doubt", cells.prose(why(intent), _LONG)),
+        DetailRow("in doubt", cells.prose(unknown_reason(intent), _LONG)),
         DetailRow("profile", cells.text(intent.profile)),
         DetailRow("gateway", cells.text(intent.gateway)),
         DetailRow("by", cells.text(_detail(intent, "user"))),
@@ -43,8 +45,8 @@ def _doubt(intent: OpenIntent, now: datetime) -> Sequence[DetailRow]:
     ]
 
 
-def _wanted(intent: OpenIntent, _now: datetime) -> Sequence[DetailRow]:
-    return [*wanted_rows(intent), *_sent(intent)]
+def _intended(intent: OpenIntent, _now: datetime) -> Sequence[DetailRow]:
+    return [*intended_rows(intent), *_sent(intent)]
 
 
 def _sent(intent: OpenIntent) -> Sequence[DetailRow]:
@@ -52,7 +54,7 @@ def _sent(intent: OpenIntent) -> Sequence[DetailRow]:
     return [DetailRow("request", cells.prose(text, _LONG))] if text else []
 
 
-def wanted_rows(intent: OpenIntent) -> Sequence[DetailRow]:
+def intended_rows(intent: OpenIntent) -> Sequence[DetailRow]:
     """What was to be changed, field by field."""
     rows = [
         DetailRow("resource", cells.text(intent.resource)),
@@ -74,7 +76,7 @@ DOUBTS: ResourceSpec[OpenIntent] = ResourceSpec(
     identity=lambda one: one.id,
     name=lambda one: cells.text(one.title).text,
     columns=COLUMNS,
-    sections=(Section("What is in doubt", _doubt), Section("What was wanted", _wanted)),
+    sections=(Section("What is in doubt", _write_rows), Section("What was wanted", _intended)),
     feed=lambda hub, _scope: in_doubt_feed(hub),
     raw=lambda one: dict(one.details),
     empty="Of every write from this machine it is known what became of it.",

@@ -40,11 +40,11 @@ _ORDER: tuple[RotationStage, ...] = (
     "not made",
     "forgotten",
 )
-"""What asks for somebody comes first."""
+"""The order of the stages: those that need an action first."""
 
 
 def stage_cell(row: RotationRow) -> Cell:
-    """How it stands, in a word."""
+    """The stage, in a word."""
     return Cell(row.status.stage, _TONES.get(row.status.stage, "muted"))
 
 

@@ -14,11 +14,11 @@ from gwtui.client.inference import Inference
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.models import Endpoint
 from gwtui.contract.routing import ProviderPreferences
+from gwtui.domain.lookup import among
 from gwtui.domain.money import usd
-from gwtui.domain.route_order import names, pinned_to
+from gwtui.domain.route_order import pinned_to, slug_names
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.suggestions import among
-from gwtui.resources.tries.plan import ON_COMMAND_LINE, CapWays, TryPlan, cap_problem
+from gwtui.resources.tries.plan import ON_COMMAND_LINE, CapAdvice, TryPlan, cap_problem
 
 LEAST, MOST = 2, 4
 """How many answers are compared."""
@@ -89,7 +89,7 @@ def endpoint_contenders(
 def pinned_contender(
     request: ChatRequest, name: str, endpoint: Endpoint, others: Iterable[Endpoint]
 ) -> Contender:
-    """The request at one endpoint. Raises ComparisonError for one that cannot be meant alone."""
+    """The request at one endpoint. Raises ComparisonError where it cannot be pinned to it."""
     pinned = pinned_to(endpoint, others)
     if pinned is None:
         raise ComparisonError(f"nothing in a request means {name} alone")
@@ -102,7 +102,7 @@ def model_contender(request: ChatRequest, model: str) -> Contender:
 
 
 def comparison_problem(
-    plans: Sequence[TryPlan], max_cost: Decimal | None, ways: CapWays = ON_COMMAND_LINE
+    plans: Sequence[TryPlan], max_cost: Decimal | None, ways: CapAdvice = ON_COMMAND_LINE
 ) -> str | None:
     """Why nothing is to be sent at this maximum of all together, in USD; None when it may be."""
     if max_cost is None:
@@ -125,7 +125,7 @@ def _check_count(count: int) -> None:
 
 
 def _preferences(model: str, endpoints: Sequence[Endpoint], entry: str) -> ProviderPreferences:
-    meant = [endpoint for endpoint in endpoints if names(entry, endpoint)]
+    meant = [endpoint for endpoint in endpoints if slug_names(entry, endpoint)]
     if not meant:
         tags = [endpoint.tag for endpoint in endpoints if endpoint.tag]
         raise ComparisonError(f"{model} has no endpoint {entry}{among(entry, tags)}")
@@ -154,7 +154,7 @@ class Comparison:
 
     @property
     def cost(self) -> Decimal | None:
-        """What all together cost as far as the service told, in USD; None while it told nothing."""
+        """The known cost of all together, in USD; None while none is known."""
         told = [one.answer.cost for one in self.compared if one.answer.cost is not None]
         return sum(told, Decimal(0)) if told else None
 

@@ -1,13 +1,17 @@
-"""The form of a request to be tried. Bounds are those of the contract's own requests."""
+"""The forms of a request to be tried and of one to be compared, and the keys to send it with.
+
+A key is one of this run, of the environment, sealed here, or typed; trying stores none. Bounds are
+those of the contract's own requests.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from gwtui.contract.chat import ChatRequest, Temperature, Text, TokenCount
@@ -25,16 +29,70 @@ from gwtui.crud.form import (
     MultiPickField,
     SecretField,
     TextAreaField,
+    no_choices,
 )
 from gwtui.crud.resource import Cell
 from gwtui.domain.known_secrets import Secret
 from gwtui.domain.money import usd
-from gwtui.resources.tries.facts import key_hash
-from gwtui.resources.tries.keys import TYPED, KeySource
-from gwtui.resources.tries.plan import DEFAULT_MAX_COST, CapWays
+from gwtui.domain.safe_text import safe_line
+from gwtui.local.sealed_keys import SealedKey
+from gwtui.local.tokens import TRY_KEY_VARIABLE
+from gwtui.resources.session import TryMemory
+from gwtui.resources.tries.plan import DEFAULT_MAX_COST, CapAdvice, key_hash
+
+TYPED = "typed"
+"""The source that is no key yet: one is typed."""
+_SEALED = "sealed:"
+_KEY_NAME = 40
+
+
+@dataclass(frozen=True, slots=True)
+class KeySource:
+    """A key that is at hand; ``label`` is fit to be shown, ``value`` None for one to be typed."""
+
+    id: str
+    label: str
+    value: Secret | None = None
+
+    @property
+    def hash(self) -> str | None:
+        """By which the gateway knows the key."""
+        return None if self.value is None else key_hash(self.value)
+
+
+_TO_BE_TYPED = KeySource(TYPED, "type it here")
+
+
+def key_sources(memory: TryMemory, sealed: Iterable[SealedKey]) -> tuple[KeySource, ...]:
+    """Every key at hand, the newest first, then the one to be typed."""
+    return (*_at_hand(memory, sealed), _TO_BE_TYPED)
+
+
+def new_key_sources(name: str, value: Secret) -> tuple[KeySource, ...]:
+    """A key that was made just now, before it is stored anywhere, and one to be typed."""
+    return (KeySource("made", f"new key {safe_line(name, _KEY_NAME)}", value), _TO_BE_TYPED)
+
+
+def _at_hand(memory: TryMemory, sealed: Iterable[SealedKey]) -> Iterator[KeySource]:
+    if memory.typed is not None:
+        yield KeySource("before", "the one typed before", memory.typed)
+    for key in sorted(sealed, key=lambda each: each.made_at, reverse=True):
+        name = safe_line(key.name or key.label.key_hash, _KEY_NAME)
+        yield KeySource(f"{_SEALED}{key.id}", f"new key {name}, sealed here", key.value)
+    if memory.given is not None:
+        yield KeySource("environment", f"that of {TRY_KEY_VARIABLE}", memory.given)
+
+
+def initial_source(sources: Sequence[KeySource], wanted: str | None) -> KeySource:
+    """The source that a form begins with: the key of the hash ``wanted``, else the first."""
+    if wanted is None:
+        return sources[0]
+    return next((each for each in sources if each.hash == wanted), sources[-1])
+
 
 DEFAULT_MAX_TOKENS = 512
-IN_FORM = CapWays(
+
+IN_FORM = CapAdvice(
     "leave the field empty to send it all the same",
     "ask for fewer tokens, shorten the prompt, or raise the maximum",
 )
@@ -106,10 +164,10 @@ def try_form(
     initial: Mapping[str, Any],
     wanted: TriedKey | None = None,
 ) -> FormSpec:
-    """The form; ``initial`` are values by field, ``wanted`` the key that is meant."""
+    """The form; ``initial`` are values by field, ``wanted`` the key of the selected row."""
 
     def check(request: TryForm) -> Sequence[Problem]:
-        return lacking_key(sources, request.key_from, request.key)
+        return missing_key_problems(sources, request.key_from, request.key)
 
     return FormSpec(
         title="Try a request",
@@ -156,7 +214,7 @@ def key_fields(sources: Sequence[KeySource], wanted: TriedKey | None) -> Sequenc
         source = known[value].value
         return None if source is None else _whose(source, wanted)
 
-    def about_key(value: SecretStr, values: Mapping[str, Any], _facts: Facts) -> Cell | None:
+    def about_key(value: Secret, values: Mapping[str, Any], _facts: Facts) -> Cell | None:
         chosen = known[values.get("key_from", TYPED)]
         if chosen.value is not None:
             return Cell(f"not used: {chosen.label} is", "warn")
@@ -169,14 +227,16 @@ def key_fields(sources: Sequence[KeySource], wanted: TriedKey | None) -> Sequenc
     return (ChoiceField("key_from", "Key", options=options, preview=about_source), value)
 
 
-def lacking_key(sources: Sequence[KeySource], key_from: str, key: Secret | None) -> list[Problem]:
-    """That a key must be typed, where none is at hand."""
+def missing_key_problems(
+    sources: Sequence[KeySource], key_from: str, key: Secret | None
+) -> list[Problem]:
+    """The problem that a key must be typed, where the source has none."""
     at_hand = any(source.id == key_from and source.value is not None for source in sources)
     return [] if at_hand or key is not None else [Problem("key", "type or paste the key to try")]
 
 
 def _whose(key: Secret, wanted: TriedKey | None) -> Cell | None:
-    """Whether it is the value of the key that is meant: the gateway knows a key by its hash."""
+    """Whether it is the value of the selected row's key, by its hash."""
     if wanted is None:
         return None
     if key_hash(key) == wanted.hash:
@@ -196,3 +256,33 @@ _BOUNDS = (
     FormField("stream", "Piece by piece", "switch"),
     FormField("max_cost", "Maximum cost", "usd", preview=_cap),
 )
+
+_ELSEWHERE = frozenset({"model", "only", "stream"})
+"""Fields of a try that are no question here: the rows say where, and answers always stream."""
+KEPT_TO_COMPARE = tuple(name for name in KEPT if name not in _ELSEWHERE)
+_TITLE = 70
+
+
+class CompareForm(TryForm):
+    """A request whose answers are compared, as a form fills it in; the maximum is that of all."""
+
+    at_once: bool = Field(True, description="send them all at the same time, else in turn")
+
+
+def compare_form(
+    sources: Sequence[KeySource], model: str, names: Sequence[str], initial: Mapping[str, Any]
+) -> FormSpec:
+    """The form; ``names`` are those that answer, ``initial`` values by field."""
+    begun = {**initial, "model": model, "only": None, "stream": True, "at_once": True}
+    whole = try_form(sources, no_choices, no_choices, begun)
+    groups = [_without(group) for group in whole.groups]
+    groups[-1] = replace(
+        groups[-1], fields=(*groups[-1].fields, FormField("at_once", "All at once", "switch"))
+    )
+    title = safe_line(f"Compare {', '.join(names)}", _TITLE)
+    return replace(whole, title=title, model=CompareForm, fields=tuple(groups), submit="Send them")
+
+
+def _without(group: FieldGroup) -> FieldGroup:
+    fields = tuple(field for field in group.fields if field.name not in _ELSEWHERE)
+    return replace(group, fields=fields)

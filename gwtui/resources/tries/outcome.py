@@ -27,9 +27,7 @@ from gwtui.domain.money import grouped, usd
 from gwtui.domain.request_cost import RequestCost
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.guardrails.effect import endpoint_title
-from gwtui.resources.tries.facts import TryFacts
-from gwtui.resources.tries.plan import TryPlan, why_excluded
-from gwtui.resources.tries.reckoning import reckoned_chat
+from gwtui.resources.tries.plan import TryFacts, TryPlan, exclusion_reasons, expected_chat_cost
 
 _MESSAGE = 400
 _NAME = 60
@@ -57,7 +55,7 @@ _ON_SCREEN: Mapping[RefusalKind, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class TryOutcome:
     """A request through a key, as far as it is known what came of it.
 
     ``reckoned`` is what the prices give. ``error`` refused it or broke it off, ``cancelled`` is the
@@ -93,7 +91,7 @@ class Tried:
 
     @property
     def cost(self) -> Decimal | None:
-        """What it cost in USD, as the service tells; None when it did not."""
+        """What it cost in USD, as the service says; None when unknown."""
         if self.answer.cost is not None:
             return self.answer.cost
         if self.generation is not None:
@@ -103,20 +101,22 @@ class Tried:
 
     @property
     def redactions(self) -> tuple[str, ...]:
-        """The labels that stand in the place of what filters took out."""
+        """The labels that replace what filters took out."""
         verdict = verdict_of(self.answer.metadata)
         found = [label for stage in (verdict.stages if verdict else ()) for label in _labels(stage)]
         return tuple(dict.fromkeys(found))
 
 
-def answered(plan: TryPlan, answer: ChatAnswer, facts: TryFacts, moment: datetime) -> Tried:
+def answered_outcome(
+    plan: TryPlan, answer: ChatAnswer, facts: TryFacts, moment: datetime
+) -> TryOutcome:
     """What came of a request that was answered, in part or as a whole."""
     names = {one.id: one.name for one in facts.key.bound if one.id and one.name}
-    reckoned = reckoned_chat(facts, answer, moment)
-    return Tried(plan, answer, reckoned, answer.error, names=names)
+    reckoned = expected_chat_cost(facts, answer, moment)
+    return TryOutcome(plan, answer, reckoned, answer.error, names=names)
 
 
-def headline(tried: Tried) -> Cell:
+def headline(tried: TryOutcome) -> Cell:
     """In one sentence what came of it."""
     if tried.cancelled:
         return Cell(f"Cancelled: the connection is closed. {_cancelled_cost(tried)}", "warn")
@@ -128,7 +128,7 @@ def headline(tried: Tried) -> Cell:
     return Cell("✓ Answered, up to the maximum of tokens" if full else "✓ Answered", "good")
 
 
-def _failure(tried: Tried, error: GatewayError) -> Cell:
+def _failure(tried: TryOutcome, error: GatewayError) -> Cell:
     if tried.blocked:
         return Cell("✓ Blocked: the guardrail did its work, nothing was sent to a model", "good")
     if tried.answer.text or tried.answer.reasoning:
@@ -138,7 +138,7 @@ def _failure(tried: Tried, error: GatewayError) -> Cell:
 
 
 def refusal_lines(error: GatewayError) -> Iterator[Cell]:
-    """Why it was refused, what else the service tells of it, and what to do."""
+    """Why it was refused, further details of the service, and what to do."""
     yield Cell(_message(error))
     for detail in refusal_details(error):
         yield Cell(safe_line(detail, _MESSAGE), "muted")
@@ -158,7 +158,7 @@ def _message(error: GatewayError) -> str:
     return safe_line(error.message, _MESSAGE)
 
 
-def _cancelled_cost(tried: Tried) -> str:
+def _cancelled_cost(tried: TryOutcome) -> str:
     if tried.cost is not None:
         return f"It cost {usd(tried.cost)}."
     most = tried.plan.most_cost
@@ -169,7 +169,7 @@ def _cancelled_cost(tried: Tried) -> str:
 # Figures ------------------------------------------------------------------------------------------
 
 
-def _figures(tried: Tried, _now: datetime) -> Sequence[DetailRow]:
+def _figures(tried: TryOutcome, _now: datetime) -> Sequence[DetailRow]:
     answer = tried.answer
     figures = [
         DetailRow("generation", cells.text(tried.generation_id), _look(tried)),
@@ -194,11 +194,11 @@ def _figures(tried: Tried, _now: datetime) -> Sequence[DetailRow]:
     return rows
 
 
-def _look(tried: Tried) -> str:
+def _look(tried: TryOutcome) -> str:
     return "Enter opens it" if tried.generation_id else ""
 
 
-def _rule(tried: Tried) -> str:
+def _rule(tried: TryOutcome) -> str:
     reckoned, usage = tried.reckoned, tried.answer.usage
     if usage is not None and usage.is_byok:
         details = usage.cost_details
@@ -245,7 +245,7 @@ def _tokens(answer: ChatAnswer) -> Cell:
 # Guardrails ---------------------------------------------------------------------------------------
 
 
-def _guardrails(tried: Tried, _now: datetime) -> Sequence[DetailRow]:
+def _guardrails(tried: TryOutcome, _now: datetime) -> Sequence[DetailRow]:
     if tried.blocked:
         return [DetailRow("verdict", Cell("block", "good"), "as it should")]
     verdict = verdict_of(tried.answer.metadata)
@@ -260,13 +260,13 @@ def _guardrails(tried: Tried, _now: datetime) -> Sequence[DetailRow]:
     return rows
 
 
-def _stage(stage: PipelineStage, tried: Tried) -> str:
+def _stage(stage: PipelineStage, tried: TryOutcome) -> str:
     name = tried.names.get(stage.guardrail_id or "")
     return safe_line(name or stage.guardrail_id or stage.name or "a step", _NAME)
 
 
 def _labels(stage: PipelineStage) -> list[str]:
-    """What stands for redacted text, wherever a stage tells it."""
+    """The labels that replace redacted text, wherever a stage has them."""
     return list(_found_labels(stage.data, 8))
 
 
@@ -285,7 +285,7 @@ def _found_labels(value: Any, depth: int) -> Iterator[str]:
 # Endpoints ----------------------------------------------------------------------------------------
 
 
-def _endpoints(tried: Tried, _now: datetime) -> Sequence[DetailRow]:
+def _endpoints(tried: TryOutcome, _now: datetime) -> Sequence[DetailRow]:
     plan, provider = tried.plan, tried.answer.provider
     failed = _failed(tried)
     rows: list[DetailRow] = []
@@ -309,7 +309,9 @@ def _endpoints(tried: Tried, _now: datetime) -> Sequence[DetailRow]:
     if provider and not served:
         name = f"✓ {safe_line(provider, _NAME)}"
         rows.insert(0, DetailRow(name, Cell("served it, which the plan did not see", "warn")))
-    rows += [_row("✗", out.endpoint, Cell(", ".join(why_excluded(out)))) for out in plan.excluded]
+    rows += [
+        _row("✗", out.endpoint, Cell(", ".join(exclusion_reasons(out)))) for out in plan.excluded
+    ]
     rows += [
         DetailRow("not known", Cell(safe_line(gap, _MESSAGE), "warn")) for gap in plan.not_read
     ]
@@ -320,8 +322,8 @@ def _row(sign: str, endpoint: Endpoint, value: Cell, note: str = "") -> DetailRo
     return DetailRow(f"{sign} {endpoint_title(endpoint)}", value, note)
 
 
-def _failed(tried: Tried) -> Mapping[str | None, str]:
-    """Providers that were asked in vain -> what they answered."""
+def _failed(tried: TryOutcome) -> Mapping[str | None, str]:
+    """Providers that failed -> what they answered."""
     told = tried.answer.metadata
     return {
         one.provider: str(one.status)
@@ -330,14 +332,14 @@ def _failed(tried: Tried) -> Mapping[str | None, str]:
     }
 
 
-SECTIONS: Sequence[Section[Tried]] = (
+SECTIONS: Sequence[Section[TryOutcome]] = (
     Section("Figures", _figures),
     Section("Guardrails", _guardrails),
     Section("Endpoints", _endpoints),
 )
 
 
-def words_of_plan(plan: TryPlan) -> str:
+def plan_summary(plan: TryPlan) -> str:
     """How many endpoints are left, and what it may cost, before it is sent."""
     left = len({id(each.attempt.endpoint) for each in plan.order})
     return f"{left} of {plan.total} endpoints left · at most {usd(plan.most_cost)}"

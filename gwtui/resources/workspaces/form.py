@@ -1,4 +1,7 @@
-"""The forms of a workspace. Rules come from the request models; here is what values mean."""
+"""The fields and forms of a workspace: contract "Workspace"; extended contract section 2.
+
+Bounds and choices come from the request models; here is what a field is called and how it reads.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,8 @@ from gwtui.contract.workspaces import (
     Workspace,
     slug_of,
 )
+from gwtui.crud import fields
+from gwtui.crud.fields import Field, Fields, Format, PlanContext
 from gwtui.crud.form import (
     Facts,
     FieldGroup,
@@ -26,20 +31,45 @@ from gwtui.crud.form import (
     PickOption,
     TextAreaField,
 )
+from gwtui.crud.plan_text import quoted
 from gwtui.crud.resource import Cell
-from gwtui.crud.text import quoted
 from gwtui.domain.money import compact_int, percent
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources import choices
-from gwtui.resources.workspaces.fields import FIELDS
 
 _LOGGING = "is_observability_io_logging_enabled"
+
 _SORT = {
     "price": "the cheapest first",
     "throughput": "the fastest output first",
     "latency": "the quickest answer first",
     "exacto": "the most accurate with tools first",
 }
+
+
+def _share(value: Any, _context: PlanContext) -> str:
+    return percent(value, places=2)
+
+
+def _field(name: str, label: str, format: Format = fields.text, empty: str = "none") -> Field:
+    # An empty text or list means the same as none.
+    return Field(name, label, format, empty, blank=("", []))
+
+
+FIELDS = Fields(
+    _field("name", "Name"),
+    _field("slug", "Slug"),
+    _field("description", "Description"),
+    _field("default_text_model", "Default text model", empty="none: requests must name one"),
+    _field("default_image_model", "Default image model", empty="none: requests must name one"),
+    _field("default_provider_sort", "Provider order", empty="the gateway's own"),
+    _field("is_observability_io_logging_enabled", "Private I/O logging", fields.on_off),
+    _field("io_logging_sampling_rate", "Share logged", _share),
+    _field("io_logging_api_key_ids", "Keys logged", fields.texts, "every key"),
+    _field("is_observability_broadcast_enabled", "Broadcast", fields.on_off),
+    _field("is_data_discount_logging_enabled", "Data discount logging", fields.on_off),
+    _field("disabled_server_tools", "Server tools off", fields.texts),
+)
 
 
 def create_form(context: FormContext) -> FormSpec:

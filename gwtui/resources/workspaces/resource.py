@@ -13,7 +13,7 @@ from gwtui.resources.workspaces.view import (
     SECTIONS,
     active_keys_cell,
     budget_cell,
-    logging_word,
+    logging_label,
     members_cell,
     or_not_set,
     shown_name,
@@ -80,10 +80,10 @@ COLUMNS: tuple[Column[WorkspaceRow], ...] = (
         "logging",
         "Logging",
         lambda row, _now: Cell(
-            logging_word(row.workspace),
+            logging_label(row.workspace),
             "plain" if row.workspace.is_observability_io_logging_enabled else "muted",
         ),
-        lambda row, _now: logging_word(row.workspace),
+        lambda row, _now: logging_label(row.workspace),
         10,
         5,
         help="private logging and the share of requests it keeps",
@@ -156,5 +156,5 @@ WORKSPACES: ResourceSpec[WorkspaceRow] = ResourceSpec(
     read_by=lambda row: ReadBy("gwtui.client.workspaces:workspace_call", (row.identity,)),
     empty="No workspace is visible to this key; a management key sees every one.",
     default_sort=("name", False),
-    facets={"logging": lambda row, _now: logging_word(row.workspace)},
+    facets={"logging": lambda row, _now: logging_label(row.workspace)},
 )

@@ -52,7 +52,7 @@ def tightest(row: WorkspaceRow) -> BudgetUse | None:
 
 
 def share_tone(share: Decimal) -> Tone:
-    """How a spent share stands."""
+    """The tone of a spent share."""
     if share >= 1:
         return "bad"
     return "warn" if share >= NEAR_LIMIT else "plain"
@@ -106,11 +106,11 @@ _READING = Cell("reading…", "muted")
 
 
 def or_not_set(space: Workspace, name: str) -> Cell:
-    """A setting; null is said in words, a missing one is unknown."""
+    """A setting; null is "not set", a missing one is unknown."""
     return _NOT_SET if cells.is_null(space, name) else cells.text(getattr(space, name))
 
 
-def logging_word(space: Workspace) -> str:
+def logging_label(space: Workspace) -> str:
     """Whether requests are logged privately, and which share of them."""
     if space.is_observability_io_logging_enabled is None:
         return cells.DASH

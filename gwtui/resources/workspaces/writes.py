@@ -12,13 +12,12 @@ from gwtui.contract.keys import ApiKey, is_active
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan
-from gwtui.crud.text import count, quoted, several
+from gwtui.crud.plan_text import count, quoted, several
 from gwtui.crud.writes import Create, Delete, Update, Writes
 from gwtui.domain.money import usd
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.uses import Uses, WorkspaceContents, workspace_contents, workspace_uses
-from gwtui.resources.workspaces.fields import FIELDS
-from gwtui.resources.workspaces.form import create_form, edit_form
+from gwtui.resources.workspaces.form import FIELDS, create_form, edit_form
 from gwtui.watch.feeds.workspaces import DEFAULT_SLUG, default_workspace_id
 
 T = TypeVar("T")
@@ -88,7 +87,7 @@ def _delete_effects(
 
 
 class _WorkspaceWrites(Writes[Workspace]):
-    """Deleting a workspace: active keys stand in its way, the default one wants a confirmation."""
+    """Writes of a workspace: active keys prevent deleting it, the default one is confirmed."""
 
     def plan_delete(self, fresh: Workspace, context: PlanContext, around: Any = None) -> Plan[None]:
         """One DELETE. ``around`` is an WorkspaceSurroundings; ``fresh`` has an id."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from gwtui.resources.activity.resource import OTHERS, Ranked
+from gwtui.resources.activity import OTHERS, Ranked
 from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.organization.resource import ORGANIZATION
 from gwtui.ui.actions.context import ActionContext, Handler

@@ -68,7 +68,7 @@ class AlertRuleScreen(FormScreen[str]):
 
     def __init__(self, spec: FormSpec, facts: Facts, submit: Submit[str], trial: Try) -> None:
         super().__init__(spec, facts, submit)
-        self._trial = trial
+        self._ready_try = trial
         self._tried: AlertRule | None = None
         self._found = Cell("")
 
@@ -90,7 +90,7 @@ class AlertRuleScreen(FormScreen[str]):
     async def _look_back(self, rule: AlertRule) -> None:
         await asyncio.sleep(_TYPING)
         try:
-            async for found in self._trial(rule):
+            async for found in self._ready_try(rule):
                 self._found = preview_cell(found, rule)
                 self._show_message()
         except HistoryError as error:
@@ -302,7 +302,7 @@ async def delete(context: ActionContext[RuleRow]) -> None:
     )
     if agreed and await _saved(context, alerts, lambda: remove_rule(alerts.place.rules, row.id)):
         if not row.built_in:
-            context.tell_removed()
+            context.expect_removed()
         context.app.say(f"Rule “{name}” {'reset' if row.built_in else 'deleted'}")
 
 

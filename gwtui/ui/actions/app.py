@@ -104,13 +104,13 @@ async def refresh(context: ActionContext) -> None:
 
 async def switch_profile(context: ActionContext) -> None:
     """Choose a profile; with a name typed behind the command, go straight there."""
-    from gwtui.ui.profile_switch import Switching  # noqa: PLC0415 - few switch
+    from gwtui.ui.profile_switch import ProfileSwitch  # noqa: PLC0415 - few switch
 
     app = context.app
     if app.targets is None:
         app.say("There are no profiles to switch to here", severity="warning")
     else:
-        await Switching(app, app.targets).run(context.argument)
+        await ProfileSwitch(app, app.targets).run(context.argument)
 
 
 async def choose_theme(context: ActionContext) -> None:

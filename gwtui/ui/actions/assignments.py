@@ -15,9 +15,9 @@ from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.request import RequestModel
 from gwtui.crud.form import Facts, FormSpec, MultiPickField, PickOption
 from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown, bundle_alike
+from gwtui.crud.plan_text import NAME_LIMIT, Names, count, named, several
 from gwtui.crud.resource import Cell
-from gwtui.crud.text import NAME_LIMIT, Names, count, named, several
-from gwtui.crud.undo import each_back
+from gwtui.crud.undo import undo_each
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.assignments.writes import (
     KEYS,
@@ -33,15 +33,15 @@ from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.links import say_not_made
 from gwtui.ui.actions.writing import (
     confirm,
-    confirm_and_tell,
+    confirm_and_report,
     covered,
     execute,
     execute_all,
     plain_facts,
     read_again,
     refresh,
-    say_done,
-    tell_lost,
+    report_done,
+    report_unknown,
 )
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import FindScreen
@@ -73,19 +73,19 @@ async def assign(kind: AssignmentKind, context: ActionContext[GuardrailRow]) -> 
     bindings = (await bindings_feed(context.app.hub).refresh()).value or Bindings()
     if covered(context):
         return
-    assigning = _Assigning(context, kind, fresh, bindings)
+    assigning = _AssignmentFlow(context, kind, fresh, bindings)
     title = f"Assign guardrail {shown_name(row)} to {kind.noun}s"
     form = FormScreen(assigning.form(title), plain_facts(context), assigning.submit)
     match await context.app.push_screen_wait(form):
         case Applied(number):
             done = f"Guardrail {shown_name(row)} assigned to {count(number, kind.noun)}"
-            say_done(context, done)
+            report_done(context, done)
         case None:
             return
     await refresh(context, FEEDS)
 
 
-class _Assigning:
+class _AssignmentFlow:
     """One form that assigns one guardrail; knows what each key or member holds now."""
 
     def __init__(
@@ -223,7 +223,7 @@ async def _pick_and_assign(context: ActionContext, kind: AssignmentKind, called:
         return
     names = {identity: display_name(row) for identity, row in known.items()}
     plan = plan_assign(kind, fresh, called, kind.current(bindings), names)
-    await confirm_and_tell(context, plan, "Assign", f"{name} assigned to {chosen}", FEEDS)
+    await confirm_and_report(context, plan, "Assign", f"{name} assigned to {chosen}", FEEDS)
 
 
 async def _pick(
@@ -265,18 +265,18 @@ async def unassign(context: ActionContext) -> None:
     if covered(context) or not plans:
         return
     title = f"Take guardrails away in {len(plans)} requests"
-    shown = plans[0] if len(plans) == 1 else bundle_alike(title, plans, each_back(plans))
+    shown = plans[0] if len(plans) == 1 else bundle_alike(title, plans, undo_each(plans))
     confirmation = await confirm(context, shown, "Take it away")
     if confirmation is None:
         return
     outcome = await execute_all(context, confirmation, lambda plan: plan.title)
     match outcome:
         case Applied(numbers):
-            say_done(context, f"{count(sum(numbers), 'assignment')} taken away")
+            report_done(context, f"{count(sum(numbers), 'assignment')} taken away")
         case Refused(error):
             app.say(safe_line(error.message, 300), severity="error")
         case Unknown():
-            await tell_lost(context, outcome, "The answer was lost")
+            await report_unknown(context, outcome, "The answer was lost")
     await refresh(context, FEEDS)
 
 

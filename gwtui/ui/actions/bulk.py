@@ -12,7 +12,7 @@ from gwtui.crud.bulk import BulkOperation, BulkPlan, BulkRun, BulkWrites, plan_m
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import FormField, FormSpec
 from gwtui.crud.plan import Applied, Outcome
-from gwtui.crud.text import Names, count
+from gwtui.crud.plan_text import Names, count
 from gwtui.domain.diffs import same
 from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.actions.writing import (
@@ -21,7 +21,7 @@ from gwtui.ui.actions.writing import (
     facts_for,
     form_context,
     refresh,
-    say_done,
+    report_done,
     send_one,
 )
 from gwtui.ui.commands import key_of
@@ -31,7 +31,7 @@ from gwtui.ui.in_doubt_writes import route_to
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from gwtui.ui.screens.dialogs import NoticeScreen
 from gwtui.ui.screens.resource import ResourceScreen
-from gwtui.ui.widgets.header import whose
+from gwtui.ui.widgets.frame import gateway_label
 
 _OFF, _ON = "disable", "enable"
 
@@ -164,7 +164,7 @@ async def carry_out(
         if confirmation is None:
             break
         run = BulkRun(bulk, confirmation, partial(send_one, context))
-        answer = await _send_and_tell(context, run, done)
+        answer = await _send_and_report(context, run, done)
         lost = run.lost if answer == "look" else None
         sent = Sent("" if lost is None else route_to(lost.part.plan.id))
         # What was refused was not applied: it is planned, shown and agreed to anew.
@@ -174,12 +174,12 @@ async def carry_out(
     return sent
 
 
-async def _send_and_tell(context: ActionContext, run: BulkRun, done: str) -> Next:
+async def _send_and_report(context: ActionContext, run: BulkRun, done: str) -> Next:
     """Send what was agreed to and say what became of it; what the person wants next."""
     session, bulk = context.app.session, run.bulk
     answer: Next = "resume"
     while answer == "resume":
-        screen = ProgressScreen(run, whose(context.app))
+        screen = ProgressScreen(run, gateway_label(context.app))
         answer = await context.app.push_screen_wait(screen)
     if session is not None:
         session.executor.undo.add_many(bulk.plan, run.carried_out)
@@ -187,9 +187,9 @@ async def _send_and_tell(context: ActionContext, run: BulkRun, done: str) -> Nex
         context.screen.table.unmark(part.identity for part, _ in run.carried_out)
     said = f"{count(len(run.carried_out), bulk.operation.noun)} {done}"
     if run.complete:
-        say_done(context, said)
+        report_done(context, said)
     elif run.carried_out:
-        say_done(context, f"{said}; {run.summary()}")
+        report_done(context, f"{said}; {run.summary()}")
     await refresh(context, *feeds_of(context))
     return answer
 

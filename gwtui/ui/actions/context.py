@@ -6,11 +6,12 @@ Handlers, screens and the frame import the app's protocols from here; the app im
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import tzinfo
 from typing import TYPE_CHECKING, Any, Generic, Protocol
 
 from typing_extensions import TypeVar  # typing's own has no default yet
+
+from gwtui.records import dataclass
 
 if TYPE_CHECKING:
     from textual import events
@@ -297,8 +298,8 @@ class ActionContext(Generic[T]):
         selected = () if self.target is None else (self.target,)
         return self.marked or selected
 
-    def tell_removed(self, *others: str | None) -> None:
-        """What was chosen is removed by this program, ``others`` too: its list need not say so."""
+    def expect_removed(self, *others: str | None) -> None:
+        """Let the list know that what was chosen, and ``others``, are removed by this program."""
         known = () if self.spec is None else map(self.spec.identity, self.chosen)
         self.screen.expect_gone(filter(None, (*known, *others)))
 

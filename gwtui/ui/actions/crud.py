@@ -16,19 +16,19 @@ from gwtui.contract.request import RequestModel
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import Facts, FormSpec
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused
+from gwtui.crud.plan_text import both_sides
 from gwtui.crud.resource import ResourceSpec
-from gwtui.crud.text import both_sides
 from gwtui.crud.writes import Update, Writes
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT, ThreeWay, ThreeWayField, three_way
 from gwtui.resources.choices import value_soon
-from gwtui.resources.organization.settings import SETTINGS
+from gwtui.resources.organization.resource import SETTINGS
 from gwtui.resources.uses import Uses
 from gwtui.ui.actions import bulk
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.writing import (
     confirm,
-    confirm_and_tell,
+    confirm_and_report,
     covered,
     execute,
     facts_for,
@@ -36,11 +36,11 @@ from gwtui.ui.actions.writing import (
     plain_facts,
     read_again,
     refresh,
-    say_done,
+    report_done,
     select,
     submitted,
 )
-from gwtui.ui.forms.confirm import ConflictScreen, Dispute
+from gwtui.ui.forms.confirm import ConflictScreen, FieldConflict
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.watch.feed import Feed
 
@@ -62,7 +62,7 @@ def not_read_again(noun: str, error: GatewayError) -> Refused:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Editing(Generic[T]):
+class EditFlow(Generic[T]):
     """One form on one resource: on submit it is read again, so that nobody's change is lost.
 
     ``noun`` is "key", ``called`` names this one ("Key “ci”"); ``known`` gives the editable fields
@@ -141,12 +141,12 @@ class Editing(Generic[T]):
                     changes.pop(name, None)
         return changes
 
-    def _dispute(self, field: ThreeWayField) -> Dispute:
+    def _dispute(self, field: ThreeWayField) -> FieldConflict:
         name, original = field.field, field.original
         was = UNKNOWN if original is ABSENT else self.words(name, original)
         _, theirs = both_sides(name, original, field.theirs, self.words)
         _, mine = both_sides(name, original, field.mine, self.words)
-        return Dispute(name, self.labels[name], was, theirs, mine)
+        return FieldConflict(name, self.labels[name], was, theirs, mine)
 
     def _note(self, field: ThreeWayField) -> str:
         before, after = both_sides(field.field, field.original, field.theirs, self.words)
@@ -172,9 +172,9 @@ async def create(context: ActionContext, make_form: MakeForm = plain_form) -> No
         return
 
     async def submit(request: RequestModel) -> Outcome[Any] | None:
-        doubt = await how.doubt(context.app.hub, _read_soon, request)
-        plan = writes.plan_create(request, plan_context(context, facts.workspaces), doubt)
-        if doubt.serious:
+        warning = await how.warning(context.app.hub, _read_soon, request)
+        plan = writes.plan_create(request, plan_context(context, facts.workspaces), warning)
+        if warning.serious:
             confirmation = await confirm(context, plan, f"{how.button} all the same")
         else:
             confirmation = await submitted(context, plan, how.button)
@@ -184,7 +184,9 @@ async def create(context: ActionContext, make_form: MakeForm = plain_form) -> No
     answer = await fill_in(context, form)
     made = None if answer is None else how.resource(answer)
     if made is not None:
-        say_done(context, f"{writes.title(made)} created" if how.done is None else how.done(made))
+        report_done(
+            context, f"{writes.title(made)} created" if how.done is None else how.done(made)
+        )
         identity = writes.identity(made)
         if identity:
             select(context, identity)
@@ -207,7 +209,7 @@ async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any 
     if covered(context):
         return None
     at = plan_context(context, names)
-    editing = Editing(
+    editing = EditFlow(
         context=context,
         original=one,
         noun=writes.noun,
@@ -224,7 +226,7 @@ async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any 
     form = how.form(one, form_context(context))
     changed = await fill_in(context, make_form(context, form, facts, editing.submit))
     if changed is not None:
-        say_done(context, _done(writes, how, one, changed))
+        report_done(context, _done(writes, how, one, changed))
     return changed
 
 
@@ -263,7 +265,7 @@ async def change(name: str, context: ActionContext) -> None:
     form = how.form(before, form_context(context))
     changed = await fill_in(context, plain_form(context, form, plain_facts(context), submit))
     if changed is not None:
-        say_done(context, _done(writes, how, before, changed))
+        report_done(context, _done(writes, how, before, changed))
 
 
 async def toggle(context: ActionContext) -> None:
@@ -291,7 +293,7 @@ async def toggle(context: ActionContext) -> None:
     around = await writes.around(context.app.gateway, fresh, at) if disabled else None
     plan = writes.plan_switch(fresh, disabled, at, around)
     button, done = "Disable" if disabled else "Enable", f"{writes.title(fresh)} {state}"
-    await confirm_and_tell(context, plan, button, done, *writes.feeds)
+    await confirm_and_report(context, plan, button, done, *writes.feeds)
 
 
 async def delete(context: ActionContext) -> None:
@@ -306,7 +308,7 @@ async def delete(context: ActionContext) -> None:
     at = plan_context(context)
     plan = writes.plan_delete(fresh, at, await writes.around(context.app.gateway, fresh, at))
     done = f"{writes.title(fresh)} {how.done}"
-    await confirm_and_tell(context, plan, how.button, done, *writes.feeds)
+    await confirm_and_report(context, plan, how.button, done, *writes.feeds)
 
 
 def handlers(resource: str, *verbs: str) -> Mapping[str, Handler]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gwtui.crud.resource import Scope
 from gwtui.resources.actions import by_id
 from gwtui.resources.choices import value_soon
-from gwtui.resources.findings.remedies import remedy_of
+from gwtui.resources.findings import remedy_of
 from gwtui.resources.registry import RESOURCES
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.writing import covered

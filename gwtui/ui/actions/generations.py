@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.contract.usage import FeedbackRequest, Generation
 from gwtui.crud.plan import Applied, Outcome
-from gwtui.resources.generations.resource import shown_name
-from gwtui.resources.generations.writes import feedback_form, plan_feedback
+from gwtui.resources.generations import feedback_form, plan_feedback, shown_name
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.crud import plan_context
 from gwtui.ui.actions.writing import execute, plain_facts, submitted

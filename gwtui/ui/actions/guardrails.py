@@ -37,13 +37,16 @@ from gwtui.local.paths import Paths
 from gwtui.resources import choices
 from gwtui.resources.choices import value_soon
 from gwtui.resources.guardrails.effect import NamedRestrictions
-from gwtui.resources.guardrails.samples import SampleRunForm, run_form, sample_form
-from gwtui.resources.guardrails.testing import binds_key, run_samples
+from gwtui.resources.guardrails.testing import (
+    SampleRunForm,
+    binds_key,
+    run_form,
+    run_samples,
+    sample_form,
+)
 from gwtui.resources.guardrails.view import display_name
-from gwtui.resources.tries.facts import KeyFacts, TryFacts, key_hash, read_try_facts
-from gwtui.resources.tries.form import IN_FORM
-from gwtui.resources.tries.keys import KeySource, key_sources
-from gwtui.resources.tries.plan import CostCap
+from gwtui.resources.tries.form import IN_FORM, KeySource, key_sources
+from gwtui.resources.tries.plan import CostCap, KeyFacts, TryFacts, key_hash, read_try_facts
 from gwtui.ui.actions import bulk, crud
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.actions.links import say_not_made
@@ -164,7 +167,7 @@ async def samples_screen(context: ActionContext[GuardrailRow]) -> SamplesScreen 
     except SampleFileError as error:
         app.say(f"The samples could not be read: {safe_line(str(error), 300)}", severity="error")
         return None
-    return SamplesScreen(display_name(row), samples, _Desk(context, path), app.clock)
+    return SamplesScreen(display_name(row), samples, _SamplesOfGuardrail(context, path), app.clock)
 
 
 def _load(path: Path) -> tuple[GuardrailSample, ...]:
@@ -182,8 +185,8 @@ def _save(path: Path, samples: Sequence[GuardrailSample]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Desk:
-    """What the screen of samples asks for."""
+class _SamplesOfGuardrail:
+    """Keeps and runs the samples of one guardrail for their screen."""
 
     context: ActionContext[GuardrailRow]
     path: Path

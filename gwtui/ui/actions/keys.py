@@ -33,7 +33,7 @@ from gwtui.ui.actions.writing import (
     workspace_facts,
 )
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.secret import SecretScreen, Shelter
+from gwtui.ui.forms.secret import SealStatus, SecretScreen
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from gwtui.ui.screens.dialogs import AskScreen, NoticeScreen
 from gwtui.watch.feeds.keys import KeyRow
@@ -46,7 +46,7 @@ _CREATE = "Create it"
 _LEAVE = ""
 
 
-class Making:
+class KeyCreation:
     """One form for a new key, from what was typed to the acknowledgement of the value.
 
     ``plan`` is what made the key where that was planned elsewhere.
@@ -96,7 +96,7 @@ class Making:
             await app.push_screen_wait(SecretScreen(name, created.key))
             return
         sealed = session.sealed
-        shelter = Shelter(partial(sealed.until, plan.id), made.unkept)
+        shelter = SealStatus(partial(sealed.until, plan.id), made.unkept)
         attempt = partial(_try, self._context, name)
         await app.push_screen_wait(SecretScreen(name, created.key, shelter, attempt))
         await wipe(app, sealed, plan.id)
@@ -113,7 +113,7 @@ async def create(context: ActionContext) -> None:
     facts = await workspace_facts(context)
     if covered(context):
         return
-    making = Making(context, facts.workspaces)
+    making = KeyCreation(context, facts.workspaces)
     form: FormScreen[CreatedKey] = FormScreen(
         create_form(form_context(context)), facts, making.submit
     )

@@ -9,15 +9,15 @@ from textual.content import Content
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.action import APP, Action
 from gwtui.domain.known_secrets import may_be_secret
+from gwtui.domain.lookup import among
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.suggestions import among
 from gwtui.resources.preferences import VIEW_NAME, VIEWS, View
 from gwtui.resources.registry import PARENTS, PLACES, TITLES
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.goto import PathNames
-from gwtui.ui.raw_json import raw_lines
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
-from gwtui.ui.screens.pages import ReadingScreen
+from gwtui.ui.screens.columns import ColumnsScreen
+from gwtui.ui.screens.pages import ReadingScreen, raw_lines
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.text import in_sentence
 
@@ -88,8 +88,6 @@ async def reverse(context: ActionContext) -> None:
 
 async def choose_columns(context: ActionContext) -> None:
     """Choose what is shown of each row."""
-    from gwtui.ui.screens.columns import ColumnsScreen  # noqa: PLC0415 - at the first use
-
     screen, spec = context.screen, context.spec
     if not isinstance(screen, ResourceScreen) or spec is None:
         return
@@ -98,7 +96,7 @@ async def choose_columns(context: ActionContext) -> None:
         ColumnsScreen(f"Columns of {spec.title}", spec.columns, table.choice, table.shape.width)
     )
     if chosen is not None:
-        screen.viewing.chose(chosen)
+        screen.active_view.choose_columns(chosen)
 
 
 async def toggle_detail(context: ActionContext) -> None:
@@ -198,7 +196,7 @@ async def show_view(context: ActionContext) -> None:
         await app.navigation.show_tab(view.list)
         screen = app.navigation.screen or screen
     if isinstance(screen, ResourceScreen) and screen.resource == view.list:
-        await screen.viewing.show(view)
+        await screen.active_view.show(view)
     else:
         opener = in_sentence(TITLES[PARENTS[view.list]])
         named = in_sentence(TITLES[view.list])
@@ -220,13 +218,13 @@ async def save_view(context: ActionContext) -> None:
             f"“{safe_line(name, _NAME)}” cannot be the name of a view: letters, digits, - and _",
             severity="warning",
         )
-    elif may_be_secret((view := screen.viewing.in_force(name)).filter):
+    elif may_be_secret((view := screen.active_view.as_view(name)).filter):
         app.say("The filter may hold a key: it is not written to a file", severity="warning")
     else:
         known = name in app.remembering.preferences.views
         app.remembering.remember({(VIEWS, name): None})
         app.remembering.remember(view.settings)
-        await screen.viewing.show(view)
+        await screen.active_view.show(view)
         app.say(f"View {name} is {'replaced' if known else 'saved'}: {view.summary}")
 
 

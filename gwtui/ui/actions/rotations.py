@@ -13,24 +13,27 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.resources.actions import by_id
 from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.keys.writes import WRITES
-from gwtui.resources.rotations.plans import (
+from gwtui.resources.rotations.writes import (
     RotateRequest,
+    binding_plan,
     plan_rotation,
+    read_name,
+    read_source,
     rotate_form,
+    rotation_log,
+    rotation_storage,
 )
-from gwtui.resources.rotations.source import keeping, read_name, read_source, rotation_log
-from gwtui.resources.rotations.steps import binding_plan
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.crud import plan_context, read_selected
-from gwtui.ui.actions.keys import Making
+from gwtui.ui.actions.keys import KeyCreation
 from gwtui.ui.actions.writing import (
     confirm,
-    confirm_and_tell,
+    confirm_and_report,
     covered,
     execute,
     refresh,
-    say_done,
-    tell_lost,
+    report_done,
+    report_unknown,
     workspace_facts,
 )
 from gwtui.ui.forms.form_screen import FormScreen
@@ -46,7 +49,7 @@ _NAME = 60
 _NO_CONNECTION = Refused(NotSentError("Nothing was sent: there is no connection now."))
 
 
-class _Rotating:
+class _RotationFlow:
     """One form for a rotation, from the choices to what became of each request."""
 
     def __init__(self, context: ActionContext[KeyRow], old: ApiKey, facts: Facts) -> None:
@@ -65,7 +68,7 @@ class _Rotating:
         space = context.target.workspace
         source = await read_source(session, self._old, None if space is None else space.id)
         at = plan_context(context, self._facts.workspaces)
-        plan = plan_rotation(source, asked, at, await keeping(session))
+        plan = plan_rotation(source, asked, at, await rotation_storage(session))
         confirmation = await confirm(context, plan, "Make the successor")
         return None if confirmation is None else await self._send(confirmation)
 
@@ -92,27 +95,27 @@ async def rotate(context: ActionContext[KeyRow]) -> None:
     name = await read_name(app.gateway, old, app.clock.now())
     if covered(context):
         return
-    rotating = _Rotating(context, old, facts)
+    rotating = _RotationFlow(context, old, facts)
     form: FormScreen[CreatedKey] = FormScreen(rotate_form(name), facts, rotating.submit)
     await app.push_screen_wait(form)
     if rotating.made is None:
         return
     plan, made = rotating.made
     # What went wrong after it was made keeps nobody from storing the value: it is given once.
-    await Making(context, facts.workspaces, plan).hand_over(made)
+    await KeyCreation(context, facts.workspaces, plan).hand_over(made)
     if rotating.failure is not None:
-        await _tell_failure(context, *rotating.failure)
+        await _report_failure(context, *rotating.failure)
     else:
         called = WRITES.title(old)
         app.say(f"{called} has a successor. :rotations tells when the old key is silent")
     await refresh(context, *WRITES.feeds, "guardrails")
 
 
-async def _tell_failure(
+async def _report_failure(
     context: ActionContext, plan: Plan[Any], failure: Refused | Unknown
 ) -> None:
     if isinstance(failure, Unknown):
-        await tell_lost(context, failure, f"{plan.title}: the answer was lost")
+        await report_unknown(context, failure, f"{plan.title}: the answer was lost")
     else:
         message = f"{plan.title}: {failure.error.message}"
         context.app.say(f"{message} :rotations offers it again.", severity="error")
@@ -139,7 +142,7 @@ async def _assign(context: ActionContext[RotationRow]) -> None:
     plan = await binding_plan(context.app.gateway, context.target)
     name = safe_line(context.target.rotation.new_name, _NAME)
     done = f"The guardrail binds “{name}” now"
-    await confirm_and_tell(context, plan, "Assign it", done, "guardrails", FEED)
+    await confirm_and_report(context, plan, "Assign it", done, "guardrails", FEED)
 
 
 async def _retire(context: ActionContext[RotationRow], old: ApiKey, *, delete: bool) -> None:
@@ -171,7 +174,7 @@ async def forget(context: ActionContext[RotationRow]) -> None:
     except OSError as error:
         app.say(f"{log.path}: {error.strerror or 'not usable'}", severity="error")
         return
-    say_done(context, "The rotation is followed no more")
+    report_done(context, "The rotation is followed no more")
     await refresh(context, FEED)
 
 

@@ -22,14 +22,17 @@ _NAMED = 3
 
 async def offer_at_start(app: DashboardApp) -> None:
     """After connecting: say what was wiped, offer what waits, unless something else is open."""
-    from gwtui.resources.keys.sealed import foreign  # noqa: PLC0415 - loaded with the connection
-
     if app.session is None:
         return
     await sweep(app)
     found = await asyncio.to_thread(app.session.sealed.find)
     if found.foreign:
-        app.say(f"{foreign(found.foreign)} Connect with that token to see it.", severity="warning")
+        from gwtui.resources.keys.sealed import foreign_keys_text  # noqa: PLC0415 - seldom
+
+        app.say(
+            f"{foreign_keys_text(found.foreign)} Connect with that token to see it.",
+            severity="warning",
+        )
     if not found.keys:
         return
     if app.navigation.screen is not app.screen:
@@ -46,7 +49,7 @@ async def offer_at_start(app: DashboardApp) -> None:
 
 async def offer_again(context: ActionContext) -> None:
     """Show what waits, or say that nothing does."""
-    from gwtui.resources.keys.sealed import what_else  # noqa: PLC0415 - loaded with the connection
+    from gwtui.resources.keys.sealed import unopened_keys_text  # noqa: PLC0415 - seldom
 
     app = context.app
     if app.session is None:
@@ -54,7 +57,7 @@ async def offer_again(context: ActionContext) -> None:
         return
     found = await asyncio.to_thread(app.session.sealed.find)
     if not found.keys:
-        app.say(" ".join(("No key waits to be acknowledged here.", *what_else(found))))
+        app.say(" ".join(("No key waits to be acknowledged here.", *unopened_keys_text(found))))
         return
     await _show(app, app.session.sealed, found.keys)
 
@@ -84,13 +87,13 @@ async def wipe(app: DashboardApp, sealed: SealedKeys, identifier: str) -> None:
 
 async def _show(app: DashboardApp, sealed: SealedKeys, keys: Sequence[SealedKey]) -> None:
     """One after the other, up to the first that is left for later."""
-    from gwtui.ui.forms.secret import SecretScreen, Shelter  # noqa: PLC0415 - rarely needed
+    from gwtui.ui.forms.secret import SealStatus, SecretScreen  # noqa: PLC0415 - rarely needed
 
     for key in keys:
         if not await asyncio.to_thread(sealed.claim, key):
             continue
         made = relative(key.made_at, app.clock.now())
-        shelter = Shelter(partial(sealed.until, key.id), made=made)
+        shelter = SealStatus(partial(sealed.until, key.id), made=made)
         screen = SecretScreen(_name(key), key.value, shelter)
         if await app.push_screen_wait(screen):
             await wipe(app, sealed, key.id)

@@ -20,8 +20,8 @@ from gwtui.contract.keys import ApiKey
 from gwtui.contract.request import Problem
 from gwtui.crud.plan import Applied, Outcome, Refused
 from gwtui.domain.known_secrets import Secret, Token, remember
+from gwtui.domain.lookup import did_you_mean
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.suggestions import did_you_mean
 from gwtui.resources import choices
 from gwtui.resources.tries.comparison import (
     LEAST,
@@ -33,15 +33,33 @@ from gwtui.resources.tries.comparison import (
     model_contender,
     pinned_contender,
 )
-from gwtui.resources.tries.comparison_form import CompareForm, compare_form
-from gwtui.resources.tries.facts import KeyFacts, TryFacts, key_hash, read_key_facts, read_try_facts
-from gwtui.resources.tries.form import IN_FORM, TriedKey, TryForm, try_form
-from gwtui.resources.tries.keys import KeySource, begin_with, key_sources, made_sources
-from gwtui.resources.tries.plan import TryPlan, cap_problem, models_of, try_plan
+from gwtui.resources.tries.form import (
+    IN_FORM,
+    CompareForm,
+    KeySource,
+    TriedKey,
+    TryForm,
+    compare_form,
+    initial_source,
+    key_sources,
+    new_key_sources,
+    try_form,
+)
+from gwtui.resources.tries.plan import (
+    KeyFacts,
+    TryFacts,
+    TryPlan,
+    cap_problem,
+    key_hash,
+    models_of,
+    read_key_facts,
+    read_try_facts,
+    try_plan,
+)
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.actions.writing import covered, form_context, plain_facts, refresh
 from gwtui.ui.screens.compare import CompareRequestScreen, CompareScreen, ReadyComparison
-from gwtui.ui.screens.tries import AnswerScreen, Trial, TryScreen
+from gwtui.ui.screens.tries import AnswerScreen, ReadyTry, TryScreen
 from gwtui.watch.feeds.byok import ByokRow
 from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.feeds.guardrails import GuardrailRow
@@ -54,7 +72,7 @@ _NAME = 40
 _CUT = 40
 
 
-class Trying:
+class TryFlow:
     """From the form's button to what came of the request."""
 
     def __init__(self, context: ActionContext, sources: Sequence[KeySource]) -> None:
@@ -81,12 +99,12 @@ class Trying:
         self, given: TryForm, key: Secret, models: Inference
     ) -> Screen[Any] | Problem:
         """What sends it and shows what comes, or why nothing is sent. Raises GatewayError."""
-        trial = await self._trial(given, key)
+        trial = await self._ready_try(given, key)
         if isinstance(trial, Problem):
             return trial
         return AnswerScreen(trial, models, self._context.app.clock)
 
-    async def _trial(self, given: TryForm, key: Secret) -> Trial | Problem:
+    async def _ready_try(self, given: TryForm, key: Secret) -> ReadyTry | Problem:
         """What is ready to be sent, or why it is not sent. Raises GatewayError."""
         app = self._context.app
         request = given.chat_request()
@@ -101,7 +119,7 @@ class Trying:
         problem = cap_problem(plan, given.max_cost, IN_FORM)
         if problem is not None:
             return Problem("max_cost", problem)
-        return Trial(request, given.stream, plan, facts, _called(of_key), self._moved)
+        return ReadyTry(request, given.stream, plan, facts, _called(of_key), self._moved)
 
     async def _moved(self) -> None:
         await refresh(self._context, *MOVED)
@@ -138,14 +156,14 @@ async def try_it(context: ActionContext) -> None:
     if covered(context):
         return
     sources = key_sources(app.tries, sealed.keys)
-    match await _fill_in(context, sources, _wanted(context.target), _begun_from(context.target)):
+    match await _fill_in(context, sources, _wanted(context.target), _defaults_from(context.target)):
         case Applied(generation):
             await app.open_route(f"generation/{generation}")
 
 
 async def try_made(context: ActionContext, name: str, value: Secret) -> None:
     """The form, above the screen that shows a new key, to be sent with that key."""
-    sources = made_sources(name, value)
+    sources = new_key_sources(name, value)
     match await _fill_in(context, sources, TriedKey(key_hash(value), safe_line(name, _NAME)), {}):
         case Applied(generation):
             context.app.say(f"Generation {generation}: store the key first, then look it up.")
@@ -160,7 +178,7 @@ async def _fill_in(
     """The form and what it leads to; the generation that is to be opened, if any."""
     app = context.app
     at_hand = form_context(context)
-    source = begin_with(sources, None if wanted is None else wanted.hash)
+    source = initial_source(sources, None if wanted is None else wanted.hash)
     spec = try_form(
         sources,
         choices.models(at_hand, giving="text"),
@@ -168,7 +186,7 @@ async def _fill_in(
         {**app.tries.draft, "key_from": source.id, **begun},
         wanted,
     )
-    form = TryScreen(spec, plain_facts(context), Trying(context, sources).submit, _keep(context))
+    form = TryScreen(spec, plain_facts(context), TryFlow(context, sources).submit, _keep(context))
     return await app.push_screen_wait(form)
 
 
@@ -186,7 +204,7 @@ def _wanted(row: Any) -> TriedKey | None:
     return None
 
 
-def _begun_from(row: Any) -> Mapping[str, Any]:
+def _defaults_from(row: Any) -> Mapping[str, Any]:
     """What the selected row says of the request; a pin of an earlier one is not kept."""
     pin: list[str] | None = None
     model: str | None = None
@@ -212,7 +230,7 @@ def _first(names: Sequence[str] | None) -> str | None:
     return names[0] if names else None
 
 
-class Comparing(Trying):
+class ComparisonFlow(TryFlow):
     """From the form's button to what each of the rows answered."""
 
     def __init__(
@@ -273,7 +291,7 @@ async def compare_answers(context: ActionContext) -> None:
     def keep(typed: Mapping[str, Any]) -> None:
         app.tries.draft = {**app.tries.draft, **typed}
 
-    comparing = Comparing(context, sources, rows)
+    comparing = ComparisonFlow(context, sources, rows)
     await app.push_screen_wait(
         CompareRequestScreen(spec, plain_facts(context), comparing.submit, keep)
     )

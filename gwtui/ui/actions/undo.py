@@ -9,7 +9,7 @@ from typing import Any
 from gwtui.client.errors import GatewayError
 from gwtui.crud.bulk import BulkRun
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused, Unknown
-from gwtui.crud.undo import CannotUndoError, Done
+from gwtui.crud.undo import AppliedChange, CannotUndoError
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.writing import (
@@ -18,13 +18,13 @@ from gwtui.ui.actions.writing import (
     execute,
     execute_all,
     refresh,
+    report_unknown,
     send_one,
-    tell_lost,
 )
 from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.ui.in_doubt_writes import route_to
 from gwtui.ui.screens.dialogs import NoticeScreen
-from gwtui.ui.widgets.header import whose
+from gwtui.ui.widgets.frame import gateway_label
 
 _EVERYTHING = ""
 """The beginning of every feed's name."""
@@ -51,7 +51,7 @@ async def undo(context: ActionContext) -> None:
     await refresh(context, _EVERYTHING)
 
 
-async def _confirmed(context: ActionContext, done: Done) -> Confirmation[Any] | None:
+async def _confirmed(context: ActionContext, done: AppliedChange) -> Confirmation[Any] | None:
     """Confirmation to the way back as it still is after the person was asked; None without.
 
     The question may stand for minutes: what somebody else changed meanwhile is asked about anew.
@@ -71,7 +71,7 @@ async def _confirmed(context: ActionContext, done: Done) -> Confirmation[Any] | 
     return None
 
 
-async def _planned(context: ActionContext, done: Done) -> Plan[Any] | None:
+async def _planned(context: ActionContext, done: AppliedChange) -> Plan[Any] | None:
     """The way back from what is there now; None where there is none, which is told."""
     app = context.app
     try:
@@ -89,13 +89,15 @@ def _requests(plan: Plan[Any]) -> list[tuple[Any, ...]]:
     return [(one.action, one.summary, one.before) for one in plan.parts or (plan,)]
 
 
-async def _undo_many(context: ActionContext, done: Done, confirmation: Confirmation[Any]) -> None:
+async def _undo_many(
+    context: ActionContext, done: AppliedChange, confirmation: Confirmation[Any]
+) -> None:
     """Take many changes back one by one; those that were not can be taken back later."""
     app = context.app
     changes = app.executor.undo
     bulk = changes.bulk(app.gateway, done, confirmation.plan)
     run = BulkRun(bulk, confirmation, partial(send_one, context))
-    where = whose(app)
+    where = gateway_label(app)
     answer = await app.push_screen_wait(ProgressScreen(run, where, retry=False))
     while answer == "resume":
         answer = await app.push_screen_wait(ProgressScreen(run, where, retry=False))
@@ -112,7 +114,7 @@ async def _execute(context: ActionContext, confirmation: Confirmation[Any]) -> O
     return await execute(context, confirmation)
 
 
-async def _say_outcome(context: ActionContext, done: Done, outcome: Outcome[Any]) -> None:
+async def _say_outcome(context: ActionContext, done: AppliedChange, outcome: Outcome[Any]) -> None:
     app = context.app
     match outcome:
         case Applied():
@@ -121,10 +123,10 @@ async def _say_outcome(context: ActionContext, done: Done, outcome: Outcome[Any]
             app.say(f"Not undone: {safe_line(error.message, 300)}", severity="error")
         case Unknown():
             undone = "It may have been undone or not"
-            await tell_lost(context, outcome, "The answer was lost", undone)
+            await report_unknown(context, outcome, "The answer was lost", undone)
 
 
-async def _say_why(context: ActionContext, done: Done, why: str) -> None:
+async def _say_why(context: ActionContext, done: AppliedChange, why: str) -> None:
     if not covered(context):
         title = f"This cannot be undone any more: {done.title}"
         await context.app.push_screen_wait(NoticeScreen(title, safe_line(why, 400)))

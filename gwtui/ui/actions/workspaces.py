@@ -16,8 +16,8 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import PickOption
 from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown
-from gwtui.crud.text import count
-from gwtui.crud.undo import or_nothing
+from gwtui.crud.plan_text import count
+from gwtui.crud.undo import none_on_error
 from gwtui.domain.keys import spent_by_interval
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.budgets.form import Spent, budgets_form
@@ -28,11 +28,11 @@ from gwtui.resources.workspaces.view import shown_name
 from gwtui.resources.workspaces.writes import WRITES
 from gwtui.ui.actions import crud
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.crud import Editing, plan_context, read_selected
+from gwtui.ui.actions.crud import EditFlow, plan_context, read_selected
 from gwtui.ui.actions.links import go_to, workspace_of
 from gwtui.ui.actions.writing import (
     confirm,
-    confirm_and_tell,
+    confirm_and_report,
     covered,
     execute,
     execute_all,
@@ -40,9 +40,9 @@ from gwtui.ui.actions.writing import (
     plain_facts,
     read_again,
     refresh,
-    say_done,
-    send_and_tell,
-    tell_lost,
+    report_done,
+    report_unknown,
+    send_and_report,
 )
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.dialogs import NoticeScreen
@@ -83,9 +83,9 @@ async def delete(context: ActionContext) -> None:
     done = f"{WRITES.title(fresh)} deleted"
     if around.is_default:
         button, typed = "Delete the default workspace", fresh.slug or fresh.id or ""
-        applied = await confirm_and_tell(context, plan, button, done, *WRITES.feeds, typed=typed)
+        applied = await confirm_and_report(context, plan, button, done, *WRITES.feeds, typed=typed)
     else:
-        applied = await send_and_tell(context, confirmation, done, *WRITES.feeds)
+        applied = await send_and_report(context, confirmation, done, *WRITES.feeds)
     if applied is not None:
         if app.scope.workspace == fresh.id:
             app.narrow(None, None)
@@ -103,20 +103,20 @@ async def add_members(context: ActionContext) -> None:
     )
     if space is None or covered(context):
         return
-    adding = _AddingMembers(context, space)
+    adding = _MemberAddition(context, space)
     facts = plain_facts(context)
     form: FormScreen[Any] = FormScreen(add_form(space, adding.choices), facts, adding.submit)
     match await app.push_screen_wait(form):
         case Applied(added):
             number = added.added_count
             who = "Members" if number is None else count(number, "member")
-            say_done(context, f"{who} added to workspace {WRITES.name(space)}")
+            report_done(context, f"{who} added to workspace {WRITES.name(space)}")
         case None:
             return
     await refresh(context, *_MEMBER_FEEDS)
 
 
-class _AddingMembers:
+class _MemberAddition:
     """One form that adds people to one workspace."""
 
     def __init__(self, context: ActionContext, space: Workspace) -> None:
@@ -169,7 +169,7 @@ async def remove_members(context: ActionContext[MemberRow]) -> None:
     )
     if space is None:
         return
-    keys = await or_nothing(app.gateway.keys.list(workspace_id=identity))
+    keys = await none_on_error(app.gateway.keys.list(workspace_id=identity))
     names = {row.member.user_id: row.called for row in rows if row.member.user_id}
     members = [row.member for row in rows]
     shown = plan_remove_all(
@@ -184,18 +184,18 @@ async def remove_members(context: ActionContext[MemberRow]) -> None:
     confirmation = await confirm(context, shown, "Remove")
     if confirmation is None:
         return
-    await _tell_removed(
+    await _report_removed(
         context, space, await execute_all(context, confirmation, lambda plan: plan.title)
     )
     await refresh(context, *_MEMBER_FEEDS)
 
 
-async def _tell_removed(context: ActionContext, space: Workspace, outcome: Outcome[Any]) -> None:
+async def _report_removed(context: ActionContext, space: Workspace, outcome: Outcome[Any]) -> None:
     app = context.app
     match outcome:
         case Applied(values):
             who = count(sum(value.removed_count or 0 for value in values), "member")
-            say_done(context, f"{who} removed from workspace {WRITES.name(space)}")
+            report_done(context, f"{who} removed from workspace {WRITES.name(space)}")
         case Refused(error):
             await app.push_screen_wait(
                 NoticeScreen(
@@ -205,7 +205,7 @@ async def _tell_removed(context: ActionContext, space: Workspace, outcome: Outco
                 )
             )
         case Unknown():
-            await tell_lost(context, outcome, "The answer was lost")
+            await report_unknown(context, outcome, "The answer was lost")
 
 
 def _workspace_id(context: ActionContext) -> str | None:
@@ -226,7 +226,7 @@ async def edit_budgets(context: ActionContext) -> None:
     spent = await _spent(app.gateway, identity)
     if covered(context):
         return
-    editing: Editing[WorkspaceBudgets] = Editing(
+    editing: EditFlow[WorkspaceBudgets] = EditFlow(
         context=context,
         original=present,
         noun="workspace",
@@ -244,7 +244,7 @@ async def edit_budgets(context: ActionContext) -> None:
     )
     match await app.push_screen_wait(form):
         case Applied():
-            say_done(context, f"Budgets of workspace {WRITES.name(space)} changed")
+            report_done(context, f"Budgets of workspace {WRITES.name(space)} changed")
     # Even a form that was left may have changed some budgets before one was refused.
     await refresh(context, _BUDGET_FEEDS)
 

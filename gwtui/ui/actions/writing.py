@@ -14,7 +14,7 @@ from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
 from gwtui.contract.request import RequestModel
 from gwtui.crud.form import Facts, FormContext
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused, Unknown
-from gwtui.crud.text import sentence
+from gwtui.crud.plan_text import sentence
 from gwtui.crud.undo import UNDO_TIME
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.resources.choices import value_soon
@@ -24,7 +24,7 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.in_doubt_writes import PLACE, route_to
 from gwtui.ui.screens.dialogs import NoticeScreen
 from gwtui.ui.screens.resource import ResourceScreen
-from gwtui.ui.widgets.header import whose
+from gwtui.ui.widgets.frame import gateway_label
 from gwtui.watch.feeds.workspaces import workspaces_feed
 
 T = TypeVar("T")
@@ -43,7 +43,7 @@ def covered(context: ActionContext) -> bool:
 def plain_facts(context: ActionContext) -> Facts:
     """Clock and zone: what every form knows."""
     app = context.app
-    return Facts(app.clock.now, app.local_zone, where=whose(app))
+    return Facts(app.clock.now, app.local_zone, where=gateway_label(app))
 
 
 async def workspace_facts(context: ActionContext) -> Facts:
@@ -55,7 +55,7 @@ async def workspace_facts(context: ActionContext) -> Facts:
         for space in spaces or ()
         if space.id
     }
-    return Facts(app.clock.now, app.local_zone, names, where=whose(app))
+    return Facts(app.clock.now, app.local_zone, names, where=gateway_label(app))
 
 
 async def facts_for(context: ActionContext, request: type[RequestModel]) -> Facts:
@@ -90,7 +90,7 @@ async def confirm(
     name where nothing else is asked for.
     """
     wanted = typed or _critical_name(context)
-    where = whose(context.app)
+    where = gateway_label(context.app)
     screen = ConfirmScreen(plan, deliberate=deliberate, notes=notes, typed=wanted, where=where)
     if not await context.app.push_screen_wait(screen) or plan.obstacles:
         return None
@@ -110,7 +110,7 @@ async def go_instead(
     context: ActionContext, plan: Plan[Any], way_out: str, notes: tuple[str, ...] = ()
 ) -> bool:
     """Show what stands in the plan's way; whether the person takes the way out."""
-    where = whose(context.app)
+    where = gateway_label(context.app)
     screen = ConfirmScreen(plan, deliberate="", notes=notes, way_out=way_out, where=where)
     return await context.app.push_screen_wait(screen)
 
@@ -183,7 +183,7 @@ async def send_one(context: ActionContext, confirmation: Confirmation[T]) -> Out
         await context.app.hub.refresh(PLACE)
     elif isinstance(outcome, Applied) and plan.action.rpartition(".")[2] in _REMOVING:
         if plan.undoes is None:
-            context.tell_removed(plan.identity)
+            context.expect_removed(plan.identity)
         else:
             context.screen.expect_gone(filter(None, (plan.identity,)))
     for what, fault in (
@@ -195,7 +195,7 @@ async def send_one(context: ActionContext, confirmation: Confirmation[T]) -> Out
     return outcome
 
 
-def say_done(context: ActionContext, text: str) -> None:
+def report_done(context: ActionContext, text: str) -> None:
     """Say what was done, and that it can be taken back where it can."""
     session = context.app.session
     if session is not None and session.executor.undo.offers_last:
@@ -227,7 +227,7 @@ async def read_again(
     return None
 
 
-async def confirm_and_tell(
+async def confirm_and_report(
     context: ActionContext,
     plan: Plan[T],
     deliberate: str,
@@ -241,11 +241,11 @@ async def confirm_and_tell(
         return None
     confirmation = await confirm(context, plan, deliberate, notes=notes, typed=typed)
     return (
-        None if confirmation is None else await send_and_tell(context, confirmation, done, *feeds)
+        None if confirmation is None else await send_and_report(context, confirmation, done, *feeds)
     )
 
 
-async def send_and_tell(
+async def send_and_report(
     context: ActionContext,
     confirmation: Confirmation[T],
     done: str | Callable[[T], str],
@@ -256,16 +256,16 @@ async def send_and_tell(
     outcome = await execute(context, confirmation)
     match outcome:
         case Applied(value):
-            say_done(context, done if isinstance(done, str) else done(value))
+            report_done(context, done if isinstance(done, str) else done(value))
         case Refused(error):
             app.say(f"{plan.title}: {error.message}", severity="error")
         case Unknown():
-            await tell_lost(context, outcome, f"{plan.title}: the answer was lost")
+            await report_unknown(context, outcome, f"{plan.title}: the answer was lost")
     await refresh(context, *feeds)
     return outcome if isinstance(outcome, Applied) else None
 
 
-async def tell_lost(
+async def report_unknown(
     context: ActionContext, lost: Unknown, title: str, may_have: str = "It may have happened or not"
 ) -> None:
     """Say that nobody knows what became of a write, and offer to look at what there is now."""

@@ -51,7 +51,7 @@ _ORDERS = (("model", False), ("status", False))
 
 @dataclass(frozen=True, slots=True)
 class EndpointLine:
-    """``row`` None stands for a model without endpoints; ``seen`` is the reading it came with."""
+    """``row`` None stands for a model without endpoints; ``readings`` are those of its model."""
 
     model: str
     row: EndpointRow | None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
 from typing import Any
 
@@ -20,9 +20,9 @@ from gwtui.crud.columns import figure_column, text_column, usd_column
 from gwtui.crud.resource import Cell, Column, SortValue
 from gwtui.domain import money, times
 from gwtui.domain.runway import Outlook
-from gwtui.resources.changes import change_words, event_cell, subject_words
+from gwtui.resources.changes import change_text, event_cell, subject_text
 from gwtui.resources.credits.balance import Line as Words
-from gwtui.resources.credits.text import burn_cells, left_cells, runway_cells, short_runway
+from gwtui.resources.credits.balance import burn_cells, left_cells, runway_cells, short_runway
 from gwtui.resources.workspaces.view import share_tone
 from gwtui.ui.text import cell_content, toned
 from gwtui.ui.widgets.lines import LinesView, OneLine
@@ -55,6 +55,26 @@ _MOST_LIMITS = 50
 _BAR = 8
 _GAP = 2
 _INDENT = len("MM-DD HH:MM ")
+
+
+class MachineZone(tzinfo):
+    """What the operating system says of each moment, summer time included."""
+
+    def utcoffset(self, moment: datetime | None) -> timedelta | None:
+        """Its distance from UTC at that wall-clock time."""
+        return None if moment is None else moment.replace(tzinfo=None).astimezone().utcoffset()
+
+    def dst(self, _moment: datetime | None) -> timedelta | None:
+        """Not known apart from the whole distance."""
+        return None
+
+    def tzname(self, moment: datetime | None) -> str | None:
+        """Its name at that time."""
+        return None if moment is None else moment.replace(tzinfo=None).astimezone().tzname()
+
+    def fromutc(self, moment: datetime) -> datetime:
+        """The wall-clock time of a moment."""
+        return moment.replace(tzinfo=UTC).astimezone().replace(tzinfo=self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,9 +354,9 @@ def _change_lines(change: RecordedChange, view: BoardView, room: int) -> Iterato
     head = Content.assemble(
         toned(f"{_moment(change.at, view)} ", "muted"),
         toned(f"{event.text:<8} ", event.tone),
-        toned(subject_words(*change.subject, change.name)),
+        toned(subject_text(*change.subject, change.name)),
     )
-    words = toned(change_words(change) if change.field else "", "muted")
+    words = toned(change_text(change) if change.field else "", "muted")
     if head.cell_length + _GAP + words.cell_length <= room:
         yield Content.assemble(head, " " * _GAP, words)
         return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from gwtui.client.request_log import Recent
+from gwtui.client.request_log import RecentRequests
 from gwtui.crud.resource import Tone
 from gwtui.domain import times
 from gwtui.domain.safe_text import safe_text
@@ -110,7 +110,7 @@ def _feed_line(feed: Feed[object]) -> Content | None:
     )
 
 
-def _rate(recent: Recent) -> str:
+def _rate(recent: RecentRequests) -> str:
     return f"{recent.requests} requests/min"
 
 

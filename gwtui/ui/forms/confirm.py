@@ -19,7 +19,7 @@ from textual.widgets import Button, Static
 
 from gwtui.crud.plan import Change, Plan
 from gwtui.crud.resource import Tone
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.field_editors import ChoiceEditor, Edited, Entered, TextEditor
 from gwtui.ui.screens.modal import KeysLine, LongDialog
@@ -169,7 +169,7 @@ def _bullet(text: str, sign: str, tone: Tone = "warn") -> Content:
 
 
 @dataclass(frozen=True, slots=True)
-class Dispute:
+class FieldConflict:
     """One field that both changed; the values as people read them."""
 
     field: str
@@ -187,7 +187,7 @@ class SideEditor(ChoiceEditor):
         Binding("down", "step(1)", show=False),
     ]
 
-    def __init__(self, dispute: Dispute) -> None:
+    def __init__(self, dispute: FieldConflict) -> None:
         options = [("theirs", "theirs"), ("mine", "yours")]
         super().__init__(options, "theirs", id=f"side-{dispute.field}")
         self._values = (dispute.original, dispute.theirs, dispute.mine)
@@ -258,7 +258,7 @@ class ConflictScreen(LongDialog[Mapping[str, Side] | None]):
     ]
     AUTO_FOCUS = "ChoiceEditor"
 
-    def __init__(self, title: str, disputes: Sequence[Dispute]) -> None:
+    def __init__(self, title: str, disputes: Sequence[FieldConflict]) -> None:
         super().__init__()
         self._title = title
         self._disputes = tuple(disputes)

@@ -34,14 +34,14 @@ from gwtui.ui.forms.field_editors import (
     ChoiceEditor,
     Edited,
     Entered,
-    Kept,
     OpeningEditor,
     TextEditor,
+    ValueResult,
     ValueScreen,
 )
+from gwtui.ui.forms.form_state import UNSAID, Typed
 from gwtui.ui.forms.option_search import RowList
 from gwtui.ui.forms.pattern_tester import PatternTester
-from gwtui.ui.forms.values import UNSAID, Typed
 from gwtui.ui.screens.modal import FittedDialog
 from gwtui.ui.text import fit, toned
 from gwtui.ui.widgets.containers import FoldingScroll
@@ -73,7 +73,7 @@ class _Line:
     place: int | None = None
 
 
-class BuiltinsScreen(ValueScreen, FittedDialog[Kept | None]):
+class BuiltinsScreen(ValueScreen, FittedDialog[ValueResult | None]):
     """Every builtin filter in sight, with a choice each."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -23,7 +23,7 @@ from textual.widgets import Button, Input, TextArea
 
 from gwtui.crud.resource import Cell, Tone
 from gwtui.domain.safe_text import safe_characters, safe_line
-from gwtui.ui.forms.values import Typed
+from gwtui.ui.forms.form_state import Typed
 from gwtui.ui.input_queue import OPENING
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.modal import Answered
@@ -181,7 +181,7 @@ class ChoiceEditor(Widget, can_focus=True):
         self.post_message(Entered())
 
     def on_blur(self) -> None:
-        """What was typed is done with."""
+        """Forget what was typed to search."""
         self._search("")
 
     def on_key(self, event: events.Key) -> None:
@@ -377,13 +377,13 @@ class LinesEditor(TextArea):
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """What a screen gave back; it may be None, so it stands in a box."""
+class ValueResult:
+    """The value that a screen gave back; wrapped, because the value itself may be None."""
 
     typed: Typed
 
 
-class ValueScreen(Answered[Kept | None]):
+class ValueScreen(Answered[ValueResult | None]):
     """Changes one value. Gives it back when done, None when left; leaving a change asks first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -421,7 +421,7 @@ class ValueScreen(Answered[Kept | None]):
 
     def action_done(self) -> None:
         """Back to the form with the value."""
-        self.dismiss(Kept(self.result()))
+        self.dismiss(ValueResult(self.result()))
 
     def action_leave(self) -> None:
         """Back to the form as it was; first out of what was typed at a choice."""

@@ -17,7 +17,7 @@ from gwtui.client.errors import InvalidRequestError
 from gwtui.contract.request import RequestModel, problems
 from gwtui.crud.form import Facts, FieldGroup, FormSpec, row_id
 from gwtui.crud.plan import Applied, Outcome, Refused, Unknown
-from gwtui.crud.text import sentence
+from gwtui.crud.plan_text import sentence
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.form_state import FormState, FormSummary
@@ -28,10 +28,10 @@ from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.modal import Answered
 from gwtui.ui.terminal_app import clear_notices
 from gwtui.ui.text import toned
-from gwtui.ui.textual_compat import is_whole
+from gwtui.ui.textual_compat.widgets import is_whole
 from gwtui.ui.widgets.containers import FoldingScroll
+from gwtui.ui.widgets.frame import TwoEnds
 from gwtui.ui.widgets.lines import Part, PartsLine
-from gwtui.ui.widgets.status import TwoEnds
 
 _GAP = "  "
 

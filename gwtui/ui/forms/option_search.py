@@ -20,7 +20,7 @@ from gwtui.crud.form import Choices, PickOption
 from gwtui.crud.resource import Tone
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.forms.field_editors import ValueScreen
-from gwtui.ui.forms.values import Typed
+from gwtui.ui.forms.form_state import Typed
 from gwtui.ui.screens.choosers import letters, nothing_taken
 from gwtui.ui.text import fit, toned
 from gwtui.ui.widgets.lines import LinesView, OneLine
@@ -218,7 +218,7 @@ class SearchOption:
         return text
 
 
-class SeekInput(QuietInput):
+class SearchInput(QuietInput):
     """The search line; it leaves space to the list, which ticks with it."""
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
@@ -258,7 +258,7 @@ class SearchScreen(ValueScreen):
                 yield OneLine(id="picked")
             with Horizontal(classes="seek"):
                 yield Static(toned("/ ", "accent", bold=True), classes="sign")
-                yield SeekInput(placeholder="type to search")
+                yield SearchInput(placeholder="type to search")
             rows = RowList(id="rows")
             rows.can_focus = False
             yield rows

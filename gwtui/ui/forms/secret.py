@@ -43,7 +43,7 @@ _LONGEST_TYPED = 65_536
 
 
 @dataclass(frozen=True, slots=True)
-class Shelter:
+class SealStatus:
     """Whether the value outlives its screen.
 
     ``until`` gives the moment up to which it stays sealed on this machine, None when it is not;
@@ -85,13 +85,13 @@ class SecretScreen(LongDialog[bool]):
         self,
         name: str,
         value: SecretStr,
-        shelter: Shelter | None = None,
+        shelter: SealStatus | None = None,
         attempt: Callable[[SecretStr], Awaitable[None]] | None = None,
     ) -> None:
         super().__init__()
         self._attempt = attempt
         self._name_shown = safe_text(name, 60)
-        self._shelter = shelter or Shelter()
+        self._shelter = shelter or SealStatus()
         self._value: SecretStr | None = value
         self._revealed = False
 

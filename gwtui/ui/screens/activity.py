@@ -29,22 +29,24 @@ from gwtui.domain.activity import GROUPINGS, MEASURES, DayRange, Grouping, Measu
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.terminal import ascii_only
 from gwtui.resources.actions import by_id
-from gwtui.resources.activity.breakdown import of_account, of_keys, of_users
-from gwtui.resources.activity.resource import (
+from gwtui.resources.activity import (
     COLUMNS,
-    MEASURE_WORDS,
+    MEASURE_LABELS,
     Ranked,
-    in_words,
+    account_usage,
+    key_usage,
+    measure_text,
     ranked,
-    totals,
+    total_cells,
+    user_usage,
 )
 from gwtui.ui.commands import key_of
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.ui.text import cell_content, fit, shared, toned
+from gwtui.ui.text import cell_content, fit, shared_widths, toned
 from gwtui.ui.widgets.bars import PICKED, REST, SERIES, Bar, BarChart, Chart, Look
 from gwtui.ui.widgets.lines import OneLine
-from gwtui.ui.widgets.prompt import BoardPrompt, DaysPrompt
+from gwtui.ui.widgets.prompt import DaysPrompt, TextPrompt
 from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.activity import (
@@ -175,9 +177,9 @@ class ActivityScreen(GatewayScreen):
             if lost:
                 parts.append(toned(f"{lost} rows of other or unreadable days left out", "warn"))
         if "key" in self._by:
-            first, last = read_of_each(self._keys, "key", failed=self._parts_failed)
+            first, last = left_out_notes(self._keys, "key", failed=self._parts_failed)
         elif "user" in self._by:
-            first, last = read_of_each(self._users, "user", failed=self._parts_failed)
+            first, last = left_out_notes(self._users, "user", failed=self._parts_failed)
         else:
             return parts
         return [*first, *parts, *last]
@@ -280,8 +282,8 @@ class ActivityScreen(GatewayScreen):
         days = [day for day in self._days if chosen is None or day in chosen]
         self._rows = activity.within(self._every, days)
 
-    @on(BoardPrompt.Entered, "#activity-days")
-    def _days_typed(self, event: BoardPrompt.Entered) -> None:
+    @on(TextPrompt.Entered, "#activity-days")
+    def _days_typed(self, event: TextPrompt.Entered) -> None:
         event.stop()
         self.focus_body()
         if not event.text or not self._days:
@@ -339,9 +341,9 @@ class ActivityScreen(GatewayScreen):
         self.query_one("#activity-grouping", OneLine).show(
             choice_line("Ranked by", self._offered(), self._grouping, "b", self._second, "B")
         )
-        words = [MEASURE_WORDS[measure] for measure in MEASURES]
+        words = [MEASURE_LABELS[measure] for measure in MEASURES]
         self.query_one("#activity-measure", OneLine).show(
-            choice_line("Each day's", words, MEASURE_WORDS[self._measure], "m")
+            choice_line("Each day's", words, MEASURE_LABELS[self._measure], "m")
         )
         self._draw()
 
@@ -356,17 +358,17 @@ class ActivityScreen(GatewayScreen):
     def _ranked(self, found: Activity) -> Sequence[Ranked]:
         by = self._by
         if "key" in by:
-            uses = None if self._keys is None else of_keys(self._keys, found)
+            uses = None if self._keys is None else key_usage(self._keys, found)
         elif "user" in by:
-            uses = None if self._users is None else of_users(self._users, found)
+            uses = None if self._users is None else user_usage(self._users, found)
         else:
-            uses = of_account(found)
+            uses = account_usage(found)
         return () if uses is None else ranked(uses, self._rows, by, self._measure)
 
     def _draw(self) -> None:
         """Each day's bar: the selected line of the ranking below, then those that lead it."""
         measure = self._measure
-        stack = stacked(self._table.selected, self._ranking)
+        stack = stack_bars(self._table.selected, self._ranking)
         wholes = activity.by_day(self._every, self._days, measure)
         bars = stack.bars(wholes, self._days, measure)
         chosen = self._chosen
@@ -375,7 +377,7 @@ class ActivityScreen(GatewayScreen):
             ends = self._days.index(chosen.first), self._days.index(chosen.last)
         days = chosen or (DayRange(self._days[0], self._days[-1]) if self._days else None)
         chart = Chart(
-            bars, lambda amount: in_words(measure, amount), self._ascii, ends, stack.looks
+            bars, lambda amount: measure_text(measure, amount), self._ascii, ends, stack.looks
         )
         self.query_one(BarChart).draw(chart)
         span = "" if days is None else f"{days} UTC"
@@ -399,7 +401,7 @@ class ActivityScreen(GatewayScreen):
 def totals_line(rows: Sequence[ActivityRow], width: int) -> Content:
     """As many of the sums as there is room for."""
     line = Content("")
-    for cell in totals(activity.tally(rows)):
+    for cell in total_cells(activity.tally(rows)):
         longer = Content(" · ").join([line, cell_content(cell)] if line else [cell_content(cell)])
         if longer.cell_length > width:
             break
@@ -407,7 +409,7 @@ def totals_line(rows: Sequence[ActivityRow], width: int) -> Content:
     return line
 
 
-def read_of_each(
+def left_out_notes(
     read: KeyActivity | UserActivity | None, part: str, *, failed: bool
 ) -> tuple[list[Content], list[Content]]:
     """What was left out of single keys or users, and how far the others are read."""
@@ -445,7 +447,7 @@ def choice_line(
 
 
 @dataclass(frozen=True, slots=True)
-class Stacked:
+class StackedBars:
     """Lines of the ranking that are told apart, from below, each with its look."""
 
     lines: tuple[tuple[Ranked, Look], ...]
@@ -481,13 +483,15 @@ class Stacked:
             names = [name.rpartition("/")[2] for name in names]
         while sum(min(cell_len(name), _SHORTEST) + _SIGN for name in names) > room:
             names = names[:-1]
-        widths = shared([cell_len(name) for name in names], room - _SIGN * len(names), _LONGEST)
+        widths = shared_widths(
+            [cell_len(name) for name in names], room - _SIGN * len(names), _LONGEST
+        )
         for name, cut, look in zip(names, widths, looks, strict=False):
             line = Content.assemble(line, _APART, _legend_part(fit(name, cut), look, ascii=ascii))
         return Content.assemble(line, rest)
 
 
-def stacked(selected: Ranked | None, ranking: Sequence[Ranked]) -> Stacked:
+def stack_bars(selected: Ranked | None, ranking: Sequence[Ranked]) -> StackedBars:
     """The selected line first, then the leading ones in the order of the ranking."""
     one = selected if selected is not None and selected.rows else None
     leading = [
@@ -495,7 +499,7 @@ def stacked(selected: Ranked | None, ranking: Sequence[Ranked]) -> Stacked:
         for other, look in zip(ranking, SERIES, strict=False)
         if other.rows and (one is None or other.identity != one.identity)
     ]
-    return Stacked(tuple(leading if one is None else [(one, PICKED), *leading]))
+    return StackedBars(tuple(leading if one is None else [(one, PICKED), *leading]))
 
 
 def _legend_part(name: str, look: Look, *, ascii: bool) -> Content:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,19 +17,26 @@ from textual.widget import Widget
 from gwtui.crud.action import APP
 from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import safe_line
+from gwtui.records import dataclass
 from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Marks
 from gwtui.ui.commands import offered, with_keys
-from gwtui.ui.connection_health import freshness, say_unconnected, say_without_value, skewed
+from gwtui.ui.connection_health import (
+    StatePanel,
+    freshness,
+    say_unconnected,
+    say_without_value,
+    skewed,
+)
 from gwtui.ui.in_doubt_writes import reminder
 from gwtui.ui.screens.path_line import PathLine
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.text import fit, in_sentence, toned
-from gwtui.ui.textual_compat import TerminalSized, bindings_of, is_whole
+from gwtui.ui.textual_compat.screens import TerminalSized
+from gwtui.ui.textual_compat.widgets import bindings_of, is_whole
 from gwtui.ui.widgets.containers import BlankLines, BlankVertical
-from gwtui.ui.widgets.header import HeaderBar, header_facts
+from gwtui.ui.widgets.frame import HeaderBar, KeyFooter, StatusLine, header_facts
 from gwtui.ui.widgets.lines import OneLine, PartsLine
-from gwtui.ui.widgets.status import KeyFooter, StatePanel, StatusLine
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from gwtui.ui.board.sources import parse_past
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
-from gwtui.ui.widgets.prompt import BetweenPrompt, BoardPrompt
+from gwtui.ui.widgets.prompt import BetweenPrompt, TextPrompt
 from gwtui.ui.widgets.table import SelectionLost
 from gwtui.watch.feeds.changes import Between, changes_feed, last_day
 
@@ -109,8 +109,8 @@ class ChangesScreen(ResourceScreen):
         self.table.show(())
         self.refeed()
 
-    @on(BoardPrompt.Entered, "#changes-between")
-    def _typed(self, event: BoardPrompt.Entered) -> None:
+    @on(TextPrompt.Entered, "#changes-between")
+    def _typed(self, event: TextPrompt.Entered) -> None:
         self.focus_body()
         if event.text:
             self.compare(event.text)

@@ -103,7 +103,7 @@ class ColumnsScreen(Modal[ChosenColumns | None]):
         self.dismiss(None)
 
     def action_done(self) -> None:
-        """Take it."""
+        """Return what was chosen."""
         names = tuple(self._columns[one].id for one in self._order if one in self._shown)
         widths = {self._columns[one].id: width for one, width in self._widths.items()}
         self.dismiss(ChosenColumns(names if self._chosen else None, widths))
@@ -142,7 +142,7 @@ class ColumnsScreen(Modal[ChosenColumns | None]):
         self._list()
 
     def action_reset(self) -> None:
-        """As if nobody had chosen anything."""
+        """Go back to the usual columns and widths."""
         self._begin(AS_DECLARED)
         self._at = 0
         self._list()

@@ -22,12 +22,12 @@ from gwtui.domain.clock import Clock
 from gwtui.domain.money import grouped, usd
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.tries.comparison import Comparison, ComparisonUpdate, Contestant
-from gwtui.resources.tries.comparison_form import KEPT_TO_COMPARE
+from gwtui.resources.tries.form import KEPT_TO_COMPARE
 from gwtui.resources.tries.plan import TryPlan
 from gwtui.ui.screens.modal import Modal
-from gwtui.ui.screens.tries import TryScreen, let_go
+from gwtui.ui.screens.tries import TryScreen, drop_traceback
 from gwtui.ui.text import cell_content, toned
-from gwtui.ui.textual_compat import is_whole
+from gwtui.ui.textual_compat.widgets import is_whole
 from gwtui.ui.widgets.growing_text import GrowingText, Painting
 from gwtui.ui.widgets.lines import OneLine
 
@@ -94,7 +94,7 @@ class CompareScreen(Modal[None]):
             yield OneLine(id="compare-keys")
 
     def on_mount(self) -> None:
-        """Send them."""
+        """Send the requests."""
         self.query_one("#compare-title", OneLine).show(
             toned(f"{len(self._compared)} answers to one prompt", "accent", bold=True)
         )
@@ -155,7 +155,7 @@ class CompareScreen(Modal[None]):
             waiting += [piece for piece in pieces if piece[0]]
         elif one.over and update.place not in self._ended:
             self._ended.add(update.place)
-            let_go(one.error)
+            drop_traceback(one.error)
             waiting += _refusal(one)
         self._painting.soon()
 

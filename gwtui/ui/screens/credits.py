@@ -26,10 +26,12 @@ from gwtui.resources.credits.balance import (
     balance_lines,
     balance_text,
     balance_tone,
+    burn_cells,
     burn_lines,
     recorded_lines,
+    runway_cells,
 )
-from gwtui.resources.credits.spending import (
+from gwtui.resources.credits.resource import (
     KEY_COLUMNS,
     WINDOW_WORDS,
     WINDOWS,
@@ -39,7 +41,6 @@ from gwtui.resources.credits.spending import (
     Window,
     spending,
 )
-from gwtui.resources.credits.text import burn_cells, runway_cells
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import cell_content, toned

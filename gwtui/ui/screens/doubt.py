@@ -12,9 +12,9 @@ from textual.content import Content
 
 from gwtui.crud.action import COPY
 from gwtui.crud.evidence import (
-    ABOUT,
-    CANDIDATE,
-    COLUMNS,
+    CANDIDATE_COLUMNS,
+    CANDIDATE_SECTIONS,
+    EVIDENCE_SECTIONS,
     REACHES,
     Candidate,
     Evidence,
@@ -69,7 +69,7 @@ class DoubtScreen(GatewayScreen):
         self._reach = 0
         self._found: Inspection | None = None
         self._table: ResourceTable[Candidate] = ResourceTable(
-            COLUMNS, lambda one: one.identity, lambda: self.now, id="doubt-candidates"
+            CANDIDATE_COLUMNS, lambda one: one.identity, lambda: self.now, id="doubt-candidates"
         )
 
     # Hooks of the frame -----------------------------------------------------------------------
@@ -96,7 +96,7 @@ class DoubtScreen(GatewayScreen):
         return "The audit log says what became of it. {app.back} goes back."
 
     def empty_title(self) -> str:
-        """The same in short."""
+        """A short title for it."""
         return "This write is not in doubt any more"
 
     def crumbs(self) -> Sequence[str]:
@@ -188,7 +188,7 @@ class DoubtScreen(GatewayScreen):
             return
         width = min(_WIDEST, self.app.size.width - _MARGINS)
         about = self.query_one("#doubt-about", LinesView)
-        lines = section_lines(name_of(evidence), ABOUT, evidence, now, width)
+        lines = section_lines(name_of(evidence), EVIDENCE_SECTIONS, evidence, now, width)
         about.show(lines)
         rows = len(evidence.candidates)
         about.styles.height = min(len(lines), _MOST_ABOUT) if rows else "1fr"
@@ -196,5 +196,5 @@ class DoubtScreen(GatewayScreen):
             self._table.styles.height = min(rows, _MOST_ROWS) + 1
             one = self._table.selected or evidence.candidates[0]
             self.query_one("#doubt-candidate", LinesView).show(
-                section_lines(one.name, CANDIDATE, one, now, width)
+                section_lines(one.name, CANDIDATE_SECTIONS, one, now, width)
             )

@@ -19,8 +19,7 @@ from gwtui.client.refusals import refusal_kind
 from gwtui.domain.clock import Clock
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.local.guardrail_samples import GuardrailSample
-from gwtui.resources.guardrails.samples import SAMPLE_COLUMNS, SampleRow, run_summary
-from gwtui.resources.guardrails.testing import SampleResult
+from gwtui.resources.guardrails.testing import SAMPLE_COLUMNS, SampleResult, SampleRow, run_summary
 from gwtui.ui.input_queue import OPENING
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.text import cell_content, toned
@@ -45,7 +44,7 @@ class SampleRun:
     moved: Callable[[], Awaitable[None]]
 
 
-class SampleDesk(Protocol):
+class SampleHost(Protocol):
     """What the screen asks of its actions. All of them may ask a person."""
 
     async def edit(
@@ -74,7 +73,7 @@ class SamplesScreen(Modal[None]):
     ]
 
     def __init__(
-        self, name: str, samples: Sequence[GuardrailSample], desk: SampleDesk, clock: Clock
+        self, name: str, samples: Sequence[GuardrailSample], desk: SampleHost, clock: Clock
     ) -> None:
         super().__init__()
         self._name_shown = safe_line(name, 60)

@@ -28,7 +28,7 @@ FEW = 15
 """Rows whose figures are all read, in view or not."""
 
 
-class Completing(Generic[T]):
+class RowCompletion(Generic[T]):
     """Knows which further feeds a list needs now, and completes its rows with what they gave.
 
     Without a ``completion`` there are none, and rows stay as they are.
@@ -100,7 +100,7 @@ class Completing(Generic[T]):
             changed()
 
 
-class Preparing(Generic[T]):
+class RowLoader(Generic[T]):
     """Brings the rows of a list into its table, completed with what is known of them.
 
     A few are shown at once. Many are completed, compared and put in order in a thread,
@@ -112,12 +112,12 @@ class Preparing(Generic[T]):
         self,
         screen: GatewayScreen,
         table: ResourceTable[T],
-        completing: Completing[T],
+        completing: RowCompletion[T],
         shown: Callable[[], None],
     ) -> None:
         self._screen = screen
         self._table = table
-        self._completing = completing
+        self._row_completion = completing
         self._shown = shown
         self._next: Sequence[T] | None = None
         self._growing = False
@@ -142,13 +142,13 @@ class Preparing(Generic[T]):
             self._screen.run_worker(self._show_all(), group="rows")
         else:
             self._next = None
-            self._adopt(self._prepared(rows, self._completing.known))
+            self._adopt(self._prepared(rows, self._row_completion.known))
 
     async def _show_all(self) -> None:
         try:
             while self._next is not None:
                 rows, self._next = self._next, None
-                work = partial(self._prepared, rows, self._completing.known)
+                work = partial(self._prepared, rows, self._row_completion.known)
                 self._adopt(await beside(len(rows), work))
         finally:
             self._working = False
@@ -163,4 +163,4 @@ class Preparing(Generic[T]):
         self._shown()
 
     def _prepared(self, rows: Sequence[T], known: Any | None) -> Prepared[T]:
-        return self._table.prepare(self._completing.complete(rows, known))
+        return self._table.prepare(self._row_completion.complete(rows, known))

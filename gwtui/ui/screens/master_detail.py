@@ -9,7 +9,7 @@ from textual.timer import Timer
 
 from gwtui.crud.resource import ResourceSpec
 from gwtui.ui.screens.base import GatewayScreen
-from gwtui.ui.screens.list_memory import ListMemory
+from gwtui.ui.screens.list_settings import ListSettings
 from gwtui.ui.widgets.detail import DetailPane
 from gwtui.ui.widgets.table import ResourceTable
 
@@ -19,7 +19,7 @@ _REST = 0.12
 """Seconds without another row before the detail follows again: a held key repeats faster."""
 
 
-class Detailing:
+class MasterDetail:
     """Shows the selected row of one screen's table beside the table, or instead of it."""
 
     def __init__(
@@ -27,12 +27,12 @@ class Detailing:
         screen: GatewayScreen,
         table: ResourceTable[Any],
         spec: ResourceSpec[Any],
-        memory: ListMemory,
+        memory: ListSettings,
     ) -> None:
         self._screen = screen
         self._table = table
         self._spec = spec
-        self._memory = memory
+        self._settings = memory
         self.chosen: bool | None = None
         """What the person chose; None leaves it to the width."""
         self._resting: Timer | None = None
@@ -50,7 +50,7 @@ class Detailing:
         """Whether the pane is shown."""
         if self.chosen is not None:
             return self.chosen
-        return self._has_room and self._memory.preferences.detail is not False
+        return self._has_room and self._settings.preferences.detail is not False
 
     @property
     def alone(self) -> bool:
@@ -75,7 +75,7 @@ class Detailing:
         """Show or hide it, and remember that where there is room for it."""
         self.chosen = not self.shown
         if self._has_room:
-            self._memory.showed_detail(self.chosen)
+            self._settings.showed_detail(self.chosen)
         self.arrange()
 
     def widen(self, way: int) -> None:
@@ -83,7 +83,7 @@ class Detailing:
         pane = self.pane
         if pane.display and self._table.display:
             width = 100 * pane.outer_size.width // self._screen.app.size.width
-            self._memory.widen_detail(way, width)
+            self._settings.widen_detail(way, width)
             self.arrange()
 
     def arrange(self) -> None:
@@ -94,7 +94,7 @@ class Detailing:
         pane = self.pane
         pane.display = self.shown
         pane.set_class(self.alone, "-alone")
-        pane.take_width(None if self.alone else self._memory.detail_width)
+        pane.take_width(None if self.alone else self._settings.detail_width)
         had_focus = screen.focused in (None, pane, self._table)
         self._table.display = not self.alone
         if had_focus and screen.is_current:

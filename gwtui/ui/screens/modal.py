@@ -21,7 +21,7 @@ from gwtui.ui.commands import take_own_keys
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.terminal_app import clear_notices
 from gwtui.ui.text import toned
-from gwtui.ui.textual_compat import TerminalSized, painted_text
+from gwtui.ui.textual_compat.screens import TerminalSized, painted_text
 
 Result = TypeVar("Result")
 

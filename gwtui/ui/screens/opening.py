@@ -9,10 +9,10 @@ from textual.app import ComposeResult
 
 from gwtui.crud.action import APP, LIST
 from gwtui.resources.registry import PARENTS, PLACES, SCREENS, resource_of
-from gwtui.ui.textual_compat import TerminalSized
+from gwtui.ui.connection_health import StatePanel
+from gwtui.ui.textual_compat.screens import TerminalSized
 from gwtui.ui.widgets.containers import BlankLines
-from gwtui.ui.widgets.header import HeaderBar, header_facts
-from gwtui.ui.widgets.status import KeyFooter, StatePanel, StatusLine
+from gwtui.ui.widgets.frame import HeaderBar, KeyFooter, StatusLine, header_facts
 
 if TYPE_CHECKING:
     from gwtui.ui.actions.context import DashboardApp

@@ -20,14 +20,16 @@ from gwtui.domain import money, times
 from gwtui.domain.clock import Clock
 from gwtui.domain.pricing import QuoteLine, Usage
 from gwtui.domain.safe_text import safe_text
-from gwtui.resources.models.prices import other_prices, unit_of, unit_price
-from gwtui.resources.models.quotes import (
+from gwtui.resources.models.prices import (
     OFFER_COLUMNS,
     QuotedEndpoint,
-    compare,
+    compare_quotes,
+    other_prices,
     parse_tokens,
     parse_when,
     rules_text,
+    unit_of,
+    unit_price,
 )
 from gwtui.ui.connection_health import next_try, trouble
 from gwtui.ui.screens.modal import FedModal
@@ -223,7 +225,7 @@ class PriceScreen(FedModal[None]):
         if usage is None or self._rows is None or usage == self._quoted_for:
             return
         self._quoted_for = usage
-        self._table.show(compare(self._rows, usage))
+        self._table.show(compare_quotes(self._rows, usage))
         self._show_lines()
 
     def _usage(self) -> Usage | None:

@@ -17,7 +17,12 @@ from gwtui.crud import cells
 from gwtui.domain import times
 from gwtui.domain.catalog import CatalogView
 from gwtui.domain.clock import Clock
-from gwtui.domain.guardrail_effect import Blocked, Effect, ModelEffect, effect_on_catalog
+from gwtui.domain.guardrail_effect import (
+    BlockedEndpoint,
+    GuardrailEffect,
+    ModelEffect,
+    effect_on_catalog,
+)
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.uptime import verdict
 from gwtui.resources.guardrails.effect import (
@@ -69,7 +74,7 @@ def _remaining(endpoint: Endpoint, mark: Content) -> Content:
     )
 
 
-def _blocked(blocked: Blocked) -> Content:
+def _blocked(blocked: BlockedEndpoint) -> Content:
     return Content.assemble(
         toned("✗ ", "bad"),
         toned(f"{endpoint_title(blocked.endpoint):<{_NAME}} ", "muted"),
@@ -109,7 +114,7 @@ class RemainingScreen(Modal[None], FedModal[None]):
         self._guardrail = guardrail
         self._default = default
         self._both = default is not None
-        self._effect: Effect | None = None
+        self._effect: GuardrailEffect | None = None
         self._applied_to: tuple[CatalogView, bool] | None = None
         self._table: ResourceTable[ModelEffect] = ResourceTable(
             EFFECT_COLUMNS, model_identity, clock.now, id="remaining-models"
@@ -236,10 +241,10 @@ class RemainingScreen(Modal[None], FedModal[None]):
         progress = self._progress
         return f": {progress.done} of {progress.total} models" if progress.total else ""
 
-    def _show_strangers(self, effect: Effect) -> None:
+    def _show_strangers(self, effect: GuardrailEffect) -> None:
         """Entries that name nothing: a misspelt one silently allows or ignores nothing."""
         line = self.query_one("#remaining-strangers", OneLine)
-        entries = list(dict.fromkeys(entry for _, entry in effect.strangers))
+        entries = list(dict.fromkeys(entry for _, entry in effect.unmatched))
         line.display = bool(entries)
         named = ", ".join(safe_line(entry, 40) for entry in entries[:_STRANGERS])
         rest = f" and {len(entries) - _STRANGERS} more" if len(entries) > _STRANGERS else ""

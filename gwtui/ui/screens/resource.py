@@ -20,9 +20,9 @@ from gwtui.ui.actions.context import Marks
 from gwtui.ui.commands import offered
 from gwtui.ui.screens.base import GatewayScreen, ListSnapshot
 from gwtui.ui.screens.filtering import Filtering
-from gwtui.ui.screens.list_memory import ListMemory, Viewing
-from gwtui.ui.screens.list_rows import Completing, Preparing
-from gwtui.ui.screens.master_detail import Detailing
+from gwtui.ui.screens.list_rows import RowCompletion, RowLoader
+from gwtui.ui.screens.list_settings import ActiveView, ListSettings
+from gwtui.ui.screens.master_detail import MasterDetail
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import in_sentence, toned
 from gwtui.ui.widgets.containers import BlankHorizontal
@@ -31,7 +31,7 @@ from gwtui.ui.widgets.table import Opened, ResourceTable, SelectionLost, SortCha
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
-    from gwtui.ui.goto import Seeking
+    from gwtui.ui.screens.path_resolver import PathResolver
     from gwtui.ui.widgets.prompt import FilterPrompt
     from gwtui.watch.hub import FeedHub
 
@@ -72,11 +72,11 @@ class ResourceScreen(GatewayScreen):
         self._rows: Sequence[Any] | None = None
         self._rows_of: Scope | None = None
         """What the rows were narrowed to that are shown."""
-        self._completing = Completing(spec.completion)
+        self._row_completion = RowCompletion(spec.completion)
         self._followed: Sequence[str] = ()
         """The rows that are completed one by one."""
         self._wanted: str | None = None
-        self._seeking: Seeking | None = None
+        self._path_resolver: PathResolver | None = None
         """From the first path on that names a row, or the first reading that fails."""
         self._partial = False
         self._grows_since: datetime | None = None
@@ -88,13 +88,13 @@ class ResourceScreen(GatewayScreen):
         self.table: ResourceTable[Any] = ResourceTable(
             spec.columns, spec.identity, now, facets=spec.facets, can_mark=True
         )
-        self.memory = ListMemory(spec, self.gwtui.remembering)
-        self.detail = Detailing(self, self.table, spec, self.memory)
+        self.settings = ListSettings(spec, self.gwtui.remembering)
+        self.detail = MasterDetail(self, self.table, spec, self.settings)
         self.filtering = Filtering(self, self.table, spec)
-        self.viewing = Viewing(self, self.table, spec, self.memory, self.filtering)
-        self.viewing.lay_columns()
+        self.active_view = ActiveView(self, self.table, spec, self.settings, self.filtering)
+        self.active_view.apply_columns()
         self._restored: ListSnapshot | None = None
-        self._preparing = Preparing(self, self.table, self._completing, self._shown)
+        self._row_loader = RowLoader(self, self.table, self._row_completion, self._shown)
 
     # Hooks of the frame -----------------------------------------------------------------------
 
@@ -111,13 +111,13 @@ class ResourceScreen(GatewayScreen):
         if self._rows is not None:
             rows = self._by_identity()
             followed = {identity: rows[identity] for identity in self._followed if identity in rows}
-            uses += self._completing.uses(hub, scope, followed, self._show_rows)
+            uses += self._row_completion.uses(hub, scope, followed, self._show_rows)
         return uses
 
     def deciding_state(self) -> FeedState[Any] | None:
         """As ever; a list that is read but not in the table yet is still being loaded."""
         state = super().deciding_state()
-        unseen = self._rows is None or self._preparing.first
+        unseen = self._rows is None or self._row_loader.first
         if state is not None and state.shown is not None and unseen:
             return FeedState()
         return state
@@ -144,9 +144,9 @@ class ResourceScreen(GatewayScreen):
             return ()
         only = self.gwtui.scope_name if self.declared.scoped else None
         progress, typing = self.states[0].progress, self.filtering.typing
-        parts = _standing(self.table, self.declared, only, typing=typing, growing=bool(progress))
-        if self.viewing.standing:
-            parts.insert(0, toned(self.viewing.standing, "accent"))
+        parts = _status_text(self.table, self.declared, only, typing=typing, growing=bool(progress))
+        if self.active_view.label:
+            parts.insert(0, toned(self.active_view.label, "accent"))
         return [toned(progress, "warn"), *parts] if progress else parts
 
     def tick(self, now: datetime) -> None:
@@ -186,18 +186,18 @@ class ResourceScreen(GatewayScreen):
             self.set_focus(self.table)
             return True
         filtered = bool(self.filtering.text) and self.filtering.clear()
-        return self.viewing.leave() or filtered
+        return self.active_view.leave() or filtered
 
     def snapshot(self) -> ListSnapshot:
         """Rows, cursor, marks, order, filter, scroll position and detail."""
-        text, view = self.filtering.text, self.viewing.view
+        text, view = self.filtering.text, self.active_view.view
         return ListSnapshot(self.table.snapshot(), text, self.detail.chosen, view)
 
     def restore(self, snapshot: ListSnapshot) -> None:
         """Be as another screen of this place was left; before this one is shown."""
         self._restored, self.detail.chosen = snapshot, snapshot.detail
-        self.viewing.view = snapshot.view
-        self.viewing.lay_columns()
+        self.active_view.view = snapshot.view
+        self.active_view.apply_columns()
         self.table.restore(snapshot.table)
 
     def crumbs(self) -> Sequence[str]:
@@ -226,8 +226,8 @@ class ResourceScreen(GatewayScreen):
         seen = self._grows_since is not None and self.now - self._grows_since >= _SEEN
         first = not seen and any(state.error is None and state.value is None for state in own)
         wanted = self._wanted is not None and any(state.refreshing for state in own)
-        sought = self._seeking is not None and self._seeking.active and bool(own)
-        return first or wanted or sought or self._preparing.first or self.table.is_filtering
+        sought = self._path_resolver is not None and self._path_resolver.active and bool(own)
+        return first or wanted or sought or self._row_loader.first or self.table.is_filtering
 
     @property
     def awaited(self) -> bool:
@@ -254,12 +254,12 @@ class ResourceScreen(GatewayScreen):
         """Show the row that a path names, or open what it has behind it; or say what is wrong."""
         self._seeker().begin(path, child)
 
-    def _seeker(self) -> Seeking:
-        from gwtui.ui.goto import Seeking  # noqa: PLC0415 - seldom
+    def _seeker(self) -> PathResolver:
+        from gwtui.ui.screens.path_resolver import PathResolver  # noqa: PLC0415 - seldom
 
-        if self._seeking is None:
-            self._seeking = Seeking(self)
-        return self._seeking
+        if self._path_resolver is None:
+            self._path_resolver = PathResolver(self)
+        return self._path_resolver
 
     def show_unfiltered(self) -> bool:
         """Drop the filter; whether there was one."""
@@ -278,9 +278,9 @@ class ResourceScreen(GatewayScreen):
     async def _begin(self) -> None:
         """The order a person meets first, or what the screen was before."""
         if self._restored is None:
-            column, descending = self.memory.sorting
+            column, descending = self.settings.sorting
             self.table.sort_by(column, descending=descending)
-            self.memory.say_unknown()
+            self.settings.say_unknown()
         else:
             await self.filtering.hold(self._restored.filter)
         self.detail.arrange()
@@ -303,7 +303,7 @@ class ResourceScreen(GatewayScreen):
                 self.call_after_paint(partial(self._follow_view, again=True))
             else:
                 self._follow_view()
-        if self._seeking is not None or state.error is not None:
+        if self._path_resolver is not None or state.error is not None:
             self._seeker().look_in(state)
 
     def _expect_narrowed(self) -> None:
@@ -315,7 +315,7 @@ class ResourceScreen(GatewayScreen):
 
     def _show_rows(self, *, growing: bool = False) -> None:
         if self._rows is not None:
-            self._preparing.show(self._rows, growing=growing)
+            self._row_loader.show(self._rows, growing=growing)
 
     def _shown(self) -> None:
         self._select_wanted()
@@ -335,7 +335,7 @@ class ResourceScreen(GatewayScreen):
         every = bool(self.filtering.text) or table.sorting[0] in completion.columns
         in_view = dict.fromkeys(table.identities[table.top : table.top + table.lines])
         in_view |= dict.fromkeys(filter(None, (table.selected_identity,)))
-        needed = self._completing.needs(self._by_identity(), tuple(in_view), every=every)
+        needed = self._row_completion.needs(self._by_identity(), tuple(in_view), every=every)
         if again or set(needed) != set(self._followed):
             self._followed = needed
             self.refeed()
@@ -359,8 +359,8 @@ class ResourceScreen(GatewayScreen):
 
     def on_resource_table_sort_changed(self, message: SortChanged) -> None:
         """Rows are in another order, by a key or a click on a column's title."""
-        if self.viewing.view is None:
-            self.memory.sorted_by(message.column, message.descending)
+        if self.active_view.view is None:
+            self.settings.sorted_by(message.column, message.descending)
         self.refresh_frame()
 
     def on_resource_table_counts_changed(self) -> None:
@@ -389,7 +389,7 @@ class ResourceScreen(GatewayScreen):
             self._wanted = None
 
 
-def _standing(
+def _status_text(
     table: ResourceTable[Any],
     spec: ResourceSpec[Any],
     only: str | None,

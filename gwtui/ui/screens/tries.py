@@ -24,24 +24,23 @@ from gwtui.crud.resource import Tone
 from gwtui.domain.clock import Clock
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.pattern_trial import SAMPLE_LIMIT, try_patterns
-from gwtui.resources.tries.facts import TryFacts
+from gwtui.local.pattern_sandbox import SAMPLE_LIMIT, try_patterns
 from gwtui.resources.tries.form import KEPT
 from gwtui.resources.tries.outcome import (
     SECTIONS,
-    Tried,
-    answered,
+    TryOutcome,
+    answered_outcome,
     headline,
+    plan_summary,
     refusal_lines,
-    words_of_plan,
 )
-from gwtui.resources.tries.plan import TryPlan
+from gwtui.resources.tries.plan import TryFacts, TryPlan
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.ui.forms.pattern_tester import outcome
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.text import cell_content, toned
-from gwtui.ui.textual_compat import is_whole
+from gwtui.ui.textual_compat.widgets import is_whole
 from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.growing_text import GrowingText, Painting
 from gwtui.ui.widgets.lines import LinesView, OneLine
@@ -58,7 +57,7 @@ _NARROWEST = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class ReadyTry:
     """A request that is ready to be sent, exactly once.
 
     ``moved`` reads again what the request may have changed. ``key_name`` is fit to be shown.
@@ -85,9 +84,9 @@ class AnswerScreen(Modal[str]):
         Binding("shift+tab", "app.focus_previous", show=False),
     ]
 
-    def __init__(self, trial: Trial, models: Inference, clock: Clock) -> None:
+    def __init__(self, trial: ReadyTry, models: Inference, clock: Clock) -> None:
         super().__init__()
-        self._trial = trial
+        self._ready_try = trial
         self._models: Inference | None = models
         self._clock = clock
         self._started = clock.monotonic()
@@ -97,7 +96,7 @@ class AnswerScreen(Modal[str]):
         self._painting = Painting(self, self._paint)
         self._marked = Content("")
         """The prompt as the filters of the key's guardrails read it."""
-        self.tried: Tried | None = None
+        self.tried: TryOutcome | None = None
         """What came of it, None while it is under way."""
 
     def compose(self) -> ComposeResult:
@@ -112,7 +111,7 @@ class AnswerScreen(Modal[str]):
 
     def on_mount(self) -> None:
         """Send it."""
-        trial = self._trial
+        trial = self._ready_try
         title = f"{safe_line(trial.request.model, _NAME)} with {trial.key_name}"
         self.query_one("#try-title", OneLine).show(
             Content.assemble(
@@ -151,19 +150,19 @@ class AnswerScreen(Modal[str]):
     # Asking ---------------------------------------------------------------------------------
 
     async def _ask(self) -> None:
-        trial, error = self._trial, None
+        trial, error = self._ready_try, None
         try:
             if self._models is not None:
                 await (self._streamed if trial.stream else self._whole)(self._models)
         except GatewayError as refusal:
             error = refusal
         self._painting.now()
-        tried = answered(trial.plan, self._answer, trial.facts, self._clock.now())
+        tried = answered_outcome(trial.plan, self._answer, trial.facts, self._clock.now())
         self._end(tried if error is None else replace(tried, error=error))
         await self._look_after()
 
     async def _streamed(self, models: Inference) -> None:
-        async with models.stream(self._trial.request) as stream:
+        async with models.stream(self._ready_try.request) as stream:
             self._answer = stream.answer
             async for event in stream:
                 if isinstance(event, AnswerDelta):
@@ -171,7 +170,7 @@ class AnswerScreen(Modal[str]):
                     self._put(event.text + event.refusal, "plain")
 
     async def _whole(self, models: Inference) -> None:
-        self._answer = answer = await models.chat(self._trial.request)
+        self._answer = answer = await models.chat(self._ready_try.request)
         self._put(answer.reasoning, "muted")
         self._put(answer.text + answer.refusal, "plain")
 
@@ -180,12 +179,12 @@ class AnswerScreen(Modal[str]):
         key = await self._key()
         if self.tried is not None:
             self._end(replace(self.tried, key=key))
-        await self._trial.moved()
+        await self._ready_try.moved()
         await self._mark_prompt()
 
     async def _mark_prompt(self) -> None:
         """Where a guardrail acted: what its own patterns find in the prompt, tried here."""
-        tried, trial = self.tried, self._trial
+        tried, trial = self.tried, self._ready_try
         if tried is None or not tried.guarded:
             return
         filters = [one for each in trial.facts.key.bound for one in each.content_filters or ()]
@@ -219,10 +218,10 @@ class AnswerScreen(Modal[str]):
             break
         await self._look_after()
 
-    def _end(self, tried: Tried) -> None:
+    def _end(self, tried: TryOutcome) -> None:
         first = self.tried is None
         self.tried = tried
-        let_go(tried.error)
+        drop_traceback(tried.error)
         if first and tried.error is not None:
             self._put("\n" if self._answer.text else "", "plain")
             for cell in refusal_lines(tried.error):
@@ -248,7 +247,9 @@ class AnswerScreen(Modal[str]):
         if self._asking is not None:
             self._asking.cancel()
         self._painting.now()
-        tried = answered(self._trial.plan, self._answer, self._trial.facts, self._clock.now())
+        tried = answered_outcome(
+            self._ready_try.plan, self._answer, self._ready_try.facts, self._clock.now()
+        )
         self._end(replace(tried, cancelled=True))
         self.run_worker(self._ask_what_it_cost(), name="after", group="after")
 
@@ -294,18 +295,18 @@ class AnswerScreen(Modal[str]):
         seconds = int(self._clock.monotonic() - self._started)
         begun = self._answer.first_token_ms is not None
         words = "Answering" if begun else "Sent, waiting for the first token"
-        if not self._trial.stream:
+        if not self._ready_try.stream:
             words = "Sent, waiting for the answer"
         return Content.assemble(
             toned(f"{words} · {seconds} s", "accent"),
-            toned(f" · {words_of_plan(self._trial.plan)}", "muted"),
+            toned(f" · {plan_summary(self._ready_try.plan)}", "muted"),
         )
 
     def _show_figures(self) -> None:
         if not is_whole(self):
             return
         view = self.query_one("#try-figures", LinesView)
-        tried = self.tried or Tried(self._trial.plan, self._answer)
+        tried = self.tried or TryOutcome(self._ready_try.plan, self._answer)
         width = view.scrollable_content_region.width or self.app.size.width
         width = max(_NARROWEST, width)
         lines = section_lines("", SECTIONS, tried, self._clock.now(), width)[2:]
@@ -315,8 +316,8 @@ class AnswerScreen(Modal[str]):
         view.show(lines)
 
 
-def let_go(error: BaseException | None) -> None:
-    """Its traceback holds what the request was sent with for as long as the error is kept."""
+def drop_traceback(error: BaseException | None) -> None:
+    """Drop the traceback of an error: it holds the request and its key."""
     while error is not None:
         error.__traceback__ = None
         error = error.__cause__ or error.__context__

@@ -8,7 +8,7 @@ from textual.containers import Horizontal, Vertical
 from textual.geometry import Region
 from textual.strip import Strip
 
-from gwtui.ui.textual_compat import ScrollsWhenNeeded
+from gwtui.ui.textual_compat.widgets import ScrollsWhenNeeded
 
 if TYPE_CHECKING:
     from textual.widget import Widget as _Base

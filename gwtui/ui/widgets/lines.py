@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -18,7 +17,8 @@ from textual.strip import Strip
 from textual.visual import Visual
 from textual.widget import Widget
 
-from gwtui.ui.textual_compat import KeepsLines, fit_scrollbars
+from gwtui.records import dataclass
+from gwtui.ui.textual_compat.widgets import KeepsLines, fit_scrollbars
 
 _SCREENFULS = 3
 """Rendered lines that are kept at most: a line takes kilobytes, and a text may have thousands."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
@@ -17,10 +16,11 @@ from textual.reactive import Reactive
 from textual.suggester import Suggester, SuggestFromList, SuggestionReady
 from textual.widgets import Input, Static
 
-from gwtui.domain.cells import Tone
+from gwtui.domain.cell_values import Tone
 from gwtui.domain.safe_text import safe_characters, safe_line
+from gwtui.records import dataclass
 from gwtui.ui.text import toned
-from gwtui.ui.textual_compat import ShowsOtherText
+from gwtui.ui.textual_compat.widgets import ShowsOtherText
 from gwtui.ui.widgets.lines import OneLine
 
 if TYPE_CHECKING:
@@ -353,7 +353,7 @@ class FilterPrompt(Prompt):
         self.post_message(self.Closed())
 
 
-class BoardPrompt(Prompt):
+class TextPrompt(Prompt):
     """A prompt that starts empty; ``HINT`` says what can be typed."""
 
     HINT: ClassVar[str] = ""
@@ -361,13 +361,13 @@ class BoardPrompt(Prompt):
     class Entered(Message):
         """Something was entered, or the prompt was left (``text`` empty)."""
 
-        def __init__(self, prompt: BoardPrompt, text: str) -> None:
+        def __init__(self, prompt: TextPrompt, text: str) -> None:
             super().__init__()
             self.prompt = prompt
             self.text = text
 
         @property
-        def control(self) -> BoardPrompt:
+        def control(self) -> TextPrompt:
             """The prompt, for the selector of ``on``."""
             return self.prompt
 
@@ -391,14 +391,14 @@ class BoardPrompt(Prompt):
         self.post_message(self.Entered(self, text))
 
 
-class JumpPrompt(BoardPrompt):
+class JumpPrompt(TextPrompt):
     """A moment."""
 
     SIGN = "@"
     HINT = "moment, UTC: 2026-11-20 18:00, yesterday 18:00, 3h ago"
 
 
-class WatchPrompt(BoardPrompt):
+class WatchPrompt(TextPrompt):
     """A model; completes with the right arrow."""
 
     SIGN = "+"
@@ -409,14 +409,14 @@ class WatchPrompt(BoardPrompt):
         self.input.suggester = SuggestFromList(name for name in models if name.isprintable())
 
 
-class DaysPrompt(BoardPrompt):
+class DaysPrompt(TextPrompt):
     """Days of activity."""
 
     SIGN = "@"
     HINT = "days, UTC: yesterday, 7d, 2026-11-20, 2026-11-01 .. 2026-11-07, all"
 
 
-class BetweenPrompt(BoardPrompt):
+class BetweenPrompt(TextPrompt):
     """Two moments."""
 
     SIGN = "@"

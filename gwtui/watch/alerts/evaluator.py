@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Context, Decimal
 from itertools import groupby
 
-from gwtui.contract.pricing import PER_TOKEN_KEYS
+from gwtui.contract.models import PER_TOKEN_KEYS
 from gwtui.domain.alert_rules import (
     AlertRule,
     ConditionRule,
@@ -21,6 +21,7 @@ from gwtui.domain.alert_state import QUIET, AlertStep, Bounds, Timing, lapse, oc
 from gwtui.domain.money import per_million, percent_points, usd
 from gwtui.domain.runway import UsedCurve, UsedTotal
 from gwtui.domain.safe_text import safe_line
+from gwtui.records import dataclass
 from gwtui.watch.alerts.model import GUARDED, Alert, AlertEvent, AlertKey, EventKind, Findings
 from gwtui.watch.alerts.rule_kinds import (
     RUNWAY,
@@ -33,6 +34,7 @@ from gwtui.watch.alerts.rule_kinds import (
 )
 from gwtui.watch.history import model as figures
 from gwtui.watch.history import model as kinds
+from gwtui.watch.history.deadline import in_time
 from gwtui.watch.history.model import Fields, Observation, RecordedChange, Subject
 from gwtui.watch.history.writer import gap_after
 
@@ -177,6 +179,7 @@ class Evaluator:
             values.setdefault(subject, {})[sample.series.key.figure] = sample.value
         patience = timedelta(seconds=gap_after(seen.every))
         for subject in dict.fromkeys((*seen.facts, *values)):
+            in_time()
             self.read(subject, values.get(subject, {}), seen.at, patience)
 
     def read(
@@ -252,6 +255,7 @@ class Evaluator:
     def _learn(self, seen: Observation) -> None:
         """Bring the facts up to date: null takes one away, one that is not mentioned stays."""
         for subject, fields in seen.facts.items():
+            in_time()
             merged = {**self.facts.get(subject, _NO_FACTS), **fields}
             self.facts[subject] = {name: one for name, one in merged.items() if one is not None}
         if seen.covers is None:

@@ -12,7 +12,7 @@ from gwtui.client.request_log import workspaces_closed
 from gwtui.watch.shared_reads import WORKSPACES
 
 if TYPE_CHECKING:
-    from gwtui.client.request_log import PageTaker
+    from gwtui.client.request_log import PageHandler
     from gwtui.contract.workspaces import Workspace
     from gwtui.watch.shared_reads import PoolReader, SharedRead
 
@@ -157,7 +157,7 @@ class Growing(Generic[R]):
         return whole
 
     async def _hand_on(
-        self, part: str | None, what: SharedRead[tuple[Any, ...]], take: PageTaker
+        self, part: str | None, what: SharedRead[tuple[Any, ...]], take: PageHandler
     ) -> None:
         """Read a part page by page; its rows wait for those of the part before."""
         before, done = self._before, asyncio.Event()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.watch.history.deadline import Deadline
 from gwtui.watch.history.file import is_damage, open_readable, open_writable, transaction
 from gwtui.watch.history.lease import Lease
 from gwtui.watch.history.model import (
@@ -30,6 +31,7 @@ class ArchiveThread:
     def __init__(self, name: str) -> None:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"history-{name}")
         self._connection: sqlite3.Connection | None = None
+        self._deadline = Deadline()
         self._ended = False
 
     async def open(self, opening: Callable[[], sqlite3.Connection]) -> None:
@@ -50,7 +52,8 @@ class ArchiveThread:
             if self._connection is None:
                 raise HistoryUnusableError("the history is closed")
             try:
-                return work(self._connection)
+                with self._deadline.applied():
+                    return work(self._connection)
             except sqlite3.Error as error:
                 kind = HistoryDamagedError if is_damage(error) else HistoryUnusableError
                 raise kind(f"The history cannot be used: {error}.") from error
@@ -58,6 +61,10 @@ class ArchiveThread:
         if self._ended:
             raise HistoryUnusableError("the history is closed")
         return await self._run(guarded)
+
+    def end_within(self, seconds: float) -> None:
+        """Let long work, under way or still to come, raise HistoryEndedError after so long."""
+        self._deadline.set(seconds)
 
     async def leave(self) -> None:
         """Finish what was begun and close the connection; another can be opened."""
@@ -155,6 +162,14 @@ class Archive:
     async def hold(self) -> bool:
         """Renew or take the lease; see ``Lease.hold``."""
         return await self._writing.call(self.lease.hold)
+
+    def end_within(self, seconds: float) -> None:
+        """The program ends: what is read or written for longer than that is broken off.
+
+        It raises HistoryEndedError with nothing written, and so does all long work after it.
+        """
+        self._reading.end_within(seconds)
+        self._writing.end_within(seconds)
 
     async def close(self) -> None:
         """Give the lease back and close the file. May be called twice."""

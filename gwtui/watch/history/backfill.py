@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.usage import Credits
-from gwtui.domain.past import Past
+from gwtui.domain.history_source import HistorySource
 from gwtui.domain.resets import window_start
+from gwtui.records import dataclass
 from gwtui.watch.feeds.credits import credits_feed
 from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed
 from gwtui.watch.feeds.guardrails import GuardrailRow, guardrails_feed
@@ -79,7 +80,7 @@ class PastFact(NamedTuple):
 class AccountPast:
     """The account's past figures and facts, made of what it is now and what the gateway knows."""
 
-    past: Past
+    past: HistorySource
     gap: Gap
     credits: Credits
     keys: Sequence[KeyRow]
@@ -276,7 +277,7 @@ class Backfill:
 
     hub: FeedHub
     archive: Archive
-    past: Past
+    past: HistorySource
     gap: Gap
     first: bool
     """Whether nothing was recorded before."""
@@ -284,7 +285,7 @@ class Backfill:
     """Whether an earlier run filled in the account, and ended before the endpoints."""
 
     @classmethod
-    async def begin(cls, hub: FeedHub, archive: Archive, past: Past) -> Self | None:
+    async def begin(cls, hub: FeedHub, archive: Archive, past: HistorySource) -> Self | None:
         """Find what is missing; None where that is nothing. Raises HistoryError."""
         until = seconds_of(past.until)
         begun = await archive.change(_begun)
@@ -427,7 +428,7 @@ def _end(connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM settings WHERE name = ?", (_BEGUN,))
 
 
-async def fill_past(hub: FeedHub, path: Path, past: Past, rules: RuleFile) -> None:
+async def fill_past(hub: FeedHub, path: Path, past: HistorySource, rules: RuleFile) -> None:
     """Fill in what the history at ``path`` lacks, and run the alert rules over what is now.
 
     For a command that only reads what is recorded, where no dashboard has filled it in before.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal
 from typing import Any, Literal, NamedTuple, get_args
@@ -17,7 +17,8 @@ from typing import Any, Literal, NamedTuple, get_args
 from pydantic import JsonValue
 
 from gwtui.contract.budgets import BUDGET_INTERVALS
-from gwtui.contract.pricing import PER_TOKEN_KEYS, PRICE_KEYS
+from gwtui.contract.models import PER_TOKEN_KEYS, PRICE_KEYS
+from gwtui.records import dataclass
 
 Resource = Literal["credits", "endpoint", "key", "workspace", "guardrail"]
 """What figures and facts belong to."""
@@ -200,6 +201,10 @@ class HistoryMissingError(HistoryError):
     """Nothing was recorded for this gateway yet."""
 
 
+class HistoryEndedError(HistoryError):
+    """The program ended before the work was done; nothing of its transaction was written."""
+
+
 class LeaseLostError(HistoryError):
     """Another instance records now; nothing of this transaction was written."""
 
@@ -368,10 +373,17 @@ LONGEST_VALUE = 1000
 """Characters of a field's value that are kept; of a longer one only what tells it from others."""
 
 _DIGEST = 16
+_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True).encode
+_SURELY_SHORT = 80
+"""Characters of a text whose JSON is not long, whatever they are: 12 are the most for one."""
 
 
 def short(value: JsonValue) -> JsonValue:
     """A value; a long one as its size and digest."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str) and len(value) < _SURELY_SHORT:
+        return value
     return value if len(json_of(value)) <= LONGEST_VALUE else digest_of(value)
 
 
@@ -386,4 +398,4 @@ def digest_of(value: JsonValue) -> JsonValue:
 
 def json_of(value: Any) -> str:
     """Compact JSON in ASCII, which holds any text that a gateway may send."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=True)
+    return _encode(value)

@@ -8,7 +8,6 @@ leaves it as it was. Amounts in facts are decimal text.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -18,18 +17,19 @@ from pydantic import JsonValue
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
-from gwtui.contract.models import Endpoint, Percentiles
-from gwtui.contract.pricing import PRICE_KEYS, Pricing
+from gwtui.contract.models import PRICE_KEYS, Endpoint, Percentiles, Pricing
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.usage import Credits
 from gwtui.domain.pricing import discount_of
 from gwtui.domain.safe_text import safe_text
+from gwtui.records import dataclass
 from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.feeds.guardrails import GuardrailRow
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.workspaces import Figures
 from gwtui.watch.history import model as figures
+from gwtui.watch.history.deadline import in_time
 from gwtui.watch.history.model import (
     ACCOUNT,
     NAME,
@@ -52,8 +52,9 @@ DIGESTS = frozenset({"content_filters"})
 def fields_of(model: ResponseModel, names: Sequence[str]) -> dict[str, JsonValue]:
     """The fields that could be read; null is "none", one that is left out is not known."""
     found: dict[str, JsonValue] = {}
+    gaps = model.gaps
     for name in names:
-        if name not in model.gaps:
+        if name not in gaps:
             value = json_value(getattr(model, name))
             found[name] = digest_of(value) if name in DIGESTS else value
     return found
@@ -116,7 +117,11 @@ class _ObservationBuilder:
         values: Mapping[str, Decimal | None],
         facts: dict[str, JsonValue] | None = None,
     ) -> None:
-        """One subject; facts None: it is there, and no more is known."""
+        """One subject; facts None: it is there, and no more is known.
+
+        Raises HistoryEndedError in a history's thread that is to end.
+        """
+        in_time()
         subject = Subject(self._resource, safe_text(identity, LONGEST_IDENTITY))
         units = figures.UNITS.get(self._resource, {})
         for figure, value in values.items():

@@ -12,6 +12,7 @@ from datetime import datetime
 
 from gwtui.watch.history import lease, watched_models
 from gwtui.watch.history.curves import MOST_POINTS, curve, readings, runs, span_of
+from gwtui.watch.history.deadline import in_time
 from gwtui.watch.history.model import (
     GAP,
     Curve,
@@ -126,6 +127,7 @@ class HistoryReader:
 
     def reading(self, number: int, every: int, at: int) -> Reading:
         """The figure of a series, by its number in the file, as of a second."""
+        in_time()
         for width in self._reaching(at):
             found = self._last_row(width, number, at)
             if found is None:

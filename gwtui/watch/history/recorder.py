@@ -9,17 +9,19 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.records import dataclass
 from gwtui.watch.history.archive import Archive
 from gwtui.watch.history.compaction import step
 from gwtui.watch.history.lease import BEAT
 from gwtui.watch.history.model import (
     HistoryDamagedError,
+    HistoryEndedError,
     HistoryError,
     LeaseLostError,
     Observation,
@@ -40,6 +42,8 @@ STEPS_A_ROUND = 50
 """Steps of compaction in one round at most; what is left waits for the next."""
 SETTLING = 3600.0
 """Seconds without compaction after the wall clock jumped: a wrong date must remove nothing."""
+LAST_WRITE = 0.3
+"""Seconds that the end of the program waits for what is being written."""
 JUMP = 3600.0
 """Seconds by which the wall clock may run ahead of the monotonic one between two rounds."""
 
@@ -195,6 +199,8 @@ class Recorder:
             await work
         except LeaseLostError:
             self._yield()
+        except HistoryEndedError as error:
+            _log.info("history: a reading is not recorded: %s", error)
         except HistoryError as error:
             self._errors[part] = str(error)
             if isinstance(error, HistoryDamagedError):
@@ -308,6 +314,7 @@ async def record(
         await asyncio.Event().wait()
     finally:
         held.recorder = None
+        archive.end_within(LAST_WRITE)  # a reading that takes longer is not recorded
         await recorder.stop()
         await archive.close()
 

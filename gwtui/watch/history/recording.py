@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from gwtui.domain.past import Past
+    from gwtui.domain.history_source import HistorySource
     from gwtui.watch.history.recorder import Recorder
     from gwtui.watch.hub import FeedHub
 
-AskPast: TypeAlias = "Callable[[], Past | None]"
+AskPast: TypeAlias = "Callable[[], HistorySource | None]"
 
 _log = logging.getLogger(__name__)
 

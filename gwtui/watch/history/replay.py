@@ -17,8 +17,7 @@ from pydantic import JsonValue
 
 from gwtui.contract.budgets import BUDGET_INTERVALS, Budget
 from gwtui.contract.keys import ApiKey
-from gwtui.contract.models import Endpoint
-from gwtui.contract.pricing import PRICE_KEYS
+from gwtui.contract.models import PRICE_KEYS, Endpoint
 from gwtui.contract.usage import Credits
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.diffs import ABSENT, changed_fields

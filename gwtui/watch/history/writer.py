@@ -10,13 +10,14 @@ import json
 import logging
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import JsonValue
 
 from gwtui.domain.diffs import ABSENT, changed_fields
+from gwtui.records import dataclass
 from gwtui.watch.history import model as kinds
+from gwtui.watch.history.deadline import in_time
 from gwtui.watch.history.file import transaction
 from gwtui.watch.history.model import (
     NAME,
@@ -116,7 +117,8 @@ class HistoryWriter:
     """The one who writes, by the lease ``holder``; see ``lease``. Not safe between threads.
 
     Every method is one transaction and raises LeaseLostError, with nothing written, when another
-    instance has taken the lease. Raises sqlite3.Error when the file cannot be written.
+    instance has taken the lease, HistoryEndedError when the program ends before it is done. Raises
+    sqlite3.Error when the file cannot be written.
     """
 
     def __init__(
@@ -128,6 +130,8 @@ class HistoryWriter:
         self._ids: dict[SeriesKey, tuple[int, int]] = {}
         self._series: int | None = None
         """How many series there are; None before they were counted."""
+        self._knows_all = False
+        """Whether ``_ids`` holds every series that there is."""
 
     @property
     def connection(self) -> sqlite3.Connection:
@@ -177,6 +181,7 @@ class HistoryWriter:
             "SELECT coalesce(max(rolled_until), 0) FROM tiers WHERE width = ?", (FIVE_MINUTES,)
         ).fetchone()
         for sample in samples:
+            in_time()
             identity = self.number_of(sample.series)
             if identity is None:
                 refused += 1
@@ -233,6 +238,8 @@ class HistoryWriter:
         return number
 
     def _look_up(self, series: Series) -> tuple[int, int] | None:
+        if self._knows_all:
+            return None
         found = self._connection.execute(
             "SELECT id, every FROM series WHERE resource = ? AND identity = ? AND figure = ?",
             series.key,
@@ -242,6 +249,7 @@ class HistoryWriter:
         if self._series is None:
             (self._series,) = self._connection.execute("SELECT count(*) FROM series").fetchone()
         if self._series >= MOST_SERIES:
+            self._learn_numbers()
             return None
         self._series += 1
         made = self._connection.execute(
@@ -250,9 +258,18 @@ class HistoryWriter:
         )
         return int(made.lastrowid or 0), series.every
 
+    def _learn_numbers(self) -> None:
+        """There will be no other series: a large account has many that are not recorded."""
+        rows = self._connection.execute(
+            "SELECT resource, identity, figure, id, every FROM series"
+        ).fetchall()
+        self._ids = {SeriesKey(*row[:3]): (int(row[3]), int(row[4])) for row in rows}
+        self._knows_all = True
+
     def forget_numbers(self) -> None:
         """Series were removed: look their numbers up again, and count them."""
         self._ids.clear()
+        self._knows_all = False
         self._series = None
 
     # Coverage ---------------------------------------------------------------------------------
@@ -293,6 +310,7 @@ def record_facts(
     present = _present(connection, seen)
     found: list[RecordedChange] = []
     for subject, fields in seen.facts.items():
+        in_time()
         known = present.pop(subject, None)
         if known is None:
             new = _updated({}, fields)
@@ -336,6 +354,7 @@ def _present(
             (resource, len(prefix), prefix),
         )
         for number, identity, fields in rows:
+            in_time()
             found[Subject(resource, identity)] = (number, json.loads(fields))
     return found
 

@@ -20,7 +20,7 @@ from pydantic import JsonValue
 
 from gwtui import __version__
 from gwtui.contract.budgets import BUDGET_INTERVALS
-from gwtui.contract.pricing import PRICE_KEYS
+from gwtui.contract.models import PRICE_KEYS
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch.history import model as figures
 from gwtui.watch.history.model import NAME, Observation, Subject, model_of

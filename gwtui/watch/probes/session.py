@@ -19,7 +19,7 @@ from gwtui.domain.times import duration
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
     from gwtui.domain.probes import ProbeTarget
-    from gwtui.local.probe_key import Probing
+    from gwtui.local.probe_key import ProbeAccess
     from gwtui.watch.history.model import Observation
     from gwtui.watch.history.recording import Recording
     from gwtui.watch.hub import FeedHub
@@ -135,7 +135,7 @@ async def open_probes(
     history: Recording,
     hub: FeedHub,
     connection: Connection,
-    probing: Probing | None,
+    probing: ProbeAccess | None,
     clock: Clock = SYSTEM_CLOCK,
 ) -> AsyncIterator[Probes | None]:
     """Probe as the profile says; None where it says nothing of probes, and none are sent."""
@@ -159,7 +159,7 @@ async def _probe(
     history: Recording,
     hub: FeedHub,
     connection: Connection,
-    probing: Probing,
+    probing: ProbeAccess,
     clock: Clock,
 ) -> None:
     """Until it is cancelled."""

@@ -17,7 +17,7 @@ from gwtui.client.errors import (
     ServerError,
     UnauthorizedError,
 )
-from gwtui.client.request_log import repeats
+from gwtui.client.request_log import may_retry
 from gwtui.watch.cadence import (
     FIRST_RETRY,
     LONGEST_RETRY,
@@ -83,7 +83,7 @@ async def test_while_it_fails_each_read_only_tries(time: FakeClock) -> None:
     tries: list[bool] = []
 
     async def fetch() -> int:
-        tries.append(not repeats())
+        tries.append(not may_retry())
         if 1 < len(tries) < 4:
             raise unreachable()
         return len(tries)

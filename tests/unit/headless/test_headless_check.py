@@ -14,8 +14,8 @@ from typing import Any, cast
 import pytest
 from pydantic import ValidationError
 
-from gwtui.cli.check.finding import CheckedFigure, Finding, Range, Severity, one_line, worst_of
-from gwtui.cli.check.sources import CheckContext, look_at_everything
+from gwtui.cli.check import CheckedFigure, Finding, Range, Severity, one_line, worst_of
+from gwtui.cli.check_sources import CheckContext, check_all
 from gwtui.cli.recorded import RecordedHistory
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
@@ -252,7 +252,7 @@ async def looked(
     hub = FeedHub(cast("GatewayClient", World(**given)), clock)
     look = CheckContext(hub, CheckThresholds.model_validate(wanted), past or RecordedHistory(None))
     try:
-        findings = await look_at_everything(look)
+        findings = await check_all(look)
     finally:
         await hub.close()
     return worst_of(findings), one_line(findings)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gwtui.cli import exits
-from gwtui.resources.generations.resource import COLUMNS
+from gwtui.resources.generations import COLUMNS
 from headless_kit import Gwtui, site
 
 

@@ -23,7 +23,7 @@ from gwtui.cli.lists.query import ListQuery
 from gwtui.cli.output import print_table
 from gwtui.cli.resources import RESOURCES
 from gwtui.client.request_log import Shortfall, list_read, workspaces_closed
-from gwtui.domain.exact_json import MASK, exact_json, masked
+from gwtui.domain.serialize import MASK, exact_json, masked
 from gwtui.watch import cadence
 from gwtui.watch.hub import FeedHub
 from gwtui.watch.shared_reads import FeedKey

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from gwtui.cli import exits
+from gwtui.cli.changes.change import field_schemas, is_secret
 from gwtui.cli.changes.command import ChangeVerb
-from gwtui.cli.changes.values import field_schemas, is_secret
 from gwtui.cli.resources import RESOURCES
 from gwtui.cli.verbs import verbs_of
 from headless_kit import Gwtui, Site

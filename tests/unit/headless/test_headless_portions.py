@@ -17,8 +17,8 @@ from gwtui.cli import exits
 from gwtui.cli.exits import CommandError
 from gwtui.cli.lists.command import declaration
 from gwtui.cli.lists.lookup import CommandReadings
-from gwtui.cli.lists.portions import PortionPrinter
 from gwtui.cli.lists.query import list_query
+from gwtui.cli.lists.show import PortionPrinter
 from gwtui.cli.output import OutputLostError
 from gwtui.cli.resources import RESOURCES
 from gwtui.client.connection import Connection
@@ -56,8 +56,9 @@ class Account:
         if (space, offset) == self.fails_at:
             return httpx.Response(400, json={"error": {"code": 400, "message": "no more"}})
         spaces = SPACES if self.one_list else (space,)
-        keys = [key(one, number) for one in spaces for number in range(COUNT)]
-        return httpx.Response(200, json={"data": keys[offset : offset + 100]})
+        numbers = [(one, number) for one in spaces for number in range(COUNT)]
+        keys = [key(*which) for which in numbers[offset : offset + 100]]
+        return httpx.Response(200, json={"data": keys})
 
 
 def key(space: str, number: int) -> dict[str, Any]:
@@ -95,6 +96,7 @@ def alive() -> int:
     return sum(type(one) is ApiKey for one in gc.get_objects())
 
 
+@pytest.mark.usefixtures("own_objects_only")
 async def test_rows_come_in_order_while_few_of_them_are_held(
     readings: CommandReadings, account: Account
 ) -> None:
@@ -151,7 +153,7 @@ async def test_a_reader_that_leaves_ends_the_reading(
     def left(*_: Any, **__: Any) -> None:
         raise OutputLostError("broken pipe", left=True)
 
-    monkeypatch.setattr("gwtui.cli.lists.portions.show_list", left)
+    monkeypatch.setattr("gwtui.cli.lists.show.show_list", left)
     with pytest.raises(OutputLostError):
         await print_keys(readings, printer())
     assert len(account.pages) < 10

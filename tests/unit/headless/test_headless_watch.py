@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 
 from gwtui.cli import exits
-from gwtui.cli.watch_lines import lines
+from gwtui.cli.watch_lines import reading_lines
 from gwtui.contract.keys import ApiKey
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.history.observers import ObservedReading, observe_keys
@@ -53,7 +53,7 @@ def test_keys_nearest_to_their_limits_come_first() -> None:
 
     rows = [key("free", None, None), key("half", 10, 5), key("over", 10, -1), key("new", 10, 10)]
     seen = observe_keys(rows, ObservedReading(datetime(2026, 11, 21, tzinfo=UTC), 60))
-    found = [*lines(seen, 2)]
+    found = [*reading_lines(seen, 2)]
     assert [one["name"] for one in found] == ["over", "half"]
     assert found[0]["at"] == "2026-11-21T00:00:00Z"
     assert found[0]["figures"]["limit_remaining"] == Decimal(-1)

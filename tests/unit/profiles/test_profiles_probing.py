@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from gwtui.local.probe_key import Probing
+from gwtui.local.probe_key import ProbeAccess
 from gwtui.local.profile_tables import ProbeSettings
 from gwtui.local.profiles import Profile, ProfileError, parse_profiles, resolve
 from gwtui.local.tokens import TokenError
@@ -28,7 +28,7 @@ def profile(text: str) -> Profile:
 def test_there_are_none_unless_a_profile_asks_for_them() -> None:
     assert profile(BASE).probe is None
     environ = {"GWTUI_PROBE_KEY": "gw-probe"}
-    assert Probing.of(profile(BASE), environ) is None
+    assert ProbeAccess.of(profile(BASE), environ) is None
     assert environ == {}, "no program that is started from here shall inherit it"
 
 
@@ -70,9 +70,9 @@ def test_another_gateway_is_not_probed_with_the_profiles_key() -> None:
 def test_read_only_allows_it_only_where_that_is_said() -> None:
     text = TABLE + "every_minutes = 5\n"
     for found, allowed in (
-        (Probing.of(profile(text), {}), False),
-        (Probing.of(profile(text), {}, allow_tries=True), True),
-        (Probing.of(profile(text + "while_read_only = true\n"), {}), True),
+        (ProbeAccess.of(profile(text), {}), False),
+        (ProbeAccess.of(profile(text), {}, allow_tries=True), True),
+        (ProbeAccess.of(profile(text + "while_read_only = true\n"), {}), True),
     ):
         assert found is not None
         assert found.allowed is allowed
@@ -93,11 +93,11 @@ async def test_the_environment_goes_first_then_the_command_then_the_keyring(
         (with_command, None, "gw-command"),
         (SETTINGS, None, "gw-keyring"),
     ):
-        found = await Probing(settings, "work", given=from_environment).key(environ)
+        found = await ProbeAccess(settings, "work", given=from_environment).key(environ)
         assert found.get_secret_value() == expected
 
 
 async def test_a_keyring_without_an_entry_is_told(ring: DictRing) -> None:
     ring.held["gwtui", "work"] = "gw-management"
     with pytest.raises(TokenError, match=r"there is no key for probes.*no entry work probe"):
-        await Probing(SETTINGS, "work").key({})
+        await ProbeAccess(SETTINGS, "work").key({})

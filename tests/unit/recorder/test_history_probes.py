@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from fake_clock import FakeClock
 from gwtui.client.connection import Connection
 from gwtui.domain.probes import ProbeSpending, ProbeTarget
-from gwtui.local.probe_key import Probing
+from gwtui.local.probe_key import ProbeAccess
 from gwtui.local.profile_tables import ProbeSettings
 from gwtui.local.tokens import TokenError
 from gwtui.watch.history.model import Observation, SeriesKey
@@ -82,7 +82,7 @@ async def probing(
         found = bench.answer()
         return await found if asyncio.iscoroutine(found) else found
 
-    class Source(Probing):
+    class Source(ProbeAccess):
         async def key(self, *_: Any, **__: Any) -> SecretStr:
             bench.keys += 1
             return await super().key({})
@@ -137,7 +137,7 @@ async def test_probes_keep_their_pace_with_jitter_and_are_recorded(bench: Bench)
     assert len(bench.sent) == 2
     assert (await bench.value(OK), await bench.value(TTFT)) == (1, 340)
     assert bench.seen[0].every == EVERY
-    assert (await bench.spent()).told == 2 * COST
+    assert (await bench.spent()).reported == 2 * COST
     assert (await bench.spent()).open == 0
 
 
@@ -193,7 +193,7 @@ async def test_the_days_maximum_stops_them_until_the_next_day(
         assert len(bench.sent) == 2, "what was spent is the cost, not the bound"
         await time.advance(EVERY * 4)
         assert len(bench.sent) == 2
-        assert (await bench.spent()).told == 3 * COST
+        assert (await bench.spent()).reported == 3 * COST
         assert bench.prober is not None
         assert bench.prober.status.full
         assert len([each for each in bench.said if "stop for today" in each]) == 1
@@ -205,7 +205,7 @@ async def test_a_lost_answer_counts_with_its_bound(bench: Bench) -> None:
     bench.answer = lambda: ProbeOutcome("failed", said="no answer in 60 s")
     await bench.time.advance(EVERY)
     spent = await bench.spent()
-    assert spent.told == 0
+    assert spent.reported == 0
     assert spent.open == bench.sent[0].most(bench.time.now())
 
 
@@ -225,7 +225,7 @@ async def test_what_was_spent_outlives_a_restart_and_so_does_the_pace(
     ):
         await time.advance(EVERY - 120)
         assert bench.sent == [], "the last one is not that long ago"
-        assert (await bench.spent()).told == COST
+        assert (await bench.spent()).reported == COST
         await time.advance(240)
         assert len(bench.sent) == 1
 
@@ -294,7 +294,7 @@ async def test_a_key_that_cannot_be_found_is_told_once(
     async def no_key(*_: Any, **__: Any) -> SecretStr:
         raise TokenError("there is no key for probes")
 
-    monkeypatch.setattr(Probing, "key", no_key)
+    monkeypatch.setattr(ProbeAccess, "key", no_key)
     async with probing(recorder, time, monkeypatch) as bench:
         await time.advance(EVERY * 2)
         assert bench.sent == []

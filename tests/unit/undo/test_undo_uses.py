@@ -167,7 +167,7 @@ async def test_a_gateway_that_never_answers_holds_nothing_up(
         (client.organization, "members"),
     ):
         monkeypatch.setattr(service, method, never)
-    monkeypatch.setattr(uses.soon, "__defaults__", (0.05,))
+    monkeypatch.setattr(uses.value_or_none, "__defaults__", (0.05,))
     async with asyncio.timeout(2):
         assert await uses.key_uses(client, site.key, NOW) == (
             "Could not be read: what it spent lately, the guardrail on it "

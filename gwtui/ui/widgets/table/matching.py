@@ -15,7 +15,7 @@ from gwtui.ui.textual_compat import fail
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Column
-    from gwtui.domain.filters import Query
+    from gwtui.domain.filter_query import Query
 
 
 T = TypeVar("T")
@@ -105,7 +105,7 @@ class Matcher(Generic[T]):
         haystacks: Haystacks[T],
         assumed: Matcher[T] | None = None,
     ) -> None:
-        from gwtui.domain.filters import Highlights  # noqa: PLC0415 - with the first one
+        from gwtui.domain.filter_query import Highlights  # noqa: PLC0415 - with the first one
 
         self._query = query
         self._columns = columns

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, get_args
 
 from rich.cells import cell_len
@@ -15,6 +14,7 @@ from textual.strip import Strip
 
 from gwtui.crud.resource import Tone
 from gwtui.domain.safe_text import safe_text
+from gwtui.records import dataclass
 from gwtui.ui.text import fit
 from gwtui.ui.widgets.table.layout import (
     AS_DECLARED,
@@ -30,7 +30,7 @@ from gwtui.ui.widgets.table.model import TableModel
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Column
-    from gwtui.domain.filters import Spans
+    from gwtui.domain.filter_query import Spans
 
 
 CURSOR = "▌"

@@ -1,0 +1,240 @@
+"""``gwtui check``: one line, and the exit code that a monitoring system understands.
+
+The form is that of monitoring plugins: a word, a text, then after a bar what can be drawn, each as
+``'label'=value[unit];warning;critical;min;max``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import IntEnum
+from types import FrameType
+from typing import Any
+
+from pydantic import ValidationError
+
+from gwtui.cli.exits import CommandError
+from gwtui.cli.output import data_on_stdout
+from gwtui.cli.parsing import CommandParser
+from gwtui.cli.target import Connect, add_demo_option, find_profile, resolve_connection
+from gwtui.contract.request import problems
+from gwtui.domain.safe_text import safe_ends, safe_line
+from gwtui.local.paths import Paths
+from gwtui.local.profile_tables import CheckThresholds
+
+_GRACE = 1.0
+"""Seconds beyond the time limit before the check ends whatever holds it up."""
+_DASHES = str.maketrans("_", "-")
+_REPEATED = {"models": "--model"}
+_TEXT = 300
+_LABEL = 120
+_LONGEST = 8000
+"""Monitoring systems cut what is longer."""
+
+
+class Severity(IntEnum):
+    """The exit codes of monitoring plugins."""
+
+    OK = 0
+    WARNING = 1
+    CRITICAL = 2
+    UNKNOWN = 3
+
+
+_WORST_FIRST = (Severity.CRITICAL, Severity.UNKNOWN, Severity.WARNING, Severity.OK)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """From where on a figure alerts: ``below`` a limit, or above it; None is never."""
+
+    warning: Decimal | None
+    critical: Decimal | None
+    below: bool = True
+
+    @property
+    def is_off(self) -> bool:
+        """Whether no figure alerts."""
+        return self.warning is None and self.critical is None
+
+    def severity(self, value: Decimal) -> Severity:
+        """How bad a figure is."""
+        for limit, severity in (
+            (self.critical, Severity.CRITICAL),
+            (self.warning, Severity.WARNING),
+        ):
+            if limit is not None and (value < limit if self.below else value > limit):
+                return severity
+        return Severity.OK
+
+    def perfdata(self) -> str:
+        """Both limits as monitoring plugins write ranges: "50:" alerts below 50."""
+        return f"{self._bound(self.warning)};{self._bound(self.critical)}"
+
+    def _bound(self, limit: Decimal | None) -> str:
+        if limit is None:
+            return ""
+        return f"{limit:f}:" if self.below else f"{limit:f}"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedFigure:
+    """Something to be drawn over time; None is not known."""
+
+    label: str
+    value: Decimal | None
+    range: Range = Range(None, None)
+    unit: str = ""
+    least: str = ""
+    most: str = ""
+
+    def perfdata(self) -> str:
+        """The figure in the form of monitoring plugins."""
+        label = safe_line(self.label, _LABEL)
+        for special in "'=|":
+            label = label.replace(special, "_")
+        value = "U" if self.value is None else f"{self.value:f}{self.unit}"
+        text = f"'{label}'={value};{self.range.perfdata()};{self.least};{self.most}"
+        return text.rstrip(";")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at."""
+
+    severity: Severity
+    text: str
+    figures: tuple[CheckedFigure, ...] = ()
+
+
+def worst_of(findings: Sequence[Finding]) -> Severity:
+    """Critical before unknown before warning; nothing that was looked at is unknown."""
+    present = {finding.severity for finding in findings}
+    return next((one for one in _WORST_FIRST if one in present), Severity.UNKNOWN)
+
+
+def one_line(findings: Sequence[Finding]) -> str:
+    """All of it in one line, the worst first."""
+    severity = worst_of(findings)
+    ranked = sorted(findings, key=lambda one: _WORST_FIRST.index(one.severity))
+    texts = [_plain(one.text) for one in ranked] or ["nothing was checked"]
+    line = f"GWTUI {severity.name}: {'; '.join(texts)}"
+    drawn = " ".join(figure.perfdata() for one in findings for figure in one.figures)
+    return f"{line[:_LONGEST]} | {drawn}" if drawn else line[:_LONGEST]
+
+
+def _plain(text: str) -> str:
+    """A bar would begin what is drawn."""
+    return safe_ends(text, _TEXT).replace("|", "/")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Every threshold of a profile as an option."""
+    if isinstance(parser, CommandParser):
+        parser.refuse = _refuse
+    for name, field in CheckThresholds.model_fields.items():
+        option = _REPEATED.get(name, f"--{name.translate(_DASHES)}")
+        text = field.description or ""
+        if name in _REPEATED:
+            parser.add_argument(
+                option,
+                dest=name,
+                action="append",
+                metavar="AUTHOR/SLUG",
+                help=f"{text}; may be repeated",
+            )
+        elif field.annotation is bool:
+            parser.add_argument(option, action="store_true", default=None, help=text)
+        else:
+            default = f" ({field.default})" if field.default is not None else ""
+            parser.add_argument(option, metavar="N", help=f"{text}{default}")
+    add_demo_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Look at everything, print one line; returns 0, 1, 2 or 3."""
+    paths = Paths.of_user()
+    try:
+        thresholds = _thresholds(arguments, paths)
+        with _time_limit(thresholds.timeout + _GRACE):
+            connect = resolve_connection(arguments, paths, may_ask=False)
+            findings = asyncio.run(_look(connect, thresholds))
+    except CommandError as error:
+        return _refuse(str(error))
+    except Exception as error:
+        # Whatever goes wrong must not pass for a warning: that is what the exit code 1 means.
+        logging.getLogger(__name__).exception("the check failed")
+        return _refuse(f"the check itself failed: {type(error).__name__}")
+    return _say(findings)
+
+
+def _say(findings: list[Finding]) -> int:
+    with data_on_stdout():
+        print(one_line(findings))
+    return int(worst_of(findings))
+
+
+def _refuse(message: str) -> int:
+    return _say([Finding(Severity.UNKNOWN, message)])
+
+
+def _thresholds(arguments: argparse.Namespace, paths: Any) -> CheckThresholds:
+    """The thresholds: options go before those of the profile.
+
+    Raises CommandError.
+    """
+    written: dict[str, Any] = {}
+    if not arguments.demo:
+        check = find_profile(arguments, paths).check
+        if check is not None:
+            written = {name: getattr(check, name) for name in check.model_fields_set}
+    given = {
+        name: value
+        for name in CheckThresholds.model_fields
+        if (value := getattr(arguments, name)) is not None
+    }
+    try:
+        return CheckThresholds.model_validate({**written, **given})
+    except ValidationError as error:
+        text = "; ".join(str(one).removeprefix("Value error, ") for one in problems(error))
+        raise CommandError(text) from None
+
+
+async def _look(connect: Connect, thresholds: CheckThresholds) -> list[Finding]:
+    # Loaded within the time limit, and a failure to load is told as one of the check.
+    from gwtui.cli.check_sources import check_gateway  # noqa: PLC0415
+
+    try:
+        return await check_gateway(connect, thresholds)
+    except TimeoutError:
+        return [Finding(Severity.UNKNOWN, _late(thresholds.timeout))]
+
+
+def _late(seconds: float) -> str:
+    return f"no answer within {seconds:g} s"
+
+
+@contextmanager
+def _time_limit(seconds: float) -> Iterator[None]:
+    """End the process with the right word when even its end takes too long."""
+
+    def over(_signal: int, _frame: FrameType | None) -> None:
+        os.write(sys.stdout.fileno(), f"GWTUI UNKNOWN: {_late(seconds)}\n".encode())
+        os._exit(Severity.UNKNOWN)
+
+    former = signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, former)

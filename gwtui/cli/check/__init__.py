@@ -1,1 +1,0 @@
-"""``gwtui check``: the state of the gateway for a monitoring system, in one line."""

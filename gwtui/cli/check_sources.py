@@ -1,0 +1,314 @@
+"""The sources of a check, each read by itself; one that cannot be read is UNKNOWN."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import TypeVar
+
+from gwtui.cli.check import CheckedFigure, Finding, Range, Severity
+from gwtui.cli.recorded import RecordedHistory
+from gwtui.cli.running import serve_recorded
+from gwtui.cli.target import Connect
+from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.keys import is_expired
+from gwtui.domain import money
+from gwtui.domain.runway import credit_outlook
+from gwtui.domain.safe_text import safe_line
+from gwtui.local.profile_tables import CheckThresholds
+from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.credits import credits_feed
+from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed
+from gwtui.watch.feeds.keys import KeyRow, keys_feed, used_today
+from gwtui.watch.hub import FeedHub, Scope
+
+T = TypeVar("T")
+
+_DAY = timedelta(days=1)
+_NAME = 60
+_NAMED = 3
+_WINDOWS = {"5m": "uptime_last_5m", "30m": "uptime_last_30m", "1d": "uptime_last_1d"}
+_TENTH = Decimal("0.1")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckContext:
+    """What a source may use. ``past`` is what this machine recorded of the gateway."""
+
+    hub: FeedHub
+    thresholds: CheckThresholds
+    past: RecordedHistory
+
+    @property
+    def now(self) -> datetime:
+        """The present moment."""
+        return self.hub.clock.now()
+
+
+Source = Callable[[CheckContext], Awaitable[Sequence[Finding]]]
+"""Looks at something; gives nothing where that was not asked for. Raises GatewayError."""
+
+
+async def check_gateway(connect: Connect, thresholds: CheckThresholds) -> list[Finding]:
+    """What every source found at the gateway. Raises TimeoutError after its ``timeout``."""
+    async with (
+        asyncio.timeout(thresholds.timeout),
+        connect() as connection,
+        GatewayClient(connection) as gateway,
+    ):
+        hub = FeedHub(gateway)
+        past = RecordedHistory(serve_recorded(hub))
+        try:
+            await hub.fill_past()
+            return await check_all(CheckContext(hub, thresholds, past))
+        finally:
+            await hub.close()
+
+
+async def check_all(look: CheckContext) -> list[Finding]:
+    """What every source found. Never raises GatewayError: what cannot be read is UNKNOWN."""
+    found = await asyncio.gather(
+        *(_findings_of(name, source, look) for name, source in SOURCES.items())
+    )
+    return [finding for findings in found for finding in findings]
+
+
+async def _findings_of(name: str, source: Source, look: CheckContext) -> Sequence[Finding]:
+    try:
+        return await source(look)
+    except GatewayError as error:
+        return [Finding(Severity.UNKNOWN, f"{name} could not be read: {error.message}")]
+
+
+async def _value(feed: Feed[T]) -> T:
+    state = await feed.refresh()
+    if state.error is not None or state.value is None:
+        raise state.error or GatewayError("there is no answer")
+    return state.value
+
+
+# Credits ----------------------------------------------------------------------------------------
+
+
+async def _credits(look: CheckContext) -> Sequence[Finding]:
+    thresholds = look.thresholds
+    limits = Range(thresholds.credits_warning, thresholds.credits_critical)
+    if limits.is_off:
+        return ()
+    balance = (await _value(credits_feed(look.hub, Scope()))).balance
+    figure = CheckedFigure("credits", balance, limits)
+    if balance is None:
+        return [Finding(Severity.UNKNOWN, "credits: the gateway did not give them", (figure,))]
+    severity = limits.severity(balance)
+    if balance <= 0 and thresholds.credits_critical is not None:
+        severity = Severity.CRITICAL
+    return [Finding(severity, f"credits {money.usd(balance)}", (figure,))]
+
+
+async def _runway(look: CheckContext) -> Sequence[Finding]:
+    limits = Range(look.thresholds.runway_warning, look.thresholds.runway_critical)
+    if limits.is_off:
+        return ()
+    credits = await _value(credits_feed(look.hub, Scope()))
+    if credits.balance is not None and credits.balance <= 0:
+        return [Finding(Severity.CRITICAL, "credits are used up", (_days(Decimal(0), limits),))]
+    days, source = await _days_left(look, credits.balance)
+    figure = _days(days, limits)
+    if days is None:
+        # Nothing is being used, or it lasts for years: neither can be a reason to wake somebody.
+        return [Finding(Severity.OK, f"runway without an end in sight{source}", (figure,))]
+    return [Finding(limits.severity(days), f"runway {days:f} days{source}", (figure,))]
+
+
+async def _days_left(look: CheckContext, balance: Decimal | None) -> tuple[Decimal | None, str]:
+    """Days, and by which use; None where no end is in sight."""
+    recorded = await look.past.outlook(look.now)
+    used = None
+    if recorded is None:
+        used = used_today(await _value(keys_feed(look.hub, Scope())))
+    found = credit_outlook(balance, recorded, used, look.now)
+    end = None if found is None else found.likely
+    source = "" if recorded is not None else " by the use of today"
+    return (None if end is None else _in_days(end - look.now)), source
+
+
+def _in_days(length: timedelta) -> Decimal:
+    return max(Decimal(length / _DAY), Decimal(0)).quantize(_TENTH)
+
+
+def _days(days: Decimal | None, limits: Range) -> CheckedFigure:
+    return CheckedFigure("runway_days", days, limits)
+
+
+# Endpoints --------------------------------------------------------------------------------------
+
+
+async def _uptime(look: CheckContext) -> Sequence[Finding]:
+    models = [*look.thresholds.models]
+    if look.thresholds.watched:
+        models += await look.past.watched_models()
+        if not models:
+            return [Finding(Severity.UNKNOWN, "no model is watched on this machine")]
+    found = await asyncio.gather(*(_of_model(look, model) for model in dict.fromkeys(models)))
+    return [finding for findings in found for finding in findings]
+
+
+async def _of_model(look: CheckContext, model: str) -> Sequence[Finding]:
+    called = safe_line(model, _NAME)
+    try:
+        rows = await _value(endpoints_feed(look.hub, Scope(parent=model)))
+    except NotFoundError:
+        return [Finding(Severity.CRITICAL, f"{called} is not in the catalog")]
+    except GatewayError as error:
+        return [Finding(Severity.UNKNOWN, f"{called} could not be read: {error.message}")]
+    if not rows:
+        return [Finding(Severity.CRITICAL, f"{called} has no endpoint")]
+    window = _WINDOWS[look.thresholds.uptime_window]
+    limits = Range(look.thresholds.uptime_warning, look.thresholds.uptime_critical)
+    found = [_of_endpoint(called, row, window, limits) for row in rows]
+    return (_best if look.thresholds.uptime_of == "best" else _worst)(called, found)
+
+
+def _best(_model: str, found: Sequence[Finding]) -> Sequence[Finding]:
+    """The finding of the best endpoint; those without figures count only where none has any."""
+    known = [one for one in found if one.figures[0].value is not None] or found
+    best = min(known, key=lambda one: (one.severity, -(one.figures[0].value or Decimal(0))))
+    return [Finding(best.severity, best.text, _figures(found))]
+
+
+def _worst(model: str, found: Sequence[Finding]) -> Sequence[Finding]:
+    """Each endpoint that does not do well, and how many do."""
+    bad = [one for one in found if one.severity is not Severity.OK]
+    good = [one for one in found if one.severity is Severity.OK]
+    if not good:
+        return bad
+    of = f" of {len(found)}" if bad else ""
+    text = f"{model}: {len(good)}{of} endpoints well"
+    return [*bad, Finding(Severity.OK, text, _figures(good))]
+
+
+def _figures(findings: Sequence[Finding]) -> tuple[CheckedFigure, ...]:
+    return tuple(figure for finding in findings for figure in finding.figures)
+
+
+def _of_endpoint(model: str, row: EndpointRow, window: str, limits: Range) -> Finding:
+    value: Decimal | None = getattr(row.endpoint, window)
+    name = f"{model} at {safe_line(row.title or row.identity, _NAME)}"
+    figure = CheckedFigure(f"uptime {model} {row.identity}", value, limits, "%", "0", "100")
+    if value is not None:
+        text = f"{name} {money.percent_points(value, places=3)}"
+        return Finding(limits.severity(value), text, (figure,))
+    if window in row.endpoint.gaps:
+        return Finding(Severity.UNKNOWN, f"{name}: its uptime was not given", (figure,))
+    return Finding(Severity.OK, f"{name}: no traffic", (figure,))
+
+
+# Keys -------------------------------------------------------------------------------------------
+
+
+async def _limits(look: CheckContext) -> Sequence[Finding]:
+    limits = Range(look.thresholds.keys_warning, look.thresholds.keys_critical, below=False)
+    if limits.is_off:
+        return ()
+    shares = [
+        (row, row.used_share * 100)
+        for row in await _keys_in_use(look)
+        if row.used_share is not None
+    ]
+    worst = max((share for _, share in shares), default=None)
+    figure = CheckedFigure(
+        "keys_most_used", None if worst is None else worst.quantize(_TENTH), limits, "%", "0"
+    )
+    return _keys_finding(
+        [
+            (row, limits.severity(share), f"{share.quantize(_TENTH):f}%")
+            for row, share in sorted(shares, key=lambda one: -one[1])
+        ],
+        "keys near their limits",
+        "no key is near its limit",
+        figure,
+    )
+
+
+async def _expiry(look: CheckContext) -> Sequence[Finding]:
+    limits = Range(look.thresholds.expiry_warning, look.thresholds.expiry_critical)
+    if limits.is_off:
+        return ()
+    ends = [
+        (row, _in_days(row.key.expires_at - look.now))
+        for row in await _keys_in_use(look)
+        if row.key.expires_at is not None
+    ]
+    figure = CheckedFigure(
+        "keys_first_expiry_days", min((days for _, days in ends), default=None), limits
+    )
+    return _keys_finding(
+        [
+            (row, limits.severity(days), f"{days:f} days")
+            for row, days in sorted(ends, key=lambda one: one[1])
+        ],
+        "keys that expire",
+        "no key expires soon",
+        figure,
+    )
+
+
+async def _keys_in_use(look: CheckContext) -> list[KeyRow]:
+    """Keys that are neither disabled nor expired."""
+    rows = await _value(keys_feed(look.hub, Scope()))
+    return [
+        row for row in rows if not row.key.disabled and not is_expired(row.key.expires_at, look.now)
+    ]
+
+
+def _keys_finding(
+    rows: Sequence[tuple[KeyRow, Severity, str]], what: str, nothing: str, figure: CheckedFigure
+) -> Sequence[Finding]:
+    """One finding for all keys, with the worst of them by name; ``rows`` has those first."""
+    bad = [one for one in rows if one[1] is not Severity.OK]
+    if not bad:
+        return [Finding(Severity.OK, nothing, (figure,))]
+    bad.sort(key=lambda one: -one[1])
+    names = [f"{_called(row)} {words}" for row, _, words in bad[:_NAMED]]
+    more = f" and {len(bad) - _NAMED} more" if len(bad) > _NAMED else ""
+    return [Finding(bad[0][1], f"{what}: {', '.join(names)}{more}", (figure,))]
+
+
+def _called(row: KeyRow) -> str:
+    return safe_line(row.key.name or row.key.label or row.identity, _NAME)
+
+
+# Alerts -----------------------------------------------------------------------------------------
+
+
+async def _alerts(look: CheckContext) -> Sequence[Finding]:
+    """What the rules of a dashboard that records here have found."""
+    if not look.thresholds.alerts:
+        return ()
+    present = await look.past.present_alerts(look.now)
+    if present is None or not present.watching:
+        return [Finding(Severity.UNKNOWN, "alerts: no dashboard watches on this machine")]
+    loud = [alert for alert in present.firing if alert.loud]
+    found = [
+        Finding(
+            Severity.CRITICAL if alert.severity == "critical" else Severity.WARNING,
+            safe_line(f"{alert.title}: {alert.name} {alert.said}", 2 * _NAME),
+        )
+        for alert in loud
+    ]
+    return found or [Finding(Severity.OK, "no alerts")]
+
+
+SOURCES: Mapping[str, Source] = {
+    "credits": _credits,
+    "runway": _runway,
+    "uptime": _uptime,
+    "limits of keys": _limits,
+    "expiry of keys": _expiry,
+    "alerts": _alerts,
+}
+"""By what they are called where one cannot be read."""

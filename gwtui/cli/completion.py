@@ -1,0 +1,117 @@
+"""``gwtui completion``: the script for a shell, and reading the names that it offers.
+
+The part that runs in each shell asks ``gwtui complete`` for the words (``gwtui/cli/complete.py``).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+
+from gwtui.cli import exits
+from gwtui.cli.complete import make_tree
+from gwtui.cli.lists.command import declaration
+from gwtui.cli.lists.lookup import CommandReadings
+from gwtui.cli.output import data_on_stdout, narrate
+from gwtui.cli.resources import RESOURCES
+from gwtui.cli.running import reading_hub, run_async
+from gwtui.cli.target import add_demo_option, resolve_connection
+from gwtui.local.paths import Paths
+from gwtui.resources.known_names import NAMED_LISTS, store_names
+from gwtui.watch.hub import Scope
+
+_REFRESH = "refresh"
+
+_BASH = r"""# gwtui completion for bash: eval "$(gwtui completion bash)"
+_gwtui() {
+    local IFS=$'\n'
+    COMPREPLY=($(gwtui complete bash "$COMP_LINE" "$COMP_POINT" 2>/dev/null))
+    case "${COMPREPLY[0]-}" in
+        *=|*/|*:) [[ ${#COMPREPLY[@]} -eq 1 ]] && compopt -o nospace 2>/dev/null ;;
+    esac
+}
+complete -o nosort -F _gwtui gwtui 2>/dev/null || complete -F _gwtui gwtui
+"""
+
+_ZSH = r"""#compdef gwtui
+# gwtui completion for zsh: eval "$(gwtui completion zsh)", or a file _gwtui in $fpath
+_gwtui() {
+    local line word
+    local -a plain open_ plain_said open_said
+    for line in "${(@f)$(gwtui complete zsh "${(@Q)words[2,CURRENT]}" 2>/dev/null)}"; do
+        [[ -z $line ]] && continue
+        word=${line%%$'\t'*}
+        if [[ $word == *[=/:] ]]; then
+            open_+=("$word"); open_said+=("${line/$'\t'/  -- }")
+        else
+            plain+=("$word"); plain_said+=("${line/$'\t'/  -- }")
+        fi
+    done
+    (( $#plain )) && compadd -l -d plain_said -a plain
+    (( $#open_ )) && compadd -S '' -l -d open_said -a open_
+    return 0
+}
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
+    _gwtui "$@"
+else
+    (( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i; }
+    compdef _gwtui gwtui
+fi
+"""
+
+_FISH = r"""# gwtui completion for fish: gwtui completion fish | source
+function __gwtui_complete
+    set -l words (commandline -opc) (commandline -ct)
+    gwtui complete fish $words[2..-1] 2>/dev/null
+end
+complete -c gwtui -f -a '(__gwtui_complete)'
+"""
+
+SCRIPTS: Mapping[str, str] = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Which shell, or reading the names anew."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument(
+        "shell",
+        choices=(*SCRIPTS, _REFRESH),
+        help="the shell whose script is printed; refresh: read the names of resources now",
+    )
+    add_demo_option(parser)
+    parser.epilog = (
+        'bash: eval "$(gwtui completion bash)" in ~/.bashrc\n'
+        'zsh:  eval "$(gwtui completion zsh)" in ~/.zshrc\n'
+        "fish: gwtui completion fish > ~/.config/fish/completions/gwtui.fish\n\n"
+        "Names of keys, workspaces and the like are those that a list or a dashboard read last;\n"
+        "the completing shell asks no gateway. They lie in the cache directory, without secrets."
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the script, or read the names; returns an exit code."""
+    if arguments.shell == _REFRESH:
+        return _refresh(arguments)
+    script = SCRIPTS[arguments.shell]
+    with data_on_stdout():
+        print(script, end="")
+    return exits.OK
+
+
+def _refresh(arguments: argparse.Namespace) -> int:
+    make_tree()
+    connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
+
+    async def work() -> int:
+        async with reading_hub(connect) as hub:
+            readings = CommandReadings(hub)
+            for name in NAMED_LISTS:
+                spec = declaration(RESOURCES[name])
+                rows = await readings.value_or_nothing(spec.feed(hub, Scope()), name)
+                if rows is not None:
+                    store_names(hub.connection, spec, rows)
+                    narrate(f"{len(rows)} {name}")
+            return readings.exit_code
+
+    return run_async(work)

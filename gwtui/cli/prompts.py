@@ -1,0 +1,98 @@
+"""Prompts on the terminal for a line, a token or a secret; without one they are read from stdin."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import sys
+import warnings
+from typing import TYPE_CHECKING
+
+from gwtui.local.tokens import MAX_BYTES, TokenError, single_token
+
+if TYPE_CHECKING:
+    from gwtui.domain.known_secrets import Secret
+
+
+_MOST_BYTES = 64 * 1024
+
+
+class NoAnswerGivenError(Exception):
+    """Nobody answered, or not with something usable; the message repeats nothing."""
+
+
+def read_token(prompt: str) -> Secret:
+    """A token that is typed without being shown, or all of stdin when that is no terminal.
+
+    Raises NoAnswerGivenError.
+    """
+    if sys.stdin.isatty():
+        content = _typed(prompt).encode()
+    else:
+        content = sys.stdin.buffer.read(MAX_BYTES + 1)
+    if not content.strip():
+        raise NoAnswerGivenError("no key was given")
+    try:
+        return single_token(content, "the input")
+    except TokenError as error:
+        raise NoAnswerGivenError(str(error)) from None
+
+
+def read_line(prompt: str) -> str:
+    """A line typed on the terminal. Raises NoAnswerGivenError, also where there is no terminal."""
+    if not sys.stdin.isatty():
+        raise NoAnswerGivenError("there is no terminal to ask on")
+    print(prompt, end="", file=sys.stderr, flush=True)
+    try:
+        line = sys.stdin.readline().strip()
+    except KeyboardInterrupt:
+        raise NoAnswerGivenError("nothing was given") from None
+    if not line:
+        raise NoAnswerGivenError("nothing was given")
+    return line
+
+
+def read_secret(prompt: str) -> str:
+    """A text that is typed without being shown, or all of stdin when that is no terminal.
+
+    It may have several lines. Raises NoAnswerGivenError.
+    """
+    if sys.stdin.isatty():
+        text = _typed(prompt)
+    else:
+        content = sys.stdin.buffer.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise NoAnswerGivenError("that is far more than a secret")
+        try:
+            text = content.decode()
+        except UnicodeDecodeError:
+            raise NoAnswerGivenError("what came on stdin is not UTF-8 text") from None
+    if not text.strip():
+        raise NoAnswerGivenError("nothing came on stdin")
+    return text.strip()
+
+
+async def await_line(prompt: str) -> str:
+    """A line typed on the terminal, empty when nothing was; an interrupt ends the waiting."""
+    print(prompt, end="", file=sys.stderr, flush=True)
+    loop = asyncio.get_running_loop()
+    typed = asyncio.Event()
+    # Not in a thread: nothing could end it while it waits for a key.
+    loop.add_reader(sys.stdin.fileno(), typed.set)
+    try:
+        await typed.wait()
+    finally:
+        loop.remove_reader(sys.stdin.fileno())
+    return sys.stdin.readline().strip()
+
+
+def _typed(prompt: str) -> str:
+    try:
+        with warnings.catch_warnings():
+            # Where typing cannot be hidden, do not ask.
+            warnings.simplefilter("error", getpass.GetPassWarning)
+            return getpass.getpass(prompt, sys.stderr)
+    except getpass.GetPassWarning:
+        raise NoAnswerGivenError("this terminal cannot hide what is typed") from None
+    except (EOFError, KeyboardInterrupt):
+        raise NoAnswerGivenError("no key was given") from None

@@ -1,0 +1,124 @@
+"""JSON and CSV for other programs: exact figures, secrets masked, nothing that is run.
+
+JSON is as the gateway sent it, numbers digit by digit, in ASCII. CSV has no text that a spreadsheet
+would run as a formula.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, TextIO
+
+from gwtui.domain.safe_text import safe_text
+
+if TYPE_CHECKING:
+    from gwtui.domain.cell_values import SortValue
+
+MASK = "********"
+"""What stands for a text whose field looks as if it held a secret."""
+
+_SECRET = frozenset({"key", "secret", "token", "password", "authorization", "api_key"})
+
+_CELL = 100_000
+_FORMULA = ("=", "+", "-", "@")
+"""What a spreadsheet would run when a text begins so."""
+
+
+def looks_secret(name: object, value: object) -> bool:
+    """Whether a field is not to be shown, going by what it is called."""
+    return isinstance(value, str) and str(name).lower() in _SECRET
+
+
+def masked(value: Any) -> Any:
+    """A copy in which every field that looks secret is masked."""
+    if isinstance(value, Mapping):
+        return {
+            name: MASK if looks_secret(name, part) else masked(part) for name, part in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [masked(part) for part in value]
+    return value
+
+
+def plain_json(value: Any) -> Any:
+    """A copy with floats instead of Decimals, for any JSON library."""
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, Mapping):
+        return {name: plain_json(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_json(part) for part in value]
+    return value
+
+
+def exact_json(value: Any, *, indent: int = 0) -> str:
+    """``value`` as JSON, on one line unless ``indent`` is given.
+
+    A Decimal keeps every digit; whatever could disturb a terminal is an escape. Raises ValueError
+    for a number that JSON does not have, TypeError for what is no JSON at all.
+    """
+    return "".join(_pieces(value, "\n" if indent else "", " " * indent))
+
+
+def _pieces(value: Any, line: str, step: str) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        colon = ": " if step else ":"
+        heads = [json.dumps(str(name)) + colon for name in value]
+        yield from _group("{", heads, list(value.values()), "}", line, step)
+    elif isinstance(value, list | tuple):
+        yield from _group("[", [""] * len(value), list(value), "]", line, step)
+    elif isinstance(value, Decimal):
+        if not value.is_finite():
+            raise ValueError("JSON has no such number")
+        yield str(value)
+    else:
+        yield json.dumps(value, allow_nan=False)
+
+
+def _group(
+    opening: str, heads: list[str], values: list[Any], closing: str, line: str, step: str
+) -> Iterator[str]:
+    yield opening
+    inner = line + step if line else ""
+    for number, (head, value) in enumerate(zip(heads, values, strict=True)):
+        yield f"{',' if number else ''}{inner}{head}"
+        yield from _pieces(value, inner, step)
+    yield f"{line if values else ''}{closing}"
+
+
+def write_csv(file: TextIO, titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Rows below the titles of their columns, if there are any. Raises OSError."""
+    import csv  # noqa: PLC0415 - every command loads this module, few write CSV
+
+    writer = csv.writer(file, lineterminator="\n")
+    if titles:
+        writer.writerow(titles)
+    writer.writerows([csv_cell(value) for value in row] for row in rows)
+
+
+def csv_cell(value: Any) -> Any:
+    """As machines read it; text fit for a spreadsheet, which must not run a name as a formula."""
+    if not isinstance(value, str):
+        return exact_text(value)
+    text = safe_text(value, _CELL)
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def exact_text(value: SortValue) -> str:
+    """A figure with every digit, a moment in UTC, a flag as a word; empty where it is not known."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    return _timestamp(value) if isinstance(value, datetime) else str(value)
+
+
+def _timestamp(moment: datetime) -> str:
+    from gwtui.contract.scalars import timestamp_text  # noqa: PLC0415 - loads pydantic
+
+    return timestamp_text(moment)

@@ -1,0 +1,238 @@
+"""Models and endpoints for a request: found, ordered, or refused with the reasons.
+
+Inference contract section 5, statuses 400 and 404.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+
+from pydantic import JsonValue
+
+from gwtui.contract.errors import FILTER_BY_GUARDRAIL, FILTER_BY_PARAMETERS, FILTER_BY_PROVIDERS
+from gwtui.contract.models import Endpoint, Model
+from gwtui.domain.catalog import ModelWithEndpoints, provider_slug
+from gwtui.domain.routing import (
+    ExcludedEndpoint,
+    Exclusion,
+    Route,
+    Router,
+    RouteRequest,
+    is_free,
+    requested_model,
+)
+from gwtui.embedded.catalog_query import catalog_view
+from gwtui.embedded.inference.key_policy import KeyPolicy
+from gwtui.embedded.inference.parsed_request import ParsedRequest
+from gwtui.embedded.operations import Site
+from gwtui.embedded.responses import Refusal, named
+from gwtui.embedded.simulator.catalog import build_catalog
+from gwtui.embedded.simulator.endpoint_figures import STEP, live_figures
+
+_OUTPUTS = {"completions": "text", "embeddings": "embeddings"}
+_STEPS = (FILTER_BY_GUARDRAIL, FILTER_BY_PROVIDERS, FILTER_BY_PARAMETERS)
+_PRIVACY = frozenset({"no zero data retention", "may train on the data"})
+_WORDS: Mapping[str, str] = {
+    "model not allowed": "model-ignored-by-{}",
+    "model ignored": "model-ignored-by-{}",
+    "provider not allowed": "provider-not-allowed-by-{}",
+    "provider ignored": "provider-not-allowed-by-{}",
+    "no zero data retention": "zdr-violation-by-{}",
+}
+"""A reason -> the contract's word for it, by whose rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointSelection:
+    """The models that a request names, with their endpoints, and where it goes."""
+
+    offers: tuple[ModelWithEndpoints, ...]
+    route: Route
+
+
+def select_endpoints(
+    site: Site,
+    policy: KeyPolicy,
+    parsed: ParsedRequest,
+    now: datetime,
+    chance: Callable[[], float],
+) -> EndpointSelection:
+    """The endpoints to try. Raises 400 for a model that is none, and 404 when nothing is left."""
+    names = [requested_model(name) for name in parsed.models]
+    offers = tuple(_offers(site, name.id, parsed, now) for name in names)
+    _check_inputs(offers, parsed)
+    shortcut = names[0]
+    router = Router(
+        catalog_view(site.catalog.seed), site.dialect, policy.restrictions, policy.credentials
+    )
+    route = router.route(
+        offers,
+        RouteRequest(
+            moment=now,
+            preferences=parsed.preferences,
+            service_tier=parsed.service_tier or shortcut.tier,
+            parameters=parsed.parameters,
+            prompt_tokens=parsed.prompt_tokens,
+            max_tokens=parsed.max_tokens,
+            default_sort=shortcut.sort or policy.workspace.default_provider_sort,
+        ),
+        chance,
+    )
+    if not route.attempts:
+        raise _nothing_left(route, offers, parsed)
+    return EndpointSelection(offers, route)
+
+
+def _offers(site: Site, model_id: str, parsed: ParsedRequest, now: datetime) -> ModelWithEndpoints:
+    model = site.catalog.model(model_id)
+    if model is None:
+        status = 400 if parsed.api == "completions" else 404
+        kind = "invalid_request" if parsed.api == "completions" else "not_found"
+        raise Refusal(
+            status,
+            f"{named([model_id])} is not a valid model ID",
+            metadata={"error_type": kind},
+        )
+    outputs: Sequence[str] = model.wire["architecture"]["output_modalities"]
+    if _OUTPUTS[parsed.api] not in outputs:
+        raise Refusal(
+            400,
+            f"{model_id} does not serve this operation: it gives {', '.join(outputs)}",
+            metadata={"error_type": "invalid_request"},
+        )
+    return _live_offers(site.catalog.seed, model_id, int(now.timestamp() // STEP))
+
+
+@lru_cache(maxsize=32)
+def _live_offers(seed: int, model_id: str, step: int) -> ModelWithEndpoints:
+    """A model and its endpoints with the figures of a moment, in steps in which they stand still.
+
+    Raises KeyError for an unknown model.
+    """
+    catalog = build_catalog(seed)
+    moment = datetime.fromtimestamp(step * STEP, tz=UTC)
+    model = catalog.model(model_id)
+    if model is None:
+        raise KeyError(model_id)
+    return ModelWithEndpoints(
+        Model.model_validate(model.wire),
+        tuple(
+            Endpoint.model_validate({**item.wire, **live_figures(catalog, item.key, moment)})
+            for item in model.endpoints
+        ),
+    )
+
+
+def _check_inputs(offers: Iterable[ModelWithEndpoints], parsed: ParsedRequest) -> None:
+    for each in offers:
+        architecture = each.model.architecture
+        taken = frozenset((architecture and architecture.input_modalities) or ())
+        lacking = sorted(parsed.modalities - taken)
+        if lacking:
+            raise Refusal(
+                404,
+                f"No endpoints found that support {lacking[0]} input for {each.model.id}",
+                metadata={"error_type": "not_found"},
+            )
+
+
+def _step_of(exclusion: Exclusion) -> str:
+    """The step of the routing that an exclusion belongs to."""
+    if exclusion.rule == "guardrail" or exclusion.reason in _PRIVACY:
+        return FILTER_BY_GUARDRAIL
+    if exclusion.reason in {"provider not allowed", "provider ignored"}:
+        return FILTER_BY_PROVIDERS
+    return FILTER_BY_PARAMETERS
+
+
+def _nothing_left(
+    route: Route, offers: Sequence[ModelWithEndpoints], parsed: ParsedRequest
+) -> Refusal:
+    if not route.excluded:
+        return Refusal(
+            404,
+            f"No endpoints found for {named(parsed.models)}",
+            metadata={"error_type": "not_found"},
+        )
+    dropped_at = [_first_step(each) for each in route.excluded]
+    left, failed = len(route.excluded), ""
+    funnel: list[JsonValue] = []
+    for step in _STEPS:
+        left -= dropped_at.count(step)
+        funnel.append({"step": step, "endpoint_count": left})
+        failed = failed or (step if not left else "")
+    metadata: dict[str, JsonValue] = {
+        "error_type": "not_found",
+        "input_endpoint_count": len(route.excluded),
+        "failed_routing_step": failed,
+        "routing_funnel": funnel,
+        "ineligibility_reasons": _ineligibility(route.excluded),
+    }
+    if failed == FILTER_BY_GUARDRAIL:
+        message = (
+            f"0 endpoints out of {len(route.excluded)} requested are available matching your "
+            "guardrail restrictions and data policy."
+        )
+        return Refusal(404, message, metadata=metadata)
+    if failed == FILTER_BY_PROVIDERS:
+        wanted = parsed.preferences
+        metadata["requested_providers"] = list(wanted.only or wanted.order or ())
+        metadata["available_providers"] = _providers(offers)
+        return Refusal(
+            404, "No allowed providers are available for the selected model.", metadata=metadata
+        )
+    return _too_long(route.excluded, parsed) or Refusal(
+        404,
+        "No endpoints found that can handle the requested parameters: "
+        f"{'; '.join(_reasons(route.excluded))}.",
+        metadata=metadata,
+    )
+
+
+def _first_step(excluded: ExcludedEndpoint) -> str:
+    return min(map(_step_of, excluded.exclusions), key=_STEPS.index)
+
+
+def _reasons(excluded: Iterable[ExcludedEndpoint]) -> list[str]:
+    return list(dict.fromkeys(why.reason for each in excluded for why in each.exclusions))
+
+
+def _too_long(excluded: Sequence[ExcludedEndpoint], parsed: ParsedRequest) -> Refusal | None:
+    """400 when the prompt fits none of the endpoints that nothing else excludes."""
+    only_long = [each for each in excluded if {why.reason for why in each.exclusions} <= _LENGTHS]
+    if not any(why.reason == "prompt too long" for each in only_long for why in each.exclusions):
+        return None
+    longest = max(each.endpoint.context_length or 0 for each in only_long)
+    return Refusal(
+        400,
+        f"This endpoint's maximum context length is {longest} tokens. However, you requested about "
+        f"{parsed.prompt_tokens} tokens of input.",
+        metadata={"error_type": "context_length_exceeded"},
+    )
+
+
+_LENGTHS = frozenset({"prompt too long", "cannot answer that long"})
+
+
+def _providers(offers: Sequence[ModelWithEndpoints]) -> list[JsonValue]:
+    slugs = (provider_slug(each, {}) for offer in offers for each in offer.endpoints or ())
+    return list(dict.fromkeys(slug for slug in slugs if slug))
+
+
+def _ineligibility(excluded: Sequence[ExcludedEndpoint]) -> list[JsonValue]:
+    counted: dict[str, int] = {}
+    for each in excluded:
+        for word in dict.fromkeys(_word(why, each.model) for why in each.exclusions):
+            counted[word] = counted.get(word, 0) + 1
+    return [{"reason": word, "endpoint_count": count} for word, count in counted.items()]
+
+
+def _word(exclusion: Exclusion, model: Model) -> str:
+    if exclusion.reason == "may train on the data":
+        kind = "free" if is_free(model) else "paid"
+        return f"{kind}-model-training-violation-by-{exclusion.rule}"
+    pattern = _WORDS.get(exclusion.reason)
+    return exclusion.reason.replace(" ", "-") if pattern is None else pattern.format(exclusion.rule)

@@ -1,0 +1,277 @@
+"""What holds for a key at the moment of a request, and whether it may spend.
+
+Inference contract section 5, statuses 402, 403 and 429. The order of the checks is not documented:
+here a negative balance comes first, then budgets; whether an endpoint can be paid is looked at when
+it is its turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from decimal import ROUND_FLOOR, Decimal
+
+from gwtui.contract.byok import ByokCredential
+from gwtui.contract.models import Endpoint, Pricing
+from gwtui.contract.values import REGIONS
+from gwtui.domain.guardrail_effect import GuardrailRestrictions, restrictions_of
+from gwtui.domain.money import usd
+from gwtui.domain.request_cost import ByokUse, max_output_tokens, max_request_cost
+from gwtui.domain.routing import RouteAttempt, is_free, usable_credentials
+from gwtui.embedded import wire
+from gwtui.embedded.inference.content_filters import ContentFilter, filters_of, united
+from gwtui.embedded.operations import OperationRequest
+from gwtui.embedded.responses import Refusal, unauthenticated
+from gwtui.embedded.store import account, byok, keys, served_requests, usage, workspaces
+from gwtui.embedded.store.budgets import AppliedBudget, applied_budgets
+from gwtui.embedded.store.guardrails import Binding, GuardrailRecord, binding_of
+from gwtui.embedded.store.keys import KeyRecord
+from gwtui.embedded.store.table import from_pico
+from gwtui.embedded.store.workspaces import WorkspaceRecord
+
+_MOST_CREDENTIALS = 1000
+_BROADEST = (None, "monthly", "weekly", "daily")
+_SECONDS_A_MINUTE = 60
+_REGION = "global"
+"""Where this gateway is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyPolicy:
+    """A key with everything that its requests depend on. Amounts are USD."""
+
+    key: KeyRecord
+    workspace: WorkspaceRecord
+    restrictions: tuple[GuardrailRestrictions, ...]
+    filters: tuple[ContentFilter, ...]
+    credentials: tuple[ByokCredential, ...]
+    balance: Decimal
+    byok_this_month: Decimal
+    """List price of the account's requests on own provider keys."""
+    free_limit: int
+    free_used: int
+    free_last_minute: int
+
+    def check_payment(
+        self, attempt: RouteAttempt, prompt_tokens: int, max_tokens: int | None, now: datetime
+    ) -> None:
+        """Raise a 402 or 429 when this attempt cannot be paid, or is one free request too many."""
+        if attempt.credential is None:
+            if is_free(attempt.model):
+                self._check_free(now)
+            elif self.balance <= 0:
+                raise _no_credits()
+        self._check_rest(attempt, prompt_tokens, max_tokens, now)
+
+    def _check_free(self, now: datetime) -> None:
+        if self.free_used >= self.free_limit:
+            midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+            message = "Rate limit exceeded: free-models-per-day. Add credits to raise the limit."
+            reset = midnight + timedelta(days=1)
+            raise _too_many(message, "daily", self.free_limit, reset, now)
+        if self.free_last_minute >= served_requests.FREE_PER_MINUTE:
+            message = "Rate limit exceeded: free-models-per-min."
+            reset = now + timedelta(seconds=_SECONDS_A_MINUTE)
+            raise _too_many(message, "minute", served_requests.FREE_PER_MINUTE, reset, now)
+
+    def _check_rest(
+        self, attempt: RouteAttempt, prompt_tokens: int, max_tokens: int | None, now: datetime
+    ) -> None:
+        rest = self._rest(attempt)
+        pricing = attempt.endpoint.pricing
+        if rest is None or pricing is None:
+            return
+        answer = max_output_tokens(max_tokens, attempt.endpoint)
+        room = _room(attempt.endpoint, prompt_tokens)
+        longest = min(each for each in (answer, room, _ENDLESS) if each is not None)
+        if longest == _ENDLESS:
+            longest = 0
+        most = self._most(pricing, attempt, (prompt_tokens, longest), now)
+        if most is None or most <= rest:
+            return
+        least = self._most(pricing, attempt, (prompt_tokens, 0), now) or Decimal(0)
+        affordable = _affordable(rest, least, most, longest)
+        raise Refusal(
+            402,
+            "This request requires more credits, or fewer max_tokens. You requested up to "
+            f"{longest} tokens, but can only afford {affordable}. Add credits or raise the limit "
+            "of the key.",
+            metadata={"error_type": "payment_required", "provider_name": None},
+        )
+
+    def _rest(self, attempt: RouteAttempt) -> Decimal | None:
+        """What is left to pay an attempt with; None when nothing limits it."""
+        limit = self.key.limit_remaining
+        if attempt.credential is not None:
+            return limit if self.key.include_byok_in_limit else None
+        if is_free(attempt.model):
+            return None
+        return self.balance if limit is None else min(self.balance, limit)
+
+    def _most(
+        self, pricing: Pricing, attempt: RouteAttempt, tokens: tuple[int, int], now: datetime
+    ) -> Decimal | None:
+        """The most that an attempt takes from what it is paid with."""
+        cost = max_request_cost(pricing, *tokens, now, byok=self.byok_use(attempt))
+        return cost.cost if attempt.credential is None else cost.upstream_cost
+
+    def byok_use(self, attempt: RouteAttempt) -> ByokUse | None:
+        """How an attempt on an own provider key is priced; None for another."""
+        return None if attempt.credential is None else ByokUse(used=self.byok_this_month)
+
+
+_ENDLESS = 10**9
+
+
+def policy_of(call: OperationRequest) -> KeyPolicy:
+    """The policy of the caller. Raises 402 and 403 when it may not spend at all."""
+    key = keys.find(call.db, call.known_caller.key_hash, call.now)
+    workspace = workspaces.get(call.db, key.workspace_id) if key and key.workspace_id else None
+    if key is None or workspace is None:
+        raise unauthenticated()
+    owner, binding = account.get(call.db), binding_of(call.db, key)
+    balance = owner.total_credits - owner.total_usage
+    if balance < 0:
+        raise _no_credits()
+    _check_region(binding)
+    _check_layers(applied_budgets(call.db, key, binding, call.now))
+    return KeyPolicy(
+        key=key,
+        workspace=workspace,
+        restrictions=tuple(restrictions_of(asdict(each.policy)) for each in binding.all),
+        filters=tuple(united(_filters(binding))),
+        credentials=_credentials(call, key, workspace.id),
+        balance=balance,
+        byok_this_month=_byok_this_month(call),
+        free_limit=served_requests.free_daily_limit(owner.total_credits),
+        free_used=served_requests.free_used_today(call.db, call.now),
+        free_last_minute=served_requests.free_used_last_minute(call.db, call.now),
+    )
+
+
+def _filters(binding: Binding) -> list[ContentFilter]:
+    scopes: tuple[tuple[str, GuardrailRecord | None], ...] = (
+        ("workspace", binding.of_workspace),
+        ("member", binding.of_member),
+        ("api_key", binding.of_key),
+    )
+    return [
+        found
+        for scope, guardrail in scopes
+        if guardrail is not None
+        for found in filters_of(
+            guardrail.id,
+            scope,
+            _objects(guardrail.policy.content_filter_builtins),
+            _objects(guardrail.policy.content_filters),
+        )
+    ]
+
+
+def _objects(stored: Sequence[object] | None) -> list[dict[str, object]]:
+    return [each for each in stored or () if isinstance(each, dict)]
+
+
+def _credentials(
+    call: OperationRequest, key: KeyRecord, workspace_id: str
+) -> tuple[ByokCredential, ...]:
+    stored = byok.listed(call.db, workspace_id, None, offset=0, limit=_MOST_CREDENTIALS)
+    shown = (
+        {"id": each.id, "provider": each.provider, "sort_order": each.sort_order}
+        | wire.data(each.terms)
+        for each in stored
+    )
+    return usable_credentials(
+        map(ByokCredential.model_validate, shown),
+        key_hash=key.hash,
+        user_id=key.creator_user_id,
+    )
+
+
+def _byok_this_month(call: OperationRequest) -> Decimal:
+    first = usage.window_days(call.now)["monthly"]
+    return from_pico(usage.byok_since(call.db, first))
+
+
+def _check_region(binding: Binding) -> None:
+    for guardrail in binding.all:
+        regions = guardrail.policy.allowed_data_regions
+        if regions is not None and _REGION not in regions:
+            allowed = ", ".join(region for region in REGIONS if region in regions) or "none"
+            raise Refusal(
+                403,
+                f"This key may only be used in these data regions: {allowed}. "
+                f"This gateway is in the region {_REGION}.",
+                metadata={"error_type": "permission_denied"},
+            )
+
+
+def _check_layers(found: Sequence[AppliedBudget]) -> None:
+    """Raise a 403 for the first budget of which nothing is left."""
+    spent = next((layer for layer in found if layer.remaining <= 0), None)
+    if spent is None:
+        return
+    interval = spent.reset_interval or "total"
+    match spent.scope:
+        case "key_limit":
+            raise Refusal(403, f"Key limit exceeded ({interval} limit). Raise it, or wait for it.")
+        case "workspace":
+            raise _workspace_budget_spent(found)
+        case "member" | "workspace_default_member":
+            raise Refusal(
+                403,
+                f"Org member budget limit exceeded ({interval} limit). Contact your org admin.",
+            )
+        case _:
+            raise Refusal(403, f"Budget limit exceeded ({interval} limit). Contact your org admin.")
+
+
+def _workspace_budget_spent(found: Sequence[AppliedBudget]) -> Refusal:
+    """The refusal names the broadest interval."""
+    spent = [layer for layer in found if layer.scope == "workspace" and layer.remaining <= 0]
+    broadest = min(spent, key=lambda layer: _BROADEST.index(layer.reset_interval))
+    interval = broadest.reset_interval or "lifetime"
+    limit = usd(broadest.limit, places=2)
+    return Refusal(403, f"Workspace {interval} budget of {limit} exceeded. Contact your org admin.")
+
+
+def _room(endpoint: Endpoint, prompt_tokens: int) -> int | None:
+    """What the context leaves for the answer."""
+    context = endpoint.context_length
+    return None if context is None else max(context - prompt_tokens, 0)
+
+
+def _affordable(rest: Decimal, least: Decimal, most: Decimal, tokens: int) -> int:
+    if rest <= least or most <= least:
+        return 0
+    share = (rest - least) / (most - least)
+    return int((share * tokens).to_integral_value(ROUND_FLOOR))
+
+
+def _no_credits() -> Refusal:
+    return Refusal(
+        402,
+        "Insufficient credits. Add more credits to go on.",
+        metadata={"error_type": "payment_required"},
+    )
+
+
+def _too_many(message: str, what: str, limit: int, reset: datetime, now: datetime) -> Refusal:
+    headers = {
+        "X-RateLimit-Limit": str(limit),
+        "X-RateLimit-Remaining": "0",
+        "X-RateLimit-Reset": str(round(reset.timestamp() * 1000)),
+    }
+    wait = max(1, round((reset - now).total_seconds()))
+    return Refusal(
+        429,
+        message,
+        metadata={
+            "error_type": "rate_limit_exceeded",
+            "headers": dict(headers),
+            "limit_source": f"free_tier_{what}",
+            "remedy_hint": "Wait for the reset, use a paid model or an own provider key.",
+        },
+        headers={**headers, "Retry-After": str(wait)},
+    )

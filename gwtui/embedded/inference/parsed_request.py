@@ -1,0 +1,202 @@
+"""What a request asks for, the same for chat and embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from pydantic import JsonValue
+
+from gwtui.contract.chat import ChatRequest, MediaPart, Message, TextPart
+from gwtui.contract.embeddings import EmbeddingContent, EmbeddingRequest
+from gwtui.contract.request import Problem, RequestModel
+from gwtui.contract.routing import ProviderPreferences
+from gwtui.contract.values import SUPPORTED_PARAMETERS
+from gwtui.embedded.inference import text_model
+from gwtui.embedded.inference.content_filters import InputText
+from gwtui.embedded.responses import invalid
+
+Api = Literal["completions", "embeddings"]
+
+_MEDIA_TOKENS = {
+    "image_url": text_model.IMAGE_TOKENS,
+    "input_audio": text_model.SOUND_TOKENS,
+    "file": text_model.FILE_TOKENS,
+    "input_file": text_model.FILE_TOKENS,
+    "video_url": text_model.FILE_TOKENS,
+    "input_video": text_model.FILE_TOKENS,
+}
+_MODALITIES = {
+    "image_url": "image",
+    "input_audio": "audio",
+    "file": "file",
+    "input_file": "file",
+    "video_url": "video",
+    "input_video": "video",
+}
+_SIGNS, _FIRST_SIGN = 20_000, 0x4E00
+"""A token that is given by its number stands in the text as one of so many Chinese characters:
+a word of one token, in which no filter finds anything."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedRequest:
+    """One request. ``texts`` are those that filters read and that the model gets."""
+
+    api: Api
+    models: tuple[str, ...]
+    preferences: ProviderPreferences
+    texts: tuple[InputText, ...]
+    text_tokens: int
+    other_tokens: int
+    """Tokens of the prompt beside its texts."""
+    images: int = 0
+    audio_tokens: int = 0
+    modalities: frozenset[str] = frozenset()
+    """What there is beside text: image, audio, file, video."""
+    service_tier: str | None = None
+    parameters: frozenset[str] = frozenset()
+    max_tokens: int | None = None
+    user: str | None = None
+    session_id: str | None = None
+    logged: dict[str, Any] = field(default_factory=dict, repr=False)
+    """The input as a workspace that logs keeps it."""
+
+    @property
+    def prompt_tokens(self) -> int:
+        """Tokens of the prompt."""
+        return self.text_tokens + self.other_tokens
+
+
+def _tokens(texts: Iterable[InputText]) -> int:
+    return sum(text_model.count(each.text) for each in texts)
+
+
+def parse_chat(request: ChatRequest, default_model: str | None) -> ParsedRequest:
+    """What a chat request asks for. Raises a 400 when it names no model and there is no default."""
+    first = request.model or default_model
+    names = dict.fromkeys([*([first] if first else []), *(request.models or ())])
+    if not names:
+        raise invalid([Problem("model", "is required: the workspace has no default model")])
+    media = [part.type for message in request.messages for part in _media(message)]
+    texts = tuple(
+        InputText(text, message.role == "user")
+        for message in request.messages
+        for text in message.texts
+    )
+    return ParsedRequest(
+        api="completions",
+        models=tuple(names),
+        preferences=request.provider or ProviderPreferences(),
+        texts=texts,
+        text_tokens=_tokens(texts),
+        other_tokens=text_model.PROMPT_TOKENS
+        + text_model.MESSAGE_TOKENS * len(request.messages)
+        + sum(map(_MEDIA_TOKENS.__getitem__, media))
+        + _definitions(request),
+        images=media.count("image_url"),
+        audio_tokens=media.count("input_audio") * text_model.SOUND_TOKENS,
+        modalities=frozenset(map(_MODALITIES.__getitem__, media)),
+        service_tier=request.service_tier,
+        parameters=_parameters(request),
+        max_tokens=request.output_limit,
+        user=request.user,
+        session_id=request.session_id,
+        logged={"messages": request.body().get("messages")},
+    )
+
+
+def parse_embedding(request: EmbeddingRequest) -> ParsedRequest:
+    """What an embedding request asks for."""
+    given: Sequence[Any] = [request.input] if isinstance(request.input, str) else request.input
+    if given and isinstance(given[0], int):
+        given = [given]
+    kinds = [
+        part.type
+        for item in given
+        if isinstance(item, EmbeddingContent)
+        for part in item.content
+        if part.type != "text"
+    ]
+    texts = tuple(InputText(_input_text(item)) for item in given)
+    return ParsedRequest(
+        api="embeddings",
+        models=(request.model,),
+        preferences=request.provider or ProviderPreferences(),
+        texts=texts,
+        text_tokens=_tokens(texts),
+        other_tokens=sum(map(_MEDIA_TOKENS.__getitem__, kinds)),
+        images=kinds.count("image_url"),
+        modalities=frozenset(map(_MODALITIES.__getitem__, kinds)),
+        user=request.user,
+        session_id=request.session_id,
+        logged={"prompt": request.body().get("input")},
+    )
+
+
+def with_texts(parsed: ParsedRequest, texts: Sequence[str]) -> ParsedRequest:
+    """The request with other texts in the place of its own, also in what is logged."""
+    if list(texts) == [each.text for each in parsed.texts]:
+        return parsed
+    new = tuple(replace(each, text=text) for each, text in zip(parsed.texts, texts, strict=True))
+    if parsed.api == "embeddings":
+        whole = isinstance(parsed.logged["prompt"], str)
+        logged: dict[str, Any] = {"prompt": texts[0] if whole else list(texts)}
+    else:
+        left = iter(texts)
+        logged = {name: _refilled(value, left) for name, value in parsed.logged.items()}
+    return replace(parsed, texts=new, text_tokens=_tokens(new), logged=logged)
+
+
+def _refilled(value: JsonValue, texts: Iterator[str]) -> JsonValue:
+    """The logged input with its texts replaced, in their order."""
+    if isinstance(value, str):
+        return next(texts)
+    if not isinstance(value, list):
+        return value
+    return [_refilled_entry(entry, texts) for entry in value]
+
+
+def _refilled_entry(entry: JsonValue, texts: Iterator[str]) -> JsonValue:
+    if isinstance(entry, str):
+        return next(texts)
+    if not isinstance(entry, dict):
+        return entry
+    if entry.get("type") == "text":
+        return {**entry, "text": next(texts)}
+    if isinstance(entry.get("content"), str | list):
+        return {**entry, "content": _refilled(entry["content"], texts)}
+    return entry
+
+
+def _input_text(item: Any) -> str:
+    if isinstance(item, str):
+        return item
+    if isinstance(item, EmbeddingContent):
+        return " ".join(part.text for part in item.content if part.text)
+    return " ".join(chr(_FIRST_SIGN + token % _SIGNS) for token in item)
+
+
+def _media(message: Message) -> Iterator[MediaPart]:
+    parts: Iterable[TextPart | MediaPart] = (
+        message.content if isinstance(message.content, list) else ()
+    )
+    return (part for part in parts if isinstance(part, MediaPart))
+
+
+def _definitions(request: ChatRequest) -> int:
+    """Tokens of the tools and of the form of the answer, which the model reads too."""
+    body = request.body()
+    return sum(text_model.count_inside(body[name]) for name in _READ if body.get(name))
+
+
+_READ = ("tools", "response_format")
+
+
+def _parameters(request: RequestModel) -> frozenset[str]:
+    """Names of the parameters that the request gives and that an endpoint may lack."""
+    given = {
+        name for name in request.model_fields_set if getattr(request, name) not in (None, [], {})
+    }
+    return frozenset(given.intersection(SUPPORTED_PARAMETERS))

@@ -1,0 +1,272 @@
+"""Live figures of an endpoint: latency, throughput, uptime, as functions of the moment."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint
+from gwtui.embedded.simulator.seed_data import Condition, Workload
+from gwtui.embedded.simulator.seeded_random import between, fraction, smooth
+from gwtui.embedded.simulator.usage import rate_now
+from gwtui.records import dataclass
+
+MINUTE = 60
+DAY = 86_400
+BAD_MINUTE = 0.2
+"""A minute counts as down from this share of failed attempts (contract, uptime_last_1d)."""
+
+_RAMP = 4 * MINUTE
+_STRAIN_AT = tuple((index + 0.5) / 12 for index in range(12))
+
+
+@dataclass(frozen=True, slots=True)
+class _Habit:
+    """Failure shares of a condition; at most one incident begins and ends within each slot."""
+
+    base: tuple[float, float]
+    slot: int
+    """Seconds."""
+    chance: float
+    minutes: tuple[float, float]
+    depth: tuple[float, float]
+
+
+_GOOD = _Habit(base=(0.0, 0.009), slot=8 * 3600, chance=0.07, minutes=(12, 45), depth=(0.08, 0.6))
+_HABITS: Mapping[Condition, _Habit] = {
+    "healthy": _GOOD,
+    "sparse": _GOOD,
+    "idle": _GOOD,
+    "degraded": _Habit(
+        base=(0.05, 0.13), slot=100 * MINUTE, chance=0.65, minutes=(20, 55), depth=(0.2, 0.5)
+    ),
+    "down": _Habit(base=(0.96, 1.0), slot=DAY, chance=0.0, minutes=(0, 0), depth=(0, 0)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Incident:
+    start: float
+    end: float
+    depth: float
+
+    def strength(self, at: float) -> float:
+        """0 outside, 1 in the middle, with ramps at both ends."""
+        part = min((at - self.start) / _RAMP, (self.end - at) / _RAMP, 1.0)
+        return part * part * (3.0 - 2.0 * part) if part > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointHealth:
+    """One endpoint's reliability. Moments are seconds since the epoch."""
+
+    seed: int
+    key: str
+    condition: Condition
+
+    def strain(self, at: float, window: int) -> float:
+        """How much of the last ``window`` seconds was spent in incidents, 0 to 1."""
+        return sum(self._trouble(at - share * window) for share in _STRAIN_AT) / len(_STRAIN_AT)
+
+    def failures(self, at: float) -> float:
+        """Share of attempts that fail, 0 to 1."""
+        low, high = _HABITS[self.condition].base
+        # Cubed: a good endpoint is close to its best most of the time.
+        share = low + (high - low) * smooth(self.seed, f"fail:{self.key}", at / 600) ** 3
+        incident = self._incident_at(at)
+        if incident:
+            share += incident.depth * incident.strength(at)
+        return min(share, 1.0)
+
+    def uptime(self, at: float, window: int, samples: int) -> float:
+        """Percentage of attempts that succeeded in the last ``window`` seconds."""
+        step = window / samples
+        lost = sum(self.failures(at - (index + 0.5) * step) for index in range(samples))
+        return round(100 * (1 - lost / samples), 3)
+
+    def good_minutes(self, at: float) -> float:
+        """Percentage of the last day's minutes in which at least 80 % of attempts succeeded."""
+        last = int(at // MINUTE)
+        first = last - DAY // MINUTE
+        habit = _HABITS[self.condition]
+        if habit.base[0] >= BAD_MINUTE:
+            return 0.0
+        slots = range(first * MINUTE // habit.slot, (last - 1) * MINUTE // habit.slot + 1)
+        bad = sum(
+            bisect_left(minutes, last) - bisect_left(minutes, first)
+            for minutes in (_bad_minutes(self, slot) for slot in slots)
+        )
+        return round(100 * (1 - bad / (last - first)), 3)
+
+    def _trouble(self, at: float) -> float:
+        incident = self._incident_at(at)
+        return incident.strength(at) if incident else 0.0
+
+    def _incident_at(self, at: float) -> _Incident | None:
+        slot = _HABITS[self.condition].slot
+        incident = _incident(self.seed, self.key, self.condition, int(at // slot))
+        return incident if incident and incident.start < at < incident.end else None
+
+
+@lru_cache(maxsize=4096)
+def _incident(seed: int, key: str, condition: Condition, slot: int) -> _Incident | None:
+    habit = _HABITS[condition]
+    name = ("incident", key, slot)
+    if fraction(seed, *name) >= habit.chance:
+        return None
+    length = between(*habit.minutes, seed, *name, "length") * MINUTE
+    start = slot * habit.slot + (habit.slot - length) * fraction(seed, *name, "start")
+    return _Incident(start, start + length, between(*habit.depth, seed, *name, "depth"))
+
+
+@lru_cache(maxsize=4096)
+def _bad_minutes(health: EndpointHealth, slot: int) -> tuple[int, ...]:
+    """The bad minutes of the incident in a slot, counted from the epoch: there are none without."""
+    incident = _incident(health.seed, health.key, health.condition, slot)
+    if incident is None:
+        return ()
+    minutes = range(int(incident.start // MINUTE), int(incident.end // MINUTE) + 1)
+    return tuple(
+        minute
+        for minute in minutes
+        if incident.start < minute * MINUTE < incident.end
+        and health.failures(minute * MINUTE) > BAD_MINUTE
+    )
+
+
+STEP = 15
+"""Seconds for which the figures stand still: rolling windows are computed this often."""
+
+_SECOND_WORKLOAD_SHARE = 0.35
+_PICTURE_DELAY = 3.5
+"""A whole picture takes this much longer than the first token of the same model."""
+_DOWN_DELAY = 4.0
+_DOWN_TRAFFIC = 0.05
+
+
+def live_figures(catalog: Catalog, endpoint_key: str, moment: datetime) -> dict[str, Any]:
+    """The moving fields of an endpoint object, to be merged over its other ones.
+
+    ``latency_last_30m`` (ms), ``throughput_last_30m`` (tokens/s), ``perf_last_30m_by_workload``,
+    ``uptime_last_5m``, ``uptime_last_30m`` and ``uptime_last_1d`` (%). Without traffic the figures
+    are null and no workload is listed. Raises KeyError for an unknown endpoint.
+    """
+    endpoint = catalog.endpoint(endpoint_key)
+    at = float(moment.timestamp() // STEP * STEP)
+    if endpoint.traits.condition == "idle":
+        return _figures({}, None, None, None)
+    health = EndpointHealth(catalog.seed, endpoint.key, endpoint.traits.condition)
+    performance = _performance(catalog.seed, endpoint, health, at)
+    # A minute with fewer than ten attempts does not count towards an uptime.
+    sparse = endpoint.traits.condition == "sparse"
+    return _figures(
+        performance,
+        None if sparse else health.uptime(at, 5 * MINUTE, 10),
+        health.uptime(at, 30 * MINUTE, 15),
+        None if sparse else health.good_minutes(at),
+    )
+
+
+def endpoints_answer(catalog: Catalog, model_id: str, moment: datetime) -> dict[str, Any] | None:
+    """``data`` of GET /models/{author}/{slug}/endpoints with the figures of ``moment``.
+
+    None when there is no such model. Nothing is hidden here: fields that only authenticated
+    callers may see (contract "Authentication", rule 4) are the caller's to take out.
+    """
+    model = catalog.model(model_id)
+    if model is None:
+        return None
+    wire = model.wire
+    return {
+        **{name: wire[name] for name in ("id", "name", "created", "description", "architecture")},
+        "endpoints": [
+            {**endpoint.wire, **live_figures(catalog, endpoint.key, moment)}
+            for endpoint in model.endpoints
+        ],
+    }
+
+
+def _figures(
+    performance: dict[str, Any],
+    minutes_5: float | None,
+    minutes_30: float | None,
+    day: float | None,
+) -> dict[str, Any]:
+    first: dict[str, Any] = next(iter(performance.values()), {})
+    return {
+        "latency_last_30m": first.get("latency"),
+        "throughput_last_30m": first.get("throughput"),
+        "perf_last_30m_by_workload": performance,
+        "uptime_last_5m": minutes_5,
+        "uptime_last_30m": minutes_30,
+        "uptime_last_1d": day,
+    }
+
+
+def _performance(
+    seed: int, endpoint: CatalogEndpoint, health: EndpointHealth, at: float
+) -> dict[str, Any]:
+    """One entry per workload, the model's main one first."""
+    traits = endpoint.traits
+    down = traits.condition == "down"
+    load = _load(seed, endpoint.key, at)
+    slowness = (
+        (1 + 2.2 * health.strain(at, 30 * MINUTE))
+        * (0.86 + 0.14 * load)
+        * (_DOWN_DELAY if down else 1)
+    )
+    traffic = traits.requests * load * (_DOWN_TRAFFIC if down else 1)
+    shares = _shares(len(traits.workloads))
+    found: dict[str, Any] = {}
+    for position, (workload, share) in enumerate(zip(traits.workloads, shares, strict=True)):
+        delay = _PICTURE_DELAY if position and workload == "image_generation" else 1.0
+        found[workload] = {
+            "latency": _latency(
+                seed, f"{endpoint.key}:{workload}", at, traits.latency_ms * delay * slowness
+            ),
+            "throughput": _throughput(seed, endpoint, workload, at, slowness),
+            "request_count": round(traffic * share),
+        }
+    return found
+
+
+def _shares(workloads: int) -> tuple[float, ...]:
+    return (1.0,) if workloads == 1 else (1 - _SECOND_WORKLOAD_SHARE, _SECOND_WORKLOAD_SHARE)
+
+
+def _load(seed: int, key: str, at: float) -> float:
+    """Traffic, 1 being the day's average: the day's rhythm shifted to where the customers are."""
+    hour = (at / 3600 + between(-3, 3, seed, "shift", key)) % 24
+    return rate_now("steady", hour) * (0.8 + 0.4 * smooth(seed, f"load:{key}", at / 900))
+
+
+def _wander(seed: int, name: str, at: float, minutes: float) -> float:
+    return smooth(seed, name, at / (minutes * MINUTE))
+
+
+def _latency(seed: int, name: str, at: float, typical: float) -> dict[str, int]:
+    """Milliseconds; each percentile lies above the one before."""
+    own = between(0.92, 1.08, seed, "latency", name)
+    p50 = typical * own * (0.9 + 0.2 * _wander(seed, f"p50:{name}", at, 7))
+    p75 = p50 * (1.2 + 0.15 * _wander(seed, f"p75:{name}", at, 11))
+    p90 = p75 * (1.3 + 0.25 * _wander(seed, f"p90:{name}", at, 8))
+    p99 = p90 * (1.5 + 0.9 * _wander(seed, f"p99:{name}", at, 5))
+    return {"p50": round(p50), "p75": round(p75), "p90": round(p90), "p99": round(p99)}
+
+
+def _throughput(
+    seed: int, endpoint: CatalogEndpoint, workload: Workload, at: float, slowness: float
+) -> dict[str, float] | None:
+    """Tokens per second; pN is reached by N % of requests, so each lies below the one before."""
+    typical = endpoint.traits.throughput
+    if typical is None or workload != "text_generation":
+        return None
+    name = f"speed:{endpoint.key}"
+    p50 = typical / slowness**0.6 * (0.92 + 0.16 * _wander(seed, f"p50:{name}", at, 9))
+    p75 = p50 * (0.78 + 0.1 * _wander(seed, f"p75:{name}", at, 12))
+    p90 = p75 * (0.7 + 0.14 * _wander(seed, f"p90:{name}", at, 8))
+    p99 = p90 * (0.45 + 0.25 * _wander(seed, f"p99:{name}", at, 6))
+    return {"p50": round(p50, 1), "p75": round(p75, 1), "p90": round(p90, 1), "p99": round(p99, 1)}

@@ -1,1 +1,0 @@
-"""Activity of the last completed days: extended contract section 8."""

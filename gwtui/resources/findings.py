@@ -1,0 +1,193 @@
+"""Findings of the account in one list: what is so, how grave, why it matters, what mends it.
+
+What mends a finding is an action of the dashboard and a command, the same that work without a
+finding: they read afresh, plan and ask.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from gwtui.crud import cells
+from gwtui.crud.columns import text_column
+from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, Tone
+from gwtui.domain.finding_rules import RULES
+from gwtui.domain.findings import SEVERITIES, AccountFinding, FindingSeverity, Remedy
+from gwtui.watch.feeds.findings import findings_feed
+
+_PLAIN = re.compile(r"[0-9A-Za-z][0-9A-Za-z._:-]{0,127}")
+"""An identity that a shell takes as it is; any other is not put into a command."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemedyWay:
+    """``title`` for people, the ``action`` on the row, the ``command`` with ID for the identity."""
+
+    title: str
+    action: str
+    command: str
+
+
+REMEDIES: Mapping[Remedy, RemedyWay] = {
+    "limit": RemedyWay("set its limit", "keys.edit", "keys update ID --set limit=USD"),
+    "rename": RemedyWay("rename it", "keys.edit", "keys update ID --set name=NAME"),
+    "guardrail": RemedyWay(
+        "assign a guardrail", "keys.assign", "guardrails assign GUARDRAIL --key ID"
+    ),
+    "disable": RemedyWay("disable it", "keys.toggle", "keys disable ID"),
+    "rotate": RemedyWay("rotate it", "keys.rotate", "keys rotate ID"),
+    "delete": RemedyWay("delete it", "guardrails.delete", "guardrails delete ID"),
+    "budget": RemedyWay("set a budget", "budgets.edit", "budgets set ID --set monthly=USD"),
+}
+
+
+def remedy_of(finding: AccountFinding) -> RemedyWay | None:
+    """What fixes it; None where nothing does, or where its subject has no identifier."""
+    return REMEDIES.get(finding.remedy) if finding.subject.identity else None
+
+
+def command_of(finding: AccountFinding) -> str | None:
+    """The command that plans the fix; words in capitals are placeholders."""
+    way, identity = remedy_of(finding), finding.subject.identity
+    if way is None or _PLAIN.fullmatch(identity) is None:
+        return None
+    return f"gwtui {way.command.replace('ID', identity, 1)} --plan"
+
+
+_TONES: Mapping[FindingSeverity, Tone] = {
+    "critical": "bad",
+    "warning": "warn",
+    "unknown": "accent",
+    "notice": "plain",
+}
+
+_WHY = {rule.id: rule.about for rule in RULES}
+
+
+def _severity(finding: AccountFinding) -> Cell:
+    return Cell(finding.severity, _TONES[finding.severity])
+
+
+def _name(finding: AccountFinding) -> str:
+    return finding.subject.name or "the account"
+
+
+COLUMNS: tuple[Column[AccountFinding], ...] = (
+    text_column("name", "About", _name, 18, 0, help="key, guardrail, workspace or model"),
+    Column(
+        "severity",
+        "Severity",
+        lambda finding, _now: _severity(finding),
+        lambda finding, _now: SEVERITIES.index(finding.severity),
+        9,
+        1,
+        help="critical, warning, unknown (it cannot be told) or notice; gravest first when sorted",
+        export=lambda finding, _now: finding.severity,
+        kind="number",
+    ),
+    text_column("finding", "Finding", lambda finding: finding.title, 19, 2, help="which rule"),
+    text_column("said", "What", lambda finding: finding.said, 24, 3, help="what is so", most=72),
+    text_column(
+        "workspace",
+        "Workspace",
+        lambda finding: finding.subject.workspace or None,
+        14,
+        4,
+        help="workspace it is in",
+        most=32,
+        missing=lambda _finding: Cell("all", "muted"),
+    ),
+    text_column(
+        "kind",
+        "Kind",
+        lambda finding: finding.subject.resource or None,
+        10,
+        5,
+        help="the list that it is in",
+    ),
+    text_column("rule", "Rule", lambda finding: finding.rule, 19, 6, help="id of the rule"),
+    text_column(
+        "fix", "Fix", command_of, 40, 7, help="command that plans what mends it; none if nothing"
+    ),
+    text_column(
+        "id", "Id", lambda finding: finding.subject.identity or None, 20, 8, help="its identifier"
+    ),
+)
+
+
+def _what(finding: AccountFinding, _now: datetime) -> Sequence[DetailRow]:
+    rows = [
+        DetailRow("severity", _severity(finding)),
+        DetailRow("what", cells.prose(finding.said)),
+    ]
+    if why := _WHY.get(finding.rule):
+        rows.append(DetailRow("why", Cell(why)))
+    if finding.advice:
+        rows.append(DetailRow("advice", cells.prose(finding.advice)))
+    return rows
+
+
+def _fix(finding: AccountFinding, _now: datetime) -> Sequence[DetailRow]:
+    way, command = remedy_of(finding), command_of(finding)
+    if way is None:
+        return [DetailRow("fix", Cell("nothing can be sent for it now", "muted"))]
+    rows = [
+        DetailRow("fix", Cell(way.title), "planned first, sent once you agree"),
+        cells.hint("{findings.fix} plans it, {findings.go} goes there"),
+    ]
+    if command is not None:
+        rows.append(DetailRow("command", Cell(command)))
+    return rows
+
+
+def _about(finding: AccountFinding, _now: datetime) -> Sequence[DetailRow]:
+    one = finding.subject
+    return [
+        DetailRow("name", cells.text(one.name)),
+        DetailRow("kind", cells.text(one.resource)),
+        DetailRow("workspace", cells.text(one.workspace)),
+        DetailRow("identity", cells.text(one.identity)),
+        DetailRow("rule", Cell(finding.rule)),
+    ]
+
+
+def _raw(finding: AccountFinding) -> dict[str, Any]:
+    one = finding.subject
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity,
+        "title": finding.title,
+        "resource": one.resource or None,
+        "identity": one.identity or None,
+        "name": one.name or None,
+        "workspace_id": one.workspace_id,
+        "workspace": one.workspace or None,
+        "said": finding.said,
+        "advice": finding.advice or None,
+        "fix": command_of(finding),
+    }
+
+
+FINDINGS: ResourceSpec[AccountFinding] = ResourceSpec(
+    id="findings",
+    title="Findings",
+    singular="finding",
+    identity=lambda finding: finding.identity,
+    name=lambda finding: f"{finding.title}: {cells.text(_name(finding)).text}",
+    columns=COLUMNS,
+    sections=(Section("What", _what), Section("Fix", _fix), Section("About", _about)),
+    feed=findings_feed,
+    raw=_raw,
+    empty="Nothing is found: every rule was looked at, and all is well.",
+    scoped=True,
+    default_sort=("severity", False),
+    facets={
+        "severity": lambda finding, _now: finding.severity,
+        "resource": lambda finding, _now: finding.subject.resource,
+        "identity": lambda finding, _now: finding.subject.identity,
+    },
+)

@@ -1,1 +1,0 @@
-"""Findings: what a person should look at across the account."""

@@ -1,0 +1,293 @@
+"""One generation, with every field it has, and the feedback that can be sent about it.
+
+Extended contract section 8. Unknown fields are shown as such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from gwtui.contract.usage import FeedbackRequest, Generation
+from gwtui.crud import cells, fields
+from gwtui.crud.columns import count_column, flag_column, moment_column, text_column, usd_column
+from gwtui.crud.fields import Field, Fields, PlanContext
+from gwtui.crud.form import FormField, FormSpec, TextAreaField
+from gwtui.crud.plan import Plan
+from gwtui.crud.resource import Cell, Column, DetailRow, DetailTable, ReadBy, ResourceSpec, Section
+from gwtui.crud.schema_drift import own_drift_sections
+from gwtui.domain.safe_text import safe_line
+from gwtui.watch.feeds.activity import generation_feed
+
+_SECOND = 1000
+_TRY = ("provider", "status", "latency", "BYOK", "model", "tier")
+_NOT_USED = Cell("none", "muted")
+
+CATEGORIES = {
+    "latency": "latency",
+    "incoherence": "incoherence",
+    "incorrect_response": "incorrect response",
+    "formatting": "formatting",
+    "billing": "billing",
+    "api_error": "API error",
+    "other": "other",
+}
+
+
+def shown_name(generation: Generation) -> str:
+    """The generation by its id."""
+    return f"Generation {cells.text(generation.id).text}"
+
+
+def _text(generation: Generation, name: str, missing: Cell = _NOT_USED) -> Cell:
+    """A text; null is "none", a missing one is unknown."""
+    if cells.is_null(generation, name):
+        return missing
+    return cells.text(getattr(generation, name))
+
+
+def _flag(generation: Generation, name: str) -> Cell:
+    return cells.yes_no(getattr(generation, name))
+
+
+def _ms(value: Decimal | None) -> Cell:
+    if value is None:
+        return cells.NOTHING
+    if value >= _SECOND:
+        return Cell(f"{value / _SECOND:,.2f} s")
+    return Cell(f"{value:,.0f} ms")
+
+
+def _request_rows(one: Generation, now: datetime) -> Sequence[DetailRow]:
+    return [
+        DetailRow("id", cells.text(one.id)),
+        cells.moment_row("began", one.created_at, now),
+        DetailRow("model", cells.text(one.model)),
+        DetailRow("provider", cells.text(one.provider_name)),
+        DetailRow("API", _text(one, "api_type")),
+        DetailRow("streamed", _flag(one, "streamed")),
+        DetailRow("workspace", _text(one, "workspace_id")),
+        DetailRow("data region", cells.text(one.data_region)),
+    ]
+
+
+def _outcome_rows(one: Generation, _now: datetime) -> Sequence[DetailRow]:
+    return [
+        DetailRow("finished", _text(one, "finish_reason")),
+        DetailRow("provider's word", _text(one, "native_finish_reason")),
+        DetailRow("cancelled", _flag(one, "cancelled"), "by the caller"),
+    ]
+
+
+def _cost_rows(one: Generation, _now: datetime) -> Sequence[DetailRow]:
+    return [
+        DetailRow("cost", cells.usd(one.total_cost)),
+        DetailRow("credits spent", cells.usd(one.usage)),
+        DetailRow("own provider key", _flag(one, "is_byok")),
+        DetailRow("provider's price", cells.usd(one.upstream_inference_cost)),
+        DetailRow("cache discount", cells.usd(one.cache_discount), "saved by caching"),
+    ]
+
+
+def _token_table(one: Generation, _now: datetime) -> Sequence[DetailTable]:
+    figures = (
+        ("prompt", one.tokens_prompt, one.native_tokens_prompt),
+        ("completion", one.tokens_completion, one.native_tokens_completion),
+        ("reasoning", None, one.native_tokens_reasoning),
+        ("cached", None, one.native_tokens_cached),
+        ("images", None, one.native_tokens_completion_images),
+    )
+    return [
+        DetailTable(
+            ("tokens", "normalised", "provider's own"),
+            tuple(
+                (Cell(label, "muted"), cells.count(ours), cells.count(theirs))
+                for label, ours, theirs in figures
+            ),
+        )
+    ]
+
+
+def _time_rows(one: Generation, _now: datetime) -> Sequence[DetailRow]:
+    rate = _speed(one)
+    return [
+        DetailRow("first token", _ms(one.latency)),
+        DetailRow("generation", _ms(one.generation_time)),
+        DetailRow("moderation", _ms(one.moderation_latency)),
+        DetailRow(
+            "speed", cells.NOTHING if rate is None else Cell(f"{rate:,.1f} tokens/s"), "worked out"
+        ),
+    ]
+
+
+def _speed(one: Generation) -> Decimal | None:
+    """Completion tokens per second of generation."""
+    count = one.native_tokens_completion
+    if count is None:
+        count = one.tokens_completion
+    if count is None or not one.generation_time or one.generation_time < 0:
+        return None
+    return Decimal(count) * _SECOND / one.generation_time
+
+
+def _routing_rows(one: Generation, _now: datetime) -> Sequence[DetailRow]:
+    return [
+        DetailRow("router", _text(one, "router")),
+        DetailRow("service tier", _text(one, "service_tier", Cell("standard", "muted"))),
+        DetailRow("preset", _text(one, "preset_id")),
+        DetailRow("provider's id", _text(one, "upstream_id")),
+        DetailRow("from cache of", _text(one, "response_cache_source_id")),
+    ]
+
+
+def _tries(one: Generation, _now: datetime) -> Sequence[DetailRow | DetailTable]:
+    tries = one.provider_responses
+    if not tries:
+        none = tries is not None or cells.is_null(one, "provider_responses")
+        return [DetailRow("", _NOT_USED if none else cells.NOTHING)]
+    return [DetailTable(_TRY, tuple(_try(each) for each in tries))]
+
+
+def _try(each: dict[str, Any]) -> tuple[Cell, ...]:
+    status = each.get("status")
+    good = isinstance(status, int) and 200 <= status < 300  # noqa: PLR2004 - HTTP
+    latency = each.get("latency")
+    number = isinstance(latency, int | float | Decimal) and not isinstance(latency, bool)
+    byok = each.get("is_byok")
+    return (
+        _any(each.get("provider_name")),
+        Cell(safe_line(status, 20), "good" if good else "bad") if status else cells.NOTHING,
+        _ms(Decimal(str(latency))) if number else cells.NOTHING,
+        cells.yes_no(byok) if isinstance(byok, bool) else cells.NOTHING,
+        _any(each.get("model_permaslug")),
+        _any(each.get("routed_service_tier")),
+    )
+
+
+def _any(value: object) -> Cell:
+    return cells.NOTHING if value is None else cells.text(value)
+
+
+def _caller_rows(one: Generation, _now: datetime) -> Sequence[DetailRow]:
+    return [
+        DetailRow("origin", cells.text(one.origin)),
+        DetailRow("client", _text(one, "user_agent")),
+        DetailRow("client's page", _text(one, "http_referer")),
+        DetailRow("application", cells.count(one.app_id)),
+        DetailRow("external user", _text(one, "external_user")),
+        DetailRow("request", _text(one, "request_id")),
+        DetailRow("session", _text(one, "session_id")),
+    ]
+
+
+def _extra_rows(one: Generation, _now: datetime) -> Sequence[DetailRow]:
+    return [
+        DetailRow("media in", cells.count(one.num_media_prompt)),
+        DetailRow("media out", cells.count(one.num_media_completion)),
+        DetailRow("audio clips in", cells.count(one.num_input_audio_prompt)),
+        DetailRow("search results", cells.count(one.num_search_results)),
+        DetailRow("pages fetched", cells.count(one.num_fetches)),
+        DetailRow("search engine", _text(one, "web_search_engine")),
+    ]
+
+
+SECTIONS: tuple[Section[Generation], ...] = (
+    Section("Request", _request_rows),
+    Section("Outcome", _outcome_rows),
+    Section("Cost", _cost_rows),
+    Section("Tokens", _token_table),
+    Section("Time", _time_rows),
+    Section("Routing", _routing_rows),
+    Section("Every try", _tries),
+    Section("Caller", _caller_rows),
+    Section("Extras", _extra_rows),
+    *own_drift_sections(Generation),
+)
+
+COLUMNS: tuple[Column[Generation], ...] = (
+    text_column("id", "Generation", lambda one: one.id, 36, 0, help="its id"),
+    moment_column("began", "Began", lambda one: one.created_at, 11, 1, "when it began"),
+    text_column("model", "Model", lambda one: one.model, 28, 2, help="model that was asked"),
+    text_column("provider", "Provider", lambda one: one.provider_name, 16, 3, help="who ran it"),
+    usd_column("cost", "Cost", lambda one: one.total_cost, 10, 4, "what it cost"),
+    count_column(
+        "in", "Tokens in", lambda one: one.tokens_prompt, 9, 5, "normalised tokens of the prompt"
+    ),
+    count_column(
+        "out",
+        "Tokens out",
+        lambda one: one.tokens_completion,
+        10,
+        6,
+        "normalised tokens of the completion",
+    ),
+    text_column("finished", "Finished", lambda one: one.finish_reason, 10, 7, help="why it ended"),
+    flag_column("byok", "BYOK", lambda one: one.is_byok, 4, 8, "an own provider key was used"),
+)
+
+ONE_GENERATION: ResourceSpec[Generation] = ResourceSpec(
+    id="generation",
+    title="Generation",
+    singular="generation",
+    identity=lambda one: one.id or "",
+    name=shown_name,
+    columns=COLUMNS,
+    sections=SECTIONS,
+    feed=generation_feed,
+    raw=lambda one: one.raw,
+    read_by=lambda one: ReadBy("gwtui.client.usage:generation_call", (one.id or "",)),
+    empty="The gateway said nothing about it.",
+    default_sort=("id", False),
+)
+
+
+def _category(value: str, context: PlanContext) -> str:
+    return CATEGORIES.get(value) or fields.text(value, context)
+
+
+FIELDS = Fields(
+    Field("generation_id", "Generation"),
+    Field("category", "What was wrong", _category),
+    Field("comment", "Comment"),
+)
+
+
+def feedback_form(identity: str) -> FormSpec:
+    """The form about one generation."""
+    return FormSpec(
+        title="Feedback on a generation",
+        model=FeedbackRequest,
+        fields=(
+            FormField(
+                "generation_id",
+                FIELDS.labels["generation_id"],
+                "text",
+                fixed=(safe_line(identity), "the one that was looked up"),
+            ),
+            FormField("category", FIELDS.labels["category"], "choice", words=CATEGORIES),
+            TextAreaField("comment", FIELDS.labels["comment"]),
+        ),
+        submit="Send feedback",
+        initial={"generation_id": identity, "category": "other"},
+        unknown_help="The feedback may have arrived or not; the gateway lists none.",
+    )
+
+
+def plan_feedback(request: FeedbackRequest, context: PlanContext) -> Plan[None]:
+    """One POST /generation/feedback. The comment stays off the disk: it may quote what was said."""
+    return Plan(
+        action="generation.feedback",
+        title=f"Send feedback on generation {safe_line(request.generation_id, 60)}",
+        resource="generation",
+        identity=request.generation_id,
+        send=lambda client: client.generations.give_feedback(request),
+        changes=tuple(
+            replace(change, private=change.field == FIELDS.labels["comment"])
+            for change in FIELDS.first_values(request, context)
+        ),
+        effects=("It is sent as it is: this cannot be undone.",),
+        summary={"category": request.category, "commented": request.comment is not None},
+    )

@@ -1,1 +1,0 @@
-"""Generations: extended contract section 8."""

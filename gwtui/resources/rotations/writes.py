@@ -1,0 +1,385 @@
+"""Plans of a rotation: the one that begins it, and each next step up to deleting the old key.
+
+Beginning makes a successor with the same limits and guardrail (extended contract sections 1 and 5).
+What cannot be copied (the value, what was spent, the outside user's own key) the plan says. What
+the plan has to know is read here, too, from the gateway and from this machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field, JsonValue, ValidationError
+
+from gwtui.client.errors import GatewayError, NotSentError
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.guardrails import AssignKeysRequest, Guardrail
+from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, KeyName
+from gwtui.contract.request import RequestModel, problems
+from gwtui.crud.fields import PlanContext
+from gwtui.crud.form import FormField, FormSpec
+from gwtui.crud.plan import Change, Plan, bundle
+from gwtui.crud.plan_text import quoted
+from gwtui.domain.key_rotation import KEPT_FOR, SILENT_FOR, KeyFigures, KeyRotation
+from gwtui.domain.safe_text import safe_line
+from gwtui.domain.times import age
+from gwtui.local.rotations import FILE_NAME, RotationLog
+from gwtui.local.sealed_keys import SealedKeys
+from gwtui.resources.assignments import writes as assignments
+from gwtui.resources.assignments.writes import plan_assign
+from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
+from gwtui.resources.keys.writes import WRITES as KEYS
+from gwtui.resources.keys.writes import plan_sealed_create
+from gwtui.resources.uses import items_or_none
+from gwtui.watch.feeds.keys import fetch_keys
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from gwtui.client.gateway import GatewayClient
+    from gwtui.resources.session import Session
+    from gwtui.watch.feeds.rotations import RotationRow
+
+_DATED = re.compile(r"\s+\d{4}-\d{2}-\d{2}(?: \d+)?\Z")
+"""What an earlier rotation put behind the name."""
+_COPIED = ("limit", "limit_reset", "include_byok_in_limit")
+_SHORTEST, _LONGEST = timedelta(minutes=10), timedelta(days=365)
+
+Span = Annotated[timedelta, Field(ge=_SHORTEST, le=_LONGEST)]
+
+
+class RotateRequest(RequestModel):
+    """How a key is to be rotated."""
+
+    name: KeyName = Field(description="name of the successor")
+    silent_for: Span = Field(
+        SILENT_FOR, description="the old key counts as silent when its figures stand still so long"
+    )
+    kept_for: Span = Field(
+        KEPT_FOR, description="the old key stays disabled so long before it is to be deleted"
+    )
+
+
+def rotate_form(name: str) -> FormSpec:
+    """What a person chooses: the rest is copied from the old key."""
+    return FormSpec(
+        title="Rotate key: a successor with the same limits",
+        model=RotateRequest,
+        fields=(
+            FormField("name", "Successor", "text"),
+            FormField("silent_for", "Silent after", "duration", placeholder="such as 24 h"),
+            FormField("kept_for", "Keep disabled", "duration", placeholder="such as 7 days"),
+        ),
+        submit="Show the plan",
+        initial={"name": name, "silent_for": SILENT_FOR, "kept_for": KEPT_FOR},
+        unknown_help="The successor may have been made. If so, :rotations says what to do.",
+    )
+
+
+def successor_name(old: str, taken: frozenset[str], now: datetime) -> str:
+    """The old name with the day: "ci 2026-11-23"; numbered where that is taken."""
+    base = f"{_DATED.sub('', old) or 'key'} {now:%Y-%m-%d}"
+    name, number = base, 2
+    while name in taken:
+        name, number = f"{base} {number}", number + 1
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class RotationSource:
+    """The old key, read afresh, and what surrounds it.
+
+    ``guardrail`` is the one that it holds itself; ``guardrail_known`` False where that could not be
+    read. ``people`` are the user ids of the organization, None where they could not be read.
+    ``workspace_id`` is where the key was listed. ``under_way`` are the hashes of keys that are
+    being rotated already.
+    """
+
+    old: ApiKey
+    workspace_id: str | None = None
+    guardrail: Guardrail | None = None
+    guardrail_known: bool = True
+    people: frozenset[str] | None = None
+    under_way: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class RotationStorage:
+    """Where it is remembered: the file of rotations, the gateway, and what seals the value."""
+
+    log: RotationLog
+    gateway: str
+    sealed: SealedKeys
+    trouble: str | None = None
+
+
+def plan_rotation(
+    source: RotationSource, asked: RotateRequest, at: PlanContext, storage: RotationStorage
+) -> Plan[Any]:
+    """One POST for the successor, then one for its guardrail where the old key holds one.
+
+    The rotation is written down right before the first of them goes out: what cannot be written
+    down is not sent. Raises ValueError for a key without a hash.
+    """
+    old = source.old
+    request, wrong = _successor(source, asked, at)
+    plan = plan_sealed_create(request, at, storage.sealed, storage.trouble)
+    rotation = KeyRotation(
+        id=plan.id,
+        gateway=storage.gateway,
+        began=at.now,
+        old_hash=_hash(old),
+        old_name=old.name or old.label or "",
+        new_name=asked.name,
+        silent_for=asked.silent_for,
+        kept_for=asked.kept_for,
+        guardrail=None if source.guardrail is None else source.guardrail.id,
+        figures=KeyFigures.of(old),
+        figures_at=at.now,
+    )
+    made = _MadeSuccessor()
+    create = replace(
+        _remembered(plan, rotation, storage.log, made),
+        title=f"Make a successor of key {KEYS.name(old)}",
+        effects=(*_effects(source, request, asked), *plan.effects),
+        obstacles=(*plan.obstacles, *_obstacles(source, request, wrong)),
+        undo=None,
+    )
+    if source.guardrail is None:
+        return create
+    return bundle(
+        f"Rotate key {KEYS.name(old)}",
+        [create, _assign(source.guardrail, asked.name, made)],
+        action=create.action,
+        resource=create.resource,
+        identity=None,
+    )
+
+
+def _hash(old: ApiKey) -> str:
+    if not old.hash:
+        raise ValueError("the gateway gave this key no hash: it cannot be rotated")
+    return old.hash
+
+
+def _successor(
+    source: RotationSource, asked: RotateRequest, at: PlanContext
+) -> tuple[CreateKeyRequest, tuple[str, ...]]:
+    """The request for a key like the old one, and the fields of it that no request may set."""
+    old = source.old
+    given: dict[str, Any] = {"name": asked.name}
+    given |= {name: value for name in _COPIED if (value := getattr(old, name)) is not None}
+    expires = _expiry(old, at.now)
+    if expires is not None:
+        given["expires_at"] = expires
+    if workspace := old.workspace_id or source.workspace_id:
+        given["workspace_id"] = workspace
+    if _is_there(source):
+        given["creator_user_id"] = old.creator_user_id
+    if old.external_user:
+        given["external"] = {"user": old.external_user}
+    try:
+        return CreateKeyRequest.model_validate(given), ()
+    except ValidationError as error:
+        wrong = tuple({one.field.partition(".")[0]: None for one in problems(error)})
+    kept = {name: value for name, value in given.items() if name not in wrong}
+    return CreateKeyRequest.model_validate(kept), wrong
+
+
+def _expiry(old: ApiKey, now: datetime) -> datetime | None:
+    """As long a life as the old key's from now on; None where it never expires, or nobody knows."""
+    if old.expires_at is None or old.created_at is None:
+        return None
+    try:
+        return (now + (old.expires_at - old.created_at)).replace(microsecond=0)
+    except OverflowError:
+        return None
+
+
+def _is_there(source: RotationSource) -> bool:
+    owner = source.old.creator_user_id
+    return owner is not None and source.people is not None and owner in source.people
+
+
+def _obstacles(
+    source: RotationSource, request: CreateKeyRequest, wrong: tuple[str, ...]
+) -> Iterator[str]:
+    old = source.old
+    garbled = [name for name in (*_COPIED, "expires_at") if name in old.gaps]
+    if garbled:
+        yield f"The gateway did not give its {', '.join(garbled)}: no successor can be like it."
+    if wrong:
+        yield f"No request may set its {', '.join(wrong)} as it is: no successor can be like it."
+    elif old.expires_at is not None and request.expires_at is None:
+        yield "It expires, but for how long it was made is not known."
+    if not source.guardrail_known:
+        yield (
+            "Which guardrail it holds could not be read: "
+            "the successor might be restricted less than it is."
+        )
+    if old.hash in source.under_way:
+        yield "It is being rotated already: see the list of rotations."
+
+
+def _effects(
+    source: RotationSource, request: CreateKeyRequest, asked: RotateRequest
+) -> Iterator[str]:
+    old = source.old
+    yield (
+        "The old key goes on working. It is to be disabled once its figures stood still for "
+        f"{age(asked.silent_for.total_seconds())}, and deleted "
+        f"{age(asked.kept_for.total_seconds())} later; each is planned and asked for."
+    )
+    yield "Not copied: its value, and what it spent; the limit begins anew."
+    if request.expires_at is not None:
+        yield "It lives as long as the old key was made for, from now on."
+    elif "expires_at" not in old.raw:
+        yield "The gateway does not say whether the old key expires; the successor never does."
+    if old.creator_user_id and not _is_there(source):
+        who = safe_line(old.creator_user_id, 60)
+        reason = "is not in the organization" if source.people is not None else "was not found"
+        yield (
+            f"Not copied: its maker {who}, who {reason}; the successor is made by this "
+            "connection's key, and guardrails and budgets of that member do not bind it."
+        )
+    if old.external_user:
+        yield "Not copied: the outside user's own key, of which the gateway keeps a hash only."
+    if old.disabled:
+        yield "The old key is disabled; the successor works."
+    if source.guardrail is not None:
+        yield "Its value is shown only after the guardrail was assigned."
+
+
+def _remembered(
+    plan: Plan[CreatedKey], rotation: KeyRotation, log: RotationLog, made: _MadeSuccessor
+) -> Plan[CreatedKey]:
+    """The plan that writes the rotation down before it sends, and what was made afterwards."""
+    send, keep = plan.send, plan.keep
+
+    async def begin_and_send(client: GatewayClient) -> CreatedKey:
+        try:
+            await asyncio.to_thread(log.begin, rotation)
+        except OSError as error:
+            why = error.strerror or "it cannot be written"
+            raise NotSentError(f"Nothing was sent: the rotations in {log.path}: {why}") from None
+        return await send(client)
+
+    def keep_and_note(created: CreatedKey) -> None:
+        new_hash = None if created.data is None else created.data.hash
+        if new_hash:
+            made.known(new_hash)
+            # The journal says so, too: what cannot be written down here is found there.
+            with contextlib.suppress(OSError):
+                log.note(rotation.id, "made", rotation.began, new_hash=new_hash)
+        if keep is not None:
+            keep(created)
+
+    return replace(plan, send=begin_and_send, keep=keep_and_note)
+
+
+class _MadeSuccessor:
+    """The body of the assignment, and what the successor held before: filled in once it is made."""
+
+    def __init__(self) -> None:
+        self.body: dict[str, JsonValue] = {"key_hashes": []}
+        self.before: dict[str, JsonValue] = {}
+
+    def known(self, new_hash: str) -> None:
+        """Keep the hash of the successor once the gateway gave it."""
+        self.body["key_hashes"] = [new_hash]
+        self.before[new_hash] = None
+
+
+def _assign(guardrail: Guardrail, name: str, made: _MadeSuccessor) -> Plan[int]:
+    """One POST for the successor, whose hash is in ``made`` once it is known.
+
+    The journal's intent is written after that, so that it says which key it was.
+    """
+    identity = guardrail.id or ""
+
+    async def send(client: GatewayClient) -> int:
+        if not made.before:
+            raise NotSentError("Nothing was sent: the gateway did not say the successor's hash.")
+        request = AssignKeysRequest.model_validate(made.body)
+        return await client.guardrails.assign_keys(identity, request)
+
+    return Plan(
+        action="guardrails.assign_keys",
+        title=f"Assign guardrail {GUARDRAILS.name(guardrail)} to the successor",
+        resource="assignments",
+        identity=identity,
+        send=send,
+        changes=(Change("Guardrail", None, GUARDRAILS.name(guardrail)),),
+        effects=(f"Guardrail {GUARDRAILS.name(guardrail)} binds {quoted(name)}, too.",),
+        summary=made.body,
+        before=made.before,
+    )
+
+
+async def binding_plan(client: GatewayClient, row: RotationRow) -> Plan[Any]:
+    """Assign the old key's guardrail to the successor. Raises GatewayError."""
+    one = row.rotation
+    guardrail = await client.guardrails.get(one.guardrail or "")
+    current = await items_or_none(client.guardrails.key_assignments(None))
+    names = {guardrail.id or "": guardrail.name or ""}
+    called = {one.new_hash or "": quoted(one.new_name, one.new_hash)}
+    return plan_assign(assignments.KEYS, guardrail, called, current, names)
+
+
+async def retiring_plan(
+    client: GatewayClient, row: RotationRow, at: PlanContext, *, delete: bool
+) -> Plan[Any]:
+    """Disable the old key, or delete it, in view of a fresh reading. Raises GatewayError."""
+    fresh: ApiKey = await KEYS.read(client, row.rotation.old_hash)
+    around = await KEYS.around(client, fresh, at)
+    if delete:
+        return KEYS.plan_delete(fresh, at, around)
+    return KEYS.plan_switch(fresh, True, at, around)
+
+
+async def read_source(
+    session: Session, fresh: ApiKey, workspace_id: str | None = None
+) -> RotationSource:
+    """What the plan must know of the key. Raises GatewayError where its guardrail is gone."""
+    gateway = session.gateway
+    held = await items_or_none(gateway.guardrails.key_assignments(None))
+    identity = next((one.guardrail_id for one in held or () if one.key_hash == fresh.hash), None)
+    people = await items_or_none(gateway.organization.members())
+    log, place = rotation_log(session), session.connection.base_url
+    begun = await asyncio.to_thread(log.rotations, place)
+    return RotationSource(
+        fresh,
+        workspace_id,
+        None if identity is None else await gateway.guardrails.get(identity),
+        held is not None,
+        None if people is None else frozenset(one.id for one in people if one.id),
+        frozenset(one.old_hash for one in begun if one.ended is None),
+    )
+
+
+async def read_name(gateway: GatewayClient, old: ApiKey, now: datetime) -> str:
+    """A name for the successor that no other key has, as far as the keys can be read."""
+    try:
+        rows = await fetch_keys(gateway, None)
+    except GatewayError:
+        rows = ()
+    taken = frozenset(row.key.name for row in rows if row.key.name)
+    return successor_name(old.name or "", taken, now)
+
+
+def rotation_log(session: Session) -> RotationLog:
+    """The file of rotations beside the session's journal."""
+    return RotationLog(session.executor.journal.path.with_name(FILE_NAME))
+
+
+async def rotation_storage(session: Session) -> RotationStorage:
+    """Where a rotation is remembered, and whether its value can be sealed here."""
+    trouble = await asyncio.to_thread(session.sealed.trouble)
+    place = session.connection.base_url
+    return RotationStorage(rotation_log(session), place, session.sealed, trouble)

@@ -1,0 +1,88 @@
+"""Widgets: their bindings, scrollbars, and the text that an input draws."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len
+from rich.text import Text
+from textual.binding import Binding
+from textual.containers import VerticalScroll
+from textual.css.model import RuleSet
+from textual.dom import DOMNode
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.widget import Widget
+
+# Hundreds of rules are looked for in a set for each widget that is styled. Textual's own method
+# gives what every object has by itself, and takes a tenth of what opening a form costs.
+RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign]
+
+
+def bindings_of(node: DOMNode) -> dict[str, list[Binding]]:
+    """The bindings of one app or screen by key, to be changed.
+
+    ``App.bind`` knows no priority, and screens have nothing alike.
+    """
+    return node._bindings.key_to_bindings
+
+
+def is_whole(widget: Widget) -> bool:
+    """Whether every part of a widget can be found in it: not while they are being removed.
+
+    A widget that is removed is attached until its last part is gone.
+    """
+    return widget.is_attached and not widget._pruning
+
+
+class KeepsLines:
+    """Stands before a widget among the bases of one that keeps rendered lines of its own."""
+
+    def forget_lines(self) -> None:
+        """Hook: keep none of them; each is rendered again when it is shown."""
+        raise NotImplementedError
+
+
+def fit_scrollbars(view: ScrollView, size: Size) -> None:
+    """Tell the scrollbars of a view another size of what it shows, without a layout.
+
+    What Textual does itself when a virtual size changes; a view that watches its size without
+    repainting has to do it.
+    """
+    view._scroll_update(size)
+
+
+class ScrollsWhenNeeded(VerticalScroll):
+    """Has a scroll bar when what is in it does not fit without one.
+
+    The bar takes width away, so that text folds into more lines beside it. Textual looks at these
+    lines: a bar that was needed once, in a smaller window say, would stay where everything fits
+    without it.
+    """
+
+    # There is no other way to have a say in when Textual shows the bar.
+    def _refresh_scrollbars(self) -> None:
+        room = self.container_size
+        if not room or not self.is_scrollable:
+            return
+        needed = self.arrange(room).total_region.bottom > room.height
+        self.show_vertical_scrollbar = needed
+        if needed or self._vertical_scrollbar is not None:
+            self.vertical_scrollbar.display = needed
+
+
+class ShowsOtherText:
+    """Stands before ``Input`` among the bases of a class: draws another text than its value.
+
+    Every sign of ``shown_value`` stands for one of the value. An input draws and measures its own
+    value; public hooks change colours only.
+    """
+
+    def shown_value(self) -> str:
+        """Hook: what is drawn, of the length of the value."""
+        raise NotImplementedError
+
+    @property
+    def _value(self) -> Text:
+        return Text(self.shown_value(), no_wrap=True, overflow="ignore", end="")
+
+    def _position_to_cell(self, position: int) -> int:
+        return cell_len(self.shown_value()[:position])

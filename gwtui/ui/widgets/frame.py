@@ -1,0 +1,402 @@
+"""The frame of a screen: the header, the status line, and the footer with the keys that matter.
+
+The header says where you are, whose gateway this is, and what you may not do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from gwtui.crud.action import APP, Action
+from gwtui.domain.cell_values import Tone
+from gwtui.domain.safe_text import safe_text
+from gwtui.records import dataclass
+from gwtui.resources.actions import place_actions
+from gwtui.resources.registry import SHORT_TITLES, TABS, TITLES
+from gwtui.ui.commands import shown, tab_of
+from gwtui.ui.text import fit, toned
+from gwtui.ui.widgets.lines import OneLine, Part, PartsLine
+
+if TYPE_CHECKING:
+    from gwtui.client.connection import Connection
+    from gwtui.crud.resource import Cell
+    from gwtui.ui.actions.context import DashboardApp
+
+
+TabStyle = Literal["whole", "short", "number", "current"]
+"""How tabs are written: with their titles, with shorter ones, as the number keys alone, or only
+the one that is shown."""
+READ_ONLY = "READ-ONLY"
+CRITICAL = "CRITICAL"
+FAULTS = "FAULTS ON"
+_GAP = 2
+_NARROWEST = 12
+"""Cells that each of the facts on the right keeps, at least."""
+_BETWEEN = " · "
+_ALWAYS = ("app.help", "app.quit")
+"""Kept at any width: with these two keys a person finds the rest, or the way out."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderTab:
+    """A screen that a number key opens. The place that is shown has one even without a key."""
+
+    action: str
+    key: str
+    title: str
+    current: bool = False
+    short: str = ""
+    """A shorter title, where there is one."""
+
+    def text(self, style: TabStyle) -> str:
+        """How it reads."""
+        if style == "number" and not self.current:
+            return self.key
+        title = self.title if style == "whole" else self.short or self.title
+        return f"{self.key} {title}" if self.key else title
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderFacts:
+    """What the header says. Texts from data must have passed ``safe_text``."""
+
+    tabs: tuple[HeaderTab, ...]
+    workspace: str | None = None
+    """None stands for every workspace; empty is not said."""
+    profile: str = ""
+    host: str = ""
+    token_source: str = ""
+    read_only: bool = False
+    why_read_only: str = ""
+    """What it is that makes it so, where that is not the profile."""
+    critical: bool = False
+    alerts: Cell | None = None
+    """How many alerts ask for somebody, where any does."""
+    faults: bool = False
+    """Whether the gateway is made to fail on purpose."""
+    name: str = "gwtui"
+
+    @property
+    def origin(self) -> tuple[str, ...]:
+        """Where the gateway is, where the key came from, and why nothing can be changed."""
+        source = f"key: {self.token_source}" if self.token_source else ""
+        return tuple(filter(None, (self.host, source, self.why_read_only)))
+
+
+def header_parts(facts: HeaderFacts, width: int) -> list[Part]:
+    """The richest version of the header that fits ``width`` cells.
+
+    The badges and the profile never give way. What ``left_out`` gives must be said elsewhere.
+    """
+    variant, style = _richest(facts, width)
+    left, right = _left(variant, style), _right(variant)
+    used = _cells(left) + _cells(right)
+    return [*left, Part(Content(" " * max(1, width - used))), *right]
+
+
+def left_out(facts: HeaderFacts, width: int) -> tuple[str, ...]:
+    """The facts that the header has no room for in that width."""
+    return () if _richest(facts, width)[0].origin else facts.origin
+
+
+@lru_cache(maxsize=8)
+def _richest(facts: HeaderFacts, width: int) -> tuple[HeaderFacts, TabStyle]:
+    for variant, style in _poorer(facts):
+        room = width - 1 - _cells(_left(variant, style)) - _cells(_right(variant))
+        if room >= 0:
+            break
+    if facts.workspace and variant.workspace and room > 0:
+        # The name was cut by steps: what is left of the line is its own.
+        cells = cell_len(variant.workspace) + room
+        variant = replace(variant, workspace=_cut(facts.workspace, cells))
+    return variant, style
+
+
+def _cells(parts: Iterable[Part]) -> int:
+    return sum(part.content.cell_length for part in parts)
+
+
+def _poorer(facts: HeaderFacts) -> Iterator[tuple[HeaderFacts, TabStyle]]:
+    """From the richest version on. Titles become shorter before anything is said elsewhere."""
+    workspace = facts.workspace or ""
+    yield facts, "whole"
+    if facts.origin:
+        yield facts, "short"
+        brief = replace(facts, name="", workspace=_cut(workspace or "all", 16))
+        yield brief, "short"
+        facts = replace(facts, host="", token_source="", why_read_only="")
+        yield facts, "whole"
+    facts = replace(facts, name="", workspace=_cut(workspace or "all", 16))
+    yield facts, "whole"
+    # Whose gateway this is matters more than what tabs are called; few names are so long.
+    for cells in (24, 12):
+        facts = replace(facts, profile=_cut(facts.profile, cells))
+        yield facts, "whole"
+        yield facts, "short"
+        # That lists are not narrowed goes without saying.
+        for most in (8, 6):
+            yield replace(facts, workspace=_cut(workspace, most)), "short"
+        yield facts, "number"
+        facts = replace(facts, workspace=_cut(workspace or "all", 8))
+        yield facts, "number"
+        yield replace(facts, workspace=_cut(workspace, 8)), "number"
+        yield facts, "current"
+
+
+def _cut(text: str, cells: int) -> str:
+    return text if cell_len(text) <= cells else fit(text, cells)
+
+
+def _left(facts: HeaderFacts, style: TabStyle) -> list[Part]:
+    parts = [Part(toned(f" {facts.name} " if facts.name else "", "accent", bold=True))]
+    # Shorter titles stand closer: the key before each tells where one begins.
+    gap = " " if style != "short" else ""
+    for tab in facts.tabs:
+        text = tab.text(style)
+        if tab.current:
+            content = Content.styled(f" {text} ", "bold reverse")
+        elif style == "current":
+            continue
+        elif style == "number":
+            content = toned(f" {text} ", "muted")
+        else:
+            key, _, title = text.partition(" ")
+            content = Content.assemble(gap, toned(key, "accent"), " ", toned(title), " ")
+        parts.append(Part(content, tab.action))
+    return parts
+
+
+def _right(facts: HeaderFacts) -> list[Part]:
+    parts: list[Part] = []
+    workspace = "all workspaces" if facts.workspace is None else facts.workspace
+    if workspace:
+        scope = Content.assemble(toned("w ", "accent"), toned(workspace), "  ")
+        parts.append(Part(scope, "app.workspace"))
+    if facts.alerts is not None:
+        colours = "alarm" if facts.alerts.tone == "bad" else "badge"
+        parts += [Part(badge(facts.alerts.text, colours), "go.alerts"), Part(Content(" "))]
+    if facts.critical:
+        parts.append(Part(badge(CRITICAL, "alarm")))
+        parts.append(Part(Content(" ")))
+    if facts.profile:
+        tone: Tone = "bad" if facts.critical else "plain"
+        parts.append(Part(toned(facts.profile, tone, bold=True)))
+    if facts.host:
+        parts.append(Part(toned(f" {facts.host}", "muted")))
+    if facts.token_source:
+        parts.append(Part(toned(f" · key: {facts.token_source}", "muted")))
+    parts.append(Part(Content(" ")))
+    if facts.faults:
+        parts += [Part(badge(FAULTS)), Part(Content(" "))]
+    if facts.read_only:
+        why = f": {facts.why_read_only}" if facts.why_read_only else ""
+        parts.append(Part(badge(f"{READ_ONLY}{why}")))
+    return parts
+
+
+class HeaderBar(PartsLine):
+    """The header line."""
+
+    def __init__(self) -> None:
+        super().__init__(id="header")
+        self._facts: HeaderFacts | None = None
+        self._shown_in = 0
+        """The width that the facts were fitted to; 0 while none are shown."""
+
+    def show_facts(self, facts: HeaderFacts) -> None:
+        """Show these facts, in as much width as there is."""
+        width = self.room
+        if width and (width != self._shown_in or facts != self._facts):
+            self._shown_in = width
+            self.show_parts(header_parts(facts, width))
+        self._facts = facts
+
+    def on_resize(self) -> None:
+        """Fit the facts to the new width."""
+        if self._facts is not None:
+            self.show_facts(self._facts)
+
+
+def header_facts(app: DashboardApp, current: str) -> HeaderFacts:
+    """What the header says on the tab ``current``."""
+    tabs = _tabs(current)
+    if app.session is None and app.bound_for is not None:
+        to = app.bound_for
+        return HeaderFacts(
+            tabs,
+            profile=safe_text(to.name, 40),
+            read_only=to.read_only,
+            critical=to.critical,
+        )
+    if app.session is None:
+        return HeaderFacts(tabs, app.scope_name)
+    connection = app.session.connection
+    return HeaderFacts(
+        tabs,
+        app.scope_name,
+        profile=safe_text(connection.label, 40),
+        host=_host(connection),
+        token_source=_source(connection),
+        read_only=app.read_only,
+        why_read_only="" if connection.read_only else app.held or "",
+        critical=connection.critical,
+        alerts=app.alert_badge,
+        faults=connection.faults,
+    )
+
+
+def gateway_label(app: DashboardApp) -> str:
+    """Whose gateway it is, for what covers the header; empty for one on a private socket."""
+    if app.session is None:
+        return ""
+    connection = app.session.connection
+    host = _host(connection)
+    named = filter(None, (CRITICAL if connection.critical else "", safe_text(connection.label, 40)))
+    return " · ".join([*named, host]) if host else ""
+
+
+def _host(connection: Connection) -> str:
+    """Empty for a gateway on a private socket: its address says nothing."""
+    return "" if connection.socket_path else safe_text(urlsplit(connection.base_url).netloc, 60)
+
+
+def _source(connection: Connection) -> str:
+    same = connection.token_source == connection.label
+    return "" if same else safe_text(connection.token_source, 30)
+
+
+def _tabs(current: str) -> tuple[HeaderTab, ...]:
+    """The tabs, and the place that is shown when it has none."""
+    places = [(action, tab_of(action)) for action in place_actions()]
+    return tuple(
+        HeaderTab(
+            action.id,
+            shown(action.keys[0]) if action.keys else "",
+            TITLES[place],
+            place == current,
+            SHORT_TITLES[place],
+        )
+        for action, place in places
+        if place is not None and (place in TABS or place == current)
+    )
+
+
+def badge(text: str, colours: str = "badge") -> Content:
+    """A text on a ground of its own: in the theme's colours "badge", or in "alarm"."""
+    return Content.styled(f" {text} ", f"bold ${colours}-foreground on ${colours}-background")
+
+
+def beside(texts: Sequence[str], room: int) -> str:
+    """These facts in ``room`` cells at most: the longest give way, as far as they can."""
+    fitted = list(texts)
+    while (excess := cell_len(_BETWEEN.join(fitted)) - room) > 0:
+        place = max(range(len(fitted)), key=lambda at: cell_len(fitted[at]))
+        length = cell_len(fitted[place])
+        if length <= _NARROWEST:
+            break
+        fitted[place] = fit(texts[place], max(_NARROWEST, length - excess))
+    return _BETWEEN.join(fitted)
+
+
+def status_content(left: Content, facts: Sequence[str], width: int, *, least: int = 0) -> Content:
+    """``left``, and the facts at the other end of the line; they are never cut away by it.
+
+    They have ``least`` cells at least, where they need as many.
+    """
+    if not facts:
+        return left
+    right = beside(facts, max(least, width - left.cell_length - _GAP - 1))
+    room = max(0, width - cell_len(right) - _GAP - 1)
+    if left.cell_length > room:
+        left = left.truncate(room, ellipsis=True)
+    gap = " " * max(0, width - left.cell_length - cell_len(right) - 1)
+    return Content.assemble(left, gap, toned(right, "muted"), " ")
+
+
+class TwoEnds(OneLine):
+    """A line with something at either end; the one at the right may have half of it."""
+
+    def __init__(self, left: Content, right: str, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._left = left
+        self._right = (right,) if right else ()
+
+    def render(self) -> Content:
+        """Both ends, in as much width as there is."""
+        width = self.size.width
+        return status_content(self._left, self._right, width, least=width // 2)
+
+
+class StatusLine(OneLine):
+    """The line above the footer."""
+
+    def __init__(self) -> None:
+        super().__init__(id="status")
+        self._left = Content("")
+        self._facts: HeaderFacts | None = None
+
+    def show_status(self, left: Content, facts: HeaderFacts) -> None:
+        """Show this; of ``facts`` what the header leaves out."""
+        self._left, self._facts = left, facts
+        width = self.room
+        if width:
+            self.show(status_content(left, left_out(facts, width), width))
+
+    def on_resize(self) -> None:
+        """Fit it to the new width."""
+        if self._facts is not None:
+            self.show_status(self._left, self._facts)
+
+
+def footer_parts(actions: Sequence[Action], width: int) -> list[Part]:
+    """The hints that fit ``width`` cells; those later in the sequence give way first."""
+    hinted = [action for action in actions if action.footer and action.keys]
+    room = width - 1
+    kept: set[str] = set()
+    for action in [a for a in hinted if a.id in _ALWAYS] + [
+        a for a in hinted if a.id not in _ALWAYS
+    ]:
+        needed = _hint(action).cell_length
+        if needed > room:
+            break
+        room -= needed
+        kept.add(action.id)
+    # The frame's own keys stand last, so that they are always found at the same end.
+    ordered = [a for a in hinted if a.scope != APP] + [a for a in hinted if a.scope == APP]
+    hints = [Part(_hint(action), action.id) for action in ordered if action.id in kept]
+    return [Part(Content(" ")), *hints]
+
+
+def _hint(action: Action) -> Content:
+    return Content.assemble(
+        toned(shown(action.keys[0]), "accent", bold=True), " ", toned(action.title, "muted"), "  "
+    )
+
+
+class KeyFooter(PartsLine):
+    """The footer line."""
+
+    def __init__(self) -> None:
+        super().__init__(id="footer")
+        self._actions: Sequence[Action] = ()
+        self._shown_in = 0
+        """The width that the hints were fitted to; 0 while none are shown."""
+
+    def show_actions(self, actions: Sequence[Action]) -> None:
+        """Show hints for these actions, in the order of their importance."""
+        width = self.room
+        if width and (width != self._shown_in or actions != self._actions):
+            self._shown_in = width
+            self.show_parts(footer_parts(actions, width))
+        self._actions = actions
+
+    def on_resize(self) -> None:
+        """Fit the hints to the new width."""
+        self.show_actions(self._actions)

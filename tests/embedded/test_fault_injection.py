@@ -1,0 +1,268 @@
+"""Faults on demand: how they are asked for, whom they strike, and what a client then sees."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from gateway_bench import START, HandClock
+from starlette.applications import Starlette
+
+from gwtui.embedded.app import PREFIX
+from gwtui.embedded.errors import FaultSyntaxError
+from gwtui.embedded.faults import FaultInjector, catalogue, parse
+from gwtui.embedded.faults.kinds import KINDS
+from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.hosting import host_on_socket, serve_tcp
+from gwtui.embedded.routes import all_operations
+
+# In words ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("reset-after:POST /keys x1", "reset-after:POST /keys x1"),
+        ("latency=0.8:reads", "latency=0.8:reads"),
+        ("503=30:GET /keys x2", "503=30:GET /keys x2"),
+        ("429 25% seed=7", "429=1 25% seed=7"),
+        ("429", "429=1"),
+        ("clock-skew=-90", "clock-skew=-90"),
+        ("hang:*", "hang"),
+        ("  hang : post   /keys  x3 ", "hang:post /keys x3"),
+        ("half-body:/keys/{anything}", "half-body:/keys/{anything}"),
+        ("hang:/api/v1/keys/", "hang:/api/v1/keys/"),
+    ],
+)
+def test_words_and_what_they_mean(text: str, same: str) -> None:
+    fault = parse(text)
+    assert str(fault) == same
+    assert str(parse(str(fault))) == same
+
+
+@pytest.mark.parametrize(
+    ("where", "meant"),
+    [
+        ("POST /keys", {"createKey"}),
+        ("createKey", {"createKey"}),
+        ("/keys", {"listKeys", "createKey"}),
+        ("* /keys", {"listKeys", "createKey"}),
+        ("PATCH /keys/{x}", {"updateKey"}),
+        ("put", {"putWorkspaceBudget"}),
+        ("reads", {one.operation_id for one in all_operations() if one.method == "GET"}),
+        ("writes", {one.operation_id for one in all_operations() if one.method != "GET"}),
+    ],
+)
+def test_where(where: str, meant: set[str]) -> None:
+    assert parse(f"hang:{where}").where.operations == meant
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "there is no kind ''"),
+        ("resetafter", "did you mean 'reset-after'?"),
+        ("sunspots", "'--fault list'"),
+        ("hang:POST /kys", "no operation is 'POST /kys' (did you mean 'POST /keys'?)"),
+        ("hang:GET POST /keys", "no operation"),
+        ("latency", "needs its seconds, such as latency=2"),
+        ("latency=soon", "'soon' is no number of seconds"),
+        ("latency=nan", "takes seconds from 0 to 86400"),
+        ("latency=-1", "takes seconds from 0 to 86400"),
+        ("hang=3", "hang takes no seconds"),
+        ("hang x0", "there is no kind 'hang x0'"),
+        ("hang:POST /keys y2", "no operation is 'POST /keys y2'"),
+        ("429 0%", "a chance is above 0%"),
+        ("429 101%", "a chance is above 0%"),
+        ("clock-skew=3:reads", "a clock is wrong for every request"),
+        ("clock-skew=3 x2", "a clock is wrong for every request"),
+        ("clock-skew", "needs its seconds"),
+    ],
+)
+def test_words_that_mean_nothing(text: str, why: str) -> None:
+    with pytest.raises(FaultSyntaxError) as caught:
+        parse(text)
+    assert why in caught.value.message
+    assert repr(text) in caught.value.message
+
+
+def test_the_list_has_everything_and_fits() -> None:
+    lines = list(catalogue())
+    told = "\n".join(lines)
+    assert all(kind in told and KINDS[kind].about in told for kind in KINDS)
+    assert all(one.operation_id in told and one.path in told for one in all_operations())
+    assert max(map(len, lines)) <= 79
+    examples = [line.split("'")[1] for line in lines if line.startswith("  --fault")]
+    assert len(examples) >= 5
+    assert all(parse(example) for example in examples)
+
+
+# Whom they strike -------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def gateway(*faults: str, clock: HandClock | None = None) -> AsyncIterator[Any]:
+    hand = clock or HandClock()
+    opened = EmbeddedGateway.open(None, clock=hand.clock, faults=FaultInjector(faults))
+    token = opened.issue_key(management=True)
+    http = httpx.ASGITransport(app=opened.asgi)
+    headers = {"Authorization": f"Bearer {token}"}
+    base = f"http://gateway.test{PREFIX}"
+    try:
+        async with httpx.AsyncClient(transport=http, base_url=base, headers=headers) as client:
+            yield opened, client
+    finally:
+        opened.close()
+
+
+async def statuses(client: httpx.AsyncClient, path: str, count: int) -> list[int]:
+    return [(await client.get(path)).status_code for _ in range(count)]
+
+
+async def test_the_next_two_and_no_more() -> None:
+    async with gateway("503:GET /keys x2") as (opened, client):
+        assert await statuses(client, "/credits", 1) == [200]
+        assert await statuses(client, "/keys", 3) == [503, 503, 200]
+        assert [armed.struck for armed in opened.faults.armed] == [2]
+
+
+async def test_a_word_in_a_path_is_no_parameter() -> None:
+    async with gateway("503:listAllGuardrailKeys") as (_, client):
+        assert await statuses(client, "/guardrails/assignments/keys", 1) == [503]
+        assert await statuses(client, "/guardrails/x/assignments/keys", 1) == [404]
+
+
+async def test_everything_is_also_what_does_not_exist() -> None:
+    async with gateway("503") as (_, client):
+        assert await statuses(client, "/nothing", 1) == [503]
+
+
+async def test_chance_repeats_with_its_seed() -> None:
+    runs = []
+    for seed in (1, 1, 2):
+        async with gateway(f"503 50% seed={seed}") as (_, client):
+            runs.append(await statuses(client, "/credits", 40))
+    assert runs[0] == runs[1] != runs[2]
+    assert 8 < runs[0].count(503) < 32
+
+
+async def test_delays_add_up_and_the_first_other_acts() -> None:
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    hand = HandClock()
+    clock = type(hand.clock)(now=hand.now, sleep=sleep)
+    opened = EmbeddedGateway.open(
+        None, clock=clock, faults=FaultInjector(["latency=2", "409 x1", "403", "latency=9"])
+    )
+    try:
+        http = httpx.ASGITransport(app=opened.asgi)
+        async with httpx.AsyncClient(transport=http, base_url="http://t/api/v1") as client:
+            assert await statuses(client, "/models", 2) == [409, 403]
+        assert waits == [2, 2]
+    finally:
+        opened.close()
+
+
+async def test_it_can_be_ended_and_begun_while_it_runs() -> None:
+    async with gateway() as (opened, client):
+        assert await statuses(client, "/credits", 1) == [200]
+        opened.faults.arm("500:getCredits")
+        assert await statuses(client, "/credits", 1) == [500]
+        opened.faults.clear()
+        assert await statuses(client, "/credits", 1) == [200]
+
+
+def test_without_a_switchboard_there_is_nothing_in_the_way() -> None:
+    opened = EmbeddedGateway.open(None, content="empty")
+    try:
+        assert opened.faults is None
+        assert isinstance(opened.asgi, Starlette)
+    finally:
+        opened.close()
+
+
+# What a client sees -----------------------------------------------------------------------------
+
+
+async def test_retry_after_in_both_ways() -> None:
+    async with gateway("429=7 x1", "429-date=7 x1", "503=7 x1", "503=0 x1") as (_, client):
+        answers = [await client.get("/credits") for _ in range(4)]
+    assert [one.status_code for one in answers] == [429, 429, 503, 503]
+    assert answers[0].headers["retry-after"] == "7"
+    assert parsedate_to_datetime(answers[1].headers["retry-after"]) == START + timedelta(seconds=7)
+    assert answers[2].headers["retry-after"] == "7"
+    assert "retry-after" not in answers[3].headers
+
+
+async def test_the_clock_is_wrong_in_dates_and_data() -> None:
+    async with gateway("clock-skew=-90") as (opened, client):
+        wrong = START - timedelta(seconds=90)
+        made = await client.post("/keys", json={"name": "n"})
+        assert parsedate_to_datetime(made.headers["date"]) == wrong
+        assert made.json()["data"]["created_at"].startswith(wrong.isoformat()[:19])
+        opened.faults.clear()
+        right = await client.get("/credits")
+        assert parsedate_to_datetime(right.headers["date"]) == START
+
+
+async def test_malformed_answers_leave_refusals_alone() -> None:
+    async with gateway("malformed-not-json") as (_, client):
+        assert (await client.get("/keys/nobody")).json()["error"]["code"] == 404
+        assert (await client.get("/credits")).text == "{oops"
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        ("reset-before", httpx.ReadError),
+        ("reset-after", httpx.ReadError),
+        ("half-body", httpx.RemoteProtocolError),
+        ("hang", httpx.ReadTimeout),
+        ("hang-after", httpx.ReadTimeout),
+    ],
+)
+async def test_what_breaks_over_tcp(fault: str, error: type[Exception]) -> None:
+    """A reset is a real one: the kernel says so, not an orderly end."""
+    injector = FaultInjector([f"{fault}:POST /keys"])
+    opened = EmbeddedGateway.open(None, content="empty", faults=injector)
+    headers = {"Authorization": f"Bearer {opened.issue_key(management=True)}"}
+    ready = asyncio.get_running_loop().create_future()
+    server = asyncio.create_task(serve_tcp(opened, "127.0.0.1", 0, on_ready=ready.set_result))
+    try:
+        base = await asyncio.wait_for(ready, 10)
+        async with httpx.AsyncClient(headers=headers, trust_env=False, timeout=0.3) as client:
+            before = len((await client.get(f"{base}/keys")).json()["data"])
+            with pytest.raises(error):
+                await client.post(f"{base}/keys", json={"name": "n"})
+            after = len((await client.get(f"{base}/keys")).json()["data"])
+        is_done = fault in {"reset-after", "half-body", "hang-after"}
+        assert after - before == int(is_done)
+    finally:
+        server.cancel()
+        await asyncio.gather(server, return_exceptions=True)
+        opened.close()
+
+
+async def test_a_silence_ends_with_the_gateway(tmp_path: Path) -> None:
+    """Stopping does not wait for a client that waits for nothing."""
+    opened = EmbeddedGateway.open(None, content="empty", faults=FaultInjector(["hang"]))
+    path = tmp_path / "s" / "gateway.sock"
+    http = httpx.AsyncHTTPTransport(uds=str(path))
+    started = asyncio.get_running_loop().time()
+    async with httpx.AsyncClient(transport=http) as client:
+        async with host_on_socket(opened, path):
+            asked = asyncio.create_task(client.get("http://gateway/api/v1/models"))
+            await asyncio.sleep(0.05)
+        assert isinstance((await asyncio.gather(asked, return_exceptions=True))[0], httpx.HTTPError)
+    assert asyncio.get_running_loop().time() - started < 3
+    opened.close()
