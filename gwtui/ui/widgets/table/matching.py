@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from textual.widget import Widget
 
 from gwtui.crud.resource import Facets, RowFields, row_text
-from gwtui.ui.textual_compat import fail
+from gwtui.ui.textual_compat.app import fail
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Column
