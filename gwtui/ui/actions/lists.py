@@ -16,6 +16,7 @@ from gwtui.resources.registry import PARENTS, PLACES, TITLES
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.goto import PathNames
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
+from gwtui.ui.screens.columns import ColumnsScreen
 from gwtui.ui.screens.pages import ReadingScreen, raw_lines
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.text import in_sentence
@@ -87,8 +88,6 @@ async def reverse(context: ActionContext) -> None:
 
 async def choose_columns(context: ActionContext) -> None:
     """Choose what is shown of each row."""
-    from gwtui.ui.screens.columns import ColumnsScreen  # noqa: PLC0415 - at the first use
-
     screen, spec = context.screen, context.spec
     if not isinstance(screen, ResourceScreen) or spec is None:
         return

@@ -144,7 +144,7 @@ class ResourceScreen(GatewayScreen):
             return ()
         only = self.gwtui.scope_name if self.declared.scoped else None
         progress, typing = self.states[0].progress, self.filtering.typing
-        parts = _standing(self.table, self.declared, only, typing=typing, growing=bool(progress))
+        parts = _status_text(self.table, self.declared, only, typing=typing, growing=bool(progress))
         if self.active_view.label:
             parts.insert(0, toned(self.active_view.label, "accent"))
         return [toned(progress, "warn"), *parts] if progress else parts
@@ -389,7 +389,7 @@ class ResourceScreen(GatewayScreen):
             self._wanted = None
 
 
-def _standing(
+def _status_text(
     table: ResourceTable[Any],
     spec: ResourceSpec[Any],
     only: str | None,
