@@ -79,9 +79,9 @@ class ResourceScreen(GatewayScreen):
         self._path_resolver: PathResolver | None = None
         """From the first path on that names a row, or the first reading that fails."""
         self._partial = False
+        """Whether the rows are the first of a longer reading."""
         self._grows_since: datetime | None = None
         """When the first part of a long list was shown, None for one that came whole."""
-        """Whether the rows are the first of a longer reading."""
         self._ticked: datetime | None = None
         # Not asked through this screen: a snapshot of the table outlives it.
         now = self.gwtui.clock.now
