@@ -19,7 +19,7 @@ from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import Marks
 from gwtui.ui.commands import offered
 from gwtui.ui.screens.base import GatewayScreen, ListSnapshot
-from gwtui.ui.screens.filtering import Filtering
+from gwtui.ui.screens.list_filter import ListFilter
 from gwtui.ui.screens.list_rows import RowCompletion, RowLoader
 from gwtui.ui.screens.list_settings import ActiveView, ListSettings
 from gwtui.ui.screens.master_detail import MasterDetail
@@ -88,9 +88,9 @@ class ResourceScreen(GatewayScreen):
         self.table: ResourceTable[Any] = ResourceTable(
             spec.columns, spec.identity, now, facets=spec.facets, can_mark=True
         )
-        self.settings = ListSettings(spec, self.gwtui.remembering)
+        self.settings = ListSettings(spec, self.gwtui.preference_store)
         self.detail = MasterDetail(self, self.table, spec, self.settings)
-        self.filtering = Filtering(self, self.table, spec)
+        self.filtering = ListFilter(self, self.table, spec)
         self.active_view = ActiveView(self, self.table, spec, self.settings, self.filtering)
         self.active_view.apply_columns()
         self._restored: ListSnapshot | None = None
