@@ -35,7 +35,7 @@ from textual.widgets import Input, TextArea
 import compiled
 import gwtui.ui.screens.master_detail
 import leak_watch
-from gwtui.local.first_steps import FILE_NAME as FIRST_STEPS
+from gwtui.local.dashboard_state import FIRST_STEPS_FILE as FIRST_STEPS
 from gwtui.ui.connection_health import StatePanel
 from gwtui.ui.screens.startup import StartupScreen
 from gwtui.ui.widgets.lines import OneLine

@@ -24,8 +24,8 @@ from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError, NoAnswerError
 from gwtui.contract.keys import CreateKeyRequest
 from gwtui.crud.bulk import BulkOperation, BulkPart, BulkPlan, BulkRun
+from gwtui.crud.executor import WriteLog
 from gwtui.crud.plan import Change, Confirmation, Outcome, Plan, Refused, bundle
-from gwtui.crud.write_log import WriteLog
 from gwtui.domain.clock import Clock
 from gwtui.local.journal import Journal
 from gwtui.local.targets import TargetFacts

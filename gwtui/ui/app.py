@@ -48,9 +48,8 @@ from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
-    from gwtui.local.first_steps import FirstSteps
+    from gwtui.local.dashboard_state import FirstSteps, PathHistory
     from gwtui.local.journal import Journal
-    from gwtui.local.path_history import PathHistory
     from gwtui.local.probe_key import ProbeAccess
     from gwtui.local.targets import Targets
 
@@ -131,16 +130,16 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
     @cached_property
     def paths(self) -> PathHistory:
         """The paths that were gone to."""
-        from gwtui.local.path_history import FILE_NAME, PathHistory  # noqa: PLC0415 - later
+        from gwtui.local.dashboard_state import PATHS_FILE, PathHistory  # noqa: PLC0415 - later
 
-        return PathHistory(None if self._state is None else self._state / FILE_NAME)
+        return PathHistory(None if self._state is None else self._state / PATHS_FILE)
 
     @cached_property
     def first_steps(self) -> FirstSteps:
         """Whether this person has seen the first steps."""
-        from gwtui.local.first_steps import FILE_NAME, FirstSteps  # noqa: PLC0415 - later
+        from gwtui.local.dashboard_state import FIRST_STEPS_FILE, FirstSteps  # noqa: PLC0415 - later
 
-        return FirstSteps(None if self._state is None else self._state / FILE_NAME)
+        return FirstSteps(None if self._state is None else self._state / FIRST_STEPS_FILE)
 
     # Life -------------------------------------------------------------------------------------
 

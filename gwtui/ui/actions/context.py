@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from gwtui.crud.executor import WriteExecutor
     from gwtui.crud.resource import Cell, ResourceSpec
     from gwtui.domain.clock import Clock
-    from gwtui.local.first_steps import FirstSteps
-    from gwtui.local.path_history import PathHistory
+    from gwtui.local.dashboard_state import FirstSteps, PathHistory
     from gwtui.local.targets import Target, TargetFacts, Targets
     from gwtui.resources.copying import Described
     from gwtui.resources.session import Link, Session, TryMemory

@@ -14,7 +14,6 @@ from gwtui.ui.widgets.table import ResourceTable
 from gwtui.ui.widgets.table.layout import ColumnChoice
 
 if TYPE_CHECKING:
-    from gwtui.crud.resource import ResourceSpec
     from gwtui.local.toml_file import TomlValue
     from gwtui.ui.preference_store import PreferenceStore
     from gwtui.ui.screens.columns import ChosenColumns
