@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         found = [
             entry
             for entry in AuditLog(path).entries()
-            if _wanted(entry, arguments) and _within(entry, since, until)
+            if _matches(entry, arguments) and _within(entry, since, until)
         ]
     except OSError as error:
         narrate(f"{path}: {error.strerror or 'cannot be read'}")
@@ -90,7 +90,7 @@ def _one(found: list[AuditEntry], form: str) -> int:
     return exits.OK
 
 
-def _wanted(entry: AuditEntry, arguments: argparse.Namespace) -> bool:
+def _matches(entry: AuditEntry, arguments: argparse.Namespace) -> bool:
     action = arguments.action
     return (
         (not arguments.outcome or entry.outcome in arguments.outcome)

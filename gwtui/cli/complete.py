@@ -25,7 +25,7 @@ from gwtui.local.paths import Paths, PrivateDirectoryError, ensure_private
 from gwtui.local.private_file import replace_file
 
 Node = Mapping[str, Any]
-"""A command as ``command_tree`` tells it, as plain values."""
+"""A command of ``command_tree`` as plain values."""
 Word = tuple[str, str]
 """What may be typed, and what it means."""
 _BREAKS = ":="

@@ -203,7 +203,7 @@ ON_COMMAND_LINE = CapAdvice(
 
 TryRequest = ChatRequest | EmbeddingRequest
 DEFAULT_MAX_COST = Decimal("0.05")
-"""USD that one try may cost unless somebody says otherwise."""
+"""Maximum cost of one try by default, USD."""
 _BYTES_PER_TOKEN = 4
 """About, for an honest guess of a prompt's length; bounds are reckoned with 1."""
 
@@ -384,7 +384,7 @@ def expected_chat_cost(facts: TryFacts, answer: ChatAnswer, moment: datetime) ->
     if told.is_byok:
         return None
     priced = _prices(facts, answer.model, answer.provider, answer.service_tier)
-    return _reckoned(priced, _used(told, moment), answer.cost)
+    return _expected(priced, _used(told, moment), answer.cost)
 
 
 def expected_embedding_cost(
@@ -395,7 +395,7 @@ def expected_embedding_cost(
     if told is None or told.prompt_tokens is None or told.is_byok:
         return None
     used = Usage(prompt_tokens=told.prompt_tokens, completion_tokens=0, moment=moment)
-    return _reckoned(_prices(facts, result.model, result.provider, None), used, told.cost)
+    return _expected(_prices(facts, result.model, result.provider, None), used, told.cost)
 
 
 def _prices(
@@ -413,7 +413,7 @@ def _prices(
     ]
 
 
-def _reckoned(prices: Sequence[Pricing], used: Usage, told: Decimal | None) -> RequestCost | None:
+def _expected(prices: Sequence[Pricing], used: Usage, told: Decimal | None) -> RequestCost | None:
     """Whether the key's workspace logs for the data discount is seen in what the service says."""
     costs = [request_cost(each, used) for each in prices]
     if not costs or len({cost.cost for cost in costs}) > 1:
