@@ -41,7 +41,7 @@ def add_gateway_options(parser: argparse.ArgumentParser, *, again: bool = False)
 
 
 def add_log_option(parser: argparse.ArgumentParser, default: str = DEFAULT_LOG_LEVEL) -> None:
-    """How much is logged: read before anything can be, by ``process.take_over``; here checked."""
+    """How much is logged. ``process.prepare_process`` reads it before; here it is checked."""
     parser.add_argument(
         LOG_OPTION,
         choices=LOG_LEVELS,
