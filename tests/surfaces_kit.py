@@ -42,7 +42,7 @@ from plan_kit import key_plans
 LONG = "The quick brown fox jumps over the lazy dog, again and again. " * 6
 ALERTS = 13
 """What fires in the simulated world at once."""
-ELSEWHERE = frozenset({"OpeningScreen", "TooSmallScreen"})
+ELSEWHERE = frozenset({"StartupScreen", "TooSmallScreen"})
 """Screens that nobody stays on; each storm comes through them."""
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gwtui.resources.copying import Described
     from gwtui.resources.session import Link, Session, TryMemory
     from gwtui.ui.connection_health import ConnectionHealth
-    from gwtui.ui.remembering import Remembering
+    from gwtui.ui.preference_store import PreferenceStore
     from gwtui.ui.widgets.prompt import GotoPrompt
     from gwtui.watch.hub import FeedHub, Scope
 
@@ -134,7 +134,7 @@ class DashboardApp(Protocol):
     health: ConnectionHealth
     tries: TryMemory
     targets: Targets | None
-    remembering: Remembering
+    preference_store: PreferenceStore
     bound_for: TargetFacts | None
 
     # What it is connected to

@@ -14,10 +14,9 @@ from gwtui.crud.resource import Facets
 from gwtui.records import dataclass
 from gwtui.ui.widgets.table import messages
 from gwtui.ui.widgets.table import messages as keys
-from gwtui.ui.widgets.table.marking import MarkingView
 from gwtui.ui.widgets.table.matching import Slices
 from gwtui.ui.widgets.table.model import Lost, Prepared, TableModel
-from gwtui.ui.widgets.table.view import HEADER
+from gwtui.ui.widgets.table.view import HEADER, MarkingView
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Column
