@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from gwtui.embedded.faults import FaultInjector
     from gwtui.embedded.running_demo import DemoSite
-    from gwtui.local.paths import Paths
     from gwtui.local.probe_key import ProbeAccess
 
 

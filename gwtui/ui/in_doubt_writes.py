@@ -27,7 +27,7 @@ _NAME = 60
 _NAMED = 3
 
 
-class LookInto(Message):
+class ShowInDoubt(Message):
     """Somebody wants to look into the write in doubt of this plan."""
 
     def __init__(self, plan: str) -> None:
