@@ -104,4 +104,4 @@ class FaultInjector:
             await kind.act(exchange, armed.fault.seconds)
             if not kind.delays:
                 return
-        await exchange.let_in()
+        await exchange.forward()

@@ -1,4 +1,4 @@
-"""One request at the gateway's door: let in, answered in its stead, or torn off."""
+"""One request that a fault may strike: passed on, answered by the fault, or broken off."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ class Exchange:
         self._send = send
         self.clock = clock
 
-    async def let_in(self) -> None:
-        """Nothing is wrong (any more): the gateway answers."""
+    async def forward(self) -> None:
+        """Pass the request on: the gateway answers."""
         await self._app(self._scope, self._receive, self._send)
 
     async def hold(self) -> HeldAnswer:
