@@ -35,9 +35,9 @@ from textual.widgets import Input, TextArea
 import compiled
 import gwtui.ui.screens.master_detail
 import leak_watch
-from gwtui.local.first_steps import FILE_NAME as FIRST_STEPS
+from gwtui.local.dashboard_state import FIRST_STEPS_FILE as FIRST_STEPS
 from gwtui.ui.connection_health import StatePanel
-from gwtui.ui.screens.opening import OpeningScreen
+from gwtui.ui.screens.startup import StartupScreen
 from gwtui.ui.widgets.lines import OneLine
 from idle import wait_after_key, wait_for_idle, wait_for_screen
 from short_way import short_ways
@@ -298,7 +298,7 @@ def paint(screen: Screen[Any]) -> None:
 
     An opening screen, which every app begins with, is painted once for all that say the same.
     """
-    if isinstance(screen, OpeningScreen):
+    if isinstance(screen, StartupScreen):
         says = _said(screen)
         if says in _openings_painted:
             return
@@ -307,7 +307,7 @@ def paint(screen: Screen[Any]) -> None:
         screen._compositor.render_strips()
 
 
-def _said(screen: OpeningScreen) -> Any:
+def _said(screen: StartupScreen) -> Any:
     """All that an opening screen is painted from."""
     app = screen.app
     texts = [panel._shown for panel in screen.query(StatePanel)]

@@ -11,14 +11,12 @@ from typing import Any
 
 from gwtui.cli import exits
 from gwtui.cli.output import narrate
-from gwtui.cli.parsing import past_moment
-from gwtui.cli.rows import add_row_options, print_rows
+from gwtui.cli.rows import add_row_options, past_moment, print_rows
 from gwtui.cli.running import reading_hub, run_async
 from gwtui.cli.target import add_demo_option, find_profile, resolve_connection
 from gwtui.domain.times import relative
 from gwtui.embedded.running_demo import BASE_URL
-from gwtui.local.alert_command import AlertCommandError, run_alert_command
-from gwtui.local.alert_file import AlertFileError, load_alerts
+from gwtui.local.alerts import AlertCommandError, AlertFileError, load_alerts, run_alert_command
 from gwtui.local.paths import Paths
 from gwtui.watch.alerts.model import AlertEvent, AlertKey
 from gwtui.watch.alerts.notifier import event_text

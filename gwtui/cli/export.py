@@ -133,7 +133,7 @@ async def _registry(
             await hub.close()
 
 
-# Ways out ---------------------------------------------------------------------------------------
+# Server and file --------------------------------------------------------------------------------
 
 
 async def _serve(registry: CollectorRegistry, host: str, port: int) -> int:

@@ -150,7 +150,7 @@ _RECENT = ("id", "made_at", "model", "key")
 
 def _generations(arguments: argparse.Namespace) -> int:
     from gwtui.embedded.demo import DATABASE_NAME  # noqa: PLC0415
-    from gwtui.embedded.recent_generations import recent_generations  # noqa: PLC0415 - the store
+    from gwtui.embedded.store.generations import recent_generations  # noqa: PLC0415 - the store
 
     database = _database(arguments)
     if arguments.demo and arguments.database is None:

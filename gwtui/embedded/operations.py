@@ -2,7 +2,7 @@
 
 An operation says what it takes, who may call it and what it answers. The router, authentication,
 validation, error mapping and the OpenAPI document are all derived from the declarations, so that a
-new resource is one file in ``routes`` and one line in its registry.
+new resource is one file in ``routes`` and one line in ``routes/__init__.py``.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Principal:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What stands still while the gateway runs."""
+    """What does not change while the gateway runs."""
 
     dialect: Dialect
     clock: Clock

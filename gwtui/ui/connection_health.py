@@ -32,7 +32,6 @@ from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
     from gwtui.client.clock_skew import ClockSkew
-    from gwtui.watch.feed import FeedState
 
 
 _WORDS: tuple[tuple[type[GatewayError], str], ...] = (

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from gwtui.local.journal import OpenIntent
     from gwtui.resources.session import Session
     from gwtui.ui.actions.context import DashboardApp
+    from gwtui.watch.feed import Feed
+    from gwtui.watch.hub import FeedHub
 
 PLACE = "recovery"
 _SHOWN = frozenset({PLACE, "doubt"})
@@ -25,7 +27,7 @@ _NAME = 60
 _NAMED = 3
 
 
-class LookInto(Message):
+class ShowInDoubt(Message):
     """Somebody wants to look into the write in doubt of this plan."""
 
     def __init__(self, plan: str) -> None:
@@ -38,22 +40,24 @@ def route_to(plan: str) -> str:
     return f"{PLACE}/{plan}" if plan else PLACE
 
 
-def keep_count(session: Session) -> None:
-    """Know how many there are for as long as the session lasts."""
+def _feed(hub: FeedHub) -> Feed[Sequence[OpenIntent]]:
     from gwtui.watch.feeds.journal import in_doubt_feed  # noqa: PLC0415 - loaded with the connection
 
-    in_doubt_feed(session.hub).watch(lambda _state: None, background=True, every=_EVERY)
+    return in_doubt_feed(hub)
+
+
+def keep_count(session: Session) -> None:
+    """Keep the number up to date for as long as the session lasts."""
+    _feed(session.hub).watch(lambda _state: None, background=True, every=_EVERY)
 
 
 def number(session: Session) -> int:
     """How many there are, as far as that was read."""
-    from gwtui.watch.feeds.journal import in_doubt_feed  # noqa: PLC0415 - loaded with the connection
-
-    return len(in_doubt_feed(session.hub).state.value or ())
+    return len(_feed(session.hub).state.value or ())
 
 
 def reminder(session: Session | None, place: str) -> str:
-    """What the banner says on a screen; empty while there are none, and where they are shown."""
+    """The banner's line on a screen; empty while there are none, and where they are listed."""
     known = session is not None and session.completed.is_set() and place not in _SHOWN
     count = number(session) if session is not None and known else 0
     if not count:
@@ -63,11 +67,9 @@ def reminder(session: Session | None, place: str) -> str:
 
 async def offer_at_start(app: DashboardApp) -> None:
     """After connecting: say that there are some, and offer to look, unless something is open."""
-    from gwtui.watch.feeds.journal import in_doubt_feed  # noqa: PLC0415 - loaded with the connection
-
     if app.session is None:
         return
-    found = (await in_doubt_feed(app.session.hub).refresh()).value
+    found = (await _feed(app.session.hub).refresh()).value
     screen = app.navigation.screen
     if not found or (screen is not None and screen.resource in _SHOWN):
         return

@@ -144,7 +144,7 @@ async def _begin_anew(pilot: Pilot[Any], look: Look) -> None:
     assert isinstance(app, GwtuiApp)
     await start_over(app, pilot)
     await app.navigation.reset(Screen())
-    app.remembering.preferences = Preferences()
+    app.preference_store.preferences = Preferences()
     await _switch(pilot, look)
 
 

@@ -181,3 +181,16 @@ def test_the_rows_of_a_large_account_are_not_looked_at(collector: Collector) -> 
     assert garbage.tick(), "nobody is there: what was spared is looked at, too"
     assert collector.done == 4
     assert collector.frozen == begun + 2, "and spared again: the account is as large as before"
+
+
+def test_no_garbage_is_spared_where_memory_grows_slowly(collector: Collector) -> None:
+    garbage = garbage_of(collector)
+    begun = collector.frozen
+    collector.cost = 0.03
+    for step, living in enumerate((500_000, 600_000, 660_000, 680_000, 700_000), 1):
+        collector.now += 40
+        collector.rounds, collector.living = 50, living
+        garbage.touched()
+        assert garbage.tick()
+        assert (collector.done, collector.young) == (step, 0), "everything is looked at"
+        assert collector.frozen == begun + (living >= 660_000), "once it is as much as many rows"

@@ -14,8 +14,15 @@ from gwtui.contract.embeddings import EmbeddingRequest
 from gwtui.contract.models import Endpoint, Model
 from gwtui.domain.catalog import CatalogView, ModelWithEndpoints
 from gwtui.domain.routing import Router
-from gwtui.resources.tries.facts import KeyFacts, TryFacts
-from gwtui.resources.tries.plan import TryPlan, cap_problem, exclusion_reasons, models_of, try_plan
+from gwtui.resources.tries.plan import (
+    KeyFacts,
+    TryFacts,
+    TryPlan,
+    cap_problem,
+    exclusion_reasons,
+    models_of,
+    try_plan,
+)
 from pricing_kit import SATURDAY
 
 MODEL = "author/slug"

@@ -191,7 +191,7 @@ def _left_out_json(one: LeftOut) -> dict[str, Any]:
     return {"identity": one.identity, "name": one.name, "outcome": outcome, "why": one.why}
 
 
-# Carrying out -----------------------------------------------------------------------------------
+# Execution --------------------------------------------------------------------------------------
 
 
 class ManyChanges:

@@ -19,7 +19,8 @@ from gwtui.crud.resource import (
     row_text,
 )
 from gwtui.domain.cell_values import ordered
-from gwtui.domain.filters import Query, parse
+from gwtui.domain.filter_query import Query
+from gwtui.domain.filters import parse
 from gwtui.domain.lookup import among, did_you_mean
 from gwtui.local.paths import Paths
 from gwtui.local.settings_file import SettingsError, read_settings

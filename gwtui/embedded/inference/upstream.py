@@ -1,4 +1,4 @@
-"""The providers behind the endpoints, as far as there are any: how soon, how fast, how reliable.
+"""The simulated providers behind the endpoints: how soon and how fast they answer, how often not.
 
 An endpoint takes as long and fails as often as its live figures say. Chance is passed in.
 """

@@ -259,7 +259,7 @@ def _capped(lines: list[Change]) -> tuple[Change, ...]:
     return (*lines[:_MOST_CHANGES], rest)
 
 
-# The way back -----------------------------------------------------------------------------------
+# Undo -------------------------------------------------------------------------------------------
 
 
 def _back_to(kind: AssignmentKind, given: str | None, called: Names, before: Held) -> Undo[int]:

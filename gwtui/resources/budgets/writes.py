@@ -297,7 +297,7 @@ def _after(budgets: Sequence[Budget], interval: str, limit: Decimal | None) -> l
     return [*rest, Budget.model_validate({"limit_usd": limit, "reset_interval": reset})]
 
 
-# After a lost answer ------------------------------------------------------------------------------
+# Evidence on writes in doubt ----------------------------------------------------------------------
 
 
 async def inspect_budget(look: InspectionContext) -> Evidence:

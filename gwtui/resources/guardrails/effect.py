@@ -37,7 +37,7 @@ _RANK = (
     "no endpoint",
     "excluded",
 )
-"""What a person must look at comes first, what is meant to be left out comes last."""
+"""The order of verdicts: problems first, what is excluded on purpose last."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ _HIGHER = frozenset(
 )
 """Columns whose lowest and highest figure is the best."""
 _NAMES = frozenset({"name", "id", "provider", "model", "model_id", "read", "parameters", "other"})
-"""Columns that stand in the heading, or are told in full below."""
+"""Columns left out: they are in the heading, or shown in full below."""
 _TOKENS = ("prompt", "completion")
 _HAS, _HAS_NOT = Cell("yes", "good"), Cell("no", "muted")
 

@@ -160,7 +160,7 @@ def _nothing(rules: FieldRules) -> Any:
     return None if rules.nullable else ABSENT
 
 
-def named(error: GatewayError, rules: Mapping[str, FieldRules]) -> Iterable[Problem]:
+def problems_by_field(error: GatewayError, rules: Mapping[str, FieldRules]) -> Iterable[Problem]:
     """The refusal by field. A 400 reads "field: message", several of them joined by "; ".
 
     A field inside a list reads "content_filters.0.pattern".
@@ -386,7 +386,7 @@ class FormState:
     def refuse(self, error: GatewayError) -> None:
         """The gateway, or the client for it, refused: on the fields it names, else on the form."""
         rest: list[str] = []
-        for problem in named(error, self._rules):
+        for problem in problems_by_field(error, self._rules):
             if self._owner(problem.field) in self.fields:
                 self._settled.add(self._owner(problem.field))
                 self._refused[problem.field] = safe_text(problem.message, 200)

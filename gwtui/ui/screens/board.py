@@ -40,6 +40,7 @@ from gwtui.ui.board.sources import (
     LiveReadings,
     Replay,
     parse_past,
+    watch_model,
 )
 from gwtui.ui.board.status_lines import recording_line, requests_part
 from gwtui.ui.screens.base import GatewayScreen
@@ -500,8 +501,6 @@ class BoardScreen(BoardBody):
 
     @on(TextPrompt.Entered, "#board-watch")
     async def _watch(self, event: TextPrompt.Entered) -> None:
-        from gwtui.ui.actions.board import watch_model  # noqa: PLC0415 - it names this screen
-
         self.focus_body()
         if event.text:
             await watch_model(self.gwtui, event.text)

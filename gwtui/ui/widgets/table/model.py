@@ -17,7 +17,7 @@ from gwtui.ui.widgets.table.matching import Haystacks, Matcher
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Cell, Column
-    from gwtui.domain.filters import Spans
+    from gwtui.domain.filter_query import Spans
 
 
 Loss = Literal["deleted", "filtered"]
