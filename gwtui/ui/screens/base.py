@@ -327,7 +327,8 @@ class GatewayScreen(BlankLines, PathLine, TerminalSized[None]):
     def on_screen_resume(self) -> None:
         """Watch the feeds."""
         session = self.gwtui.session
-        if session is not None and session.completed.is_set():  # first rows wait for nothing
+        if session is not None:
+            # The first rows, too, are painted at once when they come, not over a frame without.
             self.gwtui.hold_paint()
         self.refeed()
         if self.focused is None:
