@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from functools import cache
 from unittest.mock import patch
 from uuid import UUID
 
@@ -18,6 +19,7 @@ from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.store import database
 from gwtui.embedded.store.seed import Content, Origin, seed_database
 
 _MOST = 8
@@ -34,7 +36,10 @@ def open_gateway(
     faults: FaultInjector | None = None,
 ) -> EmbeddedGateway:
     """As ``EmbeddedGateway.open`` in memory."""
-    with patch("gwtui.embedded.gateway.seed_database", _found_or_copied):
+    with (
+        patch("gwtui.embedded.gateway.seed_database", _found_or_copied),
+        patch("gwtui.embedded.store.database._migrated", _with_schema),
+    ):
         return EmbeddedGateway.open(
             None, dialect=dialect, content=content, clock=clock, faults=faults
         )
@@ -49,6 +54,23 @@ def no_chance() -> Iterator[None]:
         patch("secrets.token_hex", lambda length: source.randbytes(length).hex()),
     ):
         yield
+
+
+_migrated = database._migrated
+
+
+@cache
+def _empty() -> sqlite3.Connection:
+    """A database with all of its tables and nothing in them."""
+    return _migrated(database._connect(":memory:"), ":memory:")
+
+
+def _with_schema(
+    connection: database.DatabaseConnection, _path: str
+) -> database.DatabaseConnection:
+    """As the migration of a new database in memory."""
+    _empty().backup(connection)
+    return connection
 
 
 def _found_or_copied(db: sqlite3.Connection, seed: int, now: datetime, content: Content) -> Origin:
