@@ -11,8 +11,7 @@ from typing import Any
 
 from gwtui.cli import exits
 from gwtui.cli.output import narrate
-from gwtui.cli.parsing import past_moment
-from gwtui.cli.rows import add_row_options, print_rows
+from gwtui.cli.rows import add_row_options, past_moment, print_rows
 from gwtui.cli.running import reading_hub, run_async
 from gwtui.cli.target import add_demo_option, find_profile, resolve_connection
 from gwtui.domain.times import relative

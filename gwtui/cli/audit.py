@@ -11,8 +11,7 @@ from pathlib import Path
 from gwtui.cli import exits
 from gwtui.cli.lists.show import print_detail
 from gwtui.cli.output import narrate, print_json, print_ndjson, print_table
-from gwtui.cli.parsing import past_moment
-from gwtui.cli.rows import add_row_options, print_rows
+from gwtui.cli.rows import add_row_options, past_moment, print_rows
 from gwtui.domain.times import utc
 from gwtui.local.audit import FILE_NAME, AuditEntry, AuditLog, one_line, summary_text
 from gwtui.local.paths import Paths

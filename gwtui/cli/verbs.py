@@ -39,16 +39,17 @@ class Verb(Protocol):
 
 def run_verb(resource: Resource, name: str | None, words: Sequence[str]) -> int:
     """Call a verb, or list the verbs; returns an exit code."""
-    verbs = verbs_of(resource)
+    verbs = _by_name(*_reading_verbs(resource), *_further_verbs(resource))
+    if name not in verbs:
+        verbs = verbs_of(resource)
     if name is None:
         with data_on_stdout():
             print(_help(resource, verbs))
         return exits.OK
-    verb = verbs.get(name)
-    if verb is None:
+    if name not in verbs:
         narrate(f"{resource.id} has no verb {name!r}{among(name, verbs)}")
         return exits.USAGE
-    return verb.run(verb_parser(resource, verb).parse_args(words))
+    return verbs[name].run(verb_parser(resource, verbs[name]).parse_args(words))
 
 
 def verb_parser(resource: Resource, verb: Verb) -> CommandParser:
@@ -63,17 +64,30 @@ def verb_parser(resource: Resource, verb: Verb) -> CommandParser:
 
 
 def verbs_of(resource: Resource) -> Mapping[str, Verb]:
-    """Every verb of a resource, reading ones first."""
-    verbs: list[Verb] = [GetVerb(resource)]
-    if not resource.by_id:
-        verbs.insert(0, ListVerb(resource))
+    """Every verb of a resource: those that read, those that change it, further ones."""
+    changing: Sequence[Verb] = ()
     if resource.changes:
-        from gwtui.cli.changes.command import change_verbs  # noqa: PLC0415 - not to read only
+        from gwtui.cli.changes.command import change_verbs  # noqa: PLC0415 - reading needs none
 
-        verbs += change_verbs(resource)
-    if resource.further:
-        module, _, name = resource.further.partition(":")
-        verbs += getattr(import_module(module), name)
+        changing = change_verbs(resource)
+    return _by_name(*_reading_verbs(resource), *changing, *_further_verbs(resource))
+
+
+def _reading_verbs(resource: Resource) -> Sequence[Verb]:
+    get = GetVerb(resource)
+    return (get,) if resource.by_id else (ListVerb(resource), get)
+
+
+def _further_verbs(resource: Resource) -> Sequence[Verb]:
+    """Those of its own; one may take the place of a verb that reads."""
+    if not resource.further:
+        return ()
+    module, _, name = resource.further.partition(":")
+    found: Sequence[Verb] = getattr(import_module(module), name)
+    return found
+
+
+def _by_name(*verbs: Verb) -> Mapping[str, Verb]:
     return {verb.name: verb for verb in verbs}
 
 
