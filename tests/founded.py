@@ -11,7 +11,6 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from functools import cache
 from unittest.mock import patch
 from uuid import UUID
 
@@ -19,12 +18,14 @@ from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.store import database
+from gwtui.embedded.store.database import DatabaseConnection, _migrated
 from gwtui.embedded.store.seed import Content, Origin, seed_database
 
 _MOST = 8
 """Worlds that are kept; tests begin at few moments."""
 
+_schemas: list[sqlite3.Connection] = []
+"""A database with tables and no rows, once one was migrated."""
 _kept: dict[tuple[int, datetime, Content], sqlite3.Connection] = {}
 
 
@@ -56,21 +57,15 @@ def no_chance() -> Iterator[None]:
         yield
 
 
-_migrated = database._migrated
-
-
-@cache
-def _empty() -> sqlite3.Connection:
-    """A database with all of its tables and nothing in them."""
-    return _migrated(database._connect(":memory:"), ":memory:")
-
-
-def _with_schema(
-    connection: database.DatabaseConnection, _path: str
-) -> database.DatabaseConnection:
-    """As the migration of a new database in memory."""
-    _empty().backup(connection)
-    return connection
+def _with_schema(connection: DatabaseConnection, path: str) -> DatabaseConnection:
+    """The connection to a new database, with the tables of one that was migrated once."""
+    if _schemas:
+        _schemas[0].backup(connection)
+        return connection
+    migrated = _migrated(connection, path)
+    _schemas.append(sqlite3.connect(":memory:", check_same_thread=False))
+    migrated.backup(_schemas[0])
+    return migrated
 
 
 def _found_or_copied(db: sqlite3.Connection, seed: int, now: datetime, content: Content) -> Origin:
