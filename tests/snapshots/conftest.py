@@ -16,7 +16,7 @@ from dashboard_kit import Demo
 def pytest_configure(config: pytest.Config) -> None:
     """Name the marker of this folder."""
     config.addinivalue_line(
-        "markers", "one_app(places): one app can draw these: name -> (what to open, keys to press)"
+        "markers", "one_app(places): one app can draw these: name -> (what to open, what to do)"
     )
 
 

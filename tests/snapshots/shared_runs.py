@@ -2,7 +2,7 @@
 
 Of tests that differ in nothing but the theme and the size, the first starts the app, and at the end
 switches it to the looks of the others. Where a test is marked ``one_app``, with what to open and to
-press for each ``name``, the app goes on to the names that come later. A picture that was taken for
+do for each ``name``, the app goes on to the names that come later. A picture that was taken for
 another test counts only where it is the accepted one: in every other case that test starts the app
 for itself.
 """
@@ -23,7 +23,7 @@ from textual.geometry import Size
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from dashboard_kit import pressing
+from dashboard_kit import Steps
 from gwtui.resources.preferences import Preferences
 from gwtui.ui.app import GwtuiApp
 from resizing_kit import resize
@@ -130,7 +130,11 @@ async def _visit_others(pilot: Pilot[Any], item: pytest.Item) -> None:
         while others := [each for each in _later(item, group) if each not in tried]:
             tried.add(others[0])
             await _begin_anew(pilot, look_of(others[0]))
-            await _visit(pilot, *visits[name])
+            route, steps = visits[name]
+            assert isinstance(pilot.app, GwtuiApp)
+            await pilot.app.open_route(route)
+            await steps(pilot)
+            await _still(pilot)
             await _draw(pilot, others)
 
 
@@ -142,14 +146,6 @@ async def _begin_anew(pilot: Pilot[Any], look: Look) -> None:
     await app.navigation.reset(Screen())
     app.preference_store.preferences = Preferences()
     await _switch(pilot, look)
-
-
-async def _visit(pilot: Pilot[Any], route: str, keys: Sequence[str]) -> None:
-    app = pilot.app
-    assert isinstance(app, GwtuiApp)
-    await app.open_route(route)
-    await pressing(*keys)(pilot)
-    await _still(pilot)
 
 
 async def _draw(pilot: Pilot[Any], tests: Iterable[pytest.Item]) -> None:
@@ -193,8 +189,8 @@ def _distance(here: Look, there: Look) -> int:
     return theme + 2 * size
 
 
-def _visits(item: pytest.Item) -> Mapping[str, tuple[str, Sequence[str]]]:
-    """Name -> what to open and what to press there, for the tests that one app can draw."""
+def _visits(item: pytest.Item) -> Mapping[str, tuple[str, Steps]]:
+    """Name -> what to open and what to do there, for the tests that one app can draw."""
     marker = item.get_closest_marker("one_app")
     return {} if marker is None else marker.args[0]
 

@@ -58,7 +58,7 @@ LIGHT = {
 }
 
 
-@pytest.mark.one_app(OTHERS)
+@pytest.mark.one_app({name: (start, pressing(*keys)) for name, (start, keys) in OTHERS.items()})
 @pytest.mark.parametrize(("theme", "size", "name"), dark_and(LIGHT, OTHERS))
 def test_form(
     name: str, theme: str, size: tuple[int, int], demo: Demo, snap_compare: SnapCompare
@@ -68,7 +68,7 @@ def test_form(
     assert snap_compare(app, terminal_size=size, run_before=pressing(*keys))
 
 
-@pytest.mark.one_app({name: ("keys", keys) for name, keys in FORMS.items()})
+@pytest.mark.one_app({name: ("keys", pressing(*keys)) for name, keys in FORMS.items()})
 @pytest.mark.parametrize(("theme", "size", "name"), dark_and(LIGHT, FORMS))
 def test_key_form(
     name: str, theme: str, size: tuple[int, int], demo: Demo, snap_compare: SnapCompare

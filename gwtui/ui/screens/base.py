@@ -28,9 +28,9 @@ from gwtui.ui.connection_health import (
     freshness,
     say_unconnected,
     say_without_value,
-    skewed,
+    skew_text,
 )
-from gwtui.ui.in_doubt_writes import reminder
+from gwtui.ui.in_doubt_writes import banner_text
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.text import fit, in_sentence, toned
 from gwtui.ui.textual_compat.screens import TerminalSized
@@ -395,8 +395,8 @@ class GatewayScreen(BlankLines, PathLine, TerminalSized[None]):
         session = self.gwtui.session
         text = self.gwtui.health.banner(named, now)
         if not text and session is not None:
-            text = skewed(session.gateway.skew)
-        text = " · ".join(part for part in (reminder(session, self.resource), text) if part)
+            text = skew_text(session.gateway.skew)
+        text = " · ".join(part for part in (banner_text(session, self.resource), text) if part)
         banner.display = bool(text)
         banner.show(Content(f" ! {text}"))
 
