@@ -30,10 +30,11 @@ _SHARE = 30
 _LONG = 0.02
 """Seconds of computing after which the rows of a large account are not looked at again: together
 with those that come until the next time it would be longer than a key may wait."""
-_ROWS = 250_000
+_ROWS = 150_000
 """So many blocks of memory, more than when a session began, are the rows of a large account (some
-6,000 keys); to look at all of them takes a thirtieth of a second. What is spared and in a ring is
-not freed for a while: a small account is never spared."""
+4,000 keys); to look at all of them takes a fiftieth of a second, twice that where many requests are
+under way. What is spared and in a ring is not freed for a while: a small account is never spared.
+"""
 _LONG_REST = 600.0
 """Seconds without a key or the mouse after which what was spared is looked at, too."""
 _M_ARENA_MAX = -8
