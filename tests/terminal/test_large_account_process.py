@@ -202,8 +202,8 @@ def walk(terminal: PtyTerminal, typist: Typist) -> None:
     typist.filter("99", " endpoints · ")
     typist.type(":ws\r", "Default")
     typist.type(":ctx wide\r", f" {WORKSPACES + 1:,} workspaces · ")
-    typist.filter("19", " workspaces · ")
-    typist.type("G", workspace_name(WORKSPACES - 1))
+    for number in range(3):
+        typist.type(DOWN, f"▌ {workspace_name(number)}")
 
 
 @pytest.mark.timeout(300 + KEYS / 25)
