@@ -177,8 +177,10 @@ class Typist:
 
     def filter(self, text: str, whole: str) -> None:
         """Narrow a list that says ``whole`` of itself otherwise, and clear that again."""
-        self.type(f"/{text}", " of ")
+        self.type(f"/{text}", f"/ {text}")
+        self.terminal.wait_for(" of ", 60)
         self.type(ESCAPE, whole)
+        self.terminal.pump(0.7)  # two of them in one portion would be another key
         self.terminal.send(ESCAPE)
         self.terminal.wait_gone(f"/ {text}", 60)
 
