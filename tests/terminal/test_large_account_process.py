@@ -185,12 +185,8 @@ class Typist:
         self.terminal.wait_gone(f"/ {text}", 60)
 
 
-def walk(terminal: PtyTerminal, typist: Typist) -> tuple[float, float]:
-    """Go through the keys, assignments, endpoints and workspaces of two large accounts.
-
-    Gives when the first was left and when the second was there: in between, while nobody can do
-    anything, all that the first has left is collected at once.
-    """
+def walk(terminal: PtyTerminal, typist: Typist) -> None:
+    """Go through the keys, assignments, endpoints and workspaces of two large accounts."""
     whole = f" {KEYS:,} keys"
     terminal.wait_for(whole, READING)
     terminal.pump(2)
@@ -207,12 +203,9 @@ def walk(terminal: PtyTerminal, typist: Typist) -> tuple[float, float]:
     typist.type(":all-endpoints\r", f" {ENDPOINTS:,} endpoints · ")
     typist.filter("99", " endpoints · ")
     typist.type(":ws\r", "Default")
-    left = time.monotonic()
     typist.type(":ctx wide\r", f" {WORKSPACES + 1:,} workspaces · ")
-    arrived = time.monotonic()
     for number in range(3):
         typist.type(DOWN, f"▌ {workspace_name(number)}")
-    return left, arrived
 
 
 @pytest.mark.timeout(300 + KEYS / 25)
@@ -233,12 +226,11 @@ def test_the_event_loop_is_never_held_up(
             typist.type(keys, text)
             typist.type(ESCAPE, " by name")
         judged_from = time.monotonic()
-        left, arrived = walk(terminal, typist)
+        walk(terminal, typist)
         limit = LIMIT * slowness()
         terminal.send("q")
         assert terminal.wait_exit(20) == 0
     found = [json.loads(line) for line in report.read_text("utf-8").splitlines()]
     assert found, "nothing was measured"
-    judged = [one for one in found if one["at"] > judged_from and not left < one["at"] < arrived]
-    long = [one for one in judged if one["took"] > limit]
+    long = [one for one in found if one["at"] > judged_from and one["took"] > limit]
     assert not long, (limit, long)

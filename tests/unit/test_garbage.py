@@ -181,3 +181,17 @@ def test_the_rows_of_a_large_account_are_not_looked_at(collector: Collector) -> 
     assert garbage.tick(), "nobody is there: what was spared is looked at, too"
     assert collector.done == 4
     assert collector.frozen == begun + 2, "and spared again: the account is as large as before"
+
+
+def test_a_large_account_that_was_left_is_collected_once_nobody_is_there(
+    collector: Collector,
+) -> None:
+    garbage = garbage_of(collector)
+    garbage.settle()
+    done, young = collector.done, collector.young
+    collector.living = 1_400_000
+    garbage.settle()
+    assert (collector.done, collector.young) == (done, young + 1)
+    collector.now += 601
+    assert garbage.tick()
+    assert collector.done == done + 1
