@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from gwtui.domain.money import usd
-from gwtui.ui.terminal_app import GuardedApp
+from gwtui.ui.terminal_app import TerminalApp
 from gwtui.ui.themes import DEFAULT_THEME, THEMES, frame_sheet, further_sheets
 from gwtui.ui.widgets.plot import SPANS, PlotFigure, PlotLine, PlotView, window_at
 from gwtui.watch.history.model import Curve, Point, Series, SeriesKey
@@ -22,7 +22,7 @@ SLOTS = 130
 SERIES = Series(SeriesKey("credits", "account", "left"), "USD", 30)
 
 
-class Sample(GuardedApp):
+class Sample(TerminalApp):
     """A plot of credits over an hour, one slot per tick."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("u", "tick"), Binding("q", "quit")]

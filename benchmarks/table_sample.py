@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from gwtui.crud.resource import Cell, Column, Tone  # noqa: E402 - the path is set above
-from gwtui.ui.terminal_app import GuardedApp  # noqa: E402
+from gwtui.ui.terminal_app import TerminalApp  # noqa: E402
 from gwtui.ui.themes import DEFAULT_THEME, THEMES  # noqa: E402
 from gwtui.ui.widgets.table import ResourceTable  # noqa: E402
 
@@ -93,7 +93,7 @@ TABLE_COLUMNS: tuple[Column[Sample], ...] = (
 )
 
 
-class OursApp(GuardedApp):
+class OursApp(TerminalApp):
     """The virtual table."""
 
     CSS_PATH: ClassVar = [ROOT / "styles" / "table.tcss"]
@@ -138,7 +138,7 @@ class OursApp(GuardedApp):
         self.exit()
 
 
-class DataTableApp(GuardedApp):
+class DataTableApp(TerminalApp):
     """Textual's own table with the same cells and colours."""
 
     CSS: ClassVar = "DataTable { height: 1fr; background: $background; }"

@@ -40,6 +40,8 @@ def _deferred(cls: type, options: dict[str, bool]) -> type:
         return dataclasses.dataclass(**options)(cls)
     frozen, compares = options.get("frozen", False), options.get("eq", True)
     written = cls.__dict__.keys() & {"__init__", "__repr__", "__eq__", "__hash__"}
+    # Else the standard library makes a text of the signature, which loads and compiles much.
+    cls.__doc__ = cls.__doc__ or f"{cls.__name__}, a data class."
     # What cannot wait are the fields and the slots.
     now = {name: given for name, given in options.items() if name not in {"frozen", "eq"}}
     made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, **now)(cls)

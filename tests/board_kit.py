@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import math
+import os
 import shutil
 from contextlib import closing
 from dataclasses import dataclass
@@ -12,6 +14,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pytest
 from textual.pilot import Pilot
 
 from dashboard_kit import MOMENT, Demo, settled
@@ -56,6 +59,18 @@ class Filled:
     @property
     def file(self) -> Path:
         return history_path(self.folder, "demo", "http://demo/api/v1")
+
+
+def filled_once(factory: pytest.TempPathFactory) -> Filled:
+    """The history, filled by the first of the run's workers that asks for it."""
+    base = factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder = shared / "filled-history"
+    with (shared / "filled-history.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            fill(base / "history-being-filled").folder.rename(folder)
+    return Filled(folder)
 
 
 def fill(folder: Path) -> Filled:
@@ -144,7 +159,7 @@ def board_of(app: GwtuiApp) -> BoardScreen:
 async def at_rest(pilot: Pilot[Any]) -> None:
     """Wait until feeds and the history have answered."""
     await settled(pilot)
-    recorded = pilot.app._connecting._files.data is not None  # type: ignore[attr-defined]
+    recorded = pilot.app._connection_manager._files.data is not None  # type: ignore[attr-defined]
     for _ in range(400):
         board = board_of(pilot.app)  # type: ignore[arg-type]
         recorder = board.recorder

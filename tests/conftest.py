@@ -35,7 +35,10 @@ from textual.widgets import Input, TextArea
 import compiled
 import gwtui.ui.screens.master_detail
 import leak_watch
-from gwtui.local.first_steps import FILE_NAME as FIRST_STEPS
+from gwtui.local.dashboard_state import FIRST_STEPS_FILE as FIRST_STEPS
+from gwtui.ui.connection_health import StatePanel
+from gwtui.ui.screens.startup import StartupScreen
+from gwtui.ui.widgets.lines import OneLine
 from idle import wait_after_key, wait_for_idle, wait_for_screen
 from short_way import short_ways
 
@@ -121,7 +124,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Spare the collector of garbage the modules: they stay, and are most of what it looks at."""
     gc.freeze()
-    gc.set_threshold(200_000)
+    gc.set_threshold(1_000_000)
     gc.enable()
 
 
@@ -287,10 +290,30 @@ def quick_frames() -> Iterator[None]:
         yield
 
 
+_openings_painted: set[Any] = set()
+
+
 def paint(screen: Screen[Any]) -> None:
-    """Paint everything of a screen that is laid out, for nobody: what cannot be painted raises."""
+    """Paint everything of a screen that is laid out, for nobody: what cannot be painted raises.
+
+    An opening screen, which every app begins with, is painted once for all that say the same.
+    """
+    if isinstance(screen, StartupScreen):
+        says = _said(screen)
+        if says in _openings_painted:
+            return
+        _openings_painted.add(says)
     if screen._compositor.size:
         screen._compositor.render_strips()
+
+
+def _said(screen: StartupScreen) -> Any:
+    """All that an opening screen is painted from."""
+    app = screen.app
+    texts = [panel._shown for panel in screen.query(StatePanel)]
+    texts += [line._content for line in screen.query(OneLine)]
+    said = tuple((text.plain, *text.spans) for text in texts)
+    return app.size, app.theme, app.ansi_color, app.no_color, said
 
 
 @pytest.fixture(autouse=True)

@@ -25,6 +25,7 @@ from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket
 from gwtui.local.journal import Journal
 from gwtui.ui.app import GwtuiApp
+from short_way import short_way
 
 MOMENT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 
@@ -89,14 +90,15 @@ class Demo:
         socket_path = self.folder / "gateway.sock"
         host: Any = SimpleNamespace(asgi=self.answer, faults=None, clock=self.gateway.clock)
         async with host_on_socket(host, socket_path):
-            yield Connection(
-                base_url="http://demo/api/v1",
-                token=SecretStr(self.token),
-                socket_path=socket_path,
-                read_only=self.read_only,
-                label="demo",
-                token_source="demo",
-            )
+            with short_way(str(socket_path), self.answer, lambda: self.fault or self.write_faults):
+                yield Connection(
+                    base_url="http://demo/api/v1",
+                    token=SecretStr(self.token),
+                    socket_path=socket_path,
+                    read_only=self.read_only,
+                    label="demo",
+                    token_source="demo",
+                )
 
     def app(
         self,

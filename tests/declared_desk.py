@@ -37,7 +37,7 @@ from gwtui.ui.actions import crud
 from gwtui.ui.actions.context import ActionContext, DashboardApp
 from gwtui.ui.forms.confirm import ConfirmScreen, ConflictScreen
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.values import to_typed
+from gwtui.ui.forms.form_state import to_typed
 from gwtui.ui.screens.dialogs import NoticeScreen
 from gwtui.watch.hub import FeedHub, Scope
 

@@ -42,7 +42,7 @@ from gwtui.crud.plan import Plan
 from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.simulator import build_world
+from gwtui.embedded.simulator.build import build_world
 from gwtui.embedded.store.generations import latest_requests
 from gwtui.resources.budgets import writes as budget_plans
 from gwtui.resources.generations import plan_feedback
@@ -95,7 +95,7 @@ class FaultWorld:
         asyncio.run(self._furnish())
         self._saved = sqlite3.connect(":memory:")
         self._database.backup(self._saved)
-        self._before: State = {}
+        self._before = self._state()
         self._changes = 0
 
     async def _watch(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -120,13 +120,12 @@ class FaultWorld:
     # One write ------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Put everything back, end every fault, and look at the data."""
+        """Put everything back, and end every fault."""
         self.faults.clear()
         self._idle = asyncio.Event()
         self._idle.set()
         self._saved.backup(self._database)
         self.requests.clear()
-        self._before = self._state()
         self._changes = self._database.total_changes
 
     async def effect(self) -> Effect:

@@ -18,11 +18,14 @@ from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.store.database import DatabaseConnection, _migrated
 from gwtui.embedded.store.seed import Content, Origin, seed_database
 
 _MOST = 8
 """Worlds that are kept; tests begin at few moments."""
 
+_schemas: list[sqlite3.Connection] = []
+"""A database with tables and no rows, once one was migrated."""
 _kept: dict[tuple[int, datetime, Content], sqlite3.Connection] = {}
 
 
@@ -34,7 +37,10 @@ def open_gateway(
     faults: FaultInjector | None = None,
 ) -> EmbeddedGateway:
     """As ``EmbeddedGateway.open`` in memory."""
-    with patch("gwtui.embedded.gateway.seed_database", _found_or_copied):
+    with (
+        patch("gwtui.embedded.gateway.seed_database", _found_or_copied),
+        patch("gwtui.embedded.store.database._migrated", _with_schema),
+    ):
         return EmbeddedGateway.open(
             None, dialect=dialect, content=content, clock=clock, faults=faults
         )
@@ -49,6 +55,17 @@ def no_chance() -> Iterator[None]:
         patch("secrets.token_hex", lambda length: source.randbytes(length).hex()),
     ):
         yield
+
+
+def _with_schema(connection: DatabaseConnection, path: str) -> DatabaseConnection:
+    """The connection to a new database, with the tables of one that was migrated once."""
+    if _schemas:
+        _schemas[0].backup(connection)
+        return connection
+    migrated = _migrated(connection, path)
+    _schemas.append(sqlite3.connect(":memory:", check_same_thread=False))
+    migrated.backup(_schemas[0])
+    return migrated
 
 
 def _found_or_copied(db: sqlite3.Connection, seed: int, now: datetime, content: Content) -> Origin:

@@ -9,7 +9,7 @@ from typing import Any
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
 from gwtui.contract.models import Endpoint, Model
-from gwtui.domain.catalog import CatalogView, Offers
+from gwtui.domain.catalog import CatalogView, ModelWithEndpoints
 from gwtui.watch.feeds.guardrails import Bindings, Bound, GuardrailRow
 from resource_samples import NOW, WORKSPACE_ID, wire_time, workspace
 
@@ -114,9 +114,9 @@ def catalog() -> CatalogView:
 
     return CatalogView(
         (
-            Offers(model("a/b"), (endpoint("one"), endpoint("two/fast"))),
-            Offers(model("c/d"), (endpoint("one"),)),
-            Offers(model("e/f"), None),
+            ModelWithEndpoints(model("a/b"), (endpoint("one"), endpoint("two/fast"))),
+            ModelWithEndpoints(model("c/d"), (endpoint("one"),)),
+            ModelWithEndpoints(model("e/f"), None),
         ),
         {},
         frozenset(),

@@ -70,7 +70,7 @@ def served_gateway(
         config = uvicorn.Config(before(gateway.asgi), log_config=None, lifespan="off", ws="none")
         server = _QuietServer(config)
         end = partial(asyncio.get_running_loop().call_soon_threadsafe, server.end)
-        with short_way(*listener.getsockname(), config.app, faults):
+        with short_way(listener.getsockname(), config.app, lambda: faults and faults.armed):
             ready.put((ServedGateway(base_url, *keys, newest), end))
             await server.serve(sockets=[listener])
         gateway.close()

@@ -32,6 +32,8 @@ def own_strips(screen: Screen[Any]) -> list[Strip]:
         for child in screen.children
         if child.display and not child.has_class("-textual-system")
     ]
+    if not own:
+        return []  # it is being made
     room = Region.from_union(own)
     return [
         strip.crop(room.x, room.right)

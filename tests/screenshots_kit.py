@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import patch
@@ -42,12 +43,15 @@ SHOTS = (
 )
 
 
-async def draw(shot: Shot) -> str:
-    """The SVG of one picture, the same every time; it names no host to load fonts from."""
+async def draw(shot: Shot, record: Callable[[Path], object] = fill) -> str:
+    """The SVG of one picture, the same every time; it names no host to load fonts from.
+
+    ``record`` makes a data directory with a day of history.
+    """
     demo = Demo()
     data = demo.folder / "data" if shot.recorded else None
     if data is not None:
-        await asyncio.to_thread(fill, data)
+        await asyncio.to_thread(record, data)
     try:
         app = demo.app(shot.start, theme=shot.theme, data=data)
         # How many requests went out by now depends on how fast the machine is.

@@ -28,6 +28,12 @@ from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.textual_compat.screens import release_closed
 from gwtui.ui.widgets.lines import OneLine
+from short_way import short_way
+
+_LOOK = 0.005
+_LATER = 0.015
+_SOON = 0.05
+"""Seconds between two looks at what is waited for, and after so many seconds the further ones."""
 
 START = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 
@@ -76,6 +82,10 @@ class Site:
     async def start(self) -> None:
         self._hosting = AsyncExitStack()
         await self._hosting.enter_async_context(host_on_socket(self.gateway, self.socket))
+        faults = self.gateway.faults
+        self._hosting.enter_context(
+            short_way(str(self.socket), self.gateway.asgi, lambda: faults and faults.armed)
+        )
 
     async def stop(self) -> None:
         if self._hosting is not None:
@@ -151,10 +161,13 @@ async def until(
     pilot: Pilot[int], holds: Callable[[], Any], what: str, seconds: float = 60
 ) -> None:
     """Wait until something holds, for a bounded time."""
-    deadline = time.monotonic() + seconds
+    begun = time.monotonic()
     while not holds():
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        await pilot.pause(0.005)
+        passed = time.monotonic() - begun
+        assert passed < seconds, f"waited in vain for {what}"
+        assert pilot.app._exception is None, f"the app failed before {what}"
+        # Not the pilot's pause, which goes through every widget first.
+        await asyncio.sleep(_LOOK if passed < _SOON else _LATER)
     await pilot.pause()
 
 

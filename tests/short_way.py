@@ -1,8 +1,8 @@
 """Requests to a gateway that this process serves itself reach its application without a socket.
 
 Two thirds of the processor time of such a request go into HTTP/1.1 on both of its ends. The socket
-is taken where it matters: while a fault is armed, which may end a connection or keep silent, and
-for what answers piece by piece. That requests cross a real socket is proven by every test that
+is taken where it matters: while the gateway is to fail, which may end a connection or keep silent,
+and for what answers piece by piece. That requests cross a real socket is proven by every test that
 starts a process, and by those of the transport and of the server.
 """
 
@@ -12,36 +12,46 @@ import asyncio
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 import pytest
 
-from gwtui.embedded.faults import FaultInjector
-
 _STREAMED = ("/chat/completions",)
 """Ends of paths that may answer piece by piece."""
 
 
+Address = tuple[str, int | None] | str
+"""Host and port, or the path of a socket."""
+
+
 @dataclass(frozen=True)
 class _Served:
-    """An application and the event loop that it runs in, which is another thread's."""
+    """An application and the event loop that it runs in, which may be another thread's."""
 
     app: Any
     loop: asyncio.AbstractEventLoop
-    faults: FaultInjector | None
+    failing: Callable[[], object]
+    answering: set[asyncio.Task[httpx.Response]] = field(default_factory=set)
 
     def takes(self, request: httpx.Request) -> bool:
-        troubled = self.faults is not None and self.faults.armed
-        return not troubled and not request.url.path.endswith(_STREAMED)
+        return not self.failing() and not request.url.path.endswith(_STREAMED)
+
+    async def ask_here(self, request: httpx.Request) -> httpx.Response:
+        """The answer in the running loop; it is made even if nobody waits for it any more."""
+        task = asyncio.create_task(self._answer(request))
+        self.answering.add(task)
+        task.add_done_callback(self.answering.discard)
+        return await asyncio.shield(task)
 
     def ask(self, request: httpx.Request) -> Future[httpx.Response]:
         """The answer to a request whose body was read."""
         return asyncio.run_coroutine_threadsafe(self._answer(request), self.loop)
 
     async def _answer(self, request: httpx.Request) -> httpx.Response:
-        answer = await httpx.ASGITransport(self.app).handle_async_request(request)
+        transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
+        answer = await transport.handle_async_request(request)
         assert isinstance(answer.stream, httpx.AsyncByteStream)
         body = b"".join([part async for part in answer.stream])
         # A stream that can be read from any loop, and as it came: who asked decodes it.
@@ -50,21 +60,29 @@ class _Served:
         )
 
 
-_served: dict[tuple[str, int | None], _Served] = {}
+_served: dict[Address, _Served] = {}
 
 
 @contextmanager
-def short_way(host: str, port: int, app: Any, faults: FaultInjector | None) -> Iterator[None]:
-    """Answer requests to this address in the running event loop while the context lasts."""
-    _served[host, port] = _Served(app, asyncio.get_running_loop(), faults)
+def short_way(
+    address: Address, app: Any, failing: Callable[[], object] = lambda: False
+) -> Iterator[None]:
+    """Answer requests to this address in the running event loop while the context lasts.
+
+    ``failing`` says whether they are to go over the socket now.
+    """
+    served = _served[address] = _Served(app, asyncio.get_running_loop(), failing)
     try:
         yield
     finally:
-        del _served[host, port]
+        del _served[address]
+        for task in served.answering:
+            task.cancel()
 
 
-def _found(request: httpx.Request) -> _Served | None:
-    served = _served.get((request.url.host, request.url.port))
+def _found(transport: Any, request: httpx.Request) -> _Served | None:
+    address: Address = transport._pool._uds or (request.url.host, request.url.port)
+    served = _served.get(address)
     return served if served is not None and served.takes(request) else None
 
 
@@ -75,7 +93,7 @@ def short_ways() -> Iterator[None]:
     send_soon: Callable[..., Any] = httpx.AsyncHTTPTransport.handle_async_request
 
     def handle_request(self: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
-        served = _found(request)
+        served = _found(self, request)
         if served is None:
             return send(self, request)
         request.read()
@@ -84,10 +102,12 @@ def short_ways() -> Iterator[None]:
     async def handle_async_request(
         self: httpx.AsyncHTTPTransport, request: httpx.Request
     ) -> httpx.Response:
-        served = _found(request)
+        served = _found(self, request)
         if served is None:
             return await send_soon(self, request)
         await request.aread()
+        if served.loop is asyncio.get_running_loop():
+            return await served.ask_here(request)
         return await asyncio.wrap_future(served.ask(request))
 
     with pytest.MonkeyPatch.context() as patch:

@@ -24,8 +24,8 @@ from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError, NoAnswerError
 from gwtui.contract.keys import CreateKeyRequest
 from gwtui.crud.bulk import BulkOperation, BulkPart, BulkPlan, BulkRun
+from gwtui.crud.executor import WriteLog
 from gwtui.crud.plan import Change, Confirmation, Outcome, Plan, Refused, bundle
-from gwtui.crud.write_log import WriteLog
 from gwtui.domain.clock import Clock
 from gwtui.local.journal import Journal
 from gwtui.local.targets import TargetFacts
@@ -42,7 +42,7 @@ from plan_kit import key_plans
 LONG = "The quick brown fox jumps over the lazy dog, again and again. " * 6
 ALERTS = 13
 """What fires in the simulated world at once."""
-ELSEWHERE = frozenset({"OpeningScreen", "TooSmallScreen"})
+ELSEWHERE = frozenset({"StartupScreen", "TooSmallScreen"})
 """Screens that nobody stays on; each storm comes through them."""
 
 

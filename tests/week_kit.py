@@ -34,11 +34,12 @@ from gwtui.contract.budgets import PutBudgetRequest
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrails import UpdateGuardrailRequest
 from gwtui.contract.keys import UpdateKeyRequest
-from gwtui.embedded import simulator
+from gwtui.embedded import catalog_query
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.simulator import Catalog, CatalogModel, build_catalog
-from gwtui.embedded.simulator.figures import EndpointHealth, _Incident
+from gwtui.embedded.simulator import catalog as simulated_catalog
+from gwtui.embedded.simulator.catalog import Catalog, CatalogModel, build_catalog
+from gwtui.embedded.simulator.endpoint_figures import EndpointHealth, _Incident
 from gwtui.embedded.store import account
 from gwtui.watch.alerts import derived_figures, engine
 from gwtui.watch.alerts.session import AlertScope, open_alerts
@@ -188,7 +189,8 @@ def _troubles(time: WeekTime, pace: int) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(archive_module, "ThreadPoolExecutor", Inline)
         patch.setattr(EndpointHealth, "_incident_at", incident)
-        patch.setattr(simulator, "build_catalog", catalog)
+        for place in (simulated_catalog, catalog_query):
+            patch.setattr(place, "build_catalog", catalog)
         if pace > REAL:
             patch.setattr(recorder_module, "BEAT", pace)
             for module in (engine, derived_figures):

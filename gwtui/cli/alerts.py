@@ -11,14 +11,12 @@ from typing import Any
 
 from gwtui.cli import exits
 from gwtui.cli.output import narrate
-from gwtui.cli.parsing import past_moment
-from gwtui.cli.rows import add_row_options, print_rows
+from gwtui.cli.rows import add_row_options, past_moment, print_rows
 from gwtui.cli.running import reading_hub, run_async
 from gwtui.cli.target import add_demo_option, find_profile, resolve_connection
 from gwtui.domain.times import relative
 from gwtui.embedded.running_demo import BASE_URL
-from gwtui.local.alert_command import AlertCommandError, run_alert_command
-from gwtui.local.alert_file import AlertFileError, load_alerts
+from gwtui.local.alerts import AlertCommandError, AlertFileError, load_alerts, run_alert_command
 from gwtui.local.paths import Paths
 from gwtui.watch.alerts.model import AlertEvent, AlertKey
 from gwtui.watch.alerts.notifier import event_text
@@ -75,7 +73,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
-
     now = datetime.now(UTC)
     present = present_alerts(_history(arguments, paths), now)
     as_of = "never" if present.as_of is None else relative(present.as_of, now)
@@ -102,7 +99,6 @@ def _list(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
 
 
 def _rules(_arguments: argparse.Namespace, paths: Paths) -> list[Row]:
-
     book = load_alerts(_file(paths))
     narrate(f"{len(book.rules)} rules by {_file(paths)}")
     return [
@@ -122,7 +118,6 @@ def _rules(_arguments: argparse.Namespace, paths: Paths) -> list[Row]:
 
 
 def _events(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
-
     now = datetime.now(UTC)
     try:
         since, until = past_moment(arguments.since, now), past_moment(arguments.until, now)
@@ -189,7 +184,6 @@ def _try_command(paths: Paths) -> int:
 
 
 def _file(paths: Paths) -> Path:
-
     return paths.config / FILE_NAME
 
 

@@ -11,8 +11,7 @@ from pathlib import Path
 from gwtui.cli import exits
 from gwtui.cli.lists.show import print_detail
 from gwtui.cli.output import narrate, print_json, print_ndjson, print_table
-from gwtui.cli.parsing import past_moment
-from gwtui.cli.rows import add_row_options, print_rows
+from gwtui.cli.rows import add_row_options, past_moment, print_rows
 from gwtui.domain.times import utc
 from gwtui.local.audit import FILE_NAME, AuditEntry, AuditLog, one_line, summary_text
 from gwtui.local.paths import Paths
@@ -60,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         found = [
             entry
             for entry in AuditLog(path).entries()
-            if _wanted(entry, arguments) and _within(entry, since, until)
+            if _matches(entry, arguments) and _within(entry, since, until)
         ]
     except OSError as error:
         narrate(f"{path}: {error.strerror or 'cannot be read'}")
@@ -90,7 +89,7 @@ def _one(found: list[AuditEntry], form: str) -> int:
     return exits.OK
 
 
-def _wanted(entry: AuditEntry, arguments: argparse.Namespace) -> bool:
+def _matches(entry: AuditEntry, arguments: argparse.Namespace) -> bool:
     action = arguments.action
     return (
         (not arguments.outcome or entry.outcome in arguments.outcome)
@@ -108,7 +107,6 @@ def _within(entry: AuditEntry, since: datetime | None, until: datetime | None) -
 
 
 def _table(found: Iterable[AuditEntry]) -> None:
-
     rows = [("when (UTC)", "outcome", "who", "profile", "change")]
     for entry in found:
         why = f" ({entry.message})" if entry.message else ""

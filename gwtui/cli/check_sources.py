@@ -71,11 +71,13 @@ async def check_gateway(connect: Connect, thresholds: CheckThresholds) -> list[F
 
 async def check_all(look: CheckContext) -> list[Finding]:
     """What every source found. Never raises GatewayError: what cannot be read is UNKNOWN."""
-    found = await asyncio.gather(*(_asked(name, source, look) for name, source in SOURCES.items()))
+    found = await asyncio.gather(
+        *(_findings_of(name, source, look) for name, source in SOURCES.items())
+    )
     return [finding for findings in found for finding in findings]
 
 
-async def _asked(name: str, source: Source, look: CheckContext) -> Sequence[Finding]:
+async def _findings_of(name: str, source: Source, look: CheckContext) -> Sequence[Finding]:
     try:
         return await source(look)
     except GatewayError as error:

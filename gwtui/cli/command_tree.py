@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from gwtui.cli.changes.command import ChangeVerb
@@ -13,6 +16,8 @@ from gwtui.cli.main import COMMANDS, dashboard_parser
 from gwtui.cli.resources import RESOURCES, Resource
 from gwtui.cli.verbs import Verb, verb_parser, verbs_of
 from gwtui.crud.resource import filter_kinds
+from gwtui.local.paths import PrivateDirectoryError, ensure_private
+from gwtui.local.private_file import replace_file
 from gwtui.resources.registry import PLACES
 
 NAMED: Mapping[str, str] = {
@@ -173,3 +178,15 @@ def _operand(action: argparse.Action, words: tuple[str, ...]) -> TreeOperand:
 
 def _choices(action: argparse.Action) -> tuple[str, ...]:
     return tuple(map(str, action.choices or ()))
+
+
+def make_tree(path: Path, stamp: str) -> Mapping[str, Any]:
+    """The command line as plain values, kept in ``path`` for the next time where that is possible.
+
+    ``stamp`` is the version of the program that it is true for.
+    """
+    tree = command_tree().as_json()
+    with contextlib.suppress(OSError, PrivateDirectoryError):
+        ensure_private(path.parent)
+        replace_file(path, json.dumps({"stamp": stamp, "tree": tree}).encode())
+    return tree

@@ -21,11 +21,10 @@ from typing import Any
 from gwtui import __version__
 from gwtui.cli.parsing import VALUE_OPTIONS
 from gwtui.local.name_cache import IDENTIFIERS, cache_file, read_names
-from gwtui.local.paths import Paths, PrivateDirectoryError, ensure_private
-from gwtui.local.private_file import replace_file
+from gwtui.local.paths import Paths
 
 Node = Mapping[str, Any]
-"""A command as ``command_tree`` tells it, as plain values."""
+"""A command of ``command_tree`` as plain values."""
 Word = tuple[str, str]
 """What may be typed, and what it means."""
 _BREAKS = ":="
@@ -200,32 +199,25 @@ def _files(typed: str) -> Iterator[Word]:
 
 @cache
 def _paths() -> Paths:
-
     return Paths.of_user()
+
+
+def tree_file() -> Path:
+    """Where the command line as plain values is kept."""
+    return _paths().cache / _TREE
 
 
 def known_tree() -> Mapping[str, Any]:
     """The command line as plain values; made anew when the program changed: about a second."""
-    path, stamp = _paths().cache / _TREE, program_stamp()
+    path, stamp = tree_file(), program_stamp()
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         found = json.loads(path.read_bytes())
         if found["stamp"] == stamp:
             tree: Mapping[str, Any] = found["tree"]
             return tree
+    from gwtui.cli.command_tree import make_tree  # noqa: PLC0415 - loads every declaration
+
     return make_tree(path, stamp)
-
-
-def make_tree(path: Path | None = None, stamp: str = "") -> Mapping[str, Any]:
-    """The command line from its parsers, kept for the next time where that is possible."""
-    from gwtui.cli.command_tree import command_tree  # noqa: PLC0415 - loads every declaration
-
-    path = path or _paths().cache / _TREE
-    tree = command_tree().as_json()
-    with contextlib.suppress(OSError, PrivateDirectoryError):
-        ensure_private(path.parent)
-        kept = {"stamp": stamp or program_stamp(), "tree": tree}
-        replace_file(path, json.dumps(kept).encode())
-    return tree
 
 
 def program_stamp() -> str:

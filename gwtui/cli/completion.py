@@ -10,7 +10,8 @@ import sys
 from collections.abc import Mapping
 
 from gwtui.cli import exits
-from gwtui.cli.complete import make_tree
+from gwtui.cli.command_tree import make_tree
+from gwtui.cli.complete import program_stamp, tree_file
 from gwtui.cli.lists.command import declaration
 from gwtui.cli.lists.lookup import CommandReadings
 from gwtui.cli.output import data_on_stdout, narrate
@@ -100,8 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _refresh(arguments: argparse.Namespace) -> int:
-
-    make_tree()
+    make_tree(tree_file(), program_stamp())
     connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
 
     async def work() -> int:

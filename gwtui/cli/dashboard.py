@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import logging
 import os
-import platform
 import sys
 from typing import TYPE_CHECKING
 
@@ -108,7 +107,7 @@ def _targets(arguments: argparse.Namespace, paths: Paths, connect: Connect) -> T
 
 def _show(app: GwtuiApp, *, mouse: bool) -> int:
     app.garbage.begin()
-    _log.info("begins: gwtui %s, Python %s", __version__, platform.python_version())
+    _log.info("begins: gwtui %s, Python %s", __version__, sys.version.partition(" ")[0])
     try:
         app.run(mouse=mouse)
     finally:

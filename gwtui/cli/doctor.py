@@ -109,7 +109,6 @@ async def _tls_alone(profile: Profile) -> DoctorLine:
 
 
 async def _of_gateway(connection: Connection) -> list[DoctorLine]:
-
     source = safe_line(connection.token_source or "nowhere", _TEXT)
     token = DoctorLine("token", "Token", "well", f"From: {source}")
     async with GatewayClient(connection) as client:

@@ -133,11 +133,10 @@ async def _registry(
             await hub.close()
 
 
-# Ways out ---------------------------------------------------------------------------------------
+# Server and file --------------------------------------------------------------------------------
 
 
 async def _serve(registry: CollectorRegistry, host: str, port: int) -> int:
-
     try:
         server, thread = start_http_server(port, addr=host, registry=registry)
     except OSError as error:
@@ -156,7 +155,6 @@ async def _serve(registry: CollectorRegistry, host: str, port: int) -> int:
 
 
 async def _write_files(registry: CollectorRegistry, arguments: argparse.Namespace) -> int:
-
     ended = asyncio.create_task(_ended())
     path: Path = arguments.textfile
     while True:

@@ -150,7 +150,7 @@ _RECENT = ("id", "made_at", "model", "key")
 
 def _generations(arguments: argparse.Namespace) -> int:
     from gwtui.embedded.demo import DATABASE_NAME  # noqa: PLC0415
-    from gwtui.embedded.recent_generations import recent_generations  # noqa: PLC0415 - the store
+    from gwtui.embedded.store.generations import recent_generations  # noqa: PLC0415 - the store
 
     database = _database(arguments)
     if arguments.demo and arguments.database is None:
@@ -178,7 +178,6 @@ def _dialect(arguments: argparse.Namespace) -> Dialect:
 
 
 def _database(arguments: argparse.Namespace) -> Path:
-
     given: Path | None = arguments.database
     return given or ensure_private(Paths.of_user().data) / "gateway.sqlite3"
 
@@ -190,7 +189,6 @@ def _port(text: str) -> int:
 
 
 def _narrate(message: str) -> None:
-
     print(f"gwtui gateway: {safe_text(message, 1000)}", file=sys.stderr, flush=True)
 
 

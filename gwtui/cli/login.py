@@ -81,7 +81,7 @@ def plan_login(
     )
     name = arguments.profile or environ.get("GWTUI_PROFILE") or (None if address else book.default)
     if address is None and (name is None or name not in book.profiles):
-        address = _asked_address()
+        address = _prompted_address()
     if name is None:
         name = _name_for(str(address), book)
     present = book.profiles.get(name)
@@ -89,7 +89,7 @@ def plan_login(
     wanted |= {flag: True for flag in _FLAGS if getattr(arguments, flag)}
     if arguments.dialect:
         wanted["dialect"] = arguments.dialect
-    storage, source = _place(arguments, present, data, name)
+    storage, source = _chosen_storage(arguments, present, data, name)
     before = _as_given(present) if present else {}
     profile = _validated({**before, **wanted, **source, "name": name}, new=present is None)
     return LoginPlan(
@@ -103,7 +103,7 @@ def plan_login(
     )
 
 
-def _asked_address() -> str:
+def _prompted_address() -> str:
     try:
         return read_line("Address of the gateway, such as https://gateway.example/api/v1: ")
     except NoAnswerGivenError:
@@ -124,7 +124,7 @@ def _name_for(address: str, book: ProfileBook) -> str:
     return name
 
 
-def _place(
+def _chosen_storage(
     arguments: argparse.Namespace, present: Profile | None, data: Path, name: str
 ) -> tuple[Storage, dict[str, Any]]:
     """Where the key is stored, and the fields of the profile for it; unchanged without options."""

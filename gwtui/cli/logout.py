@@ -93,7 +93,7 @@ def forget_everywhere(
     """
     profile = book.profiles.get(name)
     guarded = None if discard_new_keys else profile
-    removed, failed = _from_every_place(name, profile, guarded, paths)
+    removed, failed = _from_every_source(name, profile, guarded, paths)
     if profile is None:
         if not removed and not failed:
             narrate(f"there is no profile {name!r}{among(name, book.profiles)}")
@@ -112,7 +112,7 @@ def forget_everywhere(
     return exits.FAILED if failed else exits.OK
 
 
-def _from_every_place(
+def _from_every_source(
     name: str, profile: Profile | None, guarded: Profile | None, paths: Paths
 ) -> tuple[bool, bool]:
     """Whether something was removed, and whether something that matters could not be."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gwtui import __version__
 from gwtui.cli import exits
@@ -16,10 +15,6 @@ from gwtui.cli.command_tree import TreeCommand, TreeOperand, TreeOption, command
 from gwtui.cli.exits import MEANINGS
 from gwtui.cli.output import data_on_stdout, narrate
 from gwtui.domain.lookup import among
-
-if TYPE_CHECKING:
-    from gwtui.cli.command_tree import TreeCommand
-
 
 _ENVIRONMENT = (
     ("GWTUI_TOKEN", "the management key; it is taken out of the environment once it was read"),
@@ -67,7 +62,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _write(tree: TreeCommand, directory: Path) -> int:
-
     written = 0
     try:
         directory.mkdir(parents=True, exist_ok=True)

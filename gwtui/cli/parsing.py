@@ -8,14 +8,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from typing import Any, NoReturn
 
 from gwtui.cli import exits
 from gwtui.cli.process import DEFAULT_LOG_LEVEL, LOG_LEVELS, LOG_OPTION
 from gwtui.contract.dialects import DIALECTS
 from gwtui.domain.lookup import did_you_mean
-from gwtui.domain.times import parse_duration, parse_moment
 
 
 def add_connection_options(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +41,7 @@ def add_gateway_options(parser: argparse.ArgumentParser, *, again: bool = False)
 
 
 def add_log_option(parser: argparse.ArgumentParser, default: str = DEFAULT_LOG_LEVEL) -> None:
-    """How much is logged: read before anything can be, by ``process.take_over``; here checked."""
+    """How much is logged. ``process.prepare_process`` reads it before; here it is checked."""
     parser.add_argument(
         LOG_OPTION,
         choices=LOG_LEVELS,
@@ -160,17 +158,3 @@ def positionals(words: Sequence[str]) -> list[int]:
         elif not word.startswith("-"):
             found.append(index)
     return found
-
-
-def past_moment(text: str | None, now: datetime) -> datetime | None:
-    """A moment, or so long ago: "7d", "2026-11-01". Raises ValueError with a message."""
-    if text is None:
-        return None
-    try:
-        return now - parse_duration(text)
-    except (ValueError, OverflowError):
-        pass
-    try:
-        return parse_moment(text, now)
-    except ValueError:
-        raise ValueError(f"{text!r} is no moment: use 7d, 12h or 2026-11-01") from None

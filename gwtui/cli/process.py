@@ -93,7 +93,6 @@ def keep_report(report: str) -> None:
 
 
 def _open_log(words: Sequence[str]) -> None:
-
     from gwtui.local.log import open_log  # noqa: PLC0415
 
     open_log(_state(), _level(words))
@@ -111,7 +110,6 @@ def _level(words: Sequence[str]) -> str:
 
 
 def _state() -> Path:
-
     return Paths.of_user().state
 
 

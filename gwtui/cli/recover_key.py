@@ -74,7 +74,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _demo(paths: Paths) -> Connection:
-
     secret = lasting_secret(ensure_private(paths.data / "demo"))
     return Connection(BASE_URL, lasting_secret=secret, label="demo")
 

@@ -1,4 +1,4 @@
-"""Rows that no declaration of a resource describes, in the four forms of a list."""
+"""Rows that no declaration of a resource describes: their options, and the four forms of a list."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gwtui.cli.output import (
 from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.lookup import among
 from gwtui.domain.serialize import exact_json
-from gwtui.domain.times import utc
+from gwtui.domain.times import parse_duration, parse_moment, utc
 
 Row = Mapping[str, Any]
 
@@ -78,7 +78,6 @@ def print_rows(
 
 
 def _plain(row: Row) -> dict[str, Any]:
-
     return {
         name: timestamp_text(value) if isinstance(value, datetime) else value
         for name, value in row.items()
@@ -93,9 +92,22 @@ def _flat(value: Any) -> Any:
 
 
 def _text(value: Any) -> str:
-
     if isinstance(value, datetime):
         return utc(value).removesuffix(" UTC")
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "" if value is None else str(_flat(value))
+
+
+def past_moment(text: str | None, now: datetime) -> datetime | None:
+    """A moment, or so long ago: "7d", "2026-11-01". Raises ValueError with a message."""
+    if text is None:
+        return None
+    try:
+        return now - parse_duration(text)
+    except (ValueError, OverflowError):
+        pass
+    try:
+        return parse_moment(text, now)
+    except ValueError:
+        raise ValueError(f"{text!r} is no moment: use 7d, 12h or 2026-11-01") from None

@@ -17,11 +17,6 @@ from gwtui.cli.output import narrate
 from gwtui.cli.prompts import NoAnswerGivenError, read_token
 from gwtui.client.connection import Connection
 from gwtui.contract.dialects import DIALECTS, Dialect
-from gwtui.embedded.errors import (
-    DatabaseInUseError,
-    FaultSyntaxError,
-    GatewayStartError,
-)
 from gwtui.local.paths import Paths, PrivateDirectoryError, ensure_private
 from gwtui.local.profiles import (
     FILE_NAME,
@@ -38,7 +33,6 @@ if TYPE_CHECKING:
 
     from gwtui.embedded.faults import FaultInjector
     from gwtui.embedded.running_demo import DemoSite
-    from gwtui.local.paths import Paths
     from gwtui.local.probe_key import ProbeAccess
 
 
@@ -159,6 +153,10 @@ async def _start(
 
     One that is to begin anew, or to fail on purpose, must be alone. Raises NoTargetError.
     """
+    from gwtui.embedded.errors import (  # noqa: PLC0415 - the demo only
+        DatabaseInUseError,
+        GatewayStartError,
+    )
     from gwtui.embedded.running_demo import running_demo  # noqa: PLC0415
 
     alone = fresh or faults is not None
@@ -204,6 +202,7 @@ def missing_extra(error: ModuleNotFoundError) -> str:
 def _faults(arguments: argparse.Namespace) -> FaultInjector | None:
     if not getattr(arguments, "fault", None):
         return None
+    from gwtui.embedded.errors import FaultSyntaxError  # noqa: PLC0415 - the demo only
 
     try:
         return fault_injector(arguments.fault)

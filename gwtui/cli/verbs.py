@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Protocol
 
 from gwtui.cli import exits
+from gwtui.cli.lists.command import GetVerb, ListVerb
 from gwtui.cli.output import data_on_stdout, narrate
 from gwtui.cli.parsing import CommandParser, command_parser
-from gwtui.cli.resources import DECLARED, Resource
+from gwtui.cli.resources import Resource
 from gwtui.domain.lookup import among
-
-if TYPE_CHECKING:
-    from gwtui.cli.changes.change import ChangeCommand
 
 
 class Verb(Protocol):
@@ -41,16 +39,17 @@ class Verb(Protocol):
 
 def run_verb(resource: Resource, name: str | None, words: Sequence[str]) -> int:
     """Call a verb, or list the verbs; returns an exit code."""
-    verbs = verbs_of(resource)
+    verbs = _by_name(*_reading_verbs(resource), *_further_verbs(resource))
+    if name not in verbs:
+        verbs = verbs_of(resource)
     if name is None:
         with data_on_stdout():
             print(_help(resource, verbs))
         return exits.OK
-    verb = verbs.get(name)
-    if verb is None:
+    if name not in verbs:
         narrate(f"{resource.id} has no verb {name!r}{among(name, verbs)}")
         return exits.USAGE
-    return verb.run(verb_parser(resource, verb).parse_args(words))
+    return verbs[name].run(verb_parser(resource, verbs[name]).parse_args(words))
 
 
 def verb_parser(resource: Resource, verb: Verb) -> CommandParser:
@@ -65,31 +64,31 @@ def verb_parser(resource: Resource, verb: Verb) -> CommandParser:
 
 
 def verbs_of(resource: Resource) -> Mapping[str, Verb]:
-    """Every verb of a resource, reading ones first."""
-    from gwtui.cli.lists.command import GetVerb, ListVerb  # noqa: PLC0415 - loads pydantic
-
-    verbs: list[Verb] = [GetVerb(resource)]
-    if not resource.by_id:
-        verbs.insert(0, ListVerb(resource))
+    """Every verb of a resource: those that read, those that change it, further ones."""
+    changing: Sequence[Verb] = ()
     if resource.changes:
-        from gwtui.cli.changes.command import ChangeVerb  # noqa: PLC0415
+        from gwtui.cli.changes.command import change_verbs  # noqa: PLC0415 - reading needs none
 
-        verbs += [ChangeVerb(resource, change) for change in _changes(resource)]
-    if resource.further:
-        module, _, name = resource.further.partition(":")
-        verbs += getattr(import_module(module), name)
+        changing = change_verbs(resource)
+    return _by_name(*_reading_verbs(resource), *changing, *_further_verbs(resource))
+
+
+def _reading_verbs(resource: Resource) -> Sequence[Verb]:
+    get = GetVerb(resource)
+    return (get,) if resource.by_id else (ListVerb(resource), get)
+
+
+def _further_verbs(resource: Resource) -> Sequence[Verb]:
+    """Those of its own; one may take the place of a verb that reads."""
+    if not resource.further:
+        return ()
+    module, _, name = resource.further.partition(":")
+    found: Sequence[Verb] = getattr(import_module(module), name)
+    return found
+
+
+def _by_name(*verbs: Verb) -> Mapping[str, Verb]:
     return {verb.name: verb for verb in verbs}
-
-
-def _changes(resource: Resource) -> Iterable[ChangeCommand]:
-    """The changes of a resource: those of its declaration, or those of a module of its own."""
-    from gwtui.cli.changes.crud import changes_of  # noqa: PLC0415 - loads pydantic
-
-    declared = resource.changes == DECLARED
-    where = resource.declaration if declared else resource.changes
-    module, _, name = where.partition(":")
-    found: Any = getattr(import_module(module), name or "CHANGES")
-    return changes_of(found) if declared else found
 
 
 def _help(resource: Resource, verbs: Mapping[str, Verb]) -> str:

@@ -23,7 +23,7 @@ from gwtui.contract.current_key import CurrentKey
 from gwtui.contract.scalars import timestamp_text
 from gwtui.crud.cells import is_null
 from gwtui.domain import money, times
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.resets import describe_reset
 from gwtui.local.audit import Operator

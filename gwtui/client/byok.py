@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gwtui.client.answers import confirm_deleted, read_one
-from gwtui.client.call import Call, Caller, checked, given
+from gwtui.client.call import Call, Caller, query_params, validated
 from gwtui.client.paging import Listing, Pager
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.contract.values import MAX_PAGE
@@ -29,7 +29,7 @@ class ByokService:
         self, *, workspace_id: str | None = None, provider: str | None = None
     ) -> Listing[ByokCredential]:
         """Every credential of one workspace; of the default one when none is given."""
-        query = given(workspace_id=workspace_id, provider=provider)
+        query = query_params(workspace_id=workspace_id, provider=provider)
         call = Call("GET", "/byok", query=query)
         return await Pager(self._caller, call, ByokCredential, "id", page=MAX_PAGE).everything()
 
@@ -39,12 +39,12 @@ class ByokService:
 
     async def create(self, request: CreateByokRequest) -> ByokCredential:
         """Store a provider key."""
-        body = checked(request, CreateByokRequest)
+        body = validated(request, CreateByokRequest)
         return read_one(await self._caller.call(Call("POST", "/byok", body=body)), ByokCredential)
 
     async def update(self, id: str, request: UpdateByokRequest) -> ByokCredential:
         """Change the given fields; ``key`` rotates in place, the old material is gone."""
-        body = checked(request, UpdateByokRequest)
+        body = validated(request, UpdateByokRequest)
         call = Call("PATCH", _CREDENTIAL, {"id": id}, body=body)
         return read_one(await self._caller.call(call), ByokCredential)
 

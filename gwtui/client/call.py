@@ -75,7 +75,7 @@ class Caller(Protocol):
         ...
 
 
-def checked(request: RequestT, model: type[RequestT]) -> RequestT:
+def validated(request: RequestT, model: type[RequestT]) -> RequestT:
     """The request, validated once more right before it is sent.
 
     A model built or copied without validation would otherwise slip past the contract. Raises
@@ -83,15 +83,15 @@ def checked(request: RequestT, model: type[RequestT]) -> RequestT:
     """
     if not isinstance(request, model):
         raise InvalidRequestError([Problem("", f"must be a {model.__name__}")])
-    given = {name: getattr(request, name) for name in request.model_fields_set}
+    query_params = {name: getattr(request, name) for name in request.model_fields_set}
     try:
-        return model.model_validate(given)
+        return model.model_validate(query_params)
     except ValidationError as error:
         refusals = problems(error)
     raise InvalidRequestError(refusals)
 
 
-def given(**values: str | int | bool | None) -> Query:
+def query_params(**values: str | int | bool | None) -> Query:
     """The query parameters that have a value."""
     return {name: value for name, value in values.items() if value is not None}
 

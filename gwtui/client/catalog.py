@@ -8,7 +8,7 @@ from functools import partial
 from typing import TypeVar
 
 from gwtui.client.answers import read_one, read_rows
-from gwtui.client.call import Answer, Call, Caller, Query, given
+from gwtui.client.call import Answer, Call, Caller, Query, query_params
 from gwtui.client.errors import InvalidRequestError, UnreadableAnswerError
 from gwtui.client.paging import Listing, Pager, listing_of
 from gwtui.contract.models import Endpoint, Model, ModelCount, ModelEndpoints, Provider
@@ -52,16 +52,16 @@ class CatalogService:
     ) -> Listing[Model]:
         """Every model; ``query`` is the API's own search. The API's default is text only."""
         return await self._models(
-            "/models", given(output_modalities=output_modalities, q=query or None)
+            "/models", query_params(output_modalities=output_modalities, q=query or None)
         )
 
     async def user_models(self, *, output_modalities: str = "all") -> Listing[Model]:
         """The models that the policies of the connection's own key leave; any key may ask."""
-        return await self._models("/models/user", given(output_modalities=output_modalities))
+        return await self._models("/models/user", query_params(output_modalities=output_modalities))
 
     async def count(self, *, output_modalities: str = "all") -> int:
         """How many models there are; one small request."""
-        call = Call("GET", "/models/count", query=given(output_modalities=output_modalities))
+        call = Call("GET", "/models/count", query=query_params(output_modalities=output_modalities))
         found = read_one(await self._caller.call(call), ModelCount).count
         if found is None:
             raise UnreadableAnswerError("the answer is not what the API describes: it has no count")

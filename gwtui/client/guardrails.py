@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gwtui.client.answers import ModelT, confirm_deleted, read_count, read_one
-from gwtui.client.call import Call, Caller, checked, given
+from gwtui.client.call import Call, Caller, query_params, validated
 from gwtui.client.errors import InvalidRequestError
 from gwtui.client.paging import Listing, Pager
 from gwtui.contract.dialects import Dialect
@@ -47,7 +47,7 @@ class GuardrailsService:
 
     async def list(self, *, workspace_id: str | None = None) -> Listing[Guardrail]:
         """Every guardrail of one workspace; of the default one when none is given."""
-        call = Call("GET", "/guardrails", query=given(workspace_id=workspace_id))
+        call = Call("GET", "/guardrails", query=query_params(workspace_id=workspace_id))
         return await Pager(self._caller, call, Guardrail, "id", page=MAX_PAGE).everything()
 
     async def get(self, id: str) -> Guardrail:
@@ -56,13 +56,13 @@ class GuardrailsService:
 
     async def create(self, request: CreateGuardrailRequest) -> Guardrail:
         """Create a guardrail. It enforces nothing until it is assigned."""
-        body = checked(request, CreateGuardrailRequest)
+        body = validated(request, CreateGuardrailRequest)
         self._refuse(body)
         return read_one(await self._caller.call(Call("POST", "/guardrails", body=body)), Guardrail)
 
     async def update(self, id: str, request: UpdateGuardrailRequest) -> Guardrail:
         """Change the given fields; the first update of a default guardrail makes it."""
-        body = checked(request, UpdateGuardrailRequest)
+        body = validated(request, UpdateGuardrailRequest)
         self._refuse(body)
         call = Call("PATCH", _GUARDRAIL, {"id": id}, body=body)
         return read_one(await self._caller.call(call), Guardrail)
@@ -81,22 +81,22 @@ class GuardrailsService:
 
     async def assign_keys(self, id: str, request: AssignKeysRequest) -> int:
         """Assign to keys; replaces the guardrail that a key has. How many were assigned."""
-        body = checked(request, AssignKeysRequest)
+        body = validated(request, AssignKeysRequest)
         return await self._change(id, "keys", body, "assigned_count")
 
     async def unassign_keys(self, id: str, request: AssignKeysRequest) -> int:
         """Take the guardrail from keys. How many had it."""
-        body = checked(request, AssignKeysRequest)
+        body = validated(request, AssignKeysRequest)
         return await self._change(id, "keys/remove", body, "unassigned_count")
 
     async def assign_members(self, id: str, request: AssignMembersRequest) -> int:
         """Assign to members; replaces the guardrail that one has. How many were assigned."""
-        body = checked(request, AssignMembersRequest)
+        body = validated(request, AssignMembersRequest)
         return await self._change(id, "members", body, "assigned_count")
 
     async def unassign_members(self, id: str, request: AssignMembersRequest) -> int:
         """Take the guardrail from members. How many had it."""
-        body = checked(request, AssignMembersRequest)
+        body = validated(request, AssignMembersRequest)
         return await self._change(id, "members/remove", body, "unassigned_count")
 
     async def _assignments(self, id: str | None, kind: str, model: type[ModelT]) -> Listing[ModelT]:

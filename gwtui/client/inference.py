@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from gwtui.client.answers import read_one
-from gwtui.client.call import Answer, Call, checked
+from gwtui.client.call import Answer, Call, validated
 from gwtui.client.chat_stream import ChatAnswer, ChatStream, whole_answer
 from gwtui.client.connection import Connection
 from gwtui.client.errors import ConnectFailedError, UnreadableAnswerError
@@ -103,7 +103,7 @@ class Inference:
     async def chat(self, request: ChatRequest) -> ChatAnswer:
         """A whole answer. One that broke off has its ``error``, and may be billed."""
         given = {name: getattr(request, name) for name in request.model_fields_set}
-        body = checked(ChatRequest.model_construct(**{**given, "stream": False}), ChatRequest)
+        body = validated(ChatRequest.model_construct(**{**given, "stream": False}), ChatRequest)
         answer, elapsed = await self._send("/chat/completions", body, self._metadata_header())
         if not isinstance(answer.json, dict):
             raise UnreadableAnswerError("the answer is not what the API describes")
@@ -116,7 +116,7 @@ class Inference:
         What is refused before the first piece raises here, what fails later is an event.
         """
         given = {name: getattr(request, name) for name in request.model_fields_set}
-        body = checked(ChatRequest.model_construct(**{**given, "stream": True}), ChatRequest)
+        body = validated(ChatRequest.model_construct(**{**given, "stream": True}), ChatRequest)
         transport = await self._ready()
         started = self._clock.monotonic()
         call = Call("POST", "/chat/completions", body=body, headers=self._metadata_header())
@@ -129,7 +129,7 @@ class Inference:
 
     async def embed(self, request: EmbeddingRequest) -> EmbeddingAnswer:
         """The vectors of texts."""
-        body = checked(request, EmbeddingRequest)
+        body = validated(request, EmbeddingRequest)
         answer, elapsed = await self._send("/embeddings", body, {})
         if not isinstance(answer.json, dict):
             raise UnreadableAnswerError("the answer is not what the API describes")

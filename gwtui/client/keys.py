@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gwtui.client.answers import confirm_deleted, read_one, read_rows, read_whole
-from gwtui.client.call import Call, Caller, checked, given
+from gwtui.client.call import Call, Caller, query_params, validated
 from gwtui.client.errors import UnreadableAnswerError
 from gwtui.client.paging import Listing, Pager, listing_of
 from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, UpdateKeyRequest
@@ -45,7 +45,7 @@ class KeysService:
 
         The API lists one workspace at a time.
         """
-        query = given(
+        query = query_params(
             include_disabled=include_disabled,
             include_expired=include_expired,
             workspace_id=workspace_id,
@@ -59,7 +59,7 @@ class KeysService:
 
         The contract marks it nowhere. None when that page names none.
         """
-        query = given(include_disabled=True, include_expired=True, offset=0)
+        query = query_params(include_disabled=True, include_expired=True, offset=0)
         rows = read_rows(await self._caller.call(Call("GET", "/keys", query=query)))
         keys = listing_of(rows, ApiKey, "hash").items
         return next((key.workspace_id for key in keys if key.workspace_id), None)
@@ -76,7 +76,7 @@ class KeysService:
 
     async def create(self, request: CreateKeyRequest) -> CreatedKey:
         """Create a key: one request, never repeated. Only this answer holds the full key."""
-        body = checked(request, CreateKeyRequest)
+        body = validated(request, CreateKeyRequest)
         answer = await self._caller.call(Call("POST", "/keys", body=body))
         created = read_whole(answer, CreatedKey)
         remember(created.key)
@@ -89,7 +89,7 @@ class KeysService:
 
     async def update(self, hash: str, request: UpdateKeyRequest) -> ApiKey:
         """Change the given fields of a key: one request, never repeated."""
-        body = checked(request, UpdateKeyRequest)
+        body = validated(request, UpdateKeyRequest)
         return read_one(
             await self._caller.call(Call("PATCH", _KEY, {"hash": hash}, body=body)), ApiKey
         )

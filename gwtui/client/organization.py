@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gwtui.client.answers import read_one
-from gwtui.client.call import Call, Caller, checked
+from gwtui.client.call import Call, Caller, validated
 from gwtui.client.paging import Listing, Pager
 from gwtui.contract.organization import (
     OrganizationMember,
@@ -42,6 +42,6 @@ class OrganizationService:
         self, request: UpdateOrganizationSettingsRequest
     ) -> OrganizationSettings:
         """Change the settings: one request, never repeated."""
-        body = checked(request, UpdateOrganizationSettingsRequest)
+        body = validated(request, UpdateOrganizationSettingsRequest)
         call = Call("PATCH", _SETTINGS, body=body)
         return read_one(await self._caller.call(call), OrganizationSettings)

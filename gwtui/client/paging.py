@@ -17,8 +17,9 @@ With a ``request_log.page_handler`` each page's new rows are handed to it, and n
 from __future__ import annotations
 
 import asyncio
+from array import array
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Hashable, Iterable, Sequence
 from dataclasses import field, replace
 from typing import Any, Generic, Self, TypeVar, cast
 from weakref import WeakKeyDictionary, WeakValueDictionary, ref
@@ -27,7 +28,6 @@ from gwtui.client import request_log
 from gwtui.client.answers import ModelT, Rows, read_rows
 from gwtui.client.call import Call, Caller, Query
 from gwtui.contract.response import ResponseModel
-from gwtui.domain.identity_set import IdentitySet
 from gwtui.records import dataclass
 
 T = TypeVar("T")
@@ -42,6 +42,9 @@ MOST_AHEAD = 3
 """Pages that are asked for before their turn, by all lists of one connection together."""
 _MOST_KNOWN = 20_000
 """Pages of one connection that are known by their bytes."""
+_FEWEST = 1 << 10
+"""Slots of an identity set at first; always a power of two."""
+_FREE = 0
 
 _held: WeakValueDictionary[tuple[type[ResponseModel], str], ResponseModel] = WeakValueDictionary()
 """The latest reading of each row that somebody still holds, by model and identifier."""
@@ -399,3 +402,52 @@ def listing_of(rows: Rows, model: type[ModelT], key: str = "") -> Listing[ModelT
     collected.keep(_page_of(rows, model, key))
     complete = rows.total is None or rows.total == len(rows.rows)
     return collected.listing(rows.total, complete=complete)
+
+
+class IdentitySet:
+    """Identities that were met, by their hashes of 64 bits: 16 to 32 bytes each.
+
+    Two of a million are taken for one with a chance of one in 37 million. A set of the identities
+    themselves would hold 200 bytes each.
+    """
+
+    def __init__(self) -> None:
+        self._places = array("q", bytes(8 * _FEWEST))
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __contains__(self, identity: Hashable) -> bool:
+        return self._places[self._place_of(_number(identity))] != _FREE
+
+    def add(self, identity: Hashable) -> bool:
+        """Note it; whether it is new."""
+        number = _number(identity)
+        place = self._place_of(number)
+        if self._places[place] != _FREE:
+            return False
+        self._places[place] = number
+        self._count += 1
+        if 2 * self._count > len(self._places):
+            self._grow()
+        return True
+
+    def _place_of(self, number: int) -> int:
+        """Where it is, else where it belongs."""
+        places, last = self._places, len(self._places) - 1
+        place = number & last
+        while places[place] != number and places[place] != _FREE:
+            place = (place + 1) & last
+        return place
+
+    def _grow(self) -> None:
+        former = self._places
+        self._places = array("q", bytes(16 * len(former)))
+        for number in former:
+            if number != _FREE:
+                self._places[self._place_of(number)] = number
+
+
+def _number(identity: Hashable) -> int:
+    return hash(identity) or 1

@@ -66,7 +66,7 @@ class RetryingCaller:
             try:
                 return await self._send(call)
             except GatewayError as error:
-                if not (is_passing(error) and may_retry()):
+                if not (is_transient(error) and may_retry()):
                     raise
                 wait = self._wait(attempt, error)
                 if self._clock.monotonic() - started + wait > BUDGET:
@@ -94,7 +94,7 @@ class RetryingCaller:
             self._on_retry(notice)
 
 
-def is_passing(error: GatewayError) -> bool:
+def is_transient(error: GatewayError) -> bool:
     """Whether the same read may succeed a moment later."""
     if isinstance(error, ConnectFailedError):
         return error.temporary

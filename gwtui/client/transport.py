@@ -15,7 +15,7 @@ import os
 import socket
 import ssl
 from collections.abc import Callable, Generator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from hashlib import blake2b
 from http import HTTPStatus
 from typing import Any
@@ -326,8 +326,14 @@ def tls_context(connection: Connection) -> ssl.SSLContext:
     Plain http needs no trust roots: loading them is slow.
     """
     if connection.is_plain and not connection.use_proxy:
-        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        return _without_roots()
     return httpx.create_ssl_context(trust_env=connection.use_proxy)
+
+
+@cache
+def _without_roots() -> ssl.SSLContext:
+    """Trusts no certificate."""
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 async def _body(response: httpx.Response, limit: int) -> bytes | None:

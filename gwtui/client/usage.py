@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gwtui.client.answers import read_one, read_rows
-from gwtui.client.call import Call, Caller, checked, given
+from gwtui.client.call import Call, Caller, query_params, validated
 from gwtui.client.paging import Listing, listing_of
 from gwtui.contract.usage import (
     ActivityRow,
@@ -38,7 +38,7 @@ class ActivityService:
 
         ``by_workspace`` splits each row by workspace and names it. Not paged. Raises GatewayError.
         """
-        query = given(
+        query = query_params(
             date=date,
             api_key_hash=api_key_hash,
             user_id=user_id,
@@ -83,5 +83,5 @@ class GenerationsService:
 
         The contract describes no answer: whatever a success says is not read.
         """
-        body = checked(request, FeedbackRequest)
+        body = validated(request, FeedbackRequest)
         await self._caller.call(Call("POST", "/generation/feedback", body=body))

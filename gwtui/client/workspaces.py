@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gwtui.client.answers import confirm_deleted, read_count, read_one, read_rows, read_whole
-from gwtui.client.call import Call, Caller, Query, checked
+from gwtui.client.call import Call, Caller, Query, validated
 from gwtui.client.errors import InvalidRequestError, UnreadableAnswerError
 from gwtui.client.paging import Listing, Pager, listing_of
 from gwtui.contract.budgets import BUDGET_INTERVALS, Budget, PutBudgetRequest
@@ -57,12 +57,12 @@ class WorkspacesService:
 
     async def create(self, request: CreateWorkspaceRequest) -> Workspace:
         """Create a workspace."""
-        body = checked(request, CreateWorkspaceRequest)
+        body = validated(request, CreateWorkspaceRequest)
         return read_one(await self._caller.call(Call("POST", "/workspaces", body=body)), Workspace)
 
     async def update(self, id_or_slug: str, request: UpdateWorkspaceRequest) -> Workspace:
         """Change the given fields of a workspace."""
-        body = checked(request, UpdateWorkspaceRequest)
+        body = validated(request, UpdateWorkspaceRequest)
         call = Call("PATCH", _WORKSPACE, {"id": id_or_slug}, body=body)
         return read_one(await self._caller.call(call), Workspace)
 
@@ -90,7 +90,7 @@ class WorkspacesService:
             MembersAdded,
         )
 
-        body = checked(request, ChangeMembersRequest)
+        body = validated(request, ChangeMembersRequest)
         answer = await self._caller.call(
             Call("POST", f"{_MEMBERS}/add", {"id": id_or_slug}, body=body)
         )
@@ -110,7 +110,7 @@ class WorkspacesService:
             MembersRemoved,
         )
 
-        body = checked(request, ChangeMembersRequest)
+        body = validated(request, ChangeMembersRequest)
         answer = await self._caller.call(
             Call("POST", f"{_MEMBERS}/remove", {"id": id_or_slug}, body=body)
         )
@@ -129,7 +129,7 @@ class WorkspacesService:
 
     async def put_budget(self, id_or_slug: str, interval: str, request: PutBudgetRequest) -> Budget:
         """Set the budget of one interval, whether there was one or not."""
-        body = checked(request, PutBudgetRequest)
+        body = validated(request, PutBudgetRequest)
         call = Call("PUT", _BUDGET, _budget(id_or_slug, interval), body=body)
         return read_one(await self._caller.call(call), Budget)
 

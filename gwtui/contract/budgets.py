@@ -74,7 +74,7 @@ class BudgetConflict:
 
 
 def budget_conflicts(limits: Mapping[str, Decimal | None]) -> Iterator[BudgetConflict]:
-    """Every two neighbours of a set of budgets that cannot stand together."""
+    """Every two neighbouring intervals whose budgets conflict."""
     present = [
         (name, limit) for name in BUDGET_INTERVALS if (limit := limits.get(name)) is not None
     ]
@@ -84,7 +84,7 @@ def budget_conflicts(limits: Mapping[str, Decimal | None]) -> Iterator[BudgetCon
 
 
 def budget_conflict(limits: Mapping[str, Decimal | None]) -> str | None:
-    """Why a set of budgets cannot stand: each must be smaller than every longer one. Else None."""
+    """Why budgets conflict: each must be smaller than every longer one. None when they do not."""
     for found in budget_conflicts(limits):
         return (
             f"the {found.shorter} budget ({found.shorter_limit.normalize():f} USD) must be less "

@@ -1,6 +1,6 @@
-"""What POST /chat/completions takes: inference contract section 2.
+"""The request of POST /chat/completions: inference contract section 2.
 
-The answers are in completion.py, the provider object in routing.py.
+The answer is in completion.py, the provider object in routing.py.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ class ReasoningRequest(RequestModel):
 
 
 class DebugRequest(RequestModel):
-    """What a stream tells besides the answer."""
+    """What a stream sends besides the answer, for debugging."""
 
     echo_upstream_body: bool | None = Field(
         None, description="begin with the request as the provider gets it; streams only"

@@ -1,4 +1,4 @@
-"""What POST /chat/completions answers, whole and piece by piece: inference contract section 4."""
+"""The answer of POST /chat/completions, whole and piece by piece: inference contract section 4."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The key that asks, and the budgets that bind it: extended contract section 1."""
+"""The key of the connection, and the budgets that bind it: extended contract section 1."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The error body and the messages that the contract documents: "Errors", extended section 0.
 
-What a refusal of a request to a model tells besides: inference contract section 5.
+The metadata in a refusal of a request to a model: inference contract section 5.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class PriorError(ResponseModel):
 
 
 class ErrorMetadata(ResponseModel):
-    """What a refusal of a request to a model may tell: inference contract section 5.
+    """The metadata in a refusal of a request to a model: inference contract section 5.
 
     Every field may be absent. Read it with ``ErrorMetadata.model_validate(error.metadata)``.
     """

@@ -1,4 +1,4 @@
-"""Settings of the organization: extended contract section 4."""
+"""The organization: its settings, its members and those of workspaces: extended section 4."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def field_rules(model: type[RequestModel]) -> Mapping[str, FieldRules]:
 
 @cache
 def part_rules(model: type[RequestModel]) -> Mapping[str, FieldRules]:
-    """The rules of what stands inside an object of a request, by names such as "external.user".
+    """The rules of the fields of an object inside a request, by names such as "external.user".
 
     Where the object may be missing, so may each part.
     """

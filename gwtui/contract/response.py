@@ -73,6 +73,11 @@ class ResponseModel(BaseModel):
         """The object as the gateway sent it, unknown fields included; a copy of it."""
         return dict(zip(self._raw_names, self._raw_values, strict=True))
 
+    def sent_null(self, name: str) -> bool:
+        """Whether the gateway sent null for a field, as opposed to leaving it out."""
+        names = self._raw_names
+        return name in names and self._raw_values[names.index(name)] is None
+
     def came_as(self, data: Mapping[str, Any]) -> bool:
         """Whether it is what was made of just this object."""
         values = tuple(data.values())

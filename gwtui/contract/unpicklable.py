@@ -1,6 +1,6 @@
-"""What holds a secret is not turned into bytes by chance.
+"""``Unpicklable``: the base of classes that hold a secret, which must not become bytes by chance.
 
-By itself, so that a token can be found before pydantic is loaded.
+A module of its own, so that a token can be read before pydantic is loaded.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.resource import Cell, DetailRow, Tone
 from gwtui.domain import money, times
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.safe_text import safe_line, safe_text
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def in_percent(part: Decimal | None) -> Decimal | None:
 
 def is_null(model: ResponseModel, name: str) -> bool:
     """Whether the gateway itself sent null, as opposed to leaving the field out."""
-    return name in model.raw and model.raw[name] is None
+    return model.sent_null(name)
 
 
 def milliseconds(value: Decimal | None) -> Cell:

@@ -16,7 +16,7 @@ from gwtui.client.paging import Listing
 from gwtui.crud import cells
 from gwtui.crud.columns import text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, Section
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT, same
 from gwtui.domain.times import age, utc
 from gwtui.local.audit import AuditedChange, one_line

@@ -8,7 +8,7 @@ from io import StringIO
 from typing import Any, Literal, TypeVar
 
 from gwtui.crud.resource import Column, ResourceSpec
-from gwtui.domain.cells import UNKNOWN, SortValue
+from gwtui.domain.cell_values import UNKNOWN, SortValue
 from gwtui.domain.serialize import exact_json, exact_text, masked, write_csv
 
 T = TypeVar("T")

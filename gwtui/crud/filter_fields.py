@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from gwtui.crud.resource import Column, Facets, ResourceSpec
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.filter_completion import FilterField, Suggestions, suggestions
 
 _ROWS = 1_000

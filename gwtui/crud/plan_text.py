@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.plan import Change
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.serialize import plain_json

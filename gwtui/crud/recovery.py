@@ -28,7 +28,7 @@ from gwtui.crud.evidence import (
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan_text import count
 from gwtui.crud.writes import Writes
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.journal import OpenIntent

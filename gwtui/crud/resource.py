@@ -9,7 +9,7 @@ from datetime import datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from gwtui.domain import cells
+from gwtui.domain import cell_values
 from gwtui.records import dataclass
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
@@ -26,12 +26,12 @@ _NAMES = frozenset({"name", "slug", "mail", "label", "tag"})
 """Columns that hold what people call a row besides."""
 _NO_NAME = re.compile(r"[\W_]+")
 
-_TELLING = 3
-"""Columns that tell rows of one name apart."""
+_MOST_COMPARED = 3
+"""Columns whose values may tell rows of one name apart, at most."""
 
-Tone = cells.Tone
-SortValue = cells.SortValue
-ValueKind = cells.ValueKind
+Tone = cell_values.Tone
+SortValue = cell_values.SortValue
+ValueKind = cell_values.ValueKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ class ResourceSpec(Generic[T]):
             (column.title, [column.cell(row, now).text for row in rows])
             for column in sorted(self.columns, key=lambda column: column.priority)
         ]
-        telling = [(title, cells) for title, cells in texts if len(set(cells)) > 1][:_TELLING]
+        telling = [(title, cells) for title, cells in texts if len(set(cells)) > 1][:_MOST_COMPARED]
         return [
             " · ".join(f"{title.lower()} {cells[place]}" for title, cells in telling)
             for place in range(len(rows))
@@ -271,5 +271,5 @@ class RowFields(dict[str, Callable[[], "SortValue"]], Generic[T]):
 
 def row_text(cells: Sequence[Callable[[T, datetime], Cell]], item: T, now: datetime) -> str:
     """The casefolded text of every cell of a row."""
-    # A separator that no query can contain keeps words from matching across cells.
+    # A separator that no query can contain keeps words from matching across cell_values.
     return "\n".join([cell(item, now).text for cell in cells]).casefold()

@@ -28,7 +28,7 @@ from gwtui.crud.bulk import (
     left_out_lines,
 )
 from gwtui.crud.plan import Plan, Undo, UndoPlanner, bundle, bundle_alike
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT, ThreeWayField, three_way
 from gwtui.domain.safe_text import safe_line
 from gwtui.records import dataclass

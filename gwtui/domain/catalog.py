@@ -14,7 +14,7 @@ EndpointKey = tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Offers:
+class ModelWithEndpoints:
     """A model of the catalog and its endpoints; None when those could not be read."""
 
     model: Model
@@ -31,7 +31,7 @@ class CatalogView:
     tell.
     """
 
-    offers: tuple[Offers, ...]
+    offers: tuple[ModelWithEndpoints, ...]
     provider_slugs: Mapping[str, str]
     zdr: frozenset[EndpointKey] | None = None
     training: frozenset[EndpointKey] | None = None

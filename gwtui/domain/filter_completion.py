@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from gwtui.domain.cells import ValueKind
+from gwtui.domain.cell_values import ValueKind
 from gwtui.domain.filter_terms import DAYS, EQUALITY, NOTHING, PATTERN
 
 MOST = 40

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from gwtui.domain.cells import UNKNOWN, SortValue, ValueKind
+from gwtui.domain.cell_values import UNKNOWN, SortValue, ValueKind
 from gwtui.domain.linear_regex import LinearRegex, PatternError
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import parse_duration, parse_moment

@@ -25,25 +25,11 @@ are those of ``gwtui.domain.linear_regex``: none takes long.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from bisect import bisect_left
+from dataclasses import dataclass, field
 
-from gwtui.domain.cells import ValueKind
-from gwtui.domain.clock import SYSTEM_CLOCK
-from gwtui.domain.filter_groups import GroupPlaces, group_places
-from gwtui.domain.filter_terms import (
-    DAYS,
-    NO,
-    NOTHING,
-    PATTERN,
-    YES,
-    Fields,
-    Term,
-    field_named,
-    make_term,
-    occurrences,
-)
+from gwtui.domain.filter_query import All, AnyCell, Group, Query
+from gwtui.domain.filter_terms import DAYS, NO, NOTHING, PATTERN, YES, Term, make_term
 from gwtui.domain.linear_regex import LinearRegex, PatternError
 from gwtui.domain.safe_text import safe_line
 
@@ -66,192 +52,18 @@ _APART = re.compile(
 _SPACE = re.compile(r"\s*")
 _SHOWN = 40
 _OR = "or"
-
-
-@dataclass(frozen=True, slots=True)
-class AnyCell:
-    """A pattern that is searched in every cell."""
-
-    pattern: LinearRegex
-    negated: bool
-
-    def holds(self, haystack: str) -> bool:
-        """Whether the row is meant."""
-        found = any(self.pattern.found_in(cell) for cell in haystack.split("\n"))
-        return found != self.negated
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Alternatives of which one must hold."""
-
-    alternatives: tuple[All, ...]
-    negated: bool
-
-    def holds(self, fields: Fields, haystack: str, now: datetime) -> bool:
-        """Whether the row is meant."""
-        for one in self.alternatives:
-            if one.holds(fields, haystack, now):
-                return not self.negated
-        return self.negated
-
-
-@dataclass(frozen=True, slots=True)
-class All:
-    """Conditions that must hold together."""
-
-    words: tuple[str, ...] = ()
-    excluded: tuple[str, ...] = ()
-    terms: tuple[Term, ...] = ()
-    patterns: tuple[AnyCell, ...] = ()
-    groups: tuple[Group, ...] = ()
-
-    @property
-    def empty(self) -> bool:
-        """Whether every row is meant."""
-        return not (self.words or self.excluded or self.terms or self.patterns or self.groups)
-
-    def holds(self, fields: Fields, haystack: str, now: datetime) -> bool:
-        """Whether the row is meant."""
-        for word in self.words:
-            if word not in haystack:
-                return False
-        for word in self.excluded:
-            if word in haystack:
-                return False
-        for term in self.terms:
-            if not term.holds(fields, haystack, now):
-                return False
-        if not (self.patterns or self.groups):
-            return True
-        return all(pattern.holds(haystack) for pattern in self.patterns) and all(
-            group.holds(fields, haystack, now) for group in self.groups
-        )
-
-    def inner(self) -> Iterator[All]:
-        """Itself and, recursively, every alternative of its groups."""
-        yield self
-        for group in self.groups:
-            for one in group.alternatives:
-                yield from one.inner()
-
-    def not_negated(self) -> Iterator[All]:
-        """As ``inner``, without the alternatives of negated groups."""
-        yield self
-        for group in self.groups:
-            for one in group.alternatives if not group.negated else ():
-                yield from one.not_negated()
-
-    def named(self, headings: Mapping[str, str]) -> All:
-        """The same, with the names of columns instead of their headings."""
-        terms = tuple(
-            replace(term, name=field_named(headings, term.name) or term.name) for term in self.terms
-        )
-        groups = tuple(
-            replace(group, alternatives=tuple(one.named(headings) for one in group.alternatives))
-            for group in self.groups
-        )
-        return replace(self, terms=terms, groups=groups)
-
-    def fit(self, kinds: Mapping[str, ValueKind], refused: list[tuple[str, bool]]) -> All:
-        """A copy without what can never hold; that goes to ``refused``, a group as a whole."""
-        terms: list[Term] = []
-        for term in self.terms:
-            kind = field_named(kinds, term.name)
-            if refusal := "" if kind is None else term.refusal(kind):
-                refused.append((refusal, term.ends_text))
-            else:
-                terms.append(term)
-        groups: list[Group] = []
-        for group in self.groups:
-            before = len(refused)
-            for one in group.alternatives:
-                one.fit(kinds, refused)
-            if len(refused) == before:
-                groups.append(group)
-        return replace(self, terms=tuple(terms), groups=tuple(groups))
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """A parsed filter. ``error`` says what is not finished or not understood, "" when all is."""
-
-    text: str
-    error: str = ""
-    unfinished: bool = False
-    """Whether the error is about the end of the text, which may still be being typed."""
-    open: bool = False
-    """Whether it is about a group that only lacks its end: the rows can be narrowed by it."""
-    note: str = ""
-    """What is understood, but perhaps not as it was meant."""
-    root: All = field(default_factory=All)
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """What must be somewhere in the row, casefolded, outside of groups."""
-        return self.root.words
-
-    @property
-    def excluded(self) -> tuple[str, ...]:
-        """What must not be in the row, casefolded, outside of groups."""
-        return self.root.excluded
-
-    @property
-    def terms(self) -> tuple[Term, ...]:
-        """The conditions on columns, outside of groups."""
-        return self.root.terms
-
-    @property
-    def empty(self) -> bool:
-        """Whether every row matches."""
-        return self.root.empty
-
-    def matches(self, fields: Fields, haystack: str, now: datetime | None = None) -> bool:
-        """Whether a row is shown. ``haystack`` is the row's whole text, casefolded.
-
-        ``now`` is what ages are measured from, the system's clock when not given. Never raises.
-        """
-        return self.root.holds(fields, haystack, now or SYSTEM_CLOCK.now())
-
-    def reads_text(self, names: Iterable[str]) -> bool:
-        """Whether the text of a row decides, where these are its columns."""
-        searched = any(one.words or one.excluded or one.patterns for one in self.root.inner())
-        return searched or bool(self.unknown_columns(names))
-
-    def names_any(self, names: Iterable[str]) -> bool:
-        """Whether there is a condition on one of these columns."""
-        known = dict.fromkeys(names, True)
-        terms = (term for one in self.root.inner() for term in one.terms)
-        return any(field_named(known, term.name) for term in terms)
-
-    def unknown_columns(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Names in the query that are no column: they are searched as plain text."""
-        known = dict.fromkeys(names, True)
-        terms = (term for one in self.root.inner() for term in one.terms)
-        return tuple(term.name for term in terms if field_named(known, term.name) is None)
-
-    def checked(
-        self, kinds: Mapping[str, ValueKind], headings: Mapping[str, str] | None = None
-    ) -> Query:
-        """The query for these columns: with an ``error`` where a condition can never hold.
-
-        ``kinds`` tells what the values of each column are, ``headings`` the column of each heading.
-        What is refused is left out of it; an error that is there already stays, unless it may be
-        about what is still being typed.
-        """
-        root = self.root.named(headings) if headings else self.root
-        refused: list[tuple[str, bool]] = []
-        fit = root.fit(kinds, refused)
-        if not refused:
-            return self if root is self.root else replace(self, root=root)
-        wrong = bool(self.error) and not self.unfinished
-        error, unfinished = (self.error, False) if wrong else refused[0]
-        return replace(self, error=error, unfinished=unfinished, open=False, root=fit)
+DEEPEST = 10
+"""Parentheses within parentheses that may be groups."""
+_MISSING = "an alternative is missing behind or"
+_UNCLOSED = "a group has no end: )"
+_LEAD = re.compile(r'(?P<no>-?)(?:(?P<name>[^\W\d][\w.-]*)(?:>=|<=|!=|[:=<>~])\s*)?(?P<quote>"?)')
+_OR_WORD = re.compile(r"or(?=\s|$)", re.IGNORECASE)
+_NOWHERE = 2**31 - 1
 
 
 def parse(text: str) -> Query:
     """Read a filter. Never raises: what is wrong is in ``error``, the rest of it works."""
-    reader = _Reader(text, group_places(text))
+    reader = _Reader(text, _group_offsets(text))
     root = reader.all_until_end()
     return Query(text, reader.error, reader.unfinished, reader.open, reader.note, root)
 
@@ -280,13 +92,13 @@ class _Parts:
 class _Reader:
     """Reads parts from left to right; where groups begin and end is known already."""
 
-    def __init__(self, text: str, places: GroupPlaces) -> None:
+    def __init__(self, text: str, groups: _GroupOffsets) -> None:
         self._text = text
-        self._places = places
+        self._groups = groups
         self._at = 0
-        self.error = places.error
-        self.unfinished = self.open = places.unfinished
-        self.note = places.note
+        self.error = groups.error
+        self.unfinished = self.open = groups.unfinished
+        self.note = groups.note
 
     def all_until_end(self) -> All:
         """Read everything that is left."""
@@ -302,7 +114,7 @@ class _Reader:
 
     def _read_part(self, parts: _Parts, at: int) -> None:
         minus = self._text.startswith("-", at)
-        if at + minus in self._places.begins:
+        if at + minus in self._groups.begins:
             self._at = at + minus + 1
             parts.groups.append(Group(self._alternatives(), minus))
         else:
@@ -312,8 +124,8 @@ class _Reader:
         """Read the alternatives of a group, up to behind its end."""
         found: list[All] = []
         parts = _Parts()
-        while (at := self._next()) < len(self._text) and at not in self._places.ends:
-            if at in self._places.ors:
+        while (at := self._next()) < len(self._text) and at not in self._groups.ends:
+            if at in self._groups.ors:
                 found.append(parts.made())
                 parts = _Parts()
                 self._at = at + len(_OR)
@@ -325,7 +137,7 @@ class _Reader:
         return tuple(one for one in found if not one.empty) or (All(),)
 
     def _read_condition(self, parts: _Parts, at: int) -> None:
-        end = self._places.end_after(at)
+        end = self._groups.end_after(at)
         match = _APART.match(self._text, at, end) or _TOKEN.match(self._text, at, end)
         if match is None or match.end() == at:
             self._at = at + 1
@@ -366,52 +178,149 @@ class _Reader:
             self.error, self.unfinished, self.open = error, unfinished, False
 
 
-Spans = tuple[tuple[int, int], ...]
-"""Begin and end of each match in a text, in order, none touching the next."""
+@dataclass(frozen=True, slots=True)
+class _GroupOffsets:
+    """Offsets of the parentheses of groups, and of each ``or`` between their alternatives.
+
+    ``error`` says what is wrong with them, ``note`` what may not be meant so.
+    """
+
+    begins: frozenset[int]
+    ends: frozenset[int]
+    ors: frozenset[int]
+    error: str
+    unfinished: bool
+    note: str
+    _sorted_ends: tuple[int, ...]
+
+    def end_after(self, at: int) -> int:
+        """Where the text of a part that begins there must end: at the next group's end."""
+        place = bisect_left(self._sorted_ends, at)
+        return self._sorted_ends[place] if place < len(self._sorted_ends) else _NOWHERE
 
 
-class Highlights:
-    """Which parts of a shown cell match a query; ``names`` are the columns of the list."""
+@dataclass(slots=True)
+class _OpenGroup:
+    """A parenthesis that may begin a group; ``ors`` are those directly in it."""
 
-    def __init__(self, query: Query, names: Iterable[str]) -> None:
-        known = dict.fromkeys(names, True)
-        self._words: list[str] = []
-        self._patterns: list[LinearRegex] = []
-        self._terms: dict[str, list[Term]] = {}
-        for part in query.root.not_negated():
-            self._words += part.words
-            self._patterns += (one.pattern for one in part.patterns if not one.negated)
-            for term in part.terms:
-                self._add(term, is_column=field_named(known, term.name) is not None)
-
-    def _add(self, term: Term, *, is_column: bool) -> None:
-        if is_column:
-            self._terms.setdefault(term.name.replace("-", "_"), []).append(term)
-        elif not term.negated:
-            self._words += term.words
-
-    def found_in(self, column: str, text: str) -> Spans:
-        """The spans of ``text``, as a column shows it, that match the query."""
-        folded = text.casefold()
-        if len(folded) != len(text):  # its offsets would not be those of the text
-            return ()
-        spans: list[tuple[int, int]] = []
-        for word in self._words:
-            spans += occurrences(word, folded)
-        for pattern in self._patterns:
-            span = pattern.span_in(folded)
-            spans += () if span is None else (span,)
-        for term in self._terms.get(column.replace("-", "_"), ()):
-            spans += term.spans(folded)
-        return _joined(spans)
+    begin: int
+    ors: list[int] = field(default_factory=list)
+    filled: bool = False
+    """Whether the present alternative has a part."""
 
 
-def _joined(spans: list[tuple[int, int]]) -> Spans:
-    """Spans in order, those that touch or overlap as one."""
-    joined: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if joined and start <= joined[-1][1]:
-            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+class _GroupScanner:
+    """Finds the groups of a filter: parentheses with an ``or`` directly between them.
+
+    Every other parenthesis is text, as in the name ``Llama (free)``, and so is every other ``or``.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.stack: list[_OpenGroup] = []
+        self.groups: list[_OpenGroup] = []
+        self.ends: list[int] = []
+        self.error = self.note = ""
+        self._too_deep = False
+        self._filled = False
+        """Whether a part stands before, outside of every parenthesis."""
+
+    def run(self) -> None:
+        """Look at every part once."""
+        at = 0
+        while (at := _past_space(self.text, at)) < len(self.text):
+            at = self._part(at)
+        self.groups += (one for one in self.stack if one.ors)
+        if self._too_deep and self.groups:
+            self.error = f"at most {DEEPEST} parentheses within each other"
+
+    @property
+    def unclosed(self) -> bool:
+        """Whether a group lacks its end."""
+        return any(one.ors for one in self.stack)
+
+    def _part(self, at: int) -> int:
+        """Where the next part can begin."""
+        text = self.text
+        lead = _LEAD.match(text, at)
+        begin = at + text.startswith("-", at)
+        if text.startswith("(", begin):
+            if len(self.stack) < DEEPEST:
+                self._fill()
+                self.stack.append(_OpenGroup(begin))
+                return begin + 1
+            self._too_deep = True
+        if text[at] == ")" and self.stack:
+            self._close(at)
+            return at + 1
+        if _OR_WORD.match(text, at) and self._or(at):
+            return at + len("or")
+        self._fill()
+        if lead is not None and lead["quote"]:
+            closing = text.find('"', lead.end())
+            return len(text) if closing < 0 else closing + 1
+        return self._bare(at)
+
+    def _bare(self, at: int) -> int:
+        """Behind a part without quotes; a parenthesis of its own belongs to it."""
+        text, own = self.text, 0
+        while at < len(text) and not text[at].isspace():
+            if text[at] == "\\" and text[at + 1 : at + 2] in ("(", ")"):
+                at += 1
+            elif text[at] == "(":
+                own += 1
+            elif text[at] == ")" and own:
+                own -= 1
+            elif text[at] == ")" and self.stack:
+                return at
+            at += 1
+        return min(at, len(text))
+
+    def _close(self, at: int) -> None:
+        group = self.stack.pop()
+        if not group.ors:
+            return
+        self.groups.append(group)
+        self.ends.append(at)
+        if not group.filled:
+            self.error = self.error or _MISSING
+
+    def _or(self, at: int) -> bool:
+        """Whether a word ``or`` separates alternatives here."""
+        if self.stack and self.stack[-1].filled:
+            self.stack[-1].ors.append(at)
+            self.stack[-1].filled = False
+            return True
+        if self.stack and self.stack[-1].ors:
+            self.error = self.error or _MISSING
+        more = self.text[at + len("or") :].strip()
+        if not self.stack and self._filled and more:
+            self.note = "or is searched as text: alternatives stand in ( )"
+        return False
+
+    def _fill(self) -> None:
+        if self.stack:
+            self.stack[-1].filled = True
         else:
-            joined.append((start, end))
-    return tuple(joined)
+            self._filled = True
+
+
+def _group_offsets(text: str) -> _GroupOffsets:
+    """The groups of a filter, found in one pass."""
+    scan = _GroupScanner(text)
+    scan.run()
+    unfinished = not scan.error and scan.unclosed
+    return _GroupOffsets(
+        begins=frozenset(group.begin for group in scan.groups),
+        ends=frozenset(scan.ends),
+        ors=frozenset(place for group in scan.groups for place in group.ors),
+        error=_UNCLOSED if unfinished else scan.error,
+        unfinished=unfinished,
+        note=scan.note,
+        _sorted_ends=tuple(sorted(scan.ends)),
+    )
+
+
+def _past_space(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    return at if match is None else match.end()

@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from gwtui.contract.keys import ApiKey, is_expired, limit_used_share
-from gwtui.contract.response import ResponseModel
 from gwtui.domain.finding_thresholds import FindingThresholds
 from gwtui.domain.findings import (
     AccountFacts,
@@ -27,10 +26,6 @@ from gwtui.domain.times import relative, utc
 _NAME = 60
 _DAY = timedelta(days=1)
 _HUNDRED = Decimal(100)
-
-
-def _sent_null(model: ResponseModel, name: str) -> bool:
-    return name in model.raw and model.raw[name] is None
 
 
 def _called(key: ApiKey) -> str:
@@ -56,7 +51,7 @@ def _no_limit(
     facts: AccountFacts, _thresholds: FindingThresholds, now: datetime
 ) -> Iterator[FindingDraft]:
     for key, _, subject in _keys_in_use(facts, now):
-        if _sent_null(key, "limit"):
+        if key.sent_null("limit"):
             yield FindingDraft(subject, "It can spend without a limit.")
         elif key.limit is None:
             yield FindingDraft(subject, known=False)
@@ -68,7 +63,7 @@ def _near_limit(
     for key, _, subject in _keys_in_use(facts, now):
         share = limit_used_share(key.limit, key.limit_remaining)
         if share is None:
-            if not _sent_null(key, "limit"):
+            if not key.sent_null("limit"):
                 yield FindingDraft(subject, known=False)
             continue
         if share >= 1:
@@ -88,7 +83,7 @@ def _unused(
             if key.last_used_at <= since:
                 yield FindingDraft(subject, f"Its last request was {_day(key.last_used_at, now)}.")
             continue
-        if not (_sent_null(key, "last_used_at") or _spent_nothing(key)):
+        if not (key.sent_null("last_used_at") or _spent_nothing(key)):
             # Without the moment of the last request a key that was ever used may be in use.
             yield FindingDraft(subject, known=False)
         elif key.created_at is None:
@@ -110,7 +105,7 @@ def _expiring(
 ) -> Iterator[FindingDraft]:
     for key, _, subject in _keys_in_use(facts, now):
         if key.expires_at is None:
-            if not _sent_null(key, "expires_at"):
+            if not key.sent_null("expires_at"):
                 yield FindingDraft(subject, known=False)
             continue
         left = key.expires_at - now
@@ -127,7 +122,7 @@ def _owner_left(
     for key, _, subject in _keys_in_use(facts, now):
         owner = key.creator_user_id
         if owner is None:
-            if not _sent_null(key, "creator_user_id"):
+            if not key.sent_null("creator_user_id"):
                 yield FindingDraft(subject, known=False)
         elif owner not in facts.people:
             who = safe_line(owner, _NAME)

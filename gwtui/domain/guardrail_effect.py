@@ -15,12 +15,12 @@ from gwtui.contract.models import Endpoint, Model
 from gwtui.contract.workspaces import slug_of
 from gwtui.domain.catalog import (
     CatalogView,
-    Offers,
+    ModelWithEndpoints,
     endpoint_key,
     is_healthy,
     provider_slug,
 )
-from gwtui.domain.cells import Tone
+from gwtui.domain.cell_values import Tone
 from gwtui.records import dataclass
 
 Reason = Literal[
@@ -39,7 +39,7 @@ _LISTS = ("allowed_models", "ignored_models", "allowed_providers", "ignored_prov
 
 
 @dataclass(frozen=True, slots=True)
-class Restrictions:
+class GuardrailRestrictions:
     """What one guardrail says about routing; None is no restriction.
 
     ``zdr`` names the switches that are on. One that is off or inherits asks for nothing by itself.
@@ -57,7 +57,7 @@ class Restrictions:
     unreadable: frozenset[str] = frozenset()
 
 
-def restrictions_of(source: Guardrail | Mapping[str, Any]) -> Restrictions:
+def restrictions_of(source: Guardrail | Mapping[str, Any]) -> GuardrailRestrictions:
     """The restrictions of a guardrail, or of the values of its form."""
     values = {
         name: source.get(name) if isinstance(source, Mapping) else getattr(source, name, None)
@@ -68,7 +68,7 @@ def restrictions_of(source: Guardrail | Mapping[str, Any]) -> Restrictions:
         entries = values[name]
         return None if entries is None else frozenset(entries)
 
-    return Restrictions(
+    return GuardrailRestrictions(
         allowed_models=allowed("allowed_models"),
         allowed_providers=allowed("allowed_providers"),
         ignored_models=frozenset(values["ignored_models"] or ()),
@@ -86,7 +86,7 @@ def _unreadable(source: Guardrail | Mapping[str, Any]) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Blocked:
+class BlockedEndpoint:
     """An endpoint that does not remain, and every reason for it."""
 
     endpoint: Endpoint
@@ -103,7 +103,7 @@ class ModelEffect:
 
     model: Model
     remaining: tuple[Endpoint, ...]
-    blocked: tuple[Blocked, ...]
+    blocked: tuple[BlockedEndpoint, ...]
     known: bool = True
     unreadable: tuple[str, ...] = ()
 
@@ -173,16 +173,16 @@ class EffectVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class GuardrailEffect:
     """What guardrails leave of the catalog.
 
-    ``strangers`` are the entries, by field, that name nothing in the catalog. ``zdr_unknown`` says
+    ``unmatched`` are the entries, by field, that name nothing in the catalog. ``zdr_unknown`` says
     that zero data retention is asked for but could not be applied. ``unreadable`` are the rules
     without which nobody knows what remains.
     """
 
     models: tuple[ModelEffect, ...]
-    strangers: tuple[tuple[str, str], ...] = ()
+    unmatched: tuple[tuple[str, str], ...] = ()
     zdr_unknown: bool = False
     unreadable: tuple[str, ...] = ()
 
@@ -216,7 +216,7 @@ def _not_read(fields: Iterable[str]) -> str:
     return f"{', '.join(fields)} could not be read"
 
 
-def _all_unreadable(guardrails: Iterable[Restrictions]) -> tuple[str, ...]:
+def _all_unreadable(guardrails: Iterable[GuardrailRestrictions]) -> tuple[str, ...]:
     return tuple(sorted(frozenset().union(*(each.unreadable for each in guardrails))))
 
 
@@ -231,7 +231,10 @@ def zdr_switch(model_id: str | None, dialect: Dialect) -> str:
 
 
 def effect_on_model(
-    offers: Offers, guardrails: Sequence[Restrictions], view: CatalogView, dialect: Dialect
+    offers: ModelWithEndpoints,
+    guardrails: Sequence[GuardrailRestrictions],
+    view: CatalogView,
+    dialect: Dialect,
 ) -> ModelEffect:
     """What guardrails leave of one model."""
     model = offers.model
@@ -243,7 +246,7 @@ def effect_on_model(
     switch = zdr_switch(model.id, dialect)
     retained = view.zdr is not None and any(switch in each.zdr for each in guardrails)
     remaining: list[Endpoint] = []
-    blocked: list[Blocked] = []
+    blocked: list[BlockedEndpoint] = []
     for endpoint in offers.endpoints:
         reasons = set(of_model)
         for guardrail in guardrails:
@@ -251,7 +254,7 @@ def effect_on_model(
         if retained and view.zdr is not None and endpoint_key(endpoint) not in view.zdr:
             reasons.add("no zero data retention")
         if reasons:
-            blocked.append(Blocked(endpoint, tuple(sorted(reasons))))
+            blocked.append(BlockedEndpoint(endpoint, tuple(sorted(reasons))))
         else:
             remaining.append(endpoint)
     unreadable = _all_unreadable(guardrails)
@@ -259,18 +262,20 @@ def effect_on_model(
 
 
 def effect_on_catalog(
-    view: CatalogView, guardrails: Sequence[Restrictions], dialect: Dialect
-) -> Effect:
+    view: CatalogView, guardrails: Sequence[GuardrailRestrictions], dialect: Dialect
+) -> GuardrailEffect:
     """What guardrails leave of the whole catalog, in the catalog's order."""
-    return Effect(
+    return GuardrailEffect(
         tuple(effect_on_model(offers, guardrails, view, dialect) for offers in view.offers),
-        strangers=tuple(dict.fromkeys(_strangers(view, guardrails))),
+        unmatched=tuple(dict.fromkeys(_unmatched(view, guardrails))),
         zdr_unknown=view.zdr is None and any(guardrail.zdr for guardrail in guardrails),
         unreadable=_all_unreadable(guardrails),
     )
 
 
-def _model_reasons(model: Model, guardrail: Restrictions, view: CatalogView) -> frozenset[Reason]:
+def _model_reasons(
+    model: Model, guardrail: GuardrailRestrictions, view: CatalogView
+) -> frozenset[Reason]:
     reasons: set[Reason] = set()
     if guardrail.allowed_models is not None and not _names(model, guardrail.allowed_models, view):
         reasons.add("model not allowed")
@@ -286,7 +291,7 @@ def _names(model: Model, entries: Iterable[str], view: CatalogView) -> bool:
 
 
 def _provider_reasons(
-    endpoint: Endpoint, guardrail: Restrictions, slugs: Mapping[str, str]
+    endpoint: Endpoint, guardrail: GuardrailRestrictions, slugs: Mapping[str, str]
 ) -> frozenset[Reason]:
     """An entry is a provider's slug, or the tag of one of its variants."""
     own = {provider_slug(endpoint, slugs), endpoint.tag}
@@ -299,7 +304,9 @@ def _provider_reasons(
     return frozenset(reasons)
 
 
-def _strangers(view: CatalogView, guardrails: Sequence[Restrictions]) -> Iterable[tuple[str, str]]:
+def _unmatched(
+    view: CatalogView, guardrails: Sequence[GuardrailRestrictions]
+) -> Iterable[tuple[str, str]]:
     for guardrail in guardrails:
         for field in _LISTS:
             known = view.known_models if field.endswith("models") else view.known_providers

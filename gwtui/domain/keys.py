@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.keys import ApiKey, is_expired, limit_used_share
-from gwtui.domain.cells import Tone
+from gwtui.domain.cell_values import Tone
 from gwtui.domain.money import percent, usd
 from gwtui.domain.times import relative, utc
 from gwtui.records import dataclass

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 
 MILLION = Decimal(1_000_000)
 SIGNIFICANT_DIGITS = 3

@@ -13,7 +13,7 @@ from decimal import Context, Decimal
 from gwtui.contract.chat import ChatRequest, Message
 from gwtui.contract.models import Endpoint
 from gwtui.contract.routing import ProviderPreferences
-from gwtui.domain.request_cost import most_it_may_cost, prompt_tokens_at_most
+from gwtui.domain.request_cost import max_prompt_tokens, max_request_cost
 
 PROBE_PROMPT = "Reply with the word OK."
 PROBE_TOKENS = 5
@@ -49,26 +49,26 @@ class ProbeTarget:
 
     def most(self, moment: datetime) -> Decimal | None:
         """The most that one probe costs at a moment; None when a price is not known."""
-        prompt = prompt_tokens_at_most(self.request())
+        prompt = max_prompt_tokens(self.request())
         if self.endpoint.pricing is None or prompt is None:
             return None
-        return most_it_may_cost(self.endpoint.pricing, prompt, PROBE_TOKENS, moment).cost
+        return max_request_cost(self.endpoint.pricing, prompt, PROBE_TOKENS, moment).cost
 
 
-def probes_a_day(every: timedelta) -> int:
+def max_probes_per_day(every: timedelta) -> int:
     """How many probes of one endpoint fit into a day at the most."""
     return _DAY // every + 1
 
 
-def most_a_day(mosts: Iterable[Decimal], every: timedelta) -> Decimal:
+def max_daily_cost(mosts: Iterable[Decimal], every: timedelta) -> Decimal:
     """What probes cost a day at the most, by what one of each endpoint costs at the most."""
     total = Decimal(0)
     for most in mosts:
         total = _EXACT.add(total, most)
-    return _EXACT.multiply(total, Decimal(probes_a_day(every)))
+    return _EXACT.multiply(total, Decimal(max_probes_per_day(every)))
 
 
-def wait_after(every: timedelta, chance: float) -> float:
+def delay_after(every: timedelta, chance: float) -> float:
     """Seconds from one probe of an endpoint to the next; ``chance`` is in [0, 1)."""
     return every.total_seconds() * (1 + JITTER * chance)
 

@@ -119,7 +119,7 @@ def is_charged(
     return finish_reason != "error" and bool(completion_tokens or finish_reason)
 
 
-def most_it_may_cost(
+def max_request_cost(
     pricing: Pricing,
     prompt_tokens: int,
     output_tokens: int,
@@ -153,12 +153,12 @@ def most_it_may_cost(
     return unknown or max(found, key=lambda each: each.cost or Decimal(0))
 
 
-def output_tokens_at_most(asked: int | None, endpoint: Endpoint) -> int | None:
+def max_output_tokens(asked: int | None, endpoint: Endpoint) -> int | None:
     """The longest answer: what was asked for, else the endpoint's limit, None when unknown."""
     return asked or endpoint.max_completion_tokens or endpoint.context_length
 
 
-def prompt_tokens_at_most(request: ChatRequest | EmbeddingRequest) -> int | None:
+def max_prompt_tokens(request: ChatRequest | EmbeddingRequest) -> int | None:
     """An upper bound of the prompt in any tokenizer; None when it holds more than text.
 
     No tokenizer makes more tokens of a text than it has bytes in UTF-8.

@@ -105,13 +105,15 @@ def in_order(
     return [entry for entry, _ in rows]
 
 
-def names(entry: str, endpoint: Endpoint) -> bool:
+def slug_names(entry: str, endpoint: Endpoint) -> bool:
     """Whether a slug means an endpoint: a provider's all of its endpoints, a tag exactly one."""
     return entry in {endpoint.tag, provider_slug(endpoint, {})}
 
 
 def _place(endpoint: Endpoint, order: Sequence[str]) -> int:
-    return next((place for place, entry in enumerate(order) if names(entry, endpoint)), len(order))
+    return next(
+        (place for place, entry in enumerate(order) if slug_names(entry, endpoint)), len(order)
+    )
 
 
 def _draw_first(rows: list[tuple[T, PricedEndpoint]], chance: Chance) -> None:
@@ -207,7 +209,7 @@ def pinned_to(endpoint: Endpoint, among: Iterable[Endpoint]) -> ProviderPreferen
     tag = endpoint.tag
     if not tag:
         return None
-    meant = [each for each in among if names(tag, each) and _may_serve(each, tag)]
+    meant = [each for each in among if slug_names(tag, each) and _may_serve(each, tag)]
     weights = endpoint.quantization or "unknown"
     alike = [each for each in meant if (each.quantization or "unknown") == weights]
     if len(alike) != 1:

@@ -25,10 +25,17 @@ from gwtui.contract.byok import ByokCredential
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.models import Endpoint, Model
 from gwtui.contract.routing import ProviderPreferences, SortBy
-from gwtui.domain.catalog import CatalogView, Offers, endpoint_key, provider_slug
-from gwtui.domain.guardrail_effect import Reason, Restrictions, effect_on_model
+from gwtui.domain.catalog import CatalogView, ModelWithEndpoints, endpoint_key, provider_slug
+from gwtui.domain.guardrail_effect import GuardrailRestrictions, Reason, effect_on_model
 from gwtui.domain.pricing import effective_prices
-from gwtui.domain.route_order import Chance, PricedEndpoint, in_order, names, price_of, sorted_by
+from gwtui.domain.route_order import (
+    Chance,
+    PricedEndpoint,
+    in_order,
+    price_of,
+    slug_names,
+    sorted_by,
+)
 
 RouteReason = (
     Reason
@@ -63,7 +70,7 @@ _TIERS = frozenset({"flex", "priority", "ultrafast"})
 
 
 @dataclass(frozen=True, slots=True)
-class ModelAsked:
+class RequestedModel:
     """A model as a request names it: its identifier, and the order and tier of a shortcut."""
 
     id: str
@@ -78,12 +85,12 @@ _SHORTCUTS: Mapping[str, tuple[str, str | None]] = {
 }
 
 
-def model_asked(name: str) -> ModelAsked:
+def requested_model(name: str) -> RequestedModel:
     """What a name with its suffix means; ``:free`` and the other variants are part of the name."""
     plain, colon, suffix = name.rpartition(":")
     if colon and suffix in _SHORTCUTS:
-        return ModelAsked(plain, *_SHORTCUTS[suffix])
-    return ModelAsked(name)
+        return RequestedModel(plain, *_SHORTCUTS[suffix])
+    return RequestedModel(name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,10 +176,12 @@ class Router:
 
     view: CatalogView
     dialect: Dialect
-    guardrails: Sequence[Restrictions] = ()
+    guardrails: Sequence[GuardrailRestrictions] = ()
     credentials: Sequence[ByokCredential] = ()
 
-    def route(self, models: Sequence[Offers], asked: RouteRequest, chance: Chance) -> Route:
+    def route(
+        self, models: Sequence[ModelWithEndpoints], asked: RouteRequest, chance: Chance
+    ) -> Route:
         """Where a request goes that names these models, the later ones as fallbacks."""
         left: list[tuple[Model, list[Endpoint]]] = []
         excluded: list[ExcludedEndpoint] = []
@@ -194,7 +203,7 @@ class Router:
         return Route(tuple(attempts), tuple(excluded), tuple(self._unknown(models, asked)))
 
     def _against(
-        self, offers: Offers, asked: RouteRequest
+        self, offers: ModelWithEndpoints, asked: RouteRequest
     ) -> Iterator[tuple[Endpoint, tuple[Exclusion, ...]]]:
         """Each endpoint of a model with what excludes it."""
         effect = effect_on_model(offers, self.guardrails, self.view, self.dialect)
@@ -239,7 +248,9 @@ class Router:
         ):
             yield "text may not be distilled"
 
-    def _unknown(self, models: Sequence[Offers], asked: RouteRequest) -> Iterator[RouteReason]:
+    def _unknown(
+        self, models: Sequence[ModelWithEndpoints], asked: RouteRequest
+    ) -> Iterator[RouteReason]:
         wanted, view = asked.preferences, self.view
         if view.zdr is None and (wanted.zdr or any(each.zdr for each in self.guardrails)):
             yield "no zero data retention"
@@ -337,9 +348,9 @@ def _ordered(
 def _chosen(endpoint: Endpoint, asked: RouteRequest) -> Iterator[RouteReason]:
     """What the request says about providers, weights, prices and parameters."""
     wanted = asked.preferences
-    if wanted.only is not None and not any(names(entry, endpoint) for entry in wanted.only):
+    if wanted.only is not None and not any(slug_names(entry, endpoint) for entry in wanted.only):
         yield "provider not allowed"
-    if any(names(entry, endpoint) for entry in wanted.ignore or ()):
+    if any(slug_names(entry, endpoint) for entry in wanted.ignore or ()):
         yield "provider ignored"
     if wanted.quantizations and (endpoint.quantization or "unknown") not in wanted.quantizations:
         yield "other quantization"
@@ -408,7 +419,7 @@ def _first_only(
     kept, spare = [], {}
     for attempt in attempts:
         is_meant = (
-            any(names(entry, attempt.endpoint) for entry in order)
+            any(slug_names(entry, attempt.endpoint) for entry in order)
             if order
             else id(attempt.endpoint) == first
         )

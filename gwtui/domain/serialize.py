@@ -6,7 +6,6 @@ would run as a formula.
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from gwtui.domain.safe_text import safe_text
 
 if TYPE_CHECKING:
-    from gwtui.domain.cells import SortValue
+    from gwtui.domain.cell_values import SortValue
 
 MASK = "********"
 """What stands for a text whose field looks as if it held a secret."""
@@ -92,6 +91,8 @@ def _group(
 
 def write_csv(file: TextIO, titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Rows below the titles of their columns, if there are any. Raises OSError."""
+    import csv  # noqa: PLC0415 - every command loads this module, few write CSV
+
     writer = csv.writer(file, lineterminator="\n")
     if titles:
         writer.writerow(titles)

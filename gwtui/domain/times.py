@@ -6,7 +6,7 @@ import re
 from calendar import monthrange
 from datetime import MAXYEAR, UTC, datetime, timedelta, tzinfo
 
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 
 MINUTE = 60
 HOUR = 60 * MINUTE

@@ -8,7 +8,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from gwtui.contract.models import Endpoint
-from gwtui.domain.cells import Tone
+from gwtui.domain.cell_values import Tone
 from gwtui.domain.money import percent_points
 from gwtui.records import dataclass
 

@@ -53,7 +53,7 @@ def build_app(site: Site, database: Database, ledger: Ledger) -> Starlette:
     endpoints = _Endpoints(site, database, ledger)
     return Starlette(
         routes=[Mount("", app=_Operations(endpoints))],
-        middleware=[Middleware(RequestMarks, clock=site.clock)],
+        middleware=[Middleware(StandardHeaders, clock=site.clock)],
         exception_handlers={HTTPException: endpoints.unrouted},
     )
 
@@ -260,7 +260,7 @@ def new_request_id() -> str:
     return f"req-{uuid.uuid4().hex}"
 
 
-class RequestMarks:
+class StandardHeaders:
     """Gives every answer an X-Request-Id, so that a refusal can be named in a report, and a Date.
 
     The moment is the gateway's own, which a server in front of it could not know.

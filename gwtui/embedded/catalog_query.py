@@ -10,14 +10,24 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from gwtui.contract.models import Endpoint, Model
-from gwtui.domain.catalog import CatalogView, EndpointKey, Offers, endpoint_key
+from gwtui.domain.catalog import CatalogView, EndpointKey, ModelWithEndpoints, endpoint_key
 from gwtui.domain.guardrail_effect import effect_on_model, restrictions_of
-from gwtui.embedded import simulator
 from gwtui.embedded.operations import Site
+from gwtui.embedded.simulator.catalog import build_catalog
+from gwtui.embedded.simulator.catalog_facts import (
+    is_distillable,
+    is_zero_retention,
+    may_train,
+    popularity,
+    rank_of,
+    regions_of,
+)
+from gwtui.embedded.simulator.endpoint_figures import live_figures
 from gwtui.embedded.store.guardrails import Binding
 
 if TYPE_CHECKING:
-    from gwtui.embedded.simulator import Catalog, CatalogEndpoint, CatalogModel, ModelRank
+    from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint, CatalogModel
+    from gwtui.embedded.simulator.catalog_facts import ModelRank
 
 ANY_OUTPUT = "all"
 _DAY_SECONDS = 86_400
@@ -81,7 +91,7 @@ def _offers(model: CatalogModel, query: Mapping[str, Any], now: datetime) -> boo
     return (
         (not authors or model.id.partition("/")[0] in authors)
         and (not providers or not providers.isdisjoint(map(_provider, model.endpoints)))
-        and (query.get("zdr") is None or any(map(simulator.is_zero_retention, model.endpoints)))
+        and (query.get("zdr") is None or any(map(is_zero_retention, model.endpoints)))
         and _within(model.wire["context_length"], query.get("context"), None)
         and _within(_per_million(pricing["prompt"]), query.get("min_price"), query.get("max_price"))
         and _within(
@@ -96,15 +106,15 @@ def _offers(model: CatalogModel, query: Mapping[str, Any], now: datetime) -> boo
 def _suits(model: CatalogModel, query: Mapping[str, Any]) -> bool:
     """The filters on what a model is for, how it scores and where it is served."""
     rank, region, distillable = (
-        simulator.rank_of(model),
+        rank_of(model),
         query.get("region"),
         query.get("distillable"),
     )
     category = query.get("category")
     return (
         (not category or category.casefold() in rank.categories)
-        and (distillable is None or simulator.is_distillable(model) is (distillable == "true"))
-        and (region is None or any(region in simulator.regions_of(one) for one in model.endpoints))
+        and (distillable is None or is_distillable(model) is (distillable == "true"))
+        and (region is None or any(region in regions_of(one) for one in model.endpoints))
         and all(
             _within(_index(rank, name), query.get(f"min_{name}"), query.get(f"max_{name}"))
             for name in INDICES
@@ -170,9 +180,7 @@ def _order(catalog: Catalog, order: str, now: datetime) -> tuple[_Figure, bool]:
         name, descending, best = live[order]
 
         def median(model: CatalogModel) -> float | None:
-            figures = [
-                simulator.live_figures(catalog, item.key, now)[name] for item in model.endpoints
-            ]
+            figures = [live_figures(catalog, item.key, now)[name] for item in model.endpoints]
             medians = [stats["p50"] for stats in figures if stats is not None]
             return best(medians) if medians else None
 
@@ -182,12 +190,12 @@ def _order(catalog: Catalog, order: str, now: datetime) -> tuple[_Figure, bool]:
         "pricing-low-to-high": (_price, False),
         "pricing-high-to-low": (_price, True),
         "context-high-to-low": (lambda model: model.wire["context_length"], True),
-        "most-popular": (simulator.popularity, True),
-        "top-weekly": (simulator.popularity, True),
-        "intelligence-high-to-low": (lambda model: simulator.rank_of(model).intelligence, True),
-        "coding-high-to-low": (lambda model: simulator.rank_of(model).coding, True),
-        "agentic-high-to-low": (lambda model: simulator.rank_of(model).agentic, True),
-        "design-arena-elo-high-to-low": (lambda model: simulator.rank_of(model).arena, True),
+        "most-popular": (popularity, True),
+        "top-weekly": (popularity, True),
+        "intelligence-high-to-low": (lambda model: rank_of(model).intelligence, True),
+        "coding-high-to-low": (lambda model: rank_of(model).coding, True),
+        "agentic-high-to-low": (lambda model: rank_of(model).agentic, True),
+        "design-arena-elo-high-to-low": (lambda model: rank_of(model).arena, True),
     }
     return rank[order]
 
@@ -214,7 +222,7 @@ def usable_models(site: Site, binding: Binding) -> frozenset[str]:
 @lru_cache(maxsize=4)
 def catalog_view(seed: int) -> CatalogView:
     """The catalog of a seed as rules about routing see it, without live figures."""
-    catalog = simulator.build_catalog(seed)
+    catalog = build_catalog(seed)
 
     def keys(holds: Callable[[CatalogEndpoint], bool]) -> frozenset[EndpointKey]:
         return frozenset(endpoint_key(read[item.key]) for item in items if holds(item))
@@ -227,16 +235,14 @@ def catalog_view(seed: int) -> CatalogView:
     }
     return CatalogView(
         offers=tuple(
-            Offers(
+            ModelWithEndpoints(
                 Model.model_validate(model.wire),
                 tuple(read[endpoint.key] for endpoint in model.endpoints),
             )
             for model in catalog.models
         ),
         provider_slugs={provider["name"]: provider["slug"] for provider in catalog.providers},
-        zdr=keys(simulator.is_zero_retention),
-        training=keys(simulator.may_train),
-        distillable=frozenset(
-            model.id for model in catalog.models if simulator.is_distillable(model)
-        ),
+        zdr=keys(is_zero_retention),
+        training=keys(may_train),
+        distillable=frozenset(model.id for model in catalog.models if is_distillable(model)),
     )

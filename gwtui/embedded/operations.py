@@ -2,7 +2,7 @@
 
 An operation says what it takes, who may call it and what it answers. The router, authentication,
 validation, error mapping and the OpenAPI document are all derived from the declarations, so that a
-new resource is one file in ``routes`` and one line in its registry.
+new resource is one file in ``routes`` and one line in ``routes/__init__.py``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from gwtui.contract.dialects import Dialect
 from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel
 from gwtui.domain.clock import Clock
-from gwtui.embedded import simulator
 from gwtui.embedded.queries import QueryParameter
 from gwtui.embedded.responses import ResponseSchema
 from gwtui.embedded.store.database import DatabaseConnection
@@ -31,7 +30,8 @@ from gwtui.embedded.store.vault import Vault
 from gwtui.records import dataclass
 
 if TYPE_CHECKING:
-    from gwtui.embedded.simulator import Catalog, UsageProfile
+    from gwtui.embedded.simulator.catalog import Catalog
+    from gwtui.embedded.simulator.usage import UsageProfile
 
 Body = TypeVar("Body", bound=RequestModel)
 T = TypeVar("T")
@@ -62,7 +62,7 @@ class Principal:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What stands still while the gateway runs."""
+    """What does not change while the gateway runs."""
 
     dialect: Dialect
     clock: Clock
@@ -77,7 +77,9 @@ class Site:
     @property
     def catalog(self) -> Catalog:
         """The models and their endpoints; built when somebody asks for them first."""
-        return simulator.build_catalog(self.seed)
+        from gwtui.embedded.simulator.catalog import build_catalog  # noqa: PLC0415 - seldom wanted
+
+        return build_catalog(self.seed)
 
 
 @dataclass(frozen=True, slots=True)

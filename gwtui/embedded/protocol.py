@@ -1,7 +1,7 @@
 """HTTP/1.1 on a connection: what is not a request is refused in the contract's words.
 
-The server underneath answers such input in plain text, and takes a body whose length is given in
-two ways at once, which a proxy in front may read in the other way.
+uvicorn answers such input in plain text, and takes a body whose length is given in two ways at
+once, which a proxy in front may read in the other way.
 """
 
 from __future__ import annotations

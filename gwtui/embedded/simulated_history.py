@@ -17,8 +17,10 @@ from typing import Any
 
 from gwtui.contract.values import ACTIVITY_DAYS
 from gwtui.domain.history_source import AccountTotals, KeyUsage
-from gwtui.embedded.simulator import Catalog, UsageProfile, World, accrued, live_figures
-from gwtui.embedded.simulator.usage import DayPlan, day_plans
+from gwtui.embedded.simulator.catalog import Catalog
+from gwtui.embedded.simulator.endpoint_figures import live_figures
+from gwtui.embedded.simulator.usage import DayPlan, UsageProfile, accrued, day_plans
+from gwtui.embedded.simulator.world import World
 from gwtui.embedded.store import account
 from gwtui.embedded.store.account import Account
 from gwtui.embedded.store.ledger import TOP_UP, TOP_UP_BELOW

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import platform
 import re
-import secrets
 import traceback
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -99,6 +97,8 @@ def _place(filename: str) -> str:
 
 def write_crash_report(state: Path, report: str, now: datetime | None = None) -> Path | None:
     """Write a report into the state directory; its path, None where that was not possible."""
+    import secrets  # noqa: PLC0415 - the log loads this module with every start
+
     moment = now or datetime.now(UTC)
     path = state / f"crash-{moment:%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}.txt"
     try:
@@ -114,5 +114,7 @@ def write_crash_report(state: Path, report: str, now: datetime | None = None) ->
 
 
 def _circumstances(moment: datetime) -> str:
+    import platform  # noqa: PLC0415 - the log loads this module with every start
+
     python = f"{platform.python_implementation()} {platform.python_version()}"
     return f"gwtui {__version__}, {python}, {platform.system()}, {moment:%Y-%m-%d %H:%M:%S} UTC"

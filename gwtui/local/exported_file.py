@@ -1,4 +1,4 @@
-"""A file that a person asks for by its path: private, and nothing is overwritten unasked."""
+"""Writes an export to the path that a person typed: private, and nothing is overwritten unasked."""
 
 from __future__ import annotations
 

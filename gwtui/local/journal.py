@@ -26,12 +26,12 @@ _START = 19
 
 
 def this_process() -> dict[str, JsonValue]:
-    """What tells this program from every other one, on this host and elsewhere."""
+    """An identity of this process among all on this host and elsewhere."""
     return {"host": socket.gethostname(), "pid": os.getpid(), "began": _began(os.getpid())}
 
 
 def may_run(process: Any) -> bool:
-    """Whether the program that described itself so may still run; of other hosts nobody knows."""
+    """Whether the process with that identity may still run; True for other hosts."""
     if not isinstance(process, dict):
         return False
     if process.get("host") != socket.gethostname():
@@ -50,7 +50,7 @@ def may_run(process: Any) -> bool:
 
 
 def _began(pid: int) -> str:
-    """The start of a process in the life of the machine; "" where that is not told."""
+    """The boot, and when in it a process started (clock ticks); "" where that is unknown."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()

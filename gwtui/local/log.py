@@ -1,4 +1,4 @@
-"""The log: what this program has to say of itself, in a private file, never on the screen.
+"""The log file of this program: private, never on the screen.
 
 No secret gets into it. Of a record, only plain values are written, without any secret that is
 known; of an error, its type and where it happened; of a record of another library, who said it and

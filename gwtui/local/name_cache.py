@@ -1,4 +1,4 @@
-"""What things are called, for a shell that completes words: names and identifiers, no secret.
+"""The cache of names and identifiers that a shell completes; it holds no secret.
 
 One JSON file for each profile, in the cache directory, readable by its owner alone. It may be
 missing, old or damaged: then fewer words are offered, and nothing else happens.
@@ -24,7 +24,7 @@ _VERSION = 1
 
 
 def cache_file(cache: Path, profile: str) -> Path:
-    """Where the names of a profile are kept, by what the profile is called."""
+    """The file with the names of a profile, by the name of the profile."""
     return cache / f"names-{quote(profile, safe='')[:_LONGEST]}.json"
 
 

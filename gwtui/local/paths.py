@@ -1,4 +1,4 @@
-"""Where things are kept on this machine, and directories that only their owner can use."""
+"""The directories of this program, and directories that only their owner can use."""
 
 from __future__ import annotations
 

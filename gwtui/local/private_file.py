@@ -101,7 +101,7 @@ def write_all(descriptor: int, data: bytes) -> None:
 
 
 def replace_file(path: Path, data: bytes, *, mode: int = 0o600, group: int | None = None) -> None:
-    """Put a file in the place of another in one step: readers see the old or the new, whole.
+    """Replace a file in one step: readers see the old or the new content, whole.
 
     With ``group``, the file goes to that group where that is allowed. Raises OSError.
     """

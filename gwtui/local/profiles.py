@@ -177,7 +177,7 @@ def resolve(
     *,
     book: ProfileBook,
 ) -> Profile:
-    """The gateway that is meant: arguments win over the environment, both over the file.
+    """The profile of this start: arguments win over the environment, both over the file.
 
     An address given beside a profile keeps the profile's rules. Where it leads to another host
     the profile's token is not used: it belongs to the profile's own gateway. A profile named by

@@ -101,7 +101,7 @@ class RotationLog:
 
 
 def _folded(lines: Iterable[Mapping[str, Any]]) -> dict[str, KeyRotation]:
-    """The rotations that the lines tell of, by id."""
+    """The rotations that the lines describe, by id."""
     found: dict[str, KeyRotation] = {}
     for line in lines:
         try:

@@ -93,7 +93,7 @@ class SealedKey(Unpicklable):
 
     @property
     def id(self) -> str:
-        """What it is called among the sealed: the id of the plan that made it."""
+        """Its identity among the sealed keys: the id of the plan that made it."""
         return self.label.plan
 
 
@@ -182,7 +182,7 @@ def _bound(outside: Mapping[str, Any]) -> bytes:
 
 
 def _derive(token: Secret, salt: bytes) -> tuple[bytes, bytes]:
-    """The key, and a mark that tells a foreign seal from a damaged one."""
+    """The encryption key, and a mark by which a foreign seal differs from a damaged one."""
     from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF  # noqa: PLC0415
 
@@ -292,7 +292,7 @@ class SealedKeys:
         return None if held is None else held.until
 
     def find(self, *, shown_elsewhere: bool = False) -> SealedKeysFound:
-        """What waits, with those keys that another process shows when they are asked for.
+        """The keys that wait to be acknowledged, on request with those that another process shows.
 
         Never raises: what cannot be read counts as damaged.
         """
@@ -359,9 +359,9 @@ class SealedKeys:
             log.delivered(identifier, self._now())
 
     def sweep(self) -> tuple[str, ...]:
-        """Destroy everything whose time is over; what the keys of this gateway were called.
+        """Destroy everything that is overdue; the names of the keys of this gateway among it.
 
-        A key is called by its name, or by its hash where this token does not open it. What cannot
+        The hash is given where this token does not open the seal. What cannot
         be destroyed stays, and is tried again at the next time.
         """
         swept = []

@@ -1,4 +1,4 @@
-"""A TOML file of settings: what there can be is one table of declarations, read strictly.
+"""A TOML file of settings, read strictly by one table of declarations.
 
 A setting is called by its place in the file: ``sort`` in the table ``[lists.keys]`` is
 ``lists.keys.sort``. What is wrong names the file, the line and the setting. Changes touch only the
@@ -78,7 +78,7 @@ class Setting:
 
     @property
     def pattern(self) -> str:
-        """How it is called: ``lists.LIST.sort``."""
+        """The name of the setting with its placeholders: ``lists.LIST.sort``."""
         return ".".join(part if isinstance(part, str) else part.title for part in self.parts)
 
 
@@ -102,7 +102,7 @@ class Declared:
         raise SettingsError(self._unknown(name))
 
     def is_table(self, name: Name) -> bool:
-        """Whether settings stand below this name rather than one being called so."""
+        """Whether the name is that of a table of settings rather than of one setting."""
         return any(
             (len(setting.parts) > len(name) or _takes_rest(setting))
             and _fits(setting.parts[: len(name)], name)
@@ -134,7 +134,7 @@ class Declared:
         return setting.check(name, value) or (setting.look_up(name, value) if thorough else "")
 
     def _unknown(self, name: Sequence[str]) -> str:
-        """Why no setting is called so: the first part that fits nothing, and what is like it."""
+        """Why there is no such setting: the first unknown part, and what is like it."""
         for depth in range(1, len(name) + 1):
             before, part = name[: depth - 1], name[depth - 1]
             candidates = [

@@ -84,7 +84,7 @@ class Targets:
         return tuple(found)
 
     def names(self) -> Sequence[str]:
-        """What they are called; nothing where the file cannot be read."""
+        """The names of the gateways; empty where the file cannot be read."""
         try:
             return [facts.name for facts in self.known()]
         except ProfileError:

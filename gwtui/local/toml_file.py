@@ -85,7 +85,7 @@ class TomlEditor:
         return self._expected
 
     def text(self) -> str:
-        """The changed text. Raises TomlEditError when it does not mean what was asked for."""
+        """The changed text. Raises TomlEditError when it does not parse to what the edits mean."""
         text = "".join(self._lines)
         try:
             is_right = _pruned(tomllib.loads(text)) == _pruned(self._expected)
@@ -149,7 +149,7 @@ class TomlEditor:
         return next(headers, None)
 
     def _dotted(self, table: TablePath) -> tuple[_Statement, TablePath] | None:
-        """The last key that is written into a table with dots, and the table it stands in."""
+        """The last dotted key of a table, and the table that it is written in."""
         around: TablePath = ()
         found: tuple[_Statement, TablePath] | None = None
         for statement in self._all():
@@ -181,7 +181,7 @@ class TomlEditor:
         self._lines[present.first : present.last + 1] = _lines(tomlkit.dumps(written))
 
     def _insert(self, table: TablePath, name: str, value: TomlValue) -> None:
-        """After the last key of the table: what stands below it may be about the next one."""
+        """Insert after the last key of the table: comments below it may be about the next one."""
         header = self._section(table)
         start = -1 if header is None else header.first
         last = header
@@ -205,7 +205,7 @@ class TomlEditor:
         return line[: len(line) - len(line.lstrip(" \t"))]
 
     def _top(self) -> int:
-        """Where the first key of the root goes: below the comment that opens the file."""
+        """The line for the first key of the root: below the comment that opens the file."""
         index = 0
         while index < len(self._lines) and self._lines[index].lstrip().startswith("#"):
             index += 1

@@ -16,7 +16,7 @@ _DECLARED: Mapping[str, tuple[Action, ...]] = {
     **account_actions.ACTIONS,
     **monitoring_actions.ACTIONS,
 }
-"""As they are declared, by scope; with the keys that they have while nobody chose others."""
+"""As declared, by scope, with their default keys."""
 
 GO = "go."
 """What the ids of the actions begin with that go to a place."""
@@ -44,7 +44,7 @@ def remap(keys: Mapping[str, tuple[str, ...]]) -> None:
 
 
 def declared_keys(action: Action) -> tuple[str, ...]:
-    """The keys of an action while nobody chose others."""
+    """The default keys of an action."""
     if action.id not in _chosen:
         return action.keys
     if action.id.startswith(GO):
@@ -54,7 +54,7 @@ def declared_keys(action: Action) -> tuple[str, ...]:
 
 
 def chosen_keys() -> Mapping[str, tuple[str, ...]]:
-    """The keys that a person chose, by the id of their action."""
+    """The keys that replace default ones, by the id of their action."""
     return _chosen
 
 

@@ -27,14 +27,14 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.watch.feeds.activity import Activity, DayRow, KeyActivity, UserActivity, days_feed
 
 Part = Grouping | Literal["day"]
-"""What rows can be told apart by."""
+"""What rows can be grouped by."""
 PARTS: tuple[Part, ...] = ("day", *activity.GROUPINGS)
 OTHERS = "\0others"
 """In place of a key or user: what no listed one did."""
 NOT_SAID = "not said"
 _NAME = 80
 _ASKED_FOR = frozenset({"key", "user"})
-"""What is only told when each is asked for by itself."""
+"""Parts that the gateway gives only in a request for each of them."""
 
 MEASURE_LABELS: Mapping[Measure, str] = {
     "spend": "spend",
@@ -184,7 +184,7 @@ class Ranked:
     share: Decimal | None
     rows: tuple[ActivityRow, ...] = field(default=(), compare=False, repr=False)
     parts: tuple[str, ...] = ()
-    """The identity of each group that it is in; none for what cannot be told further."""
+    """The identity of each group that it is in; empty for the rest."""
     largest: Decimal | None = None
 
 

@@ -154,7 +154,7 @@ def _json_array(spec: ResourceSpec[T], rows: Sequence[T]) -> str:
     return exact_json(raw_objects(spec, rows), indent=2)
 
 
-# Ways back ----------------------------------------------------------------------------------------
+# Curl and link ------------------------------------------------------------------------------------
 
 
 def _ways_back(

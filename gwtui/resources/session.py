@@ -57,7 +57,7 @@ class Session:
         self.hub = hub
         self.history = Recording()
         self.alerts: Alerts | None = None
-        """What is told of what is watched; None where nothing is recorded."""
+        """The alerts of what is recorded; None where nothing is recorded."""
         self.probes: Probes | None = None
         """Requests to watched endpoints that measure them; None unless the profile wants them."""
         self.completed = asyncio.Event()

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from gwtui.local.alerts import AlertEffects
 from gwtui.resources.alerts.resource import active_alerts, alert_count_cell
 from gwtui.watch.feeds.alerts import alert_history_feed, alerts_feed
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Cell
-    from gwtui.local.alert_file import AlertEffects
     from gwtui.resources.session import Session
     from gwtui.ui.actions.context import DashboardApp
     from gwtui.watch.alerts.model import Alert, AlertEvent
@@ -111,7 +111,5 @@ class AlertNotices:
 
     @property
     def _effects(self) -> AlertEffects:
-        from gwtui.local.alert_file import AlertEffects  # noqa: PLC0415 - loaded by then
-
         alerts = self._session.alerts
         return AlertEffects() if alerts is None else alerts.effects

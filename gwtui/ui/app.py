@@ -24,13 +24,13 @@ from gwtui.resources.preferences import Preferences
 from gwtui.resources.session import SessionFiles, TryMemory
 from gwtui.ui import in_doubt_writes
 from gwtui.ui.actions.context import ActionContext, Marks
-from gwtui.ui.actions.handlers import BACKGROUND, handler
+from gwtui.ui.actions.handlers import BACKGROUND, handler, report_failure
 from gwtui.ui.commands import key_of, offered
-from gwtui.ui.connecting import SWEEPING, ConnectedApp
+from gwtui.ui.connection import SWEEPING, ConnectedApp
 from gwtui.ui.input_queue import ACTIONS
 from gwtui.ui.navigation import Navigation
-from gwtui.ui.remembering import Remembering
-from gwtui.ui.screens.opening import OpeningScreen
+from gwtui.ui.preference_store import PreferenceStore
+from gwtui.ui.screens.startup import StartupScreen
 from gwtui.ui.shutdown import Shutdown
 from gwtui.ui.terminal import TerminalTitle, give_back, is_too_small
 from gwtui.ui.textual_compat.app import driver_of, fail, set_first_theme
@@ -48,9 +48,8 @@ from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
-    from gwtui.local.first_steps import FirstSteps
+    from gwtui.local.dashboard_state import FirstSteps, PathHistory
     from gwtui.local.journal import Journal
-    from gwtui.local.path_history import PathHistory
     from gwtui.local.probe_key import ProbeAccess
     from gwtui.local.targets import Targets
 
@@ -99,10 +98,10 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         self.navigation = Navigation(self)
         self._state = state
         self.targets = targets
-        self.remembering = Remembering(
+        self.preference_store = PreferenceStore(
             self, Preferences(None if config is None else config / PREFERENCES)
         )
-        remap(self.remembering.preferences.keys)
+        remap(self.preference_store.preferences.keys)
         self._start = start
         self._title = TerminalTitle()
         self._files = SessionFiles(journal, data, config)
@@ -115,7 +114,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         self.animation_level = "none"
         for known in THEMES:
             self.register_theme(known)
-        chosen = self.remembering.preferences.theme or DEFAULT_THEME
+        chosen = self.preference_store.preferences.theme or DEFAULT_THEME
         set_first_theme(self, known_theme(chosen if theme is None else theme))
         for action in offered((APP,)):
             self._bind(action)
@@ -131,23 +130,23 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
     @cached_property
     def paths(self) -> PathHistory:
         """The paths that were gone to."""
-        from gwtui.local.path_history import FILE_NAME, PathHistory  # noqa: PLC0415 - later
+        from gwtui.local.dashboard_state import PATHS_FILE, PathHistory  # noqa: PLC0415 - later
 
-        return PathHistory(None if self._state is None else self._state / FILE_NAME)
+        return PathHistory(None if self._state is None else self._state / PATHS_FILE)
 
     @cached_property
     def first_steps(self) -> FirstSteps:
         """Whether this person has seen the first steps."""
-        from gwtui.local.first_steps import FILE_NAME, FirstSteps  # noqa: PLC0415 - later
+        from gwtui.local.dashboard_state import FIRST_STEPS_FILE, FirstSteps  # noqa: PLC0415 - later
 
-        return FirstSteps(None if self._state is None else self._state / FILE_NAME)
+        return FirstSteps(None if self._state is None else self._state / FIRST_STEPS_FILE)
 
     # Life -------------------------------------------------------------------------------------
 
     def get_default_screen(self) -> Screen[Any]:
         """The frame that is painted first; the start screen takes its place."""
         # Not from the opening screen's own loop: it is removed there.
-        screen = OpeningScreen(self._start, lambda: self.call_later(self._begin))
+        screen = StartupScreen(self._start, lambda: self.call_later(self._begin))
         let_be_switched(screen, self)
         return screen
 
@@ -160,8 +159,8 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
 
     async def _begin(self) -> None:
         """Connect, and show the start screen, which is made while its rows are read."""
-        self._connecting.start()
-        if await self._connecting.opened(_AHEAD):
+        self._connection_manager.start()
+        if await self._connection_manager.opened(_AHEAD):
             await self.navigation.read_ahead(self._start, self.hub)
         self.stylesheet.read(list_sheet())
         if _covers_all(self.screen):
@@ -170,7 +169,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         if problem is not None:
             await self.navigation.show_tab("keys")
             self.say(problem, severity="warning")
-        self.remembering.begin()
+        self.preference_store.begin()
 
     def _read_sheets(self) -> None:
         """Read every style sheet that was not read yet."""
@@ -200,7 +199,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
     async def on_unmount(self) -> None:
         """Close the connection before the program ends."""
         await self.leave()
-        await self.remembering.end()
+        await self.preference_store.end()
         self.shutdown.unwatch()
 
     def entitle(self, text: str) -> None:
@@ -315,10 +314,8 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         of_action = event.worker.group in (ACTIONS, _BACKGROUND)
         if not of_action or event.state is not WorkerState.ERROR:
             return
-        from gwtui.ui.action_failures import told  # noqa: PLC0415 - rarely needed
-
         error = event.worker.error
-        if isinstance(error, Exception) and not told(self, error):
+        if isinstance(error, Exception) and not report_failure(self, error):
             fail(self, error)
 
     async def open_route(self, route: str) -> None:
@@ -328,7 +325,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             if problem is not None:
                 self.say(problem, severity="warning")
 
-    async def on_look_into(self, message: in_doubt_writes.LookInto) -> None:
+    async def on_show_in_doubt(self, message: in_doubt_writes.ShowInDoubt) -> None:
         """Go to a write in doubt."""
         await self.open_route(in_doubt_writes.route_to(message.plan))
 

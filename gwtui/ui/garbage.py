@@ -30,11 +30,14 @@ _SHARE = 30
 _LONG = 0.02
 """Seconds of computing after which the rows of a large account are not looked at again: together
 with those that come until the next time it would be longer than a key may wait."""
-_ROWS = 150_000
+_ROWS = 250_000
 """So many blocks of memory, more than when a session began, are the rows of a large account (some
-4,000 keys); to look at all of them takes a fiftieth of a second, twice that where many requests are
-under way. What is spared and in a ring is not freed for a while: a small account is never spared.
-"""
+6,000 keys); to look at all of them takes a thirtieth of a second. What is spared and in a ring is
+not freed for a while: what a smaller account has is not spared."""
+_FLOOD = 125_000
+"""So many blocks that are new since everything was looked at are rows that are being read; what
+comes and goes while somebody types is a fifth of that. Fewer are looked at before they are spared,
+so that no garbage is."""
 _LONG_REST = 600.0
 """Seconds without a key or the mouse after which what was spared is looked at, too."""
 _M_ARENA_MAX = -8
@@ -54,8 +57,9 @@ class Garbage:
         self._begun = self._settled = self._spared = False
         self._rounds = 0
         """Rounds of ``_NEW`` objects since everything was looked at."""
-        self._blocks = self._spared_at = 0
-        """Blocks of memory in use when the session began, and when anything was spared last."""
+        self._blocks = self._spared_at = self._looked_at = 0
+        """Blocks of memory in use when the session began, when anything was spared last, and when
+        everything else had been looked at last."""
         self._touched_at = self._due = monotonic()
 
     def begin(self) -> None:
@@ -111,21 +115,23 @@ class Garbage:
         fresh = gc.get_count()[1]
         rounds = self._rounds + fresh
         rest = now - self._touched_at
+        flood = self._grown() >= _ROWS and self._new() >= _FLOOD
         if self._spared and rest >= _LONG_REST:
-            self._spared = False
+            self._spared = flood = False
             gc.unfreeze()
-            long = self._collect() >= _LONG
+            spare = self._collect() >= _LONG
         elif rounds < (1 if rest >= _REST else _MANY):
             if fresh and not dialog:
                 self._rounds = rounds
                 self._collect_closed()
             return False
-        elif sys.getallocatedblocks() - self._spared_at < _ROWS:
-            long = self._collect() >= _LONG
+        elif flood:
+            self._collect(everything=False)  # most of what came since are rows: too many to look at
+            spare = True
         else:
-            self._collect(1)  # most of what came since are rows: too many to look at
-            long = True
-        if long and not dialog and self._grown() >= _ROWS:
+            long = self._collect() >= _LONG
+            spare = long and sys.getallocatedblocks() - self._spared_at >= _FLOOD
+        if spare and not dialog and self._grown() >= _ROWS:
             # Rows hold no rings: those that are replaced are freed without the collector.
             self._spare()
             self._spared = True
@@ -139,7 +145,7 @@ class Garbage:
     def _spare(self) -> None:
         """Nothing that there is now is looked at, until that is taken back."""
         gc.freeze()
-        self._spared_at = sys.getallocatedblocks()
+        self._spared_at = self._looked_at = sys.getallocatedblocks()
 
     def _grown(self) -> int:
         """Blocks of memory in use that were not when the session began.
@@ -149,6 +155,10 @@ class Garbage:
         """
         return sys.getallocatedblocks() - self._blocks
 
+    def _new(self) -> int:
+        """Blocks of memory in use that were not when everything was looked at or spared last."""
+        return sys.getallocatedblocks() - self._looked_at
+
     def _collect_closed(self) -> None:
         """Collect what was opened and closed since the last time: most of the garbage.
 
@@ -157,15 +167,17 @@ class Garbage:
         release_closed()
         gc.collect(1)
 
-    def _collect(self, generation: int = 2) -> float:
+    def _collect(self, *, everything: bool = True) -> float:
         """Look at every object that is not spared; gives the seconds of computing it took.
 
-        With ``generation`` 1 only at those that are new since the last time.
+        Without ``everything`` only at those that are new since the last time.
         """
         self._rounds = 0
         started = self._computed()
         release_closed()
-        gc.collect(generation)
+        gc.collect(2 if everything else 1)
+        if everything:
+            self._looked_at = sys.getallocatedblocks()
         _give_back()
         took = self._computed() - started
         self._due = self._monotonic() + took * _SHARE

@@ -131,7 +131,7 @@ class PathNames:
 
     def _arguments(self, command: Action) -> Sequence[str]:
         if command.id in VIEWS:
-            return tuple(self._app.remembering.preferences.views)
+            return tuple(self._app.preference_store.preferences.views)
         targets = self._app.targets
         return targets.names() if command.id == PROFILE and targets is not None else ()
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from gwtui.local.journal import OpenIntent
     from gwtui.resources.session import Session
     from gwtui.ui.actions.context import DashboardApp
+    from gwtui.watch.feed import Feed
+    from gwtui.watch.hub import FeedHub
 
 PLACE = "recovery"
 _SHOWN = frozenset({PLACE, "doubt"})
@@ -25,7 +27,7 @@ _NAME = 60
 _NAMED = 3
 
 
-class LookInto(Message):
+class ShowInDoubt(Message):
     """Somebody wants to look into the write in doubt of this plan."""
 
     def __init__(self, plan: str) -> None:
@@ -38,40 +40,40 @@ def route_to(plan: str) -> str:
     return f"{PLACE}/{plan}" if plan else PLACE
 
 
+def _feed(hub: FeedHub) -> Feed[Sequence[OpenIntent]]:
+    from gwtui.watch.feeds.journal import in_doubt_feed  # noqa: PLC0415 - loaded with the connection
+
+    return in_doubt_feed(hub)
+
+
 def keep_count(session: Session) -> None:
-    """Know how many there are for as long as the session lasts."""
-    from gwtui.watch.feeds.journal import in_doubt_feed  # noqa: PLC0415 - loaded with the connection
-
-    in_doubt_feed(session.hub).watch(lambda _state: None, background=True, every=_EVERY)
+    """Keep the number up to date for as long as the session lasts."""
+    _feed(session.hub).watch(lambda _state: None, background=True, every=_EVERY)
 
 
-def number(session: Session) -> int:
+def in_doubt_count(session: Session) -> int:
     """How many there are, as far as that was read."""
-    from gwtui.watch.feeds.journal import in_doubt_feed  # noqa: PLC0415 - loaded with the connection
-
-    return len(in_doubt_feed(session.hub).state.value or ())
+    return len(_feed(session.hub).state.value or ())
 
 
-def reminder(session: Session | None, place: str) -> str:
-    """What the banner says on a screen; empty while there are none, and where they are shown."""
+def banner_text(session: Session | None, place: str) -> str:
+    """The banner's line on a screen; empty while there are none, and where they are listed."""
     known = session is not None and session.completed.is_set() and place not in _SHOWN
-    count = number(session) if session is not None and known else 0
+    count = in_doubt_count(session) if session is not None and known else 0
     if not count:
         return ""
-    return f"{counted(count)} in doubt · :{PLACE} looks into {'it' if count == 1 else 'them'}"
+    return f"{count_text(count)} in doubt · :{PLACE} looks into {'it' if count == 1 else 'them'}"
 
 
 async def offer_at_start(app: DashboardApp) -> None:
     """After connecting: say that there are some, and offer to look, unless something is open."""
-    from gwtui.watch.feeds.journal import in_doubt_feed  # noqa: PLC0415 - loaded with the connection
-
     if app.session is None:
         return
-    found = (await in_doubt_feed(app.session.hub).refresh()).value
+    found = (await _feed(app.session.hub).refresh()).value
     screen = app.navigation.screen
     if not found or (screen is not None and screen.resource in _SHOWN):
         return
-    title = f"{counted(len(found))} {'is' if len(found) == 1 else 'are'} in doubt"
+    title = f"{count_text(len(found))} {'is' if len(found) == 1 else 'are'} in doubt"
     if screen is None or screen is not app.screen:
         app.say(f"{title}. {LATER}", severity="warning")
         return
@@ -91,7 +93,7 @@ async def offer_at_start(app: DashboardApp) -> None:
         app.say(LATER)
 
 
-def counted(count: int) -> str:
+def count_text(count: int) -> str:
     """So many writes."""
     return "1 write" if count == 1 else f"{count} writes"
 

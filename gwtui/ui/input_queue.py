@@ -21,7 +21,7 @@ from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.worker import NoActiveWorker, Worker, get_current_worker
 
-from gwtui.ui.terminal_app import GuardedApp
+from gwtui.ui.terminal_app import TerminalApp
 from gwtui.ui.textual_compat.app import fail
 from gwtui.ui.textual_compat.screens import busy_pump, is_laid_out
 
@@ -83,7 +83,7 @@ class Reader(Protocol):
 class InputQueue:
     """What was typed ahead of the program, in its order, and whether its turn has come."""
 
-    def __init__(self, app: TypedAheadApp) -> None:
+    def __init__(self, app: QueuedInputApp) -> None:
         self._app = app
         self._waiting: deque[Input] = deque()
         self._watcher: asyncio.Task[None] | None = None
@@ -266,7 +266,7 @@ class InputQueue:
             self._app.say(f"{what} dropped{why}", severity="warning")
 
 
-class TypedAheadApp(GuardedApp, inherit_bindings=False):
+class QueuedInputApp(TerminalApp, inherit_bindings=False):
     """An app that handles a key only when everything that the key before it began is over."""
 
     def __init__(self, **options: Any) -> None:

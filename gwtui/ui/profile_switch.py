@@ -12,17 +12,27 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from textual.content import Content
 
+from gwtui.client.errors import (
+    ConnectFailedError,
+    GatewayError,
+    NoAnswerError,
+    ServerError,
+    UnauthorizedError,
+)
+from gwtui.client.gateway import GatewayClient
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.profiles import ProfileError
 from gwtui.local.targets import TargetFacts
+from gwtui.local.tokens import TokenError
+from gwtui.ui.in_doubt_writes import count_text
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
 from gwtui.ui.text import fit, toned
 from gwtui.ui.widgets.frame import CRITICAL, READ_ONLY, badge
+from gwtui.watch.feeds.journal import in_doubt_feed
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
-    from gwtui.client.errors import GatewayError
     from gwtui.local.targets import Target, TargetFacts, Targets
     from gwtui.ui.actions.context import DashboardApp
 
@@ -138,8 +148,6 @@ class ProfileSwitch:
 
     async def _found(self, name: str) -> tuple[Target, str]:
         """The target, and what keeps its gateway from answering. Raises CannotSwitchError."""
-        from gwtui.local.tokens import TokenError  # noqa: PLC0415 - at the first use
-
         try:
             target = await self._targets.find(name)
         except (ProfileError, TokenError) as error:
@@ -149,15 +157,6 @@ class ProfileSwitch:
 
     async def _away(self, connection: Connection) -> str:
         """Why a gateway does not answer, empty when it does. Raises CannotSwitchError."""
-        from gwtui.client.errors import (  # noqa: PLC0415 - loaded with the connection
-            ConnectFailedError,
-            GatewayError,
-            NoAnswerError,
-            ServerError,
-            UnauthorizedError,
-        )
-        from gwtui.client.gateway import GatewayClient  # noqa: PLC0415 - loaded with the connection
-
         try:
             async with asyncio.timeout(_ANSWER), GatewayClient(connection) as gateway:
                 await gateway.keys.current()
@@ -199,15 +198,13 @@ class ProfileSwitch:
         )
 
     async def _in_doubt(self) -> str:
-        from gwtui.ui.in_doubt_writes import counted  # noqa: PLC0415 - at the first use
-        from gwtui.watch.feeds.journal import in_doubt_feed  # noqa: PLC0415 - loaded by then
-
         found = (await in_doubt_feed(self._app.hub).refresh()).value
         if not found:
             return ""
         here = safe_line(self._present, _NAME)
+        are = "is" if len(found) == 1 else "are"
         return (
-            f"{counted(len(found))} to “{here}” {'is' if len(found) == 1 else 'are'} in doubt. The "
+            f"{count_text(len(found))} to “{here}” {are} in doubt. The "
             "journal keeps it: it is shown again when you come back, and :recovery looks into it."
         )
 

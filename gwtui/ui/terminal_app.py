@@ -121,7 +121,7 @@ def clear_notices(app: App[Any]) -> None:
     withdraw_notices(app, "information")
 
 
-class GuardedApp(HookedApp, inherit_bindings=False):
+class TerminalApp(HookedApp, inherit_bindings=False):
     """An app that shows no markup from data, no control character and no value in a crash.
 
     It sends the terminal only what that does not show already.

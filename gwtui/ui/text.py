@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
-from gwtui.domain.cells import Tone
+from gwtui.domain.cell_values import Tone
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Cell
@@ -67,7 +67,7 @@ def fit(text: str, width: int, *, right: bool = False) -> str:
     return padding + text if right else text + padding
 
 
-def shared(lengths: Sequence[int], room: int, most: int) -> list[int]:
+def shared_widths(lengths: Sequence[int], room: int, most: int) -> list[int]:
     """Cells for texts of these lengths that share ``room``, each ``most`` at most.
 
     Short ones have what they need, the others the same of what is left, and the first of them the

@@ -15,7 +15,7 @@ from gateway_bench import MANAGEMENT, Bench, bench
 from gwtui.contract.dialects import DIALECTS, Dialect
 from gwtui.embedded.operations import Access, Operation
 from gwtui.embedded.routes import all_operations
-from gwtui.embedded.simulator import build_world
+from gwtui.embedded.simulator.build import build_world
 from gwtui.embedded.store.generations import latest_requests
 
 NOBODY = "00000000-0000-4000-8000-000000000000"

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -157,11 +158,17 @@ async def bench(
 
 def _operation(method: str, path: str) -> Operation | None:
     plain = path.partition("?")[0]
-    for operation in sorted(all_operations(), key=lambda one: one.path.count("{")):
-        pattern = re.sub(r"\{\w+\}", "[^/]+", operation.path)
-        if operation.method == method and re.fullmatch(pattern, plain):
+    for pattern, operation in _patterns():
+        if operation.method == method and pattern.fullmatch(plain):
             return operation
     return None
+
+
+@cache
+def _patterns() -> list[tuple[re.Pattern[str], Operation]]:
+    """What the paths of all operations look like, plain ones first."""
+    ordered = sorted(all_operations(), key=lambda one: one.path.count("{"))
+    return [(re.compile(re.sub(r"\{\w+\}", "[^/]+", one.path)), one) for one in ordered]
 
 
 def _no_gaps(model: type[ResponseModel], data: Any) -> None:

@@ -22,7 +22,7 @@ from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.simulator import build_catalog
+from gwtui.embedded.simulator.catalog import build_catalog
 
 MINI = "northwind/atlas-mini"
 VECTORS = "tessera/vector-3"

@@ -12,7 +12,8 @@ import pytest
 from gateway_bench import START, Bench, HandClock, bench
 
 from gwtui.contract.values import ACTIVITY_DAYS
-from gwtui.embedded.simulator import accrued, accrued_by_day, build_world
+from gwtui.embedded.simulator.build import build_world
+from gwtui.embedded.simulator.usage import accrued, accrued_by_day
 
 TODAY = START.date()
 KEYS = "/keys?include_disabled=true&include_expired=true"

@@ -166,27 +166,40 @@ AMOUNTS = st.sampled_from([0.000001, 0.1, 0.30000000000000004, 1, 2.5, 10, 1e12]
 STEPS = st.lists(st.tuples(st.sampled_from(INTERVALS), AMOUNTS | st.none()), max_size=12)
 
 
-@settings(max_examples=50)
-@given(steps=STEPS)
-def test_whatever_is_set_and_deleted_the_order_holds(steps: list[tuple[str, float | None]]):
-    async def run() -> None:
-        async with bench(content="empty") as gate:
-            expected: dict[str, float] = {}
-            for interval, limit in steps:
-                path = f"{BUDGETS}/{interval}"
-                if limit is None:
-                    await gate.call("DELETE", path, expect=200)
-                    expected.pop(interval, None)
-                    continue
-                wanted = {**expected, interval: limit}
-                ordered = [wanted[one] for one in INTERVALS if one in wanted]
-                legal = all(low < high for low, high in itertools.pairwise(ordered))
-                status = 200 if legal else 400
-                await gate.call("PUT", path, json={"limit_usd": limit}, expect=status)
-                expected = wanted if legal else expected
-            assert await limits(gate) == expected
+def test_whatever_is_set_and_deleted_the_order_holds() -> None:
+    with asyncio.Runner() as runner:
+        opened = bench(content="empty")
+        gate = runner.run(opened.__aenter__())
 
-    asyncio.run(run())
+        @settings(max_examples=50)
+        @given(steps=STEPS)
+        def holds(steps: list[tuple[str, float | None]]) -> None:
+            runner.run(set_and_delete(gate, steps))
+
+        try:
+            holds()
+        finally:
+            runner.run(opened.__aexit__(None, None, None))
+
+
+async def set_and_delete(gate: Bench, steps: list[tuple[str, float | None]]) -> None:
+    """Of a workspace without budgets."""
+    for interval in await limits(gate):
+        await gate.call("DELETE", f"{BUDGETS}/{interval}", expect=200)
+    expected: dict[str, float] = {}
+    for interval, limit in steps:
+        path = f"{BUDGETS}/{interval}"
+        if limit is None:
+            await gate.call("DELETE", path, expect=200)
+            expected.pop(interval, None)
+            continue
+        wanted = {**expected, interval: limit}
+        ordered = [wanted[one] for one in INTERVALS if one in wanted]
+        legal = all(low < high for low, high in itertools.pairwise(ordered))
+        status = 200 if legal else 400
+        await gate.call("PUT", path, json={"limit_usd": limit}, expect=status)
+        expected = wanted if legal else expected
+    assert await limits(gate) == expected
 
 
 async def test_the_simulated_workspaces_have_budgets():

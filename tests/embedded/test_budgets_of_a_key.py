@@ -14,7 +14,7 @@ from gateway_bench import START, Bench, bench
 from gwtui.contract.current_key import BUDGET_SCOPES
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.embedded.auth import key_hash
-from gwtui.embedded.simulator import build_world
+from gwtui.embedded.simulator.build import build_world
 from gwtui.embedded.store.budgets import AppliedBudget, effective_budget
 
 

@@ -18,9 +18,9 @@ from gwtui.embedded.auth import issue_key
 from gwtui.embedded.demo import DATABASE_NAME, demo_gateway
 from gwtui.embedded.errors import DatabaseInUseError, DatabaseUnusableError
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.recent_generations import recent_generations
 from gwtui.embedded.store.byok import material_row
 from gwtui.embedded.store.database import erase
+from gwtui.embedded.store.generations import recent_generations
 from gwtui.embedded.store.vault import Vault, key_file
 
 WAYS_IN: tuple[Callable[[Path], object], ...] = (

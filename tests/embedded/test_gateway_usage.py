@@ -10,7 +10,7 @@ import pytest
 from gateway_bench import Bench, bench
 
 from gateway_facts import used_of_limit
-from gwtui.embedded.simulator import build_world
+from gwtui.embedded.simulator.build import build_world
 
 USAGE = ("usage", "usage_daily", "usage_weekly", "usage_monthly")
 

@@ -13,9 +13,10 @@ from gateway_bench import START, Bench, HandClock, bench
 
 from gateway_facts import feedback_on
 from gwtui.embedded.errors import DatabaseMissingError
-from gwtui.embedded.recent_generations import recent_generations
-from gwtui.embedded.simulator import UsageProfile, World, accrued, build_world
-from gwtui.embedded.store.generations import find_request, latest_requests
+from gwtui.embedded.simulator.build import build_world
+from gwtui.embedded.simulator.usage import UsageProfile, accrued
+from gwtui.embedded.simulator.world import World
+from gwtui.embedded.store.generations import find_request, latest_requests, recent_generations
 from gwtui.embedded.store.table import from_pico
 
 NOBODY = f"gen-{int(START.timestamp()) - 60}-{'0' * 20}"

@@ -15,7 +15,9 @@ from gateway_bench import START, Bench, bench
 from gwtui.contract.byok import CreateByokRequest
 from gwtui.contract.dialects import GENERIC, OPENROUTER
 from gwtui.contract.guardrails import CreateGuardrailRequest, guardrail_problems
-from gwtui.embedded.simulator import World, build_catalog, build_world
+from gwtui.embedded.simulator.build import build_world
+from gwtui.embedded.simulator.catalog import build_catalog
+from gwtui.embedded.simulator.world import World
 
 
 @cache

@@ -24,7 +24,7 @@ from inference_bench import (
     room,
 )
 
-from gwtui.embedded.recent_generations import recent_generations
+from gwtui.embedded.store.generations import recent_generations
 
 QUASAR = {"provider": {"only": ["quasar"]}}
 USAGES = ("usage", "usage_daily", "usage_weekly", "usage_monthly")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from gateway_bench import Bench, bench
 
-from gwtui.embedded.simulator import build_catalog
-from gwtui.embedded.simulator.traits import is_zero_retention
+from gwtui.embedded.simulator.catalog import build_catalog
+from gwtui.embedded.simulator.catalog_facts import is_zero_retention
 
 ALL = {"output_modalities": "all"}
 CATALOG = build_catalog(1)

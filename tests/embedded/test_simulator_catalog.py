@@ -18,7 +18,8 @@ from gwtui.contract.values import (
     SUPPORTED_PARAMETERS,
     WEEKDAYS,
 )
-from gwtui.embedded.simulator import Catalog, build_catalog, endpoints_answer
+from gwtui.embedded.simulator.catalog import Catalog, build_catalog
+from gwtui.embedded.simulator.endpoint_figures import endpoints_answer
 
 MOMENT = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 MODEL_FIELDS = frozenset(

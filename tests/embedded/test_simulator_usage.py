@@ -11,16 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gwtui.embedded.simulator import (
-    UsageProfile,
-    UsageSlice,
-    UsageTotals,
-    World,
-    accrual,
-    accrued,
-    build_world,
-    usage,
-)
+from gwtui.embedded.simulator import usage
+from gwtui.embedded.simulator.build import build_world
+from gwtui.embedded.simulator.usage import UsageProfile, UsageSlice, UsageTotals, accrual, accrued
+from gwtui.embedded.simulator.world import World
 
 NOW = datetime(2026, 11, 21, 9, 0, 3, 250_000, tzinfo=UTC)
 WEEK = timedelta(days=7)

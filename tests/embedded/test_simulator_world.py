@@ -13,7 +13,10 @@ import pytest
 from gateway_facts import used_of_limit
 from gwtui.contract.keys import is_expired, limit_used_share
 from gwtui.contract.workspaces import Workspace
-from gwtui.embedded.simulator import SeedKey, World, accrued, build_catalog, build_world
+from gwtui.embedded.simulator.build import build_world
+from gwtui.embedded.simulator.catalog import build_catalog
+from gwtui.embedded.simulator.usage import accrued
+from gwtui.embedded.simulator.world import SeedKey, World
 
 DAY = timedelta(days=1)
 MOMENTS = (

@@ -19,7 +19,10 @@ from founded import no_chance
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.domain.clock import Clock
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.simulator import build_catalog, build_world, endpoints_answer, traits
+from gwtui.embedded.simulator import catalog_facts
+from gwtui.embedded.simulator.build import build_world
+from gwtui.embedded.simulator.catalog import build_catalog
+from gwtui.embedded.simulator.endpoint_figures import endpoints_answer
 
 MOMENTS = (
     datetime(2026, 11, 21, 9, 0, 3, tzinfo=UTC),
@@ -45,13 +48,16 @@ def test_the_catalog() -> None:
         catalog = build_catalog(1)
         yield catalog.providers
         for model in catalog.models:
-            rank = traits.rank_of(model)
+            rank = catalog_facts.rank_of(model)
             yield model.wire
             yield {**asdict(rank), "categories": sorted(rank.categories)}
-            yield [traits.popularity(model), traits.is_distillable(model)]
+            yield [catalog_facts.popularity(model), catalog_facts.is_distillable(model)]
             for endpoint in model.endpoints:
                 yield [endpoint.id, endpoint.key, endpoint.wire, asdict(endpoint.traits)]
-                yield [sorted(traits.regions_of(endpoint)), traits.is_zero_retention(endpoint)]
+                yield [
+                    sorted(catalog_facts.regions_of(endpoint)),
+                    catalog_facts.is_zero_retention(endpoint),
+                ]
 
     assert digest(values()) == CATALOG
 
@@ -60,7 +66,7 @@ def test_the_answers_of_each_model() -> None:
     def values() -> Iterator[Any]:
         for seed, moment in zip((1, 7), MOMENTS, strict=True):
             catalog = build_catalog(seed)
-            yield traits.zero_retention_endpoints(catalog, moment)
+            yield catalog_facts.zero_retention_endpoints(catalog, moment)
             for model in catalog.models:
                 yield endpoints_answer(catalog, model.id, moment)
 

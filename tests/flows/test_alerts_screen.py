@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 
 from gwtui.crud.resource import Cell
 from gwtui.domain.alert_rules import AlertRule
-from gwtui.local.alert_file import load_alerts
+from gwtui.local.alerts import load_alerts
 from gwtui.local.journal import Journal
 from gwtui.ui.actions.alerts import AlertRuleScreen, preview_cell
 from gwtui.ui.app import GwtuiApp

@@ -14,7 +14,7 @@ import pytest
 from textual import events
 
 from board_desk import Opened, _rows, board, line, notices, press
-from board_kit import MODELS, Filled, at_rest, board_of, fill
+from board_kit import MODELS, Filled, at_rest, board_of, filled_once
 from dashboard_kit import MOMENT, Demo, settled
 from gwtui.contract.usage import Credits
 from gwtui.domain.clock import Clock
@@ -32,9 +32,9 @@ from gwtui.watch.history.writer import HistoryWriter
 from walk import walk
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
-    return fill(tmp_path_factory.mktemp("history") / "data")
+    return filled_once(tmp_path_factory)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from board_desk import Opened, _rows, board, line, notices, press
-from board_kit import Filled, at_rest, board_of, fill
+from board_kit import Filled, at_rest, board_of, filled_once
 from dashboard_kit import MOMENT, Demo, settled
 from gwtui.ui.screens.changes import ChangesScreen
 from gwtui.ui.widgets.lines import OneLine
@@ -19,9 +19,9 @@ from gwtui.ui.widgets.plot import PlotView
 from walk import walk
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
-    return fill(tmp_path_factory.mktemp("history") / "data")
+    return filled_once(tmp_path_factory)
 
 
 @pytest.fixture

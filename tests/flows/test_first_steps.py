@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gwtui.local.first_steps import FILE_NAME
+from gwtui.local.dashboard_state import FIRST_STEPS_FILE
 from gwtui.local.journal import Journal
 from gwtui.ui.actions.first_steps import FirstStepsScreen
 from gwtui.ui.app import GwtuiApp
@@ -51,7 +51,7 @@ async def test_the_first_steps_come_once_and_to_nobody_who_is_at_work(tmp_path: 
         assert not await offered(place, tmp_path, read_only=True)
         assert not await offered(place, tmp_path, typed="j")
         assert not await offered(place, tmp_path, columns=70)
-        assert not (tmp_path / FILE_NAME).exists()
+        assert not (tmp_path / FIRST_STEPS_FILE).exists()
         assert await offered(place, tmp_path)
-        assert (tmp_path / FILE_NAME).stat().st_mode & 0o777 == 0o600
+        assert (tmp_path / FIRST_STEPS_FILE).stat().st_mode & 0o777 == 0o600
         assert not await offered(place, tmp_path)

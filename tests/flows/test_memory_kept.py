@@ -16,8 +16,6 @@ from gwtui.ui.garbage import Garbage
 from screen_text import shown
 from shell_kit import dashboard, has_data, listing, site, until
 
-pytestmark = pytest.mark.usefixtures("every_frame")
-
 
 def painted(screen: Screen[Any]) -> int:
     """Lines that are kept of a screen's widgets."""
@@ -26,7 +24,7 @@ def painted(screen: Screen[Any]) -> int:
 
 
 async def test_a_screen_keeps_painted_lines_under_a_dialog_and_none_when_it_is_left(
-    tmp_path: Path,
+    tmp_path: Path, every_frame: None
 ) -> None:
     async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
         keys = listing(app)
@@ -49,7 +47,7 @@ async def test_a_screen_keeps_painted_lines_under_a_dialog_and_none_when_it_is_l
 
 
 async def test_closed_dialogs_leave_no_painted_lines(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, every_frame: None
 ) -> None:
     for name in ("freeze", "set_threshold"):
         monkeypatch.setattr(gc, name, lambda *_counts: None)

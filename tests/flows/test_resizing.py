@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from textual.geometry import Size
 
-from board_kit import Filled, fill
+from board_kit import Filled, filled_once
 from gwtui.client.request_log import RecentRequests, Traffic
 from gwtui.ui.app import GwtuiApp
 from resizing_kit import (
@@ -36,9 +36,9 @@ AT_ONCE = 20
 NAMES = [*SURFACES] if RESIZES else sorted(random.Random(15).sample([*SURFACES], SAMPLE))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
-    return fill(tmp_path_factory.mktemp("history") / "data")
+    return filled_once(tmp_path_factory)
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ async def test_before_the_first_answer_the_screen_says_that_it_is_connecting(
 ) -> None:
     async with site() as place, dashboard(place, tmp_path, loaded=False) as (app, pilot):
         text = app.screen.query_one(StatePanel).text
-        assert "Connecting" in text or "Loading keys" in text
+        assert "ConnectionManager" in text or "Loading keys" in text
         await until(pilot, lambda: has_data(app), "the keys")
         assert not app.screen.query_one(StatePanel).display
 

@@ -136,7 +136,7 @@ async def test_only_lines_that_changed_are_repainted() -> None:
         await pilot.pause()
         assert "out of sight" in "".join(s.text for s in view.render_line(5))
 
-        long = [Content(f"line {number}") for number in range(2_000)]
+        long = [Content(f"line {number}") for number in range(1_000)]
         view.show(long)
         before = strips()
         for y in range(len(long) - 35):

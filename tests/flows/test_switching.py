@@ -19,9 +19,9 @@ from gwtui.contract.keys import CreateKeyRequest
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Confirmation
 from gwtui.embedded.faults import FaultInjector
-from gwtui.local.first_steps import FILE_NAME as FIRST_STEPS
+from gwtui.local.dashboard_state import FIRST_STEPS_FILE as FIRST_STEPS
+from gwtui.local.dashboard_state import PATHS_FILE, PathHistory
 from gwtui.local.journal import Journal
-from gwtui.local.path_history import FILE_NAME, PathHistory
 from gwtui.local.targets import TargetFacts
 from gwtui.local.tokens import TokenError
 from gwtui.ui.app import GwtuiApp
@@ -150,7 +150,7 @@ async def _and_back(one: Desk) -> None:
     _is_marked(one, "production-watched", read_only=True)
     assert app.held is not None
     wanted = ("ctx production", "ctx staging", "ctx production-watched")
-    assert app.paths.paths == PathHistory(one.folder / "state" / FILE_NAME).paths == wanted
+    assert app.paths.paths == PathHistory(one.folder / "state" / PATHS_FILE).paths == wanted
 
 
 def _is_marked(one: Desk, name: str, *, read_only: bool) -> None:

@@ -230,8 +230,8 @@ def test_the_environment_neither_shows_the_token_nor_has_keys_written_down(
 def test_no_dump_of_the_memory_is_made(tmp_path: Path) -> None:
     """Not even where the limits of the shell allow it, and the children have the same."""
     program = (
-        "import os, subprocess, sys; from gwtui.cli.process import take_over;"
-        "take_over(['--version']);"
+        "import os, subprocess, sys; from gwtui.cli.process import prepare_process;"
+        "prepare_process(['--version']);"
         "subprocess.run([sys.executable, '-c', 'import os; os.abort()'], cwd='.');"
         "os.abort()"
     )
@@ -253,7 +253,8 @@ def test_the_memory_is_closed_to_other_processes_of_the_same_user() -> None:
     """And to a debugger: the kernel asks for root then."""
     asks = "import ctypes, sys; print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"
     program = (
-        "import subprocess, sys; from gwtui.cli.process import take_over; take_over(['keys']);"
+        "import subprocess, sys; from gwtui.cli.process import prepare_process;"
+        "prepare_process(['keys']);"
         f"{asks}; sys.stdout.flush(); subprocess.run([sys.executable, '-c', {asks!r}])"
     )
     done = subprocess.run(

@@ -38,7 +38,7 @@ from gwtui.contract.byok import CreateByokRequest
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.faults.kinds import KINDS
 from gwtui.local.journal import Journal
-from gwtui.local.pattern_trial import try_patterns
+from gwtui.local.pattern_sandbox import try_patterns
 from gwtui.resources.actions import by_id
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen

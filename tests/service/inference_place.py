@@ -24,7 +24,7 @@ from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket
-from gwtui.resources.tries.facts import key_hash
+from gwtui.resources.tries.plan import key_hash
 
 MODEL = "northwind/atlas-mini"
 VECTORS = "tessera/vector-3"

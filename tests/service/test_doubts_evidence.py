@@ -27,7 +27,7 @@ from gwtui.crud.evidence import REACHES, Evidence, TimeWindow, created_near
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Applied, Confirmation, Plan, Unknown
 from gwtui.crud.recovery import InspectionContext
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.local.journal import Journal
 from gwtui.resources.recovery.inspection import DECLARED, find_evidence
 from gwtui.watch.feeds.journal import makers

@@ -23,7 +23,7 @@ from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.contract.request import MASK
 from gwtui.crud.evidence import alike
 from gwtui.crud.undo import CannotUndoError
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.ui.forms.form_state import NOTHING_CHANGED
 
 RESOURCES = pytest.mark.parametrize("resource", SPECS)

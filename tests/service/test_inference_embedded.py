@@ -23,8 +23,13 @@ from gwtui.contract.embeddings import EmbeddingRequest
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.guardrail_verdict import verdict_of
-from gwtui.resources.tries.facts import key_hash, read_key_facts, read_try_facts
-from gwtui.resources.tries.plan import expected_chat_cost, try_plan
+from gwtui.resources.tries.plan import (
+    expected_chat_cost,
+    key_hash,
+    read_key_facts,
+    read_try_facts,
+    try_plan,
+)
 
 
 @pytest_asyncio.fixture

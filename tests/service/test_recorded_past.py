@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime, timedelta
@@ -16,6 +17,7 @@ import pytest
 from pydantic import SecretStr
 
 from fake_clock import FakeClock
+from founded import open_gateway
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
@@ -26,7 +28,7 @@ from gwtui.embedded.store.table import to_day
 from gwtui.watch.alerts.session import RuleFile
 from gwtui.watch.alerts.store import present_alerts
 from gwtui.watch.feeds.recorded import credits_past_feed
-from gwtui.watch.history.backfill import Backfill, fill_past
+from gwtui.watch.history.backfill import _BEGUN, Backfill, fill_past
 from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.model import Point, SeriesKey
 from gwtui.watch.history.reader import HistoryReader
@@ -86,7 +88,7 @@ def reader(filled: tuple[Path, datetime]) -> Iterator[HistoryReader]:
 async def test_the_past_is_what_the_gateway_answered_at_each_moment() -> None:
     """Keys, credits and endpoints, over a midnight: told afterwards as it was answered then."""
     time = FakeClock(BORN)
-    gateway = EmbeddedGateway.open(None, clock=time.clock)
+    gateway = open_gateway(clock=time.clock)
     answered: list[tuple[datetime, Any, Any, Any]] = []
     async with client_of(gateway, time) as client:
         for _ in range(6):
@@ -127,7 +129,7 @@ async def test_the_past_is_what_the_gateway_answered_at_each_moment() -> None:
 
 def test_the_days_before_the_first_one_agree_with_the_activity(tmp_path: Path) -> None:
     time = FakeClock(BORN)
-    gateway = EmbeddedGateway.open(None, clock=time.clock)
+    gateway = open_gateway(clock=time.clock)
     past = past_of(gateway)
     midnight = BORN.replace(hour=0, minute=0)
     for back in range(1, 7):
@@ -224,17 +226,31 @@ def rows(path: Path) -> list[Any]:
         ).fetchall()
 
 
-async def test_the_same_clock_gives_the_same_week_and_a_later_run_only_adds_what_is_missing(
+def test_nothing_is_left_to_be_filled_in(filled: tuple[Path, datetime]) -> None:
+    """Or the next run would fill it in once more."""
+    with closing(open_readable(filled[0])) as connection:
+        found = connection.execute("SELECT value FROM settings WHERE name = ?", (_BEGUN,))
+        assert found.fetchall() == []
+
+
+def copied(path: Path, folder: Path) -> Path:
+    """The same history, of which nobody has written more."""
+    folder.mkdir(mode=0o700)
+    copy = folder / path.name
+    with closing(open_readable(path)) as connection, closing(sqlite3.connect(copy)) as target:
+        connection.backup(target)
+    copy.chmod(0o600)
+    return copy
+
+
+async def test_a_later_run_only_adds_what_is_missing(
     tmp_path: Path, filled: tuple[Path, datetime]
 ) -> None:
-    path = tmp_path / "h" / "again.sqlite3"
+    path = copied(filled[0], tmp_path / "again")
     time = FakeClock(BORN)
-    gateway = EmbeddedGateway.open(None, clock=time.clock)
-    time.elapsed = 12 * 3600
-    await record(gateway, time, path)
+    gateway = open_gateway(clock=time.clock)
     first = rows(path)
-    assert first == rows(filled[0])
-    time.elapsed += 600
+    time.elapsed = 12 * 3600 + 600
     await record(gateway, time, path)
     assert len(rows(path)) < len(first) * 1.1, "ten minutes are no gap to fill in"
     left, time.elapsed = time.now(), time.elapsed + 9 * 3600
@@ -254,6 +270,7 @@ async def test_the_same_clock_gives_the_same_week_and_a_later_run_only_adds_what
 async def test_who_only_reads_finds_the_same_past_and_the_alerts_of_now(
     tmp_path: Path, filled: tuple[Path, datetime]
 ) -> None:
+    """Of another gateway, which was founded at the same moment."""
     path = tmp_path / "h" / "read.sqlite3"
     time = FakeClock(BORN)
     gateway = EmbeddedGateway.open(None, clock=time.clock)
@@ -295,14 +312,15 @@ async def test_a_gateway_that_fails_leaves_the_past_out_and_the_recording_goes_o
 
 async def test_what_an_early_end_left_out_is_filled_in_later(tmp_path: Path) -> None:
     """The first run ends before its endpoints; the next one comes at once, or a day later."""
+    left = tmp_path / "h" / "left.sqlite3"
+    time = FakeClock(BORN)
+    gateway = open_gateway(clock=time.clock)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Backfill, "fill_endpoints", _ends_early)
+        assert await record(gateway, time, left) == past_of(gateway).until
     for pause in (0, 26 * 3600):
-        path = tmp_path / f"{pause}" / "h" / "left.sqlite3"
-        time = FakeClock(BORN)
-        gateway = EmbeddedGateway.open(None, clock=time.clock)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Backfill, "fill_endpoints", _ends_early)
-            assert await record(gateway, time, path) == past_of(gateway).until
-        time.elapsed += pause
+        path = copied(left, tmp_path / f"{pause}")
+        time.elapsed = pause
         assert await record(gateway, time, path) is None, "what comes later is news"
         with closing(open_readable(path)) as connection:
             reader = HistoryReader(connection)
@@ -310,7 +328,7 @@ async def test_what_an_early_end_left_out_is_filled_in_later(tmp_path: Path) -> 
             for key in (BALANCE, uptime):
                 found = points(reader, key, time.now() - 6 * DAY, time.now())
                 assert not [point.at for point in found if point.state == "gap"]
-        gateway.close()
+    gateway.close()
 
 
 async def _ends_early(_fill: Backfill, _filled: object) -> None:

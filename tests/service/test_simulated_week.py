@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from gwtui.domain.alert_rules import AlertRule
-from gwtui.local.alert_file import load_alerts
+from gwtui.local.alerts import load_alerts
 from gwtui.watch.alerts.model import AlertEvent
 from gwtui.watch.alerts.preview import preview
 from gwtui.watch.alerts.store import read_events

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partialmethod
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from shared_runs import SIZES, group_of, keep_groups_together, picture_taker
 
 from dashboard_kit import Demo
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Name the marker of this folder."""
+    config.addinivalue_line(
+        "markers", "one_app(places): one app can draw these: name -> (what to open, what to do)"
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -22,6 +31,13 @@ def one_run_for_all_looks(request: pytest.FixtureRequest, monkeypatch: pytest.Mo
     """An app that is drawn in several themes or sizes is started once."""
     if group_of(request.node):
         monkeypatch.setattr("textual._doc.take_svg_screenshot", picture_taker(request.node))
+
+
+@pytest.fixture(autouse=True)
+def pictures_unnumbered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A picture has no number of its own: it is made of a text of every segment, and left out."""
+    export = partialmethod(Console.export_svg, unique_id="terminal-0")
+    monkeypatch.setattr(Console, "export_svg", export)
 
 
 @pytest.fixture(params=SIZES, ids=lambda size: f"{size[0]}x{size[1]}")

@@ -1,13 +1,16 @@
-"""One run of an app gives its pictures in both themes and at both sizes.
+"""One run of an app gives pictures in both themes, at both sizes and of several screens.
 
 Of tests that differ in nothing but the theme and the size, the first starts the app, and at the end
-switches it to the looks of the others. A picture after a switch counts only where it is the
-accepted one: in every other case that test starts the app in its own look.
+switches it to the looks of the others. Where a test is marked ``one_app``, with what to open and to
+do for each ``name``, the app goes on to the names that come later. A picture that was taken for
+another test counts only where it is the accepted one: in every other case that test starts the app
+for itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,11 +21,19 @@ from pytest_textual_snapshot import normalize_svg
 from textual.app import App
 from textual.geometry import Size
 from textual.pilot import Pilot
+from textual.screen import Screen
 
+from dashboard_kit import Steps
+from gwtui.resources.preferences import Preferences
+from gwtui.ui.app import GwtuiApp
 from resizing_kit import resize
+from walk import start_over
 
 SIZES = [(80, 24), (120, 40)]
 _HERE = Path(__file__).resolve().parent
+
+_WALK = 600
+"""Seconds that an app may take that draws what many tests show."""
 
 _after_switch: dict[str, str] = {}
 """Test -> its picture, taken in the run of another one. Only accepted ones are kept."""
@@ -51,13 +62,16 @@ def dark_and(light: Set[str], names: Iterable[str]) -> list[Any]:
 
 
 def keep_groups_together(items: list[pytest.Item]) -> None:
-    """All tests of a group go to one worker; each group begins with another look."""
+    """All tests of a run go to one worker; each group begins with another look."""
     for group, places in _places(items).items():
         found = [items[place] for place in places]
         first = crc32(group.encode()) % len(found)
         for place, item in zip(places, found[first:] + found[:first], strict=True):
             items[place] = item
-            item.add_marker(pytest.mark.xdist_group(group))
+            together = f"{item.path.stem}-{_function(item)}" if _visits(item) else group
+            item.add_marker(pytest.mark.xdist_group(together))
+            if _visits(item):
+                item.add_marker(pytest.mark.timeout(_WALK))
 
 
 def look_of(item: pytest.Item) -> Look:
@@ -67,12 +81,17 @@ def look_of(item: pytest.Item) -> Look:
     return Look(parameters.get("theme"), size if isinstance(size, tuple) else None)
 
 
-def group_of(item: pytest.Item) -> str:
-    """What tests have in common that differ only in their look; empty when they have one only."""
+def group_of(item: pytest.Item, name: str | None = None) -> str:
+    """What tests have in common that differ only in their look; empty when they have one only.
+
+    With ``name`` the group of the test of that name.
+    """
     if item.path.parent != _HERE or look_of(item) == Look(None, None):
         return ""
     others = {name: value for name, value in _parameters(item).items() if name not in Look._fields}
-    return "-".join((item.path.stem, getattr(item, "originalname", ""), *map(str, others.values())))
+    if name is not None:
+        others["name"] = name
+    return "-".join((item.path.stem, _function(item), *map(str, others.values())))
 
 
 def picture_taker(item: pytest.Item) -> Callable[..., str]:
@@ -88,21 +107,68 @@ def picture_taker(item: pytest.Item) -> Callable[..., str]:
         async def drawn_in_turn(pilot: Pilot[Any]) -> None:
             if run_before is not None:
                 await run_before(pilot)
-            await pilot.pause()
-            await pilot.wait_for_scheduled_animations()
-            await pilot.pause()
-            own.append(app.export_screenshot(title=app.title, simplify=True))
-            for other in _others_to_come(item):
-                await _switch(pilot, look_of(other))
-                picture = app.export_screenshot(title=app.title, simplify=True)
-                if normalize_svg(picture) == _accepted(other):
-                    _after_switch[other.nodeid] = picture
+            await _still(pilot)
+            own.append(_picture(app))
+            await _draw(pilot, _later(item, group_of(item)))
+            # The tests of what cannot be drawn now start apps of their own, and fail there.
+            with suppress(Exception):
+                await _visit_others(pilot, item)
             app.exit()
 
         app.run(headless=True, auto_pilot=drawn_in_turn, size=terminal_size)
         return own[0]
 
     return take
+
+
+async def _visit_others(pilot: Pilot[Any], item: pytest.Item) -> None:
+    """Draw what the tests of other names show that one app can draw."""
+    visits = _visits(item)
+    tried: set[pytest.Item] = set()
+    for name in visits:
+        group = group_of(item, name)
+        while others := [each for each in _later(item, group) if each not in tried]:
+            tried.add(others[0])
+            await _begin_anew(pilot, look_of(others[0]))
+            route, steps = visits[name]
+            assert isinstance(pilot.app, GwtuiApp)
+            await pilot.app.open_route(route)
+            await steps(pilot)
+            await _still(pilot)
+            await _draw(pilot, others)
+
+
+async def _begin_anew(pilot: Pilot[Any], look: Look) -> None:
+    """Forget what was opened and chosen."""
+    app = pilot.app
+    assert isinstance(app, GwtuiApp)
+    await start_over(app, pilot)
+    await app.navigation.reset(Screen())
+    app.preference_store.preferences = Preferences()
+    await _switch(pilot, look)
+
+
+async def _draw(pilot: Pilot[Any], tests: Iterable[pytest.Item]) -> None:
+    """Keep those pictures of what is shown that are the accepted ones."""
+    left = list(tests)
+    while left:
+        present = Look(pilot.app.theme, pilot.app.size)
+        other = min(left, key=lambda each: _distance(present, look_of(each)))
+        left.remove(other)
+        await _switch(pilot, look_of(other))
+        picture = _picture(pilot.app)
+        if normalize_svg(picture) == _accepted(other):
+            _after_switch[other.nodeid] = picture
+
+
+async def _still(pilot: Pilot[Any]) -> None:
+    await pilot.pause()
+    await pilot.wait_for_scheduled_animations()
+    await pilot.pause()
+
+
+def _picture(app: App[Any]) -> str:
+    return app.export_screenshot(title=app.title, simplify=True)
 
 
 async def _switch(pilot: Pilot[Any], look: Look) -> None:
@@ -116,18 +182,32 @@ async def _switch(pilot: Pilot[Any], look: Look) -> None:
         await pilot.pause()
 
 
-def _others_to_come(item: pytest.Item) -> list[pytest.Item]:
-    """Tests of the same group without a picture, in the order that takes the fewest switches."""
-    group = _groups(tuple(item.session.items))[group_of(item)]
-    own = look_of(item)
+def _distance(here: Look, there: Look) -> int:
+    """How much is to be switched: a size takes longer than a theme."""
+    theme = there.theme is not None and there.theme != here.theme
+    size = there.size is not None and there.size != here.size
+    return theme + 2 * size
 
-    def turn(other: pytest.Item) -> tuple[bool, bool]:
-        look = look_of(other)
-        resized = look.size != own.size
-        return resized, (look.theme != own.theme) is not resized
 
-    later = group[group.index(item) + 1 :]
-    return sorted((other for other in later if other.nodeid not in _after_switch), key=turn)
+def _visits(item: pytest.Item) -> Mapping[str, tuple[str, Steps]]:
+    """Name -> what to open and what to do there, for the tests that one app can draw."""
+    marker = item.get_closest_marker("one_app")
+    return {} if marker is None else marker.args[0]
+
+
+def _later(item: pytest.Item, group: str) -> list[pytest.Item]:
+    """Tests of a group that come later and have no picture yet."""
+    places = _positions(tuple(item.session.items))
+    return [
+        other
+        for other in _groups(tuple(item.session.items)).get(group, ())
+        if places[other] > places[item] and other.nodeid not in _after_switch
+    ]
+
+
+@lru_cache(maxsize=1)
+def _positions(items: tuple[pytest.Item, ...]) -> dict[pytest.Item, int]:
+    return {item: place for place, item in enumerate(items)}
 
 
 @lru_cache(maxsize=1)
@@ -142,6 +222,10 @@ def _places(items: Sequence[pytest.Item]) -> dict[str, list[int]]:
         if group := group_of(item):
             places.setdefault(group, []).append(place)
     return places
+
+
+def _function(item: pytest.Item) -> str:
+    return getattr(item, "originalname", "")
 
 
 def _parameters(item: pytest.Item) -> dict[str, Any]:

@@ -6,12 +6,13 @@ import re
 
 import pytest
 
+from board_kit import filled_once
 from screenshots_kit import FOLDER, ROOT, SHOTS, Shot, draw
 
 
 @pytest.mark.parametrize("shot", SHOTS, ids=lambda shot: shot.name)
-async def test_a_picture_is_fresh(shot: Shot) -> None:
-    drawn = await draw(shot)
+async def test_a_picture_is_fresh(shot: Shot, tmp_path_factory: pytest.TempPathFactory) -> None:
+    drawn = await draw(shot, lambda data: filled_once(tmp_path_factory).copy_to(data))
     stored = (FOLDER / f"{shot.name}.svg").read_text(encoding="utf-8")
     assert stored == drawn, "run: python tests/update_screenshots.py"
 

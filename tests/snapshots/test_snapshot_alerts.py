@@ -25,9 +25,11 @@ LOOKS: dict[str, tuple[str, ...]] = {
     "alert-rules-form": ("R", "e"),
     "alert-effects": ("R", "E"),
 }
-SIZES = {"80x24": (80, 24), "120x40": (120, 40)}
 WIDE = ("alerts", "alert-rules-form")
-CASES = [*((look, "80x24") for look in LOOKS), *((look, "120x40") for look in WIDE)]
+CASES = [
+    *(pytest.param(name, "gwtui-dark", (80, 24), id=f"{name}-80x24") for name in LOOKS),
+    *(pytest.param(name, "gwtui-light", (120, 40), id=f"{name}-120x40") for name in WIDE),
+]
 _ALERTS = 13
 """What fires in the simulated world at once."""
 
@@ -67,15 +69,20 @@ def at_rest(*keys: str) -> Callable[[Pilot[Any]], Any]:
     return steps
 
 
-@pytest.mark.parametrize(("look", "size"), CASES)
+@pytest.mark.one_app({name: ("alerts", at_rest(*keys)) for name, keys in LOOKS.items()})
+@pytest.mark.parametrize(("name", "theme", "size"), CASES)
 def test_alerts(
-    look: str, size: str, demo: Demo, tmp_path: Path, snap_compare: SnapCompare
+    name: str,
+    theme: str,
+    size: tuple[int, int],
+    demo: Demo,
+    tmp_path: Path,
+    snap_compare: SnapCompare,
 ) -> None:
-    theme = "gwtui-dark" if size == "80x24" else "gwtui-light"
     app = demo.app("alerts", theme=theme, data=tmp_path / "data", config=tmp_path)
-    assert snap_compare(app, terminal_size=SIZES[size], run_before=at_rest(*LOOKS[look]))
+    assert snap_compare(app, terminal_size=size, run_before=at_rest(*LOOKS[name]))
 
 
 def test_nothing_is_recorded(demo: Demo, snap_compare: SnapCompare) -> None:
     app = demo.app("alerts", theme="gwtui-dark")
-    assert snap_compare(app, terminal_size=SIZES["80x24"], run_before=pressing())
+    assert snap_compare(app, terminal_size=(80, 24), run_before=pressing())

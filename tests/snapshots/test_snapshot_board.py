@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from board_kit import Filled, at_rest, fill
+from board_kit import Filled, at_rest, filled_once
 from dashboard_kit import Demo, settled
 from gwtui.client.request_log import RecentRequests, Traffic
 
 SnapCompare = Callable[..., bool]
 
-SIZES = {"80x24": (80, 24), "120x40": (120, 40), "200x60": (200, 60)}
+SIZES = [(80, 24), (120, 40), (200, 60)]
 LOOKS: dict[str, tuple[str, ...]] = {
     "live": (),
     "account": ("p",),
@@ -25,16 +25,16 @@ LOOKS: dict[str, tuple[str, ...]] = {
 }
 CASES = [
     *(("live", size) for size in SIZES),
-    ("account", "80x24"),
-    ("replay", "80x24"),
-    ("replay", "200x60"),
-    ("replay-unrecorded", "80x24"),
+    ("account", SIZES[0]),
+    ("replay", SIZES[0]),
+    ("replay", SIZES[-1]),
+    ("replay-unrecorded", SIZES[0]),
 ]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
-    return fill(tmp_path_factory.mktemp("history") / "data")
+    return filled_once(tmp_path_factory)
 
 
 @pytest.fixture
@@ -61,10 +61,16 @@ def pressing(*keys: str) -> Callable[[Pilot[Any]], Any]:
     return steps
 
 
-@pytest.mark.parametrize(("look", "size"), CASES)
-def test_board(look: str, size: str, demo: Demo, data: Path, snap_compare: SnapCompare) -> None:
+@pytest.mark.one_app({name: ("board", pressing(*keys)) for name, keys in LOOKS.items()})
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [pytest.param(name, (wide, high), id=f"{name}-{wide}x{high}") for name, (wide, high) in CASES],
+)
+def test_board(
+    name: str, size: tuple[int, int], demo: Demo, data: Path, snap_compare: SnapCompare
+) -> None:
     app = demo.app("board", theme="gwtui-dark", data=data)
-    assert snap_compare(app, terminal_size=SIZES[size], run_before=pressing(*LOOKS[look]))
+    assert snap_compare(app, terminal_size=size, run_before=pressing(*LOOKS[name]))
 
 
 def test_what_changed(demo: Demo, data: Path, snap_compare: SnapCompare) -> None:

@@ -39,8 +39,16 @@ VIEWS: dict[str, tuple[str, tuple[str, ...]]] = {
     "change": ("recovery", ("enter",)),
     "none-found": ("recovery", ("down", "down", "enter")),
 }
+SETTLING = "value-lost"
 
 
+@pytest.mark.one_app(
+    {
+        name: (VIEWS[name][0], pressing(*VIEWS[name][1]))
+        for name in sorted(VIEWS, key=lambda name: name == SETTLING)
+        if VIEWS[name][0] == "recovery"
+    }
+)
 @pytest.mark.parametrize(
     ("name", "size"),
     [*((name, (80, 24)) for name in VIEWS), ("creation", (120, 40)), ("change", (120, 40))],

@@ -19,12 +19,13 @@ FORMS: dict[str, tuple[str, ...]] = {
     "create-filled": ("n", NAME, "tab", "type 25", "tab", "right", "right"),
     "create-refused": ("n", "tab", "type -5x", "ctrl+s"),
     "create-leaving": ("n", NAME, "escape"),
-    "created": ("n", NAME, "ctrl+s"),
-    "created-leaving": ("n", NAME, "ctrl+s", "escape"),
     "edit": ("e",),
     "disable": ("x",),
     "delete": ("D",),
     "disable-many": ("home", *["shift+down"] * 3, "x", "enter"),
+    # What is made here stays, so that these come last.
+    "created": ("n", NAME, "ctrl+s"),
+    "created-leaving": ("n", NAME, "ctrl+s", "escape"),
 }
 
 
@@ -57,6 +58,7 @@ LIGHT = {
 }
 
 
+@pytest.mark.one_app({name: (start, pressing(*keys)) for name, (start, keys) in OTHERS.items()})
 @pytest.mark.parametrize(("theme", "size", "name"), dark_and(LIGHT, OTHERS))
 def test_form(
     name: str, theme: str, size: tuple[int, int], demo: Demo, snap_compare: SnapCompare
@@ -66,6 +68,7 @@ def test_form(
     assert snap_compare(app, terminal_size=size, run_before=pressing(*keys))
 
 
+@pytest.mark.one_app({name: ("keys", pressing(*keys)) for name, keys in FORMS.items()})
 @pytest.mark.parametrize(("theme", "size", "name"), dark_and(LIGHT, FORMS))
 def test_key_form(
     name: str, theme: str, size: tuple[int, int], demo: Demo, snap_compare: SnapCompare

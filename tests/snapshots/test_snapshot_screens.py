@@ -72,6 +72,7 @@ LIGHT = {
 }
 
 
+@pytest.mark.one_app({name: (start, pressing(*keys)) for name, (start, keys) in SCREENS.items()})
 @pytest.mark.parametrize(("theme", "size", "name"), dark_and(LIGHT, SCREENS))
 def test_screen(
     name: str, theme: str, size: tuple[int, int], demo: Demo, snap_compare: SnapCompare

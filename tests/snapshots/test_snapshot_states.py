@@ -20,6 +20,11 @@ LIGHT = {"keys", "credits"}
 pytestmark = pytest.mark.parametrize(("theme", "size", "name"), dark_and(LIGHT, STARTS))
 
 
+def in_turn(*keys: str) -> pytest.MarkDecorator:
+    """One app shows all three."""
+    return pytest.mark.one_app({name: (start, pressing(*keys)) for name, start in STARTS.items()})
+
+
 @pytest.fixture
 def empty() -> Iterator[Demo]:
     one = Demo(content="empty")
@@ -55,10 +60,12 @@ def test_loading(demo: Demo, look: Any, snap_compare: SnapCompare) -> None:
     assert compare(snap_compare, demo, look, connected)
 
 
+@in_turn()
 def test_empty(empty: Demo, look: Any, snap_compare: SnapCompare) -> None:
     assert compare(snap_compare, empty, look, pressing())
 
 
+@in_turn()
 def test_failed_at_once(demo: Demo, look: Any, snap_compare: SnapCompare) -> None:
     demo.fault = "403"
     assert compare(snap_compare, demo, look, pressing())
@@ -75,6 +82,7 @@ def test_failed_with_last_good_data(demo: Demo, look: Any, snap_compare: SnapCom
     assert compare(snap_compare, demo, look, breaking)
 
 
+@in_turn("n")
 def test_read_only(demo: Demo, look: Any, snap_compare: SnapCompare) -> None:
     demo.read_only = True
     assert compare(snap_compare, demo, look, pressing("n"))

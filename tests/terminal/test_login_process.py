@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gwtui.cli import exits
-from gwtui.local.first_steps import FILE_NAME as FIRST_STEPS
+from gwtui.local.dashboard_state import FIRST_STEPS_FILE as FIRST_STEPS
 from gwtui.local.profiles import load_profiles
 from loaded_program import GWTUI
 from login_kit import ServedGateway, served_gateway

@@ -53,7 +53,7 @@ def reader(
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv("VISUAL", "true")
     monkeypatch.chdir(folder)
-    with served_gateway(database=folder / "served" / "gateway.sqlite3") as gateway:
+    with served_gateway(database=folder / "served" / "gateway.sqlite3", speed=20) as gateway:
         found = Reader(demo_home, folder, gateway, ring, Commands(monkeypatch, capsys))
         found.settle_in()
         try:

@@ -17,7 +17,7 @@ from fake_clock import START
 from gwtui.cli.main import main
 from gwtui.domain.alert_rules import CreditsRule
 from gwtui.embedded.running_demo import BASE_URL
-from gwtui.local.alert_command import AlertCommandError, run_alert_command
+from gwtui.local.alerts import AlertCommandError, run_alert_command
 from gwtui.watch.alerts import store
 from gwtui.watch.alerts.engine import AlertThread
 from gwtui.watch.alerts.model import AlertEvent, AlertKey

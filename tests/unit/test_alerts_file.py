@@ -22,7 +22,7 @@ from gwtui.domain.alert_rules import (
 )
 from gwtui.domain.money import parse_quantity, quantity
 from gwtui.domain.times import duration, parse_duration_or_zero
-from gwtui.local.alert_file import (
+from gwtui.local.alerts import (
     AlertEffects,
     AlertFileError,
     load_alerts,

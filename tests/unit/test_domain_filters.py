@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwtui.domain.cells import SortValue, ValueKind
-from gwtui.domain.filters import Highlights, parse
+from gwtui.domain.cell_values import SortValue, ValueKind
+from gwtui.domain.filter_query import Highlights
+from gwtui.domain.filters import parse
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 ROW: dict[str, SortValue] = {

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from gwtui.contract.dialects import GENERIC, OPENROUTER
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.models import Endpoint, Model
-from gwtui.domain.catalog import CatalogView, Offers, endpoint_key, provider_slug
+from gwtui.domain.catalog import CatalogView, ModelWithEndpoints, endpoint_key, provider_slug
 from gwtui.domain.guardrail_effect import (
-    Effect,
-    Restrictions,
+    GuardrailEffect,
+    GuardrailRestrictions,
     effect_on_catalog,
     restrictions_of,
     zdr_switch,
@@ -43,7 +43,7 @@ GROK = model("x-ai/grok", "x-ai/grok-20260202")
 LONE = model("drift/lone", "drift/lone-20260303")
 
 CATALOG = (
-    Offers(
+    ModelWithEndpoints(
         OPUS,
         (
             endpoint("anthropic/opus-20260101", "anthropic", "Anthropic"),
@@ -51,9 +51,11 @@ CATALOG = (
             endpoint("anthropic/opus-20260101", None, "Cobalt Row"),
         ),
     ),
-    Offers(OPUS_FREE, (endpoint("anthropic/opus-20260101", "kestrel/free", "Kestrel Inference"),)),
-    Offers(GROK, (endpoint("x-ai/grok-20260202", "kestrel", "Kestrel Inference"),)),
-    Offers(LONE, ()),
+    ModelWithEndpoints(
+        OPUS_FREE, (endpoint("anthropic/opus-20260101", "kestrel/free", "Kestrel Inference"),)
+    ),
+    ModelWithEndpoints(GROK, (endpoint("x-ai/grok-20260202", "kestrel", "Kestrel Inference"),)),
+    ModelWithEndpoints(LONE, ()),
 )
 KEEPS_NOTHING = frozenset(
     endpoint_key(each)
@@ -62,14 +64,14 @@ KEEPS_NOTHING = frozenset(
 VIEW = CatalogView(CATALOG, PROVIDERS, KEEPS_NOTHING)
 
 
-def left(effect: Effect) -> dict[str, list[str | None]]:
+def left(effect: GuardrailEffect) -> dict[str, list[str | None]]:
     return {
         str(each.model.id): [e.tag or e.provider_name for e in each.remaining]
         for each in effect.models
     }
 
 
-def under(*guardrails: Restrictions, dialect: Any = OPENROUTER) -> Effect:
+def under(*guardrails: GuardrailRestrictions, dialect: Any = OPENROUTER) -> GuardrailEffect:
     return effect_on_catalog(VIEW, guardrails, dialect)
 
 
@@ -77,14 +79,14 @@ ALL = left(under())
 
 
 def test_nothing_restricts_nothing() -> None:
-    assert left(under(Restrictions())) == ALL
+    assert left(under(GuardrailRestrictions())) == ALL
     assert ALL["anthropic/opus"] == ["anthropic", "kestrel/turbo", "Cobalt Row"]
     assert under().models[0].verdict.word == "all remain"
 
 
 def test_an_allowed_model_is_meant_with_its_variants() -> None:
     for entry in ("anthropic/opus", "anthropic/opus-20260101", "anthropic/opus:free"):
-        effect = under(Restrictions(allowed_models=frozenset({entry})))
+        effect = under(GuardrailRestrictions(allowed_models=frozenset({entry})))
         found = left(effect)
         assert found["anthropic/opus"] == ALL["anthropic/opus"], entry
         assert found["anthropic/opus:free"] == ["kestrel/free"], entry
@@ -94,17 +96,17 @@ def test_an_allowed_model_is_meant_with_its_variants() -> None:
 
 
 def test_an_ignored_model_is_gone() -> None:
-    found = left(under(Restrictions(ignored_models=frozenset({"x-ai/grok"}))))
+    found = left(under(GuardrailRestrictions(ignored_models=frozenset({"x-ai/grok"}))))
     assert found == {**ALL, "x-ai/grok": []}
 
 
 def test_a_provider_is_known_by_slug_tag_and_name() -> None:
-    only = left(under(Restrictions(allowed_providers=frozenset({"kestrel"}))))
+    only = left(under(GuardrailRestrictions(allowed_providers=frozenset({"kestrel"}))))
     assert only["anthropic/opus"] == ["kestrel/turbo"]
-    variant = left(under(Restrictions(allowed_providers=frozenset({"kestrel/turbo"}))))
+    variant = left(under(GuardrailRestrictions(allowed_providers=frozenset({"kestrel/turbo"}))))
     assert variant["anthropic/opus"] == ["kestrel/turbo"]
     assert variant["x-ai/grok"] == []
-    without = left(under(Restrictions(ignored_providers=frozenset({"cobalt-row"}))))
+    without = left(under(GuardrailRestrictions(ignored_providers=frozenset({"cobalt-row"}))))
     assert without["anthropic/opus"] == ["anthropic", "kestrel/turbo"]
 
 
@@ -125,7 +127,7 @@ def test_the_switch_follows_the_author() -> None:
 
 
 def test_zero_retention_takes_what_keeps_data_from_that_vendor_only() -> None:
-    found = left(under(Restrictions(zdr=frozenset({"enforce_zdr_vendor_a"}))))
+    found = left(under(GuardrailRestrictions(zdr=frozenset({"enforce_zdr_vendor_a"}))))
     assert found["anthropic/opus"] == ["anthropic"]
     assert found["anthropic/opus:free"] == []
     assert found["x-ai/grok"] == ["kestrel"]
@@ -134,7 +136,7 @@ def test_zero_retention_takes_what_keeps_data_from_that_vendor_only() -> None:
 def test_without_the_list_of_such_endpoints_nothing_is_pretended() -> None:
     blind = CatalogView(CATALOG, PROVIDERS, None)
     effect = effect_on_catalog(
-        blind, [Restrictions(zdr=frozenset({"enforce_zdr_vendor_a"}))], OPENROUTER
+        blind, [GuardrailRestrictions(zdr=frozenset({"enforce_zdr_vendor_a"}))], OPENROUTER
     )
     assert left(effect) == ALL
     assert effect.zdr_unknown
@@ -143,7 +145,7 @@ def test_without_the_list_of_such_endpoints_nothing_is_pretended() -> None:
 
 def test_one_that_is_left_but_down_is_a_warning() -> None:
     effect = under(
-        Restrictions(
+        GuardrailRestrictions(
             ignored_models=frozenset({"x-ai/grok"}),
             allowed_providers=frozenset({"kestrel/turbo"}),
         )
@@ -164,24 +166,24 @@ def test_one_that_is_left_but_down_is_a_warning() -> None:
 
 
 def test_nothing_left_at_all_is_bad() -> None:
-    assert under(Restrictions(allowed_models=frozenset())).summary[1] == "bad"
+    assert under(GuardrailRestrictions(allowed_models=frozenset())).summary[1] == "bad"
 
 
 def test_a_model_that_was_not_read_is_unknown() -> None:
-    view = CatalogView((Offers(OPUS, None), *CATALOG[1:]), PROVIDERS, KEEPS_NOTHING)
-    effect = effect_on_catalog(view, [Restrictions()], OPENROUTER)
+    view = CatalogView((ModelWithEndpoints(OPUS, None), *CATALOG[1:]), PROVIDERS, KEEPS_NOTHING)
+    effect = effect_on_catalog(view, [GuardrailRestrictions()], OPENROUTER)
     assert effect.models[0].verdict.word == "unknown"
     assert "1 could not be read" in effect.summary[0]
 
 
 def test_entries_that_name_nothing_are_told() -> None:
     effect = under(
-        Restrictions(
+        GuardrailRestrictions(
             allowed_models=frozenset({"anthropic/opus", "gone/model"}),
             ignored_providers=frozenset({"nobody", "kestrel/free"}),
         )
     )
-    assert effect.strangers == (("allowed_models", "gone/model"), ("ignored_providers", "nobody"))
+    assert effect.unmatched == (("allowed_models", "gone/model"), ("ignored_providers", "nobody"))
 
 
 def test_restrictions_are_read_from_a_guardrail_and_from_a_form() -> None:
@@ -194,14 +196,14 @@ def test_restrictions_are_read_from_a_guardrail_and_from_a_form() -> None:
         "enforce_zdr_vendor_b": False,
         "enforce_zdr_other": None,
     }
-    expected = Restrictions(
+    expected = GuardrailRestrictions(
         allowed_models=frozenset({"a/b"}),
         ignored_providers=frozenset({"kestrel"}),
         zdr=frozenset({"enforce_zdr_vendor_a"}),
     )
     assert restrictions_of(values) == expected
     assert restrictions_of(Guardrail.model_validate(values)) == expected
-    assert restrictions_of(Guardrail.model_validate({})) == Restrictions()
+    assert restrictions_of(Guardrail.model_validate({})) == GuardrailRestrictions()
 
 
 @pytest.mark.parametrize(
@@ -225,12 +227,12 @@ def test_under_a_rule_that_could_not_be_read_nobody_knows_what_remains(
     verdict = effect.models[0].verdict
     assert (verdict.word, verdict.why) == ("unknown", f"{name} could not be read")
     # Another guardrail that can be read changes nothing about that.
-    assert under(Restrictions(), rules).summary == effect.summary
+    assert under(GuardrailRestrictions(), rules).summary == effect.summary
 
 
 def test_what_could_not_be_read_beside_the_rules_matters_not() -> None:
     odd = Guardrail.model_validate({"name": 7, "limit_usd": "much", "allowed_models": ["a/b"]})
-    assert restrictions_of(odd) == Restrictions(allowed_models=frozenset({"a/b"}))
+    assert restrictions_of(odd) == GuardrailRestrictions(allowed_models=frozenset({"a/b"}))
 
 
 @pytest.mark.parametrize(
@@ -239,7 +241,7 @@ def test_what_could_not_be_read_beside_the_rules_matters_not() -> None:
 @pytest.mark.parametrize("entries", [["a", "b"], []])
 def test_every_list_is_read_alone(name: str, entries: list[str]) -> None:
     """An empty list of what is allowed allows nothing."""
-    expected = replace(Restrictions(), **{name: frozenset(entries)})
+    expected = replace(GuardrailRestrictions(), **{name: frozenset(entries)})
     assert restrictions_of({name: entries}) == expected
     assert restrictions_of(Guardrail.model_validate({name: entries})) == expected
 
@@ -250,7 +252,7 @@ MODELS = st.sampled_from(
 SLUGS = st.sampled_from(["anthropic", "kestrel", "kestrel/turbo", "cobalt-row", "nobody"])
 SWITCHES = st.sampled_from(["enforce_zdr_vendor_a", "enforce_zdr_xai", "enforce_zdr_other"])
 GUARDRAILS = st.builds(
-    Restrictions,
+    GuardrailRestrictions,
     allowed_models=st.none() | st.frozensets(MODELS),
     allowed_providers=st.none() | st.frozensets(SLUGS),
     ignored_models=st.frozensets(MODELS),
@@ -259,20 +261,20 @@ GUARDRAILS = st.builds(
 )
 
 
-def survivors(*guardrails: Restrictions) -> set[tuple[str, str | None]]:
+def survivors(*guardrails: GuardrailRestrictions) -> set[tuple[str, str | None]]:
     return {(name, tag) for name, tags in left(under(*guardrails)).items() for tag in tags}
 
 
 @given(st.lists(GUARDRAILS, max_size=3), GUARDRAILS)
 def test_another_guardrail_never_adds_an_endpoint(
-    before: list[Restrictions], more: Restrictions
+    before: list[GuardrailRestrictions], more: GuardrailRestrictions
 ) -> None:
     assert survivors(*before, more) <= survivors(*before)
 
 
 @given(GUARDRAILS, GUARDRAILS)
 def test_two_guardrails_leave_what_each_alone_leaves(
-    one: Restrictions, other: Restrictions
+    one: GuardrailRestrictions, other: GuardrailRestrictions
 ) -> None:
     assert survivors(one, other) == survivors(one) & survivors(other)
     assert survivors(one, other) == survivors(other, one)
@@ -280,14 +282,16 @@ def test_two_guardrails_leave_what_each_alone_leaves(
 
 
 @given(GUARDRAILS, st.frozensets(MODELS))
-def test_a_list_of_allowed_models_never_adds(one: Restrictions, entries: frozenset[str]) -> None:
-    free = Restrictions(
+def test_a_list_of_allowed_models_never_adds(
+    one: GuardrailRestrictions, entries: frozenset[str]
+) -> None:
+    free = GuardrailRestrictions(
         None, one.allowed_providers, one.ignored_models, one.ignored_providers, one.zdr
     )
-    listed = Restrictions(
+    listed = GuardrailRestrictions(
         entries, one.allowed_providers, one.ignored_models, one.ignored_providers, one.zdr
     )
-    wider = Restrictions(
+    wider = GuardrailRestrictions(
         entries | {"x-ai/grok"},
         one.allowed_providers,
         one.ignored_models,
@@ -298,7 +302,7 @@ def test_a_list_of_allowed_models_never_adds(one: Restrictions, entries: frozens
 
 
 @given(GUARDRAILS)
-def test_every_endpoint_is_either_left_or_blocked_for_a_reason(one: Restrictions) -> None:
+def test_every_endpoint_is_either_left_or_blocked_for_a_reason(one: GuardrailRestrictions) -> None:
     for offers, effect in zip(CATALOG, under(one).models, strict=True):
         assert effect.total == len(offers.endpoints or ())
         assert all(blocked.reasons for blocked in effect.blocked)

@@ -11,9 +11,9 @@ from gwtui.domain.probes import (
     PROBE_TOKENS,
     ProbeSpending,
     ProbeTarget,
-    most_a_day,
-    probes_a_day,
-    wait_after,
+    delay_after,
+    max_daily_cost,
+    max_probes_per_day,
 )
 from gwtui.domain.route_order import pinned_to
 from resource_samples import endpoint_body
@@ -76,15 +76,15 @@ def test_what_a_day_costs_at_the_most() -> None:
     assert most >= Decimal("0.00005"), "five tokens of answer, and a prompt"
     assert target(pricing={"prompt": "-1", "completion": "0"}).most(NOW) is None
     every = timedelta(minutes=10)
-    assert probes_a_day(every) == 145
-    assert most_a_day([most, most], every) == most * 290
-    assert most_a_day([], every) == 0
+    assert max_probes_per_day(every) == 145
+    assert max_daily_cost([most, most], every) == most * 290
+    assert max_daily_cost([], every) == 0
 
 
 def test_a_probe_comes_later_by_chance_and_never_earlier() -> None:
     every = timedelta(minutes=10)
-    assert wait_after(every, 0.0) == 600
-    assert 600 < wait_after(every, 0.999) < 661
+    assert delay_after(every, 0.0) == 600
+    assert 600 < delay_after(every, 0.999) < 661
 
 
 def test_spending_counts_the_bound_until_the_cost_is_known() -> None:

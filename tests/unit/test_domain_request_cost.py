@@ -17,9 +17,9 @@ from gwtui.domain.request_cost import (
     BYOK_ALLOWANCE,
     ByokUse,
     is_charged,
-    most_it_may_cost,
-    output_tokens_at_most,
-    prompt_tokens_at_most,
+    max_output_tokens,
+    max_prompt_tokens,
+    max_request_cost,
     request_cost,
 )
 from pricing_kit import SATURDAY, pricing, usage
@@ -106,18 +106,18 @@ def test_when_an_answer_is_charged(
 
 def test_a_price_that_is_not_known_makes_no_cost_up() -> None:
     assert request_cost(pricing(prompt="-1"), usage(1, 0)).cost is None
-    assert most_it_may_cost(pricing(completion=None), 10, 10, SATURDAY).cost is None
+    assert max_request_cost(pricing(completion=None), 10, 10, SATURDAY).cost is None
 
 
 def test_a_shorter_prompt_can_be_the_dearest() -> None:
     cheap = [{"min_prompt_tokens": 100, "prompt": "0.000001"}]
-    assert most_it_may_cost(pricing(overrides=cheap), 150, 0, SATURDAY).cost == Decimal("0.0003")
+    assert max_request_cost(pricing(overrides=cheap), 150, 0, SATURDAY).cost == Decimal("0.0003")
 
 
 def test_the_bound_takes_writing_the_cache_and_dear_thoughts_in() -> None:
     prices = pricing(input_cache_write="0.000006", internal_reasoning="0.00003")
-    assert most_it_may_cost(prices, 10, 10, SATURDAY).cost == Decimal("0.00033")
-    found = most_it_may_cost(prices, 10, 10, SATURDAY, writes_cache=True)
+    assert max_request_cost(prices, 10, 10, SATURDAY).cost == Decimal("0.00033")
+    found = max_request_cost(prices, 10, 10, SATURDAY, writes_cache=True)
     assert found.cost == Decimal("0.00036")
 
 
@@ -137,7 +137,7 @@ def test_no_request_within_the_bounds_costs_more(
     prices = pricing(
         overrides=[{"min_prompt_tokens": threshold, "prompt": over}], internal_reasoning="0.00002"
     )
-    most = most_it_may_cost(prices, prompt, output, SATURDAY).cost
+    most = max_request_cost(prices, prompt, output, SATURDAY).cost
     used = Usage(
         prompt_tokens=int(prompt * part),
         completion_tokens=int(output * part),
@@ -155,21 +155,21 @@ def chat(content: Any) -> ChatRequest:
 
 
 def test_a_prompt_has_no_more_tokens_than_bytes_and_what_frames_it() -> None:
-    short, long = prompt_tokens_at_most(chat("a")), prompt_tokens_at_most(chat("ä" * 1000))
+    short, long = max_prompt_tokens(chat("a")), max_prompt_tokens(chat("ä" * 1000))
     assert short is not None
     assert long is not None
     assert 2000 < long < 2200
     assert 1 < short < 200
-    parts = prompt_tokens_at_most(chat([{"type": "text", "text": "ä" * 1000}]))
+    parts = max_prompt_tokens(chat([{"type": "text", "text": "ä" * 1000}]))
     assert parts is not None
     assert parts > 2000
 
 
 def test_what_is_more_than_text_has_no_bound() -> None:
-    assert prompt_tokens_at_most(chat([{"type": "image_url", "image_url": {"url": "x"}}])) is None
+    assert max_prompt_tokens(chat([{"type": "image_url", "image_url": {"url": "x"}}])) is None
     parts = {"content": [{"type": "image_url", "image_url": {"url": "x"}}]}
     request = EmbeddingRequest.model_validate({"model": "m", "input": [parts]})
-    assert prompt_tokens_at_most(request) is None
+    assert max_prompt_tokens(request) is None
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_what_is_more_than_text_has_no_bound() -> None:
     [("ä" * 100, 200), (["a" * 50] * 2, 100), ([7] * 300, 300), ([[7] * 100] * 2, 200)],
 )
 def test_the_bound_of_every_form_of_embedding_input(given: Any, least: int) -> None:
-    found = prompt_tokens_at_most(EmbeddingRequest(model="m", input=given))
+    found = max_prompt_tokens(EmbeddingRequest(model="m", input=given))
     assert found is not None
     assert least <= found < least + 100
 
@@ -185,15 +185,15 @@ def test_the_bound_of_every_form_of_embedding_input(given: Any, least: int) -> N
 def test_tools_count_to_the_prompt() -> None:
     tool = {"type": "function", "function": {"name": "f", "description": "x" * 500}}
     body = {"messages": [{"role": "user", "content": "a"}], "tools": [tool]}
-    found = prompt_tokens_at_most(ChatRequest.model_validate(body))
+    found = max_prompt_tokens(ChatRequest.model_validate(body))
     assert found is not None
     assert found > 500
 
 
 def test_the_longest_answer_is_what_was_asked_else_the_endpoints_limit() -> None:
     endpoint = Endpoint.model_validate({"max_completion_tokens": 100, "context_length": 5000})
-    assert output_tokens_at_most(7, endpoint) == 7
-    assert output_tokens_at_most(None, endpoint) == 100
+    assert max_output_tokens(7, endpoint) == 7
+    assert max_output_tokens(None, endpoint) == 100
     whole = Endpoint.model_validate({"max_completion_tokens": None, "context_length": 5000})
-    assert output_tokens_at_most(None, whole) == 5000
-    assert output_tokens_at_most(None, Endpoint.model_validate({})) is None
+    assert max_output_tokens(None, whole) == 5000
+    assert max_output_tokens(None, Endpoint.model_validate({})) is None

@@ -319,7 +319,7 @@ async def test_what_stands_in_the_way_is_only_in_the_audit_log(tmp_path: Path) -
     refused = await executor.execute(Confirmation(second, "dialog"))
     assert isinstance(refused, Refused)
     both = bundle("Both", [first, second], action="a", resource="keys", identity=None)
-    await executor.turn_away(Confirmation(both, "command line"), "It is the last one.")
+    await executor.reject(Confirmation(both, "command line"), "It is the last one.")
     tried = [(one.title, one.outcome, one.message) for one in executor.write_log.audit.entries()]
     way = ("refused", "It is the last one.")
     assert tried == [("Edit key h2", *way), ("Edit key h1", *way), ("Edit key h2", *way)]

@@ -12,7 +12,7 @@ from gwtui.contract.request import field_rules
 from gwtui.crud.form import FormField
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.money import parse_usd
-from gwtui.ui.forms.values import to_typed, to_value
+from gwtui.ui.forms.form_state import to_typed, to_value
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 RULES = field_rules(CreateKeyRequest)

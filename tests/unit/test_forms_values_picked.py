@@ -11,8 +11,7 @@ from form_values_kit import FACTS, body, guardrail, problem
 from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
 from gwtui.crud.form import FormField, FormSpec, MultiPickField, SecretField
 from gwtui.domain.diffs import ABSENT
-from gwtui.ui.forms.form_state import FormState
-from gwtui.ui.forms.values import UNSAID
+from gwtui.ui.forms.form_state import UNSAID, FormState
 
 SECRET = "sk-provider-0123456789"
 

@@ -162,7 +162,7 @@ def test_the_rows_of_a_large_account_are_not_looked_at(collector: Collector) -> 
         assert garbage.tick(dialog=dialog)
 
     collector.cost = 1.0
-    tick(living=500_000)
+    tick(living=600_000)
     assert (collector.done, collector.frozen) == (1, begun), "a busy machine makes none large"
     collector.cost = 0.01
     tick(living=1_400_000, dialog=True)
@@ -170,10 +170,10 @@ def test_the_rows_of_a_large_account_are_not_looked_at(collector: Collector) -> 
     assert collector.frozen == begun, "the objects of an open dialog will be garbage"
     tick(living=1_400_000)
     assert (collector.done, collector.young, collector.frozen) == (1, 2, begun + 1)
-    tick(living=1_480_000)
+    tick(living=1_500_000)
     assert (collector.done, collector.frozen) == (2, begun + 1), "what came since is looked at"
     collector.cost = 0.03
-    tick(living=1_500_000)
+    tick(living=1_600_000)
     assert (collector.done, collector.frozen) == (3, begun + 2), "before it takes too long"
     collector.now += 120
     assert not garbage.tick()
@@ -181,6 +181,19 @@ def test_the_rows_of_a_large_account_are_not_looked_at(collector: Collector) -> 
     assert garbage.tick(), "nobody is there: what was spared is looked at, too"
     assert collector.done == 4
     assert collector.frozen == begun + 2, "and spared again: the account is as large as before"
+
+
+def test_no_garbage_is_spared_where_memory_grows_slowly(collector: Collector) -> None:
+    garbage = garbage_of(collector)
+    begun = collector.frozen
+    collector.cost = 0.03
+    for step, living in enumerate((500_000, 600_000, 660_000, 680_000, 700_000), 1):
+        collector.now += 40
+        collector.rounds, collector.living = 50, living
+        garbage.touched()
+        assert garbage.tick()
+        assert (collector.done, collector.young) == (step, 0), "everything is looked at"
+        assert collector.frozen == begun + (living >= 660_000), "once it is as much as many rows"
 
 
 def test_a_large_account_that_was_left_is_collected_once_nobody_is_there(

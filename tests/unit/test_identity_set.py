@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwtui.domain.identity_set import IdentitySet
+from gwtui.client.paging import IdentitySet
 
 IDENTITIES = st.one_of(st.text(max_size=3), st.integers(-3, 3), st.tuples(st.text(max_size=1)))
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.embeddings import EmbeddingRequest
-from gwtui.domain.request_cost import prompt_tokens_at_most
+from gwtui.domain.request_cost import max_prompt_tokens
 from gwtui.embedded.inference import text_model
 from gwtui.embedded.inference.embeddings import vector
 from gwtui.embedded.inference.parsed_request import parse_chat, parse_embedding, with_texts
@@ -78,7 +78,7 @@ def test_no_prompt_has_more_tokens_than_its_bound(texts: list[str], tools: bool)
         else None,
     }
     request = ChatRequest.model_validate(body)
-    most = prompt_tokens_at_most(request)
+    most = max_prompt_tokens(request)
     assert most is not None
     assert parse_chat(request, None).prompt_tokens <= most
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from gwtui.contract.content_filters import pattern_problem
-from gwtui.local import pattern_trial
-from gwtui.local.pattern_trial import SAMPLE_LIMIT, try_patterns
+from gwtui.local import pattern_sandbox_child
+from gwtui.local.pattern_sandbox import SAMPLE_LIMIT, try_patterns
 
 SLOW = r"\w*\w*\w*\w*\w*\w*x"
 """No nested repeat, so the contract allows it; on a long word it takes for ever all the same."""
@@ -85,5 +85,5 @@ async def test_no_process_is_an_os_error(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_the_process_needs_nothing_but_python() -> None:
-    text = Path(pattern_trial.pattern_child.__file__).read_text()
+    text = Path(pattern_sandbox_child.__file__).read_text()
     assert "gwtui" not in text

@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from gwtui.ui.screens.dialogs import AskScreen
-from gwtui.ui.terminal_app import GuardedApp
+from gwtui.ui.terminal_app import TerminalApp
 from gwtui.ui.widgets.lines import OneLine
 
 
@@ -65,7 +65,7 @@ async def test_what_is_answered_while_it_is_being_built_is_built_first(hops: int
             Building.seen = len(self.query("Button"))
 
     answers: list[bool | None] = []
-    app = GuardedApp()
+    app = TerminalApp()
     async with app.run_test() as pilot:
         question = Building("early", "", safe="No", deliberate="Yes")
         app.push_screen(question, answers.append)
@@ -82,7 +82,7 @@ async def test_what_is_answered_while_it_is_being_built_is_built_first(hops: int
 
 @pytest.mark.parametrize("hops", range(4))
 async def test_leaving_while_a_screen_is_being_opened_is_no_failure(hops: int) -> None:
-    app = GuardedApp()
+    app = TerminalApp()
     async with app.run_test():
         app.push_screen(ask("late"))
         for _ in range(hops):
@@ -94,7 +94,7 @@ async def test_leaving_while_a_screen_is_being_opened_is_no_failure(hops: int) -
 
 
 async def test_a_click_on_what_is_being_taken_away_hits_nothing() -> None:
-    app = GuardedApp()
+    app = TerminalApp()
     async with app.run_test(size=(80, 24)) as pilot:
         line = OneLine(id="line")
         await app.screen.mount(line)

@@ -15,7 +15,7 @@ from textual.screen import Screen
 from textual.widgets._toast import Toast
 
 from gwtui.ui.alert_notices import AlertNotices
-from gwtui.ui.terminal_app import GuardedApp, Notice
+from gwtui.ui.terminal_app import Notice, TerminalApp
 from gwtui.watch.alerts.model import AlertEvent, AlertKey
 from gwtui.watch.feed import FeedState
 from gwtui.watch.history.model import Subject
@@ -35,7 +35,7 @@ async def test_a_screen_that_opens_as_a_notice_ends_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The notice is not over when the new screen asks for it, and over when its toast is made."""
-    app: App[int] = GuardedApp()
+    app: App[int] = TerminalApp()
     async with app.run_test(notifications=True) as pilot:
         app.notify("done", timeout=3600)
         await pilot.pause()

@@ -14,7 +14,7 @@ from gwtui.contract.current_key import CurrentKey
 from gwtui.contract.models import Endpoint, Model
 from gwtui.contract.usage import ActivityRow, Generation
 from gwtui.crud.resource import DetailRow, Section
-from gwtui.domain.catalog import CatalogView, Offers
+from gwtui.domain.catalog import CatalogView, ModelWithEndpoints
 from gwtui.resources import activity
 from gwtui.resources import generations as generation
 from gwtui.resources.activity import account_usage
@@ -261,7 +261,7 @@ def test_what_remains_of_a_model(
 ) -> None:
     row = ZdrRow(MODEL, tuple(map(endpoint, kept)))
     if every is not None:
-        view = CatalogView((Offers(MODEL, tuple(map(endpoint, every))),), {})
+        view = CatalogView((ModelWithEndpoints(MODEL, tuple(map(endpoint, every))),), {})
         row = zdr.complete(row, view)
         assert set(notes_of(ZDR, "Endpoints that are lost", row, NOW)) == {
             f"✗ {name}" for name in every if name not in kept

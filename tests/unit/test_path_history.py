@@ -10,7 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from gwtui.domain.known_secrets import may_be_secret, remember
-from gwtui.local.path_history import MOST, PathHistory
+from gwtui.local.dashboard_state import MOST_PATHS, PathHistory
 
 
 def file(folder: Path) -> Path:
@@ -31,7 +31,7 @@ def test_the_file_stays_small(tmp_path: Path) -> None:
     history = PathHistory(file(tmp_path))
     for number in range(900):
         history.add(f"keys/{'name ' * 8}{number}")
-    assert len(history.paths) == MOST
+    assert len(history.paths) == MOST_PATHS
     assert history.paths[-1].endswith(" 899")
     assert file(tmp_path).stat().st_size < 40_000
     assert PathHistory(file(tmp_path)).paths == history.paths

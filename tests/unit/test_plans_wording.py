@@ -10,7 +10,7 @@ from gwtui.contract.content_filters import CustomFilterRequest
 from gwtui.contract.guardrails import UpdateGuardrailRequest
 from gwtui.crud.plan import Change
 from gwtui.crud.plan_text import both_sides, changes, first_values, workspace_in_words
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.resources.guardrails.form import FIELDS
 from plan_kit import guardrail_plans

@@ -8,7 +8,7 @@ from guardrail_rows import DEFAULT_ID, GUARDRAIL_ID, SPACE, bindings, catalog, o
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrails import KeyAssignment
 from gwtui.domain.catalog import CatalogView
-from gwtui.domain.guardrail_effect import Restrictions, effect_on_catalog
+from gwtui.domain.guardrail_effect import GuardrailRestrictions, effect_on_catalog
 from gwtui.resources.guardrails.effect import (
     EFFECT_COLUMNS,
     LiveEffect,
@@ -50,7 +50,7 @@ def test_what_is_not_known_of_a_keys_guardrail_is_not_none() -> None:
 
 
 def test_the_effect_reads_as_a_list() -> None:
-    rules = Restrictions(ignored_providers=frozenset({"one"}))
+    rules = GuardrailRestrictions(ignored_providers=frozenset({"one"}))
     effect = effect_on_catalog(catalog(), [rules], GENERIC)
     texts = {
         model_identity(each): [column.cell(each, NOW).text for column in EFFECT_COLUMNS[1:5]]
@@ -66,7 +66,7 @@ def test_the_effect_reads_as_a_list() -> None:
 
 
 def test_under_a_rule_that_could_not_be_read_nothing_is_said_to_remain() -> None:
-    rules = Restrictions(unreadable=frozenset({"allowed_models"}))
+    rules = GuardrailRestrictions(unreadable=frozenset({"allowed_models"}))
     effect = effect_on_catalog(catalog(), [rules], GENERIC).models[0]
     texts = [column.cell(effect, NOW).text for column in EFFECT_COLUMNS[1:5]]
     assert texts == ["unknown", "—", "—", "allowed_models could not be read"]

@@ -21,7 +21,7 @@ from guardrail_rows import (
 from gwtui.contract.dialects import GENERIC, OPENROUTER
 from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
 from gwtui.contract.organization import OrganizationMember
-from gwtui.domain.guardrail_effect import Restrictions, effect_on_catalog
+from gwtui.domain.guardrail_effect import GuardrailRestrictions, effect_on_catalog
 from gwtui.resources.assignments.resource import ASSIGNMENTS
 from gwtui.resources.guardrails.effect import MODEL_GUARDRAILS
 from gwtui.resources.guardrails.resource import COLUMNS, GUARDRAILS
@@ -264,7 +264,7 @@ def hostile() -> dict[str, tuple[Any, Any]]:
         bound=Bound((on_key(HOSTILE),), (on_member(HOSTILE),)),
         surprise={HOSTILE: HOSTILE},
     )
-    effect = effect_on_catalog(catalog(), [Restrictions()], GENERIC).models[0]
+    effect = effect_on_catalog(catalog(), [GuardrailRestrictions()], GENERIC).models[0]
     return {
         "guardrail": (GUARDRAILS, evil),
         "null guardrail": (GUARDRAILS, GuardrailRow(nulls(Guardrail))),

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwtui.crud.resource import Cell, Column
-from gwtui.domain.cells import ordered
+from gwtui.domain.cell_values import ordered
 from gwtui.ui.widgets.table.model import TableModel, nearest
 from table_kit import COLUMNS, MOMENT, Thing, Wall, things
 

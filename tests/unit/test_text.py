@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gwtui.ui.text import fit, is_id, shared, shortened
+from gwtui.ui.text import fit, is_id, shared_widths, shortened
 
 UUID = "d4df0f3c-0c34-482a-82ce-094758731cca"
 
@@ -53,7 +53,7 @@ def test_no_width_is_too_small(width: int) -> None:
     ],
 )
 def test_texts_share_a_line(lengths: list[int], room: int, cells: list[int]) -> None:
-    found = shared(lengths, room, 32)
+    found = shared_widths(lengths, room, 32)
     assert sorted(found) == sorted(cells)
     assert sum(found) <= room
     assert all(have <= need for have, need in zip(found, lengths, strict=True))

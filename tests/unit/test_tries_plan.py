@@ -12,10 +12,17 @@ from gwtui.contract.chat import ChatRequest
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.embeddings import EmbeddingRequest
 from gwtui.contract.models import Endpoint, Model
-from gwtui.domain.catalog import CatalogView, Offers
+from gwtui.domain.catalog import CatalogView, ModelWithEndpoints
 from gwtui.domain.routing import Router
-from gwtui.resources.tries.facts import KeyFacts, TryFacts
-from gwtui.resources.tries.plan import TryPlan, cap_problem, exclusion_reasons, models_of, try_plan
+from gwtui.resources.tries.plan import (
+    KeyFacts,
+    TryFacts,
+    TryPlan,
+    cap_problem,
+    exclusion_reasons,
+    models_of,
+    try_plan,
+)
 from pricing_kit import SATURDAY
 
 MODEL = "author/slug"
@@ -38,7 +45,7 @@ def endpoint(tag: str, **fields: Any) -> Endpoint:
 
 def facts(*endpoints: Endpoint, credentials: tuple[ByokCredential, ...] = ()) -> TryFacts:
     model = Model.model_validate({"id": MODEL, "canonical_slug": MODEL})
-    offers = (Offers(model, endpoints),)
+    offers = (ModelWithEndpoints(model, endpoints),)
     view = CatalogView(offers, {each.provider_name or "": each.tag or "" for each in endpoints})
     return TryFacts(offers, Router(view, GENERIC, (), credentials), KeyFacts())
 

@@ -23,7 +23,6 @@ from gwtui.crud.form import Facts, no_choices
 from gwtui.domain.known_secrets import Token
 from gwtui.local.sealed_keys import SealedKey, SealLabel
 from gwtui.resources.session import TryMemory
-from gwtui.resources.tries.facts import key_hash
 from gwtui.resources.tries.form import (
     TYPED,
     TriedKey,
@@ -32,6 +31,7 @@ from gwtui.resources.tries.form import (
     key_sources,
     try_form,
 )
+from gwtui.resources.tries.plan import key_hash
 from gwtui.ui.actions.tries import _defaults_from
 from gwtui.ui.forms.form_state import FormState
 from gwtui.watch.feeds.byok import ByokRow

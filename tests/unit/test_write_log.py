@@ -12,9 +12,9 @@ from gwtui.client.connection import Connection
 from gwtui.client.errors import NoAnswerError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.usage import FeedbackRequest
+from gwtui.crud.executor import NOT_WRITTEN, WriteLog, reason
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Change, Confirmation, Plan
-from gwtui.crud.write_log import NOT_WRITTEN, WriteLog, reason
 from gwtui.domain.clock import Clock
 from gwtui.local.journal import DIED, Journal, JournalEntry
 from gwtui.resources.generations import plan_feedback

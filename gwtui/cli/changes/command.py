@@ -7,6 +7,7 @@ import asyncio
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gwtui.cli import exits
@@ -22,6 +23,7 @@ from gwtui.cli.changes.change import (
     stdin_value,
     validated,
 )
+from gwtui.cli.changes.crud import changes_of
 from gwtui.cli.changes.execute import (
     Sent,
     changed_identity,
@@ -50,7 +52,7 @@ from gwtui.cli.output import (
     print_json,
 )
 from gwtui.cli.prompts import NoAnswerGivenError, read_secret
-from gwtui.cli.resources import Resource
+from gwtui.cli.resources import DECLARED, Resource
 from gwtui.cli.running import run_async, serve_recorded
 from gwtui.cli.target import add_demo_option, resolve_connection
 from gwtui.contract.dialects import DIALECTS
@@ -69,6 +71,15 @@ if TYPE_CHECKING:
 
 _LOOK = "It is not sent again: look at what is there before you try again."
 _SCOPE = "workspace_id"
+
+
+def change_verbs(resource: Resource) -> list[ChangeVerb]:
+    """The verbs that change a resource: as its declaration says, or as a module of its own does."""
+    declared = resource.changes == DECLARED
+    where = resource.declaration if declared else resource.changes
+    module, _, name = where.partition(":")
+    found: Any = getattr(import_module(module), name or "CHANGES")
+    return [ChangeVerb(resource, change) for change in (changes_of(found) if declared else found)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +175,6 @@ class ChangeVerb:
         connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
 
         async def work() -> int:
-
             async with (
                 connect() as connection,
                 open_session(connection, SYSTEM_CLOCK) as session,
@@ -237,7 +247,7 @@ class ChangeVerb:
             plan, session.connection, yes=arguments.yes, confirm=arguments.confirm
         )
         if reasons and agreed is not None:
-            _tell(plan, await session.executor.turn_away(agreed, " ".join(reasons)))
+            _tell(plan, await session.executor.reject(agreed, " ".join(reasons)))
             return exits.FAILED
         if agreed is None:
             narrate("not carried out")

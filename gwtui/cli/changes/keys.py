@@ -67,14 +67,14 @@ async def rotate(context: ChangeContext) -> Plan[Any]:
     row = await context.row(KEYS, context.arguments.id)
     fresh = await context.gateway.keys.get(row.identity)
     name = _last(context.arguments.name) or await read_name(context.gateway, fresh, now)
-    asked = _asked(context, name)
+    asked = _rotation_request(context, name)
     workspace = None if row.workspace is None else row.workspace.id
     source = await read_source(session, fresh, workspace)
     at = plan_context(context, await context.workspace_names(default=True))
     return plan_rotation(source, asked, at, await rotation_storage(session))
 
 
-def _asked(context: ChangeContext, name: str) -> RotateRequest:
+def _rotation_request(context: ChangeContext, name: str) -> RotateRequest:
     given: dict[str, Any] = {"name": name}
     for option in ("silent_for", "kept_for"):
         text = _last(getattr(context.arguments, option))

@@ -191,7 +191,7 @@ def _left_out_json(one: LeftOut) -> dict[str, Any]:
     return {"identity": one.identity, "name": one.name, "outcome": outcome, "why": one.why}
 
 
-# Carrying out -----------------------------------------------------------------------------------
+# Execution --------------------------------------------------------------------------------------
 
 
 class ManyChanges:
@@ -230,7 +230,7 @@ class ManyChanges:
             narrate("not carried out")
             return exits.FAILED
         if held_back:
-            await session.executor.turn_away(agreed, f"Nothing is sent: {held_back}.")
+            await session.executor.reject(agreed, f"Nothing is sent: {held_back}.")
             narrate(f"refused: {bulk.plan.title}: Nothing is sent: {held_back}.")
             return exits.FAILED
         return await self._send(agreed)

@@ -93,7 +93,7 @@ class ActivityListVerb(ListVerb):
 
         return run_async(work)
 
-    def wanted(
+    def rows_before_filter(
         self, rows: Sequence[Any], readings: CommandReadings, arguments: argparse.Namespace
     ) -> Sequence[Any]:
         """Those of the days that are asked for. Raises CommandError."""

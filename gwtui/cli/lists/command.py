@@ -126,7 +126,7 @@ class ListVerb:
         """The exit code after ``_shown`` of ``_rows`` were printed; ``code`` is the reading's."""
         return code
 
-    def wanted(
+    def rows_before_filter(
         self, rows: Sequence[Any], _readings: CommandReadings, _arguments: argparse.Namespace
     ) -> Sequence[Any]:
         """The rows before any filter. Raises CommandError."""
@@ -142,7 +142,7 @@ class ListVerb:
         """Print the list once it was read; its rows and the exit code."""
         found = await readings.value(asked.spec.feed(readings.hub, scope))
         complete = await self._completing(readings, asked, scope, arguments)
-        rows = complete(self.wanted(found, readings, arguments))
+        rows = complete(self.rows_before_filter(found, readings, arguments))
         now = readings.hub.clock.now()
         shown = asked.apply(rows, now)
         if arguments.output == "table":
@@ -162,7 +162,7 @@ class ListVerb:
         printer = PortionPrinter(asked, arguments.output, readings.hub.clock)
         await printer.print_all(
             readings.portions(lambda hub: asked.spec.feed(hub, scope)),
-            lambda rows: complete(self.wanted(rows, readings, arguments)),
+            lambda rows: complete(self.rows_before_filter(rows, readings, arguments)),
         )
         return printer.first, readings.exit_code
 

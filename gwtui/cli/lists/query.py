@@ -18,8 +18,9 @@ from gwtui.crud.resource import (
     filter_kinds,
     row_text,
 )
-from gwtui.domain.cells import ordered
-from gwtui.domain.filters import Query, parse
+from gwtui.domain.cell_values import ordered
+from gwtui.domain.filter_query import Query
+from gwtui.domain.filters import parse
 from gwtui.domain.lookup import among, did_you_mean
 from gwtui.local.paths import Paths
 from gwtui.local.settings_file import SettingsError, read_settings

@@ -28,10 +28,10 @@ from gwtui.cli.output import (
     print_table,
 )
 from gwtui.client.errors import GatewayError
+from gwtui.client.paging import IdentitySet
 from gwtui.crud.export import csv_values, raw_objects
 from gwtui.crud.resource import Column, DetailRow, DetailTable, ResourceSpec
 from gwtui.domain.clock import Clock
-from gwtui.domain.identity_set import IdentitySet
 from gwtui.local.name_cache import MOST
 
 _GAP = 2

@@ -52,14 +52,18 @@ from gwtui.resources.tries.comparison import (
     comparison_problem,
     endpoint_contenders,
 )
-from gwtui.resources.tries.facts import (
+from gwtui.resources.tries.plan import (
     KeyFacts,
     TryFacts,
+    TryPlan,
+    TryRequest,
+    cap_problem,
     key_hash,
+    models_of,
     read_key_facts,
     read_try_facts,
+    try_plan,
 )
-from gwtui.resources.tries.plan import TryPlan, TryRequest, cap_problem, models_of, try_plan
 
 CANCELLED = "cancelled: the connection is closed; what was made by then may be billed"
 _WORDS = 60

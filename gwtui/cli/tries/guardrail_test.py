@@ -47,8 +47,7 @@ from gwtui.resources.guardrails.testing import (
     run_samples,
     total_cost,
 )
-from gwtui.resources.tries.facts import KeyFacts, key_hash
-from gwtui.resources.tries.plan import ON_COMMAND_LINE, CostCap
+from gwtui.resources.tries.plan import ON_COMMAND_LINE, CostCap, KeyFacts, key_hash
 from gwtui.watch.feeds.guardrails import GuardrailRow
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")

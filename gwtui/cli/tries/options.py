@@ -32,7 +32,7 @@ from gwtui.local.tokens import (
 from gwtui.resources.tries.plan import DEFAULT_MAX_COST
 
 DEFAULT_MAX_TOKENS = 512
-"""Tokens of answer that a try asks for unless somebody says otherwise: a bound of its cost."""
+"""Maximum tokens of the answer of a try by default, which bounds its cost."""
 MAX_PROMPT = 1024 * 1024
 """Bytes of a prompt that are read."""
 _NONE = "none"

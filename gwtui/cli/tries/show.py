@@ -24,9 +24,9 @@ from gwtui.domain.money import grouped, usd
 from gwtui.domain.request_cost import RequestCost
 from gwtui.domain.safe_text import safe_text
 from gwtui.domain.serialize import masked
-from gwtui.resources.tries.facts import TryFacts
 from gwtui.resources.tries.plan import (
     PlannedTry,
+    TryFacts,
     TryPlan,
     exclusion_reasons,
     expected_chat_cost,

@@ -1,4 +1,4 @@
-"""One request at the gateway's door: let in, answered in its stead, or torn off."""
+"""One request that a fault may strike: passed on, answered by the fault, or broken off."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RequestLine(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class HeldAnswer:
     """An answer that the gateway gave and that was kept back."""
 
     start: Message
@@ -61,11 +61,11 @@ class Exchange:
         self._send = send
         self.clock = clock
 
-    async def let_in(self) -> None:
-        """Nothing is wrong (any more): the gateway answers."""
+    async def forward(self) -> None:
+        """Pass the request on: the gateway answers."""
         await self._app(self._scope, self._receive, self._send)
 
-    async def take(self) -> Taken:
+    async def hold(self) -> HeldAnswer:
         """Let the gateway carry the request out, and keep its answer back."""
         messages: list[Message] = []
 
@@ -74,12 +74,12 @@ class Exchange:
 
         await self._app(self._scope, self._receive, keep)
         start, *parts = messages
-        return Taken(start, b"".join(part.get("body", b"") for part in parts))
+        return HeldAnswer(start, b"".join(part.get("body", b"") for part in parts))
 
-    async def give(self, taken: Taken) -> None:
+    async def release(self, held: HeldAnswer) -> None:
         """Send an answer that was kept back, unharmed."""
-        await self._send(taken.start)
-        await self._send({"type": "http.response.body", "body": taken.body})
+        await self._send(held.start)
+        await self._send({"type": "http.response.body", "body": held.body})
 
     async def answer(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
         """Send another answer."""
@@ -140,11 +140,11 @@ class Exchange:
         self._line().reset()
         await self.hang()
 
-    async def halve(self, taken: Taken) -> None:
+    async def halve(self, held: HeldAnswer) -> None:
         """Send the head and half of the body, then close. Raises as ``reset``."""
         line = self._line()
-        half = taken.body[: len(taken.body) // 2]
-        await self._send(taken.start)
+        half = held.body[: len(held.body) // 2]
+        await self._send(held.start)
         await self._send({"type": "http.response.body", "body": half, "more_body": True})
         line.hang_up()
         await self.hang()

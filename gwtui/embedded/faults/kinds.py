@@ -11,7 +11,7 @@ from http import HTTPStatus
 from starlette.types import Message
 
 from gwtui.contract import errors
-from gwtui.embedded.faults.exchange import Exchange, Taken
+from gwtui.embedded.faults.exchange import Exchange, HeldAnswer
 from gwtui.embedded.responses import error_body
 
 
@@ -86,7 +86,7 @@ async def _hang(exchange: Exchange, _seconds: float) -> None:
 
 
 async def _hang_after(exchange: Exchange, _seconds: float) -> None:
-    await exchange.take()
+    await exchange.hold()
     await exchange.hang()
 
 
@@ -95,24 +95,24 @@ async def _reset(exchange: Exchange, _seconds: float) -> None:
 
 
 async def _reset_after(exchange: Exchange, _seconds: float) -> None:
-    await exchange.take()
+    await exchange.hold()
     await exchange.reset()
 
 
 async def _half_body(exchange: Exchange, _seconds: float) -> None:
-    await exchange.halve(await exchange.take())
+    await exchange.halve(await exchange.hold())
 
 
 def _malformed(body: Callable[[bytes], bytes], content_type: str = "application/json") -> Act:
     """The gateway does it and garbles its answer; a refusal passes as it is."""
 
     async def act(exchange: Exchange, _seconds: float) -> None:
-        taken: Taken = await exchange.take()
-        if taken.is_success:
+        held: HeldAnswer = await exchange.hold()
+        if held.is_success:
             headers = {"Content-Type": content_type}
-            await exchange.answer(taken.start["status"], headers, body(taken.body))
+            await exchange.answer(held.start["status"], headers, body(held.body))
         else:
-            await exchange.give(taken)
+            await exchange.release(held)
 
     return act
 
@@ -157,7 +157,7 @@ def _afterwards(act: Act) -> Act:
     """The same, but the gateway has carried the request out before."""
 
     async def after(exchange: Exchange, seconds: float) -> None:
-        await exchange.take()
+        await exchange.hold()
         await act(exchange, seconds)
 
     return after

@@ -1,4 +1,5 @@
 """Requests to models: simulated answers whose price, limits, filters and routing are real.
 
-Loaded with the first request of this kind. ``service`` takes one from its admission to its booking.
+Loaded with the first request of this kind. ``exchange`` takes one from its admission to its
+booking.
 """

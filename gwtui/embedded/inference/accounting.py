@@ -19,9 +19,10 @@ from gwtui.domain.routing import RouteAttempt
 from gwtui.embedded import wire
 from gwtui.embedded.inference.key_policy import KeyPolicy
 from gwtui.embedded.inference.parsed_request import ParsedRequest
-from gwtui.embedded.simulator import CatalogEndpoint, UsageSlice
+from gwtui.embedded.simulator.catalog import CatalogEndpoint
+from gwtui.embedded.simulator.catalog_facts import cached_tokens
 from gwtui.embedded.simulator.seeded_random import fraction
-from gwtui.embedded.simulator.traits import cached_tokens
+from gwtui.embedded.simulator.usage import UsageSlice
 from gwtui.embedded.store.served_requests import ServedRequest
 from gwtui.embedded.store.table import from_pico, to_pico
 

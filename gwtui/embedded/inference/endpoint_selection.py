@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from gwtui.contract.errors import FILTER_BY_GUARDRAIL, FILTER_BY_PARAMETERS, FILTER_BY_PROVIDERS
 from gwtui.contract.models import Endpoint, Model
-from gwtui.domain.catalog import Offers, provider_slug
+from gwtui.domain.catalog import ModelWithEndpoints, provider_slug
 from gwtui.domain.routing import (
     ExcludedEndpoint,
     Exclusion,
@@ -22,15 +22,15 @@ from gwtui.domain.routing import (
     Router,
     RouteRequest,
     is_free,
-    model_asked,
+    requested_model,
 )
 from gwtui.embedded.catalog_query import catalog_view
 from gwtui.embedded.inference.key_policy import KeyPolicy
 from gwtui.embedded.inference.parsed_request import ParsedRequest
 from gwtui.embedded.operations import Site
 from gwtui.embedded.responses import Refusal, named
-from gwtui.embedded.simulator import build_catalog, live_figures
-from gwtui.embedded.simulator.figures import STEP
+from gwtui.embedded.simulator.catalog import build_catalog
+from gwtui.embedded.simulator.endpoint_figures import STEP, live_figures
 
 _OUTPUTS = {"completions": "text", "embeddings": "embeddings"}
 _STEPS = (FILTER_BY_GUARDRAIL, FILTER_BY_PROVIDERS, FILTER_BY_PARAMETERS)
@@ -49,7 +49,7 @@ _WORDS: Mapping[str, str] = {
 class EndpointSelection:
     """The models that a request names, with their endpoints, and where it goes."""
 
-    offers: tuple[Offers, ...]
+    offers: tuple[ModelWithEndpoints, ...]
     route: Route
 
 
@@ -61,7 +61,7 @@ def select_endpoints(
     chance: Callable[[], float],
 ) -> EndpointSelection:
     """The endpoints to try. Raises 400 for a model that is none, and 404 when nothing is left."""
-    names = [model_asked(name) for name in parsed.models]
+    names = [requested_model(name) for name in parsed.models]
     offers = tuple(_offers(site, name.id, parsed, now) for name in names)
     _check_inputs(offers, parsed)
     shortcut = names[0]
@@ -86,7 +86,7 @@ def select_endpoints(
     return EndpointSelection(offers, route)
 
 
-def _offers(site: Site, model_id: str, parsed: ParsedRequest, now: datetime) -> Offers:
+def _offers(site: Site, model_id: str, parsed: ParsedRequest, now: datetime) -> ModelWithEndpoints:
     model = site.catalog.model(model_id)
     if model is None:
         status = 400 if parsed.api == "completions" else 404
@@ -107,7 +107,7 @@ def _offers(site: Site, model_id: str, parsed: ParsedRequest, now: datetime) -> 
 
 
 @lru_cache(maxsize=32)
-def _live_offers(seed: int, model_id: str, step: int) -> Offers:
+def _live_offers(seed: int, model_id: str, step: int) -> ModelWithEndpoints:
     """A model and its endpoints with the figures of a moment, in steps in which they stand still.
 
     Raises KeyError for an unknown model.
@@ -117,7 +117,7 @@ def _live_offers(seed: int, model_id: str, step: int) -> Offers:
     model = catalog.model(model_id)
     if model is None:
         raise KeyError(model_id)
-    return Offers(
+    return ModelWithEndpoints(
         Model.model_validate(model.wire),
         tuple(
             Endpoint.model_validate({**item.wire, **live_figures(catalog, item.key, moment)})
@@ -126,7 +126,7 @@ def _live_offers(seed: int, model_id: str, step: int) -> Offers:
     )
 
 
-def _check_inputs(offers: Iterable[Offers], parsed: ParsedRequest) -> None:
+def _check_inputs(offers: Iterable[ModelWithEndpoints], parsed: ParsedRequest) -> None:
     for each in offers:
         architecture = each.model.architecture
         taken = frozenset((architecture and architecture.input_modalities) or ())
@@ -148,7 +148,9 @@ def _step_of(exclusion: Exclusion) -> str:
     return FILTER_BY_PARAMETERS
 
 
-def _nothing_left(route: Route, offers: Sequence[Offers], parsed: ParsedRequest) -> Refusal:
+def _nothing_left(
+    route: Route, offers: Sequence[ModelWithEndpoints], parsed: ParsedRequest
+) -> Refusal:
     if not route.excluded:
         return Refusal(
             404,
@@ -215,7 +217,7 @@ def _too_long(excluded: Sequence[ExcludedEndpoint], parsed: ParsedRequest) -> Re
 _LENGTHS = frozenset({"prompt too long", "cannot answer that long"})
 
 
-def _providers(offers: Sequence[Offers]) -> list[JsonValue]:
+def _providers(offers: Sequence[ModelWithEndpoints]) -> list[JsonValue]:
     slugs = (provider_slug(each, {}) for offer in offers for each in offer.endpoints or ())
     return list(dict.fromkeys(slug for slug in slugs if slug))
 

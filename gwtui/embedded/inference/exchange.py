@@ -23,7 +23,7 @@ from gwtui.embedded.inference.parsed_request import ParsedRequest, with_texts
 from gwtui.embedded.inference.upstream import Pace
 from gwtui.embedded.operations import DeferredResponse, Responder, Site
 from gwtui.embedded.responses import Refusal
-from gwtui.embedded.simulator import CatalogEndpoint
+from gwtui.embedded.simulator.catalog import CatalogEndpoint
 from gwtui.embedded.store import served_requests
 
 _MS = 1000

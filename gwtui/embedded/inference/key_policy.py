@@ -15,9 +15,9 @@ from decimal import ROUND_FLOOR, Decimal
 from gwtui.contract.byok import ByokCredential
 from gwtui.contract.models import Endpoint, Pricing
 from gwtui.contract.values import REGIONS
-from gwtui.domain.guardrail_effect import Restrictions, restrictions_of
+from gwtui.domain.guardrail_effect import GuardrailRestrictions, restrictions_of
 from gwtui.domain.money import usd
-from gwtui.domain.request_cost import ByokUse, most_it_may_cost, output_tokens_at_most
+from gwtui.domain.request_cost import ByokUse, max_output_tokens, max_request_cost
 from gwtui.domain.routing import RouteAttempt, is_free, usable_credentials
 from gwtui.embedded import wire
 from gwtui.embedded.inference.content_filters import ContentFilter, filters_of, united
@@ -43,7 +43,7 @@ class KeyPolicy:
 
     key: KeyRecord
     workspace: WorkspaceRecord
-    restrictions: tuple[Restrictions, ...]
+    restrictions: tuple[GuardrailRestrictions, ...]
     filters: tuple[ContentFilter, ...]
     credentials: tuple[ByokCredential, ...]
     balance: Decimal
@@ -82,7 +82,7 @@ class KeyPolicy:
         pricing = attempt.endpoint.pricing
         if rest is None or pricing is None:
             return
-        answer = output_tokens_at_most(max_tokens, attempt.endpoint)
+        answer = max_output_tokens(max_tokens, attempt.endpoint)
         room = _room(attempt.endpoint, prompt_tokens)
         longest = min(each for each in (answer, room, _ENDLESS) if each is not None)
         if longest == _ENDLESS:
@@ -113,7 +113,7 @@ class KeyPolicy:
         self, pricing: Pricing, attempt: RouteAttempt, tokens: tuple[int, int], now: datetime
     ) -> Decimal | None:
         """The most that an attempt takes from what it is paid with."""
-        cost = most_it_may_cost(pricing, *tokens, now, byok=self.byok_use(attempt))
+        cost = max_request_cost(pricing, *tokens, now, byok=self.byok_use(attempt))
         return cost.cost if attempt.credential is None else cost.upstream_cost
 
     def byok_use(self, attempt: RouteAttempt) -> ByokUse | None:

@@ -1,4 +1,4 @@
-"""What a request asks for, the same for chat and embeddings."""
+"""Requests to models in one form, chat and embeddings: models, texts, tokens, preferences."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The text model behind every chat endpoint: small, ours, and always the same for the same input.
+"""The text model behind every chat endpoint: small, and the same answer for the same input.
 
-A chain of words over the text in ``voice.txt``, begun with what was asked. It knows nothing. Tokens
-are pieces of up to six letters; the same cutter counts prompts and answers.
+A Markov chain of words over the text in ``voice.txt``, begun with words of the prompt: its answers
+mean nothing. Tokens are pieces of up to six letters; prompts and answers are counted alike.
 """
 
 from __future__ import annotations

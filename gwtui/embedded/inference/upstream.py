@@ -1,4 +1,4 @@
-"""The providers behind the endpoints, as far as there are any: how soon, how fast, how reliable.
+"""The simulated providers behind the endpoints: how soon and how fast they answer, how often not.
 
 An endpoint takes as long and fails as often as its live figures say. Chance is passed in.
 """
@@ -11,8 +11,8 @@ from datetime import datetime
 
 from gwtui.domain.routing import RouteAttempt
 from gwtui.embedded.responses import Refusal
-from gwtui.embedded.simulator import Catalog, CatalogEndpoint
-from gwtui.embedded.simulator.figures import EndpointHealth
+from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint
+from gwtui.embedded.simulator.endpoint_figures import EndpointHealth
 from gwtui.embedded.simulator.seeded_random import between, fraction
 
 PROVIDER_ERROR = "Provider returned error"

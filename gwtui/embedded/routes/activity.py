@@ -10,15 +10,16 @@ from pydantic import JsonValue
 from gwtui.contract.request import Problem
 from gwtui.contract.usage import ActivityRow
 from gwtui.contract.values import ACTIVITY_DAYS
-from gwtui.embedded import queries, simulator, wire
+from gwtui.embedded import queries, wire
 from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import invalid, many, not_found
+from gwtui.embedded.simulator.catalog_facts import cached_tokens, reasoning_tokens
 from gwtui.embedded.store import activity, keys, workspaces
 from gwtui.embedded.store.activity import ActivityFilter, ActivitySum
 from gwtui.embedded.store.table import from_pico, to_day
 
 if TYPE_CHECKING:
-    from gwtui.embedded.simulator import Catalog
+    from gwtui.embedded.simulator.catalog import Catalog
 
 _BY_WORKSPACE = "workspace"
 
@@ -73,8 +74,8 @@ def _row(catalog: Catalog, row: ActivitySum) -> dict[str, JsonValue]:
         "byok_usage_inference": wire.value(from_pico(row.byok_usage_pico)),
         "prompt_tokens": row.prompt_tokens,
         "completion_tokens": row.completion_tokens,
-        "reasoning_tokens": simulator.reasoning_tokens(catalog, endpoint, row.completion_tokens),
-        "cached_tokens": simulator.cached_tokens(endpoint, row.prompt_tokens),
+        "reasoning_tokens": reasoning_tokens(catalog, endpoint, row.completion_tokens),
+        "cached_tokens": cached_tokens(endpoint, row.prompt_tokens),
     }
     if row.workspace_id is not None:
         shown["workspace_id"] = row.workspace_id

@@ -12,14 +12,16 @@ from pydantic import JsonValue
 
 from gwtui.contract.models import Endpoint, Model, ModelCount, ModelEndpoints, Provider
 from gwtui.contract.values import MAX_MODELS_PAGE, MODELS_PAGE
-from gwtui.embedded import catalog_query, queries, simulator
+from gwtui.embedded import catalog_query, queries
 from gwtui.embedded.catalog_query import usable_models
 from gwtui.embedded.operations import Access, Operation, OperationRequest, Principal
 from gwtui.embedded.responses import many, not_found, one, page, record
+from gwtui.embedded.simulator.catalog_facts import zero_retention_endpoints
+from gwtui.embedded.simulator.endpoint_figures import endpoints_answer
 from gwtui.embedded.store import guardrails, keys, organization
 
 if TYPE_CHECKING:
-    from gwtui.embedded.simulator import CatalogModel
+    from gwtui.embedded.simulator.catalog import CatalogModel
 
 _PATH = "/api/v1/models"
 _OUTPUTS = queries.names(
@@ -108,14 +110,14 @@ def _without_key(endpoint: dict[str, Any]) -> dict[str, JsonValue]:
 
 def _endpoints(call: OperationRequest) -> JsonValue:
     model_id = f"{call.path['author']}/{call.path['slug']}"
-    answer = simulator.endpoints_answer(call.site.catalog, model_id, call.now)
+    answer = endpoints_answer(call.site.catalog, model_id, call.now)
     if answer is None:
         raise not_found()
     return {"data": {**answer, "endpoints": _as_seen_by(call.caller, answer["endpoints"])}}
 
 
 def _zero_retention(call: OperationRequest) -> JsonValue:
-    found = simulator.zero_retention_endpoints(call.site.catalog, call.now)
+    found = zero_retention_endpoints(call.site.catalog, call.now)
     return {"data": _as_seen_by(call.caller, found)}
 
 

@@ -10,9 +10,11 @@ from pydantic import JsonValue
 
 from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.usage import FeedbackRequest, Generation, GenerationContent
-from gwtui.embedded import queries, simulator, wire
+from gwtui.embedded import queries, wire
 from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import not_found, one, plain, record
+from gwtui.embedded.simulator.catalog_facts import cached_tokens, reasoning_tokens
+from gwtui.embedded.simulator.endpoint_figures import live_figures
 from gwtui.embedded.simulator.seeded_random import between, fraction, hex_text, pick
 from gwtui.embedded.store import generations, keys, served_requests, workspaces
 from gwtui.embedded.store.generations import Feedback, GenerationRecord
@@ -20,7 +22,7 @@ from gwtui.embedded.store.table import from_pico
 from gwtui.records import dataclass
 
 if TYPE_CHECKING:
-    from gwtui.embedded.simulator import Catalog, CatalogEndpoint
+    from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint
 
 _API_TYPES: Mapping[str, str] = {
     "text_generation": "completions",
@@ -75,9 +77,7 @@ class _Run:
 
     def latency(self) -> int:
         """Milliseconds, around what the endpoint showed at the time."""
-        figures = simulator.live_figures(
-            self.catalog, self.endpoint.key, self.record.request.moment
-        )
+        figures = live_figures(self.catalog, self.endpoint.key, self.record.request.moment)
         stats = figures["latency_last_30m"]
         typical = self.endpoint.traits.latency_ms if stats is None else stats["p50"]
         return round(typical * between(0.6, 1.7, self.catalog.seed, self.record.request.id))
@@ -129,10 +129,8 @@ def _tokens(run: _Run) -> dict[str, JsonValue]:
         "tokens_completion": completion,
         "native_tokens_prompt": prompt,
         "native_tokens_completion": completion,
-        "native_tokens_reasoning": simulator.reasoning_tokens(
-            run.catalog, run.endpoint, completion
-        ),
-        "native_tokens_cached": simulator.cached_tokens(run.endpoint, prompt),
+        "native_tokens_reasoning": reasoning_tokens(run.catalog, run.endpoint, completion),
+        "native_tokens_cached": cached_tokens(run.endpoint, prompt),
         "native_tokens_completion_images": 1 if image else None,
         "num_media_prompt": None,
         "num_media_completion": 1 if image else None,
@@ -193,7 +191,7 @@ def generation_content(catalog: Catalog, record: GenerationRecord) -> dict[str, 
             "output": {"completion": None, "reasoning": None},
             "error": None,
         }
-    thought = simulator.reasoning_tokens(catalog, run.endpoint, record.request.completion_tokens)
+    thought = reasoning_tokens(catalog, run.endpoint, record.request.completion_tokens)
     return {
         "input": {"messages": [{"role": "user", "content": question}]},
         "output": {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from http import HTTPStatus
 from typing import Any
 
@@ -23,7 +24,8 @@ def response_schemas(
 ) -> dict[str, dict[str, Any]]:
     """Schemas by name for response models and everything that they hold."""
     return {
-        name: _object(name, schema, dialect, promised=True) for name, schema in _definitions(models)
+        name: _object(name, schema, dialect, promised=True)
+        for name, schema in _definitions(tuple(models))
     }
 
 
@@ -33,11 +35,13 @@ def request_schemas(
     """Schemas by name for request models. Unknown fields are ignored, so they are allowed."""
     return {
         name: _object(name, schema, dialect, promised=False)
-        for name, schema in _definitions(models)
+        for name, schema in _definitions(tuple(models))
     }
 
 
-def _definitions(models: Sequence[type[BaseModel]]) -> list[tuple[str, dict[str, Any]]]:
+@cache
+def _definitions(models: tuple[type[BaseModel], ...]) -> list[tuple[str, dict[str, Any]]]:
+    """As pydantic writes them: dialects change copies of them."""
     if not models:
         return []
     _, document = models_json_schema(

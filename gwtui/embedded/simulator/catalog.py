@@ -1,6 +1,7 @@
 """The catalog: models, their endpoints and the providers, as the wire shows them in generic names.
 
-Everything here stays as it is. What moves (latency, throughput, uptime) comes from ``figures``.
+Everything here stays as it is. What moves (latency, throughput, uptime) comes from
+``endpoint_figures``.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from gwtui.embedded.store.table import to_day, to_pico
 from gwtui.records import dataclass
 
 if TYPE_CHECKING:
-    from gwtui.embedded.simulator import World
+    from gwtui.embedded.simulator.world import World
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from gwtui.embedded.errors import (
     DatabaseMissingError,
     DatabaseUnusableError,
 )
-from gwtui.embedded.store.database_lock import ServingLock, database_path, refuse_other_names
+from gwtui.embedded.store.database_lock import DatabaseLock, database_path, refuse_other_names
 from gwtui.embedded.store.list_index import ListIndexes
 from gwtui.embedded.store.schema import APPLICATION_ID, ERASABLE, MIGRATIONS, SCHEMA_VERSION
 from gwtui.embedded.store.vault import key_file
@@ -142,7 +142,7 @@ class Database:
         self,
         connection: DatabaseConnection,
         path: Path | None,
-        serving: ServingLock | None = None,
+        serving: DatabaseLock | None = None,
         cleaner: LogCleaner | None = None,
     ) -> None:
         self.path = path
@@ -163,7 +163,7 @@ class Database:
         if path is None:
             return cls(_migrated(_connect(":memory:"), ":memory:"), None)
         path = database_path(path)
-        serving = ServingLock.acquire(path)
+        serving = DatabaseLock.acquire(path)
         try:
             connection = _migrated(_connect(str(path)), str(path))
             cleaner = LogCleaner(_connect(str(path), patience=0))
@@ -279,7 +279,7 @@ def erase(path: Path) -> None:
     Raises DatabaseInUseError when somebody does.
     """
     path = database_path(path)
-    serving = ServingLock.acquire(path)
+    serving = DatabaseLock.acquire(path)
     try:
         for suffix in ("", "-wal", "-shm", "-journal"):
             path.with_name(path.name + suffix).unlink(missing_ok=True)

@@ -57,7 +57,7 @@ def refuse_other_names(database: Path) -> None:
             )
 
 
-class ServingLock:
+class DatabaseLock:
     """The right to serve a database: an advisory lock on a file beside it, and its identity.
 
     The kernel drops both with the process, so a crash leaves nothing to clean up. The lock file
@@ -68,7 +68,7 @@ class ServingLock:
         self._descriptors = list(descriptors)
 
     @classmethod
-    def acquire(cls, database: Path) -> ServingLock:
+    def acquire(cls, database: Path) -> DatabaseLock:
         """Take the lock on a resolved path; the file is made when absent, and private.
 
         Raises DatabaseInUseError, and DatabaseUnusableError when not permitted.

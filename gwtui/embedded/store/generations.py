@@ -1,8 +1,11 @@
-"""Generations of the simulated keys, and what people said about generations.
+"""Generations of the simulated keys, what people said about generations, and the latest ones.
 
 Extended contract section 8. No generation is stored: its identifier holds the second in which the
 request was made and a hash of which one it was, so finding it again means looking at the requests
 of that second. A generation exists when its request was really admitted.
+
+The API has no list of generations; whoever made a request knows its identifier. Requests of the
+simulated keys were made by nobody, so ``recent_generations`` is where their identifiers come from.
 """
 
 from __future__ import annotations
@@ -11,12 +14,17 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from gwtui.contract.values import ACTIVITY_DAYS
+from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.embedded.errors import DatabaseMissingError
 from gwtui.embedded.simulator.seeded_random import hex_text
 from gwtui.embedded.simulator.usage import DayPlan, UsageProfile, UsageStream, day_plans
-from gwtui.embedded.store import activity
+from gwtui.embedded.store import account, activity, keys, served_requests
 from gwtui.embedded.store.activity import Actor
+from gwtui.embedded.store.database import Database
+from gwtui.embedded.store.seed import read_origin
 from gwtui.embedded.store.table import Table, to_day
 from gwtui.records import dataclass
 
@@ -24,6 +32,8 @@ _ID = re.compile(r"gen-([0-9]{10})-[0-9a-f]{20}\Z")
 _DIGITS = 20
 _MICROSECOND = timedelta(microseconds=1)
 _SECOND = timedelta(seconds=1)
+_SERVED = 50
+"""How many that were really served are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,3 +161,61 @@ def _admitted(db: sqlite3.Connection, request: SimulatedRequest) -> GenerationRe
 def add_feedback(db: sqlite3.Connection, feedback: Feedback) -> None:
     """Store feedback."""
     _FEEDBACK.insert(db, feedback)
+
+
+@dataclass(frozen=True, slots=True)
+class RecentGeneration:
+    """A generation that can be looked up."""
+
+    id: str
+    made_at: datetime
+    model: str
+    key_name: str
+    """Empty when the key was deleted since."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    id: str
+    made_at: datetime
+    model: str
+    actor: Actor
+
+
+def recent_generations(database: Path, *, clock: Clock = SYSTEM_CLOCK) -> list[RecentGeneration]:
+    """The last generation of each kind of work of each key, and what was served, newest first.
+
+    Works on an existing database, whether or not a gateway serves it right now. Raises
+    DatabaseMissingError and DatabaseUnusableError.
+    """
+    visited = Database.visit(database)
+    try:
+        with visited.read() as db:
+            found = account.find(db)
+            if found is None:
+                raise DatabaseMissingError(f"{database} was never served, so it is still empty.")
+            now = clock.now()
+            until = min(now, found.accrued_until)
+            simulated = latest(db, read_origin(db).profiles(db), until)
+            records = [
+                _Known(one.request.id, one.request.moment, one.request.stream.model, one.actor)
+                for one in simulated
+            ]
+            records += [
+                _Known(one.id, one.created_at, str(one.generation["model"]), one.actor)
+                for one in served_requests.latest(db, now, _SERVED)
+            ]
+            names = {
+                each.actor.key_hash: keys.find(db, each.actor.key_hash, now) for each in records
+            }
+    finally:
+        visited.close()
+    return [
+        RecentGeneration(
+            id=each.id,
+            made_at=each.made_at,
+            model=each.model,
+            key_name=key.name if (key := names[each.actor.key_hash]) else "",
+        )
+        for each in sorted(records, key=lambda each: each.made_at, reverse=True)
+    ]

@@ -185,9 +185,9 @@ class Ledger:
     def _used(self, db: sqlite3.Connection, since: datetime, now: datetime) -> list[DayUsage]:
         """What was used by key and day. Keys that share a cap use it up in order of time."""
         meters = list(self._meters(db, since))
-        asked = [(used, meter) for meter in meters for used in meter.asked(since, now)]
-        for used, meter in sorted(asked, key=lambda pair: pair[0].moment):
-            meter.offer(used)
+        requested = [(used, meter) for meter in meters for used in meter.requested(since, now)]
+        for used, meter in sorted(requested, key=lambda pair: pair[0].moment):
+            meter.admit(used)
         return [day for meter in meters for day in meter.close(db)]
 
     def _meters(self, db: sqlite3.Connection, since: datetime) -> Iterator[_Meter]:
@@ -212,13 +212,13 @@ class _Meter:
     allowances: Sequence[Allowance]
     admitted: list[UsageSlice] = field(default_factory=list)
 
-    def asked(self, since: datetime, now: datetime) -> list[UsageSlice]:
+    def requested(self, since: datetime, now: datetime) -> list[UsageSlice]:
         """What the key's clients asked for, up to its expiry."""
         expires_at = self.row["expires_at"]
         until = now if expires_at is None else min(now, from_micros(expires_at))
         return accrual(self.profile, since, until)
 
-    def offer(self, used: UsageSlice) -> None:
+    def admit(self, used: UsageSlice) -> None:
         """Let a request through unless a cap is exhausted."""
         if all(allowance.admits(used.moment) for allowance in self.allowances):
             for allowance in self.allowances:

@@ -1,6 +1,6 @@
 """What is remembered of a long list: how long it is, and where in it an offset is.
 
-SQLite counts its way to an offset, row by row, and to a length. Here the place of every 1,000th row
+SQLite counts its way to an offset, row by row, and to a length. Here the place of every 500th row
 is kept as it is come upon, so that the next page anywhere is at most so far from a known place.
 This is good for one state of the database and no other: any change of anything, by whomever, drops
 it all.
@@ -14,7 +14,7 @@ from dataclasses import field
 
 from gwtui.records import dataclass
 
-STEP = 1000
+STEP = 500
 """Rows between two places."""
 
 Place = tuple[int, ...]

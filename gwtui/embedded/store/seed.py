@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from gwtui.contract.dialects import Dialect
-from gwtui.embedded import simulator
 from gwtui.embedded.simulator.usage import UsageProfile, UsageStream
 from gwtui.embedded.simulator.usage import accrued as usage_between
 from gwtui.embedded.store import (
@@ -40,7 +39,7 @@ from gwtui.embedded.store.usage import (
 from gwtui.records import dataclass
 
 if TYPE_CHECKING:
-    from gwtui.embedded.simulator import SeedKey, SeedWorkspace, World
+    from gwtui.embedded.simulator.world import SeedKey, SeedWorkspace, World
 
 Step = Callable[[sqlite3.Connection, "World"], None]
 
@@ -201,7 +200,9 @@ def _profile(kept: dict[str, Any]) -> UsageProfile:
 @lru_cache(maxsize=2)
 def _world(seed: int, moment: datetime, content: Content) -> World:
     """The simulated world; kept because seeding a database and running it both need it."""
-    return simulator.build_world(seed, moment, keys=content == "simulated")
+    from gwtui.embedded.simulator.build import build_world  # noqa: PLC0415 - the first time
+
+    return build_world(seed, moment, keys=content == "simulated")
 
 
 def seed_database(db: sqlite3.Connection, seed: int, now: datetime, content: Content) -> Origin:

@@ -15,7 +15,7 @@ from gwtui.crud.form import Choices, Facts, FormField, FormSpec, Kind, ModelFiel
 from gwtui.crud.resource import Cell
 from gwtui.domain.alert_rules import AlertRule, BoundRule, default_rules
 from gwtui.domain.times import local_preview, utc
-from gwtui.local.alert_file import AlertEffects
+from gwtui.local.alerts import AlertEffects
 
 _ORDER = (
     "name",

@@ -25,7 +25,7 @@ from gwtui.contract.request import RequestModel
 from gwtui.crud.plan import Change, Plan, Undo, bundle_alike
 from gwtui.crud.plan_text import NAME_LIMIT, Names, count, identity_of, named, quoted, several
 from gwtui.crud.undo import CannotUndoError, none_on_error
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
 from gwtui.watch.feeds.guardrails import Assignment, Bindings
@@ -259,7 +259,7 @@ def _capped(lines: list[Change]) -> tuple[Change, ...]:
     return (*lines[:_MOST_CHANGES], rest)
 
 
-# The way back -----------------------------------------------------------------------------------
+# Undo -------------------------------------------------------------------------------------------
 
 
 def _back_to(kind: AssignmentKind, given: str | None, called: Names, before: Held) -> Undo[int]:

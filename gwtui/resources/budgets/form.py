@@ -20,7 +20,7 @@ from gwtui.resources.workspaces.view import resets_words, share_tone
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 
 Spent = Mapping[str, Decimal | None]
-"""USD by interval, as far as the present keys tell; one that is missing or None is unknown."""
+"""USD by interval, from the usage of the present keys; missing or None is unknown."""
 
 
 class BudgetLimits(RequestModel):

@@ -30,7 +30,7 @@ from gwtui.crud.plan import Change, Plan, Undo, UndoPlanner, bundle
 from gwtui.crud.plan_text import identity_of, several
 from gwtui.crud.recovery import InspectionContext
 from gwtui.crud.undo import fields_to_restore
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.money import usd
 from gwtui.domain.resets import describe_reset
@@ -297,7 +297,7 @@ def _after(budgets: Sequence[Budget], interval: str, limit: Decimal | None) -> l
     return [*rest, Budget.model_validate({"limit_usd": limit, "reset_interval": reset})]
 
 
-# After a lost answer ------------------------------------------------------------------------------
+# Evidence on writes in doubt ----------------------------------------------------------------------
 
 
 async def inspect_budget(look: InspectionContext) -> Evidence:

@@ -224,7 +224,7 @@ def runway_cells(
         likely = Cell(
             f"{distance}, until {_day(outlook.likely, now, zone)}", _tone(outlook.likely, now)
         )
-    return likely, Cell(f" {_doubt(outlook, now, zone)}", "muted")
+    return likely, Cell(f" {_range_text(outlook, now, zone)}", "muted")
 
 
 def short_runway(
@@ -238,10 +238,10 @@ def short_runway(
     until = Cell(f"until {_day(outlook.likely, now, zone, short=True)}", _tone(outlook.likely, now))
     if outlook.source != "recorded":
         return until, Cell(f" {RATES[outlook.source]}", "muted")
-    return until, Cell(f" {_doubt(outlook, now, zone)}", "muted")
+    return until, Cell(f" {_range_text(outlook, now, zone)}", "muted")
 
 
-def _doubt(outlook: Outlook, now: datetime, zone: tzinfo | None) -> str:
+def _range_text(outlook: Outlook, now: datetime, zone: tzinfo | None) -> str:
     if outlook.soonest is None:
         return "by every rate that was seen"
     return f"({_edge(outlook.soonest, now, zone)} to {_edge(outlook.latest, now, zone)})"

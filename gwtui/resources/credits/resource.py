@@ -17,7 +17,7 @@ from gwtui.crud import cells
 from gwtui.crud.columns import figure_column, text_column, usd_column
 from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ResourceSpec, Section
 from gwtui.crud.schema_drift import drift_sections
-from gwtui.domain.cells import SortValue
+from gwtui.domain.cell_values import SortValue
 from gwtui.domain.keys import key_state
 from gwtui.resources.credits import balance
 from gwtui.resources.credits.balance import burn_cells, runway_cells

@@ -18,9 +18,9 @@ from gwtui.crud.columns import figure_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ReadBy, ResourceSpec, Section, SortValue
 from gwtui.domain.catalog import CatalogView
 from gwtui.domain.guardrail_effect import (
-    Effect,
+    GuardrailEffect,
+    GuardrailRestrictions,
     ModelEffect,
-    Restrictions,
     effect_on_catalog,
     restrictions_of,
 )
@@ -37,7 +37,7 @@ _RANK = (
     "no endpoint",
     "excluded",
 )
-"""What a person must look at comes first, what is meant to be left out comes last."""
+"""The order of verdicts: problems first, what is excluded on purpose last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class NamedRestrictions:
     """A guardrail by the name that is shown, and what it restricts."""
 
     name: str
-    restrictions: Restrictions
+    restrictions: GuardrailRestrictions
 
 
 def model_identity(effect: ModelEffect) -> str:
@@ -128,9 +128,9 @@ class LiveEffect:
     def __init__(self, view: Callable[[], CatalogView | None], dialect: Dialect) -> None:
         self._view = view
         self._dialect = dialect
-        self._last: tuple[CatalogView, Restrictions, Effect] | None = None
+        self._last: tuple[CatalogView, GuardrailRestrictions, GuardrailEffect] | None = None
 
-    def of(self, values: Mapping[str, Any]) -> Effect | None:
+    def of(self, values: Mapping[str, Any]) -> GuardrailEffect | None:
         """The effect of these values, None while the catalog is not known."""
         view = self._view()
         if view is None:

@@ -22,7 +22,7 @@ from gwtui.crud.fields import Field, Fields, PlanContext
 from gwtui.crud.form import Facts, FormContext, FormField, FormSpec, SecretField
 from gwtui.crud.plan_text import NAME_LIMIT, quoted
 from gwtui.crud.resource import Cell
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.money import usd
 from gwtui.domain.resets import describe_reset
 from gwtui.domain.safe_text import safe_line

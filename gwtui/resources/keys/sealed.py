@@ -6,8 +6,8 @@ import contextlib
 from dataclasses import replace
 
 from gwtui.contract.keys import CreatedKey
+from gwtui.crud.executor import WriteLog
 from gwtui.crud.plan import Plan
-from gwtui.crud.write_log import WriteLog
 from gwtui.local.sealed_keys import SealedKeys, SealedKeysFound
 
 FOUND = "the key was made: its sealed value lies on this machine"

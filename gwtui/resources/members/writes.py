@@ -228,7 +228,7 @@ def _too_many(users: list[str]) -> tuple[str, ...]:
     return (f"One request takes at most {MAX_MEMBERS} members, these are {len(users)}.",)
 
 
-# After a lost answer ------------------------------------------------------------------------------
+# Evidence on writes in doubt ----------------------------------------------------------------------
 
 
 async def inspect_members(look: InspectionContext) -> Evidence:

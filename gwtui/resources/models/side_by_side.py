@@ -14,7 +14,7 @@ from typing import Any
 from gwtui.contract.models import PRICE_KEYS, Pricing
 from gwtui.crud import cells
 from gwtui.crud.resource import Cell, ResourceSpec
-from gwtui.domain.cells import sort_key
+from gwtui.domain.cell_values import sort_key
 from gwtui.resources.models.prices import discounted_price, unit_of, unit_price
 from gwtui.watch.feeds.endpoints import EndpointRow
 
@@ -28,7 +28,7 @@ _HIGHER = frozenset(
 )
 """Columns whose lowest and highest figure is the best."""
 _NAMES = frozenset({"name", "id", "provider", "model", "model_id", "read", "parameters", "other"})
-"""Columns that stand in the heading, or are told in full below."""
+"""Columns left out: they are in the heading, or shown in full below."""
 _TOKENS = ("prompt", "completion")
 _HAS, _HAS_NOT = Cell("yes", "good"), Cell("no", "muted")
 

@@ -33,7 +33,7 @@ COLUMNS: tuple[Column[OpenIntent], ...] = (
 )
 
 
-def _doubt(intent: OpenIntent, now: datetime) -> Sequence[DetailRow]:
+def _write_rows(intent: OpenIntent, now: datetime) -> Sequence[DetailRow]:
     return [
         cells.moment_row("sent", intent.at, now),
         DetailRow("in doubt", cells.prose(unknown_reason(intent), _LONG)),
@@ -45,7 +45,7 @@ def _doubt(intent: OpenIntent, now: datetime) -> Sequence[DetailRow]:
     ]
 
 
-def _wanted(intent: OpenIntent, _now: datetime) -> Sequence[DetailRow]:
+def _intended(intent: OpenIntent, _now: datetime) -> Sequence[DetailRow]:
     return [*intended_rows(intent), *_sent(intent)]
 
 
@@ -76,7 +76,7 @@ DOUBTS: ResourceSpec[OpenIntent] = ResourceSpec(
     identity=lambda one: one.id,
     name=lambda one: cells.text(one.title).text,
     columns=COLUMNS,
-    sections=(Section("What is in doubt", _doubt), Section("What was wanted", _wanted)),
+    sections=(Section("What is in doubt", _write_rows), Section("What was wanted", _intended)),
     feed=lambda hub, _scope: in_doubt_feed(hub),
     raw=lambda one: dict(one.details),
     empty="Of every write from this machine it is known what became of it.",

@@ -40,7 +40,7 @@ _ORDER: tuple[RotationStage, ...] = (
     "not made",
     "forgotten",
 )
-"""What asks for somebody comes first."""
+"""The order of the stages: those that need an action first."""
 
 
 def stage_cell(row: RotationRow) -> Cell:

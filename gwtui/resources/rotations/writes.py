@@ -40,9 +40,6 @@ from gwtui.resources.uses import items_or_none
 from gwtui.watch.feeds.keys import fetch_keys
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from gwtui.client.gateway import GatewayClient
     from gwtui.resources.session import Session
     from gwtui.watch.feeds.rotations import RotationRow
 

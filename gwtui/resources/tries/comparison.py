@@ -16,7 +16,7 @@ from gwtui.contract.models import Endpoint
 from gwtui.contract.routing import ProviderPreferences
 from gwtui.domain.lookup import among
 from gwtui.domain.money import usd
-from gwtui.domain.route_order import names, pinned_to
+from gwtui.domain.route_order import pinned_to, slug_names
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.tries.plan import ON_COMMAND_LINE, CapAdvice, TryPlan, cap_problem
 
@@ -125,7 +125,7 @@ def _check_count(count: int) -> None:
 
 
 def _preferences(model: str, endpoints: Sequence[Endpoint], entry: str) -> ProviderPreferences:
-    meant = [endpoint for endpoint in endpoints if names(entry, endpoint)]
+    meant = [endpoint for endpoint in endpoints if slug_names(entry, endpoint)]
     if not meant:
         tags = [endpoint.tag for endpoint in endpoints if endpoint.tag]
         raise ComparisonError(f"{model} has no endpoint {entry}{among(entry, tags)}")

@@ -38,8 +38,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.local.sealed_keys import SealedKey
 from gwtui.local.tokens import TRY_KEY_VARIABLE
 from gwtui.resources.session import TryMemory
-from gwtui.resources.tries.facts import key_hash
-from gwtui.resources.tries.plan import DEFAULT_MAX_COST, CapAdvice
+from gwtui.resources.tries.plan import DEFAULT_MAX_COST, CapAdvice, key_hash
 
 TYPED = "typed"
 """The source that is no key yet: one is typed."""

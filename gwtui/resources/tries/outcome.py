@@ -27,8 +27,7 @@ from gwtui.domain.money import grouped, usd
 from gwtui.domain.request_cost import RequestCost
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.guardrails.effect import endpoint_title
-from gwtui.resources.tries.facts import TryFacts
-from gwtui.resources.tries.plan import TryPlan, exclusion_reasons, expected_chat_cost
+from gwtui.resources.tries.plan import TryFacts, TryPlan, exclusion_reasons, expected_chat_cost
 
 _MESSAGE = 400
 _NAME = 60

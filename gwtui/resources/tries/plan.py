@@ -1,45 +1,191 @@
-"""What a request would meet before it is sent, and what a served one should have cost.
+"""The plan of a request before it is sent, what it is made from, and the expected cost afterwards.
 
-Before: the endpoints left, why others are not, the cost at most. After: the cost by the catalog, to
-compare with the one that the service says (inference contract section 6); unknown for a request on
-an own provider key, because nobody tells how much of the month's allowance is used.
+Read are the models of the catalog, which is open to any key, and what restricts the key, for which
+a management key is needed: without one the plan says so. Planned are the endpoints left, why others
+are not, and the cost at most. Afterwards the cost by the catalog is compared with the one that the
+service says (inference contract section 6); it is unknown for a request on an own provider key,
+because nobody tells how much of the month's allowance is used.
 """
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
 from gwtui.client.chat_stream import ChatAnswer
+from gwtui.client.errors import GatewayError, NotFoundError, StatusError
+from gwtui.client.gateway import GatewayClient
 from gwtui.client.inference import EmbeddingAnswer
+from gwtui.contract.byok import ByokCredential
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.completion import TokenUsage
+from gwtui.contract.dialects import Dialect
 from gwtui.contract.embeddings import EmbeddingRequest
+from gwtui.contract.guardrails import Guardrail
+from gwtui.contract.keys import ApiKey
 from gwtui.contract.models import Pricing
 from gwtui.contract.routing import ProviderPreferences
 from gwtui.contract.values import SUPPORTED_PARAMETERS
+from gwtui.contract.workspaces import Workspace
+from gwtui.domain.catalog import CatalogView, EndpointKey, ModelWithEndpoints, endpoint_key
 from gwtui.domain.clock import Clock
+from gwtui.domain.guardrail_effect import GuardrailRestrictions, restrictions_of
+from gwtui.domain.known_secrets import Secret
 from gwtui.domain.money import usd
 from gwtui.domain.pricing import Usage
 from gwtui.domain.request_cost import (
     ByokUse,
     RequestCost,
-    most_it_may_cost,
-    output_tokens_at_most,
-    prompt_tokens_at_most,
+    max_output_tokens,
+    max_prompt_tokens,
+    max_request_cost,
     request_cost,
 )
 from gwtui.domain.route_order import Chance
 from gwtui.domain.routing import (
     ExcludedEndpoint,
     RouteAttempt,
+    Router,
     RouteReason,
     RouteRequest,
-    model_asked,
+    requested_model,
+    usable_credentials,
 )
-from gwtui.resources.tries.facts import TryFacts
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFacts:
+    """What restricts one key, and the provider keys that its requests may use."""
+
+    key: ApiKey | None = None
+    guardrails: tuple[GuardrailRestrictions, ...] = ()
+    credentials: tuple[ByokCredential, ...] = ()
+    default_sort: str | None = None
+    default_model: str | None = None
+    gaps: tuple[str, ...] = ()
+    """What was not read, in words."""
+    bound: tuple[Guardrail, ...] = ()
+    """The guardrails themselves, for their filters."""
+
+
+@dataclass(frozen=True, slots=True)
+class TryFacts:
+    """Everything that a plan is made from; ``unknown`` names models that the catalog has not."""
+
+    offers: tuple[ModelWithEndpoints, ...]
+    router: Router
+    key: KeyFacts
+    unknown: tuple[str, ...] = ()
+    known_models: tuple[str, ...] = ()
+    """What there is instead; read only where a model is unknown."""
+
+
+def key_hash(key: Secret) -> str:
+    """By which the gateway knows a key: extended contract section 1."""
+    return hashlib.sha256(key.get_secret_value().encode()).hexdigest()
+
+
+async def read_try_facts(
+    gateway: GatewayClient, models: Sequence[str], key: KeyFacts, dialect: Dialect
+) -> TryFacts:
+    """The facts of a request that names these models. Raises GatewayError."""
+    found, slugs, zdr = await asyncio.gather(
+        asyncio.gather(*(_offers(gateway, requested_model(model).id) for model in models)),
+        gateway.providers.list(),
+        _zdr(gateway),
+    )
+    offers = tuple(each for each in found if each is not None)
+    view = CatalogView(
+        offers=offers,
+        provider_slugs={one.name: one.slug for one in slugs.items if one.name and one.slug},
+        zdr=zdr,
+    )
+    unknown = tuple(name for name, each in zip(models, found, strict=True) if each is None)
+    listed = (await gateway.catalog.models()).items if unknown else ()
+    return TryFacts(
+        offers,
+        Router(view, dialect, key.guardrails, key.credentials),
+        key,
+        unknown,
+        tuple(model.id for model in listed if model.id),
+    )
+
+
+async def read_key_facts(gateway: GatewayClient, hash: str) -> KeyFacts:
+    """What restricts the key of this hash; asks for what only a management key may read.
+
+    What is refused is named in ``gaps``. Raises GatewayError for other failures.
+    """
+    try:
+        key = await gateway.keys.get(hash)
+    except StatusError as error:
+        if error.status not in {401, 403, 404}:
+            raise
+        return KeyFacts(gaps=(f"what restricts the key ({error.message})",))
+    workspace = await gateway.workspaces.get(key.workspace_id) if key.workspace_id else None
+    bound, credentials = await asyncio.gather(
+        _guardrails(gateway, key, workspace),
+        gateway.byok.list(workspace_id=key.workspace_id),
+    )
+    guardrails = tuple(map(restrictions_of, bound))
+    usable = usable_credentials(credentials.items, key_hash=key.hash, user_id=key.creator_user_id)
+    if workspace is None:
+        return KeyFacts(key, guardrails, usable, gaps=("the key's workspace",), bound=bound)
+    return KeyFacts(
+        key,
+        guardrails,
+        usable,
+        workspace.default_provider_sort,
+        workspace.default_text_model,
+        bound=bound,
+    )
+
+
+async def _offers(gateway: GatewayClient, model_id: str) -> ModelWithEndpoints | None:
+    """A model with its endpoints; None for one that the catalog does not have."""
+    try:
+        model, read = await asyncio.gather(
+            gateway.catalog.model(model_id), gateway.catalog.endpoints(model_id)
+        )
+    except NotFoundError:
+        return None
+    return ModelWithEndpoints(model, None if read.endpoints is None else tuple(read.endpoints))
+
+
+async def _zdr(gateway: GatewayClient) -> frozenset[EndpointKey] | None:
+    """The endpoints that keep no data; None when that is unknown."""
+    try:
+        found = await gateway.catalog.zdr_endpoints()
+    except GatewayError as error:
+        if error.status in {403, 404}:
+            return None
+        raise
+    return frozenset(endpoint_key(endpoint) for endpoint in found.items)
+
+
+async def _guardrails(
+    gateway: GatewayClient, key: ApiKey, workspace: Workspace | None
+) -> tuple[Guardrail, ...]:
+    """Those of the key, of who made it, and of its workspace."""
+    of_keys, of_members = await asyncio.gather(
+        gateway.guardrails.key_assignments(None), gateway.guardrails.member_assignments(None)
+    )
+    ids = [one.guardrail_id for one in of_keys.items if one.key_hash == key.hash]
+    if key.creator_user_id is not None:
+        ids += [o.guardrail_id for o in of_members.items if o.user_id == key.creator_user_id]
+    if workspace is not None:
+        ids.append(workspace.default_guardrail_id)
+    found = []
+    for id in dict.fromkeys(one for one in ids if one):
+        try:
+            found.append(await gateway.guardrails.get(id))
+        except NotFoundError:
+            continue  # a default guardrail that nobody changed yet
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +200,10 @@ ON_COMMAND_LINE = CapAdvice(
     "--max-cost none sends it all the same",
     "lower --max-tokens, shorten the prompt, or raise --max-cost",
 )
-TryRequest = ChatRequest | EmbeddingRequest
 
+TryRequest = ChatRequest | EmbeddingRequest
 DEFAULT_MAX_COST = Decimal("0.05")
-"""USD that one try may cost unless somebody says otherwise."""
+"""Maximum cost of one try by default, USD."""
 _BYTES_PER_TOKEN = 4
 """About, for an honest guess of a prompt's length; bounds are reckoned with 1."""
 
@@ -108,7 +254,7 @@ class TryPlan:
 
 def try_plan(request: TryRequest, facts: TryFacts, moment: datetime, chance: Chance) -> TryPlan:
     """The plan of a request that is sent at ``moment``."""
-    prompt = prompt_tokens_at_most(request)
+    prompt = max_prompt_tokens(request)
     asked = _route_request(request, facts, moment, prompt)
     route = facts.router.route(facts.offers, asked, chance)
     planned = tuple(
@@ -185,7 +331,7 @@ def _route_request(
     request: TryRequest, facts: TryFacts, moment: datetime, prompt: int | None
 ) -> RouteRequest:
     chat = request if isinstance(request, ChatRequest) else None
-    first = model_asked(request.model) if request.model else None
+    first = requested_model(request.model) if request.model else None
     preferences = request.provider or ProviderPreferences()
     given = request.model_fields_set & set(SUPPORTED_PARAMETERS)
     return RouteRequest(
@@ -204,10 +350,10 @@ def _most(
 ) -> RequestCost | None:
     endpoint = attempt.endpoint
     chat = request if isinstance(request, ChatRequest) else None
-    output = output_tokens_at_most(chat.output_limit, endpoint) if chat else 0
+    output = max_output_tokens(chat.output_limit, endpoint) if chat else 0
     if endpoint.pricing is None or prompt is None or output is None:
         return None
-    return most_it_may_cost(
+    return max_request_cost(
         endpoint.pricing,
         prompt,
         output,
@@ -238,7 +384,7 @@ def expected_chat_cost(facts: TryFacts, answer: ChatAnswer, moment: datetime) ->
     if told.is_byok:
         return None
     priced = _prices(facts, answer.model, answer.provider, answer.service_tier)
-    return _reckoned(priced, _used(told, moment), answer.cost)
+    return _expected(priced, _used(told, moment), answer.cost)
 
 
 def expected_embedding_cost(
@@ -249,7 +395,7 @@ def expected_embedding_cost(
     if told is None or told.prompt_tokens is None or told.is_byok:
         return None
     used = Usage(prompt_tokens=told.prompt_tokens, completion_tokens=0, moment=moment)
-    return _reckoned(_prices(facts, result.model, result.provider, None), used, told.cost)
+    return _expected(_prices(facts, result.model, result.provider, None), used, told.cost)
 
 
 def _prices(
@@ -267,7 +413,7 @@ def _prices(
     ]
 
 
-def _reckoned(prices: Sequence[Pricing], used: Usage, told: Decimal | None) -> RequestCost | None:
+def _expected(prices: Sequence[Pricing], used: Usage, told: Decimal | None) -> RequestCost | None:
     """Whether the key's workspace logs for the data discount is seen in what the service says."""
     costs = [request_cost(each, used) for each in prices]
     if not costs or len({cost.cost for cost in costs}) > 1:

@@ -18,7 +18,7 @@ from gwtui.crud.resource import Cell
 from gwtui.domain.alert_rules import KINDS, AlertRule
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import DAY, age, utc
-from gwtui.local.alert_file import (
+from gwtui.local.alerts import (
     AlertFileError,
     new_identity,
     put_effects,

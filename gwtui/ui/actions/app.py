@@ -122,7 +122,7 @@ async def choose_theme(context: ActionContext) -> None:
     if chosen is not None:
         context.screen.app.theme = chosen
         usual = chosen == DEFAULT_THEME
-        context.app.remembering.remember({("theme",): None if usual else chosen})
+        context.app.preference_store.remember({("theme",): None if usual else chosen})
 
 
 async def back(context: ActionContext) -> None:

@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from gwtui.domain.safe_text import safe_line
-from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
-from gwtui.ui.board.sources import Replay
+from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.board.sources import Replay, recorder_of, unwatch_model, watch_model
 from gwtui.ui.board.status_lines import request_lines
 from gwtui.ui.screens.board import BoardScreen
 from gwtui.ui.screens.changes import ChangesScreen
 from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.widgets.prompt import JumpPrompt, WatchPrompt
 from gwtui.watch.feeds.models import models_feed
-from gwtui.watch.history.model import HistoryError
 
 if TYPE_CHECKING:
     from gwtui.contract.models import Model
     from gwtui.ui.board.endpoints import EndpointLine
-    from gwtui.watch.history.recorder import Recorder
 
 
 def _board(context: ActionContext) -> BoardScreen | None:
@@ -51,7 +48,7 @@ def _jump(board: BoardScreen) -> None:
 async def _type_model(context: ActionContext) -> None:
     """Let the person type a model, completed from the catalog once that was read."""
     board = _board(context)
-    if board is None or _recorder(context.app) is None:
+    if board is None or recorder_of(context.app) is None:
         return
     board.open_prompt(WatchPrompt)
     state = await models_feed(context.app.hub, context.app.scope).refresh()
@@ -76,47 +73,11 @@ async def _unwatch_selected(context: ActionContext[EndpointLine]) -> None:
 async def _toggle_watch(context: ActionContext[Model]) -> None:
     """Put the selected model of the list on the board, or take it off."""
     model = context.target.id
-    recorder = _recorder(context.app)
+    recorder = recorder_of(context.app)
     if model is None or recorder is None:
         return
     watched = await recorder.archive.read(lambda reader: reader.watched_models())
     await (unwatch_model if model in watched else watch_model)(context.app, model)
-
-
-async def watch_model(app: DashboardApp, model: str) -> None:
-    """Record a model's endpoints from now on, and say so."""
-    recorder = _recorder(app)
-    if recorder is None:
-        return
-    try:
-        await recorder.watch(model)
-    except (ValueError, HistoryError) as error:
-        app.say(f"Not watched: {error}", severity="warning")
-    else:
-        app.say(f"{safe_line(model, 80)} is on the board now (0)")
-
-
-async def unwatch_model(app: DashboardApp, model: str) -> None:
-    """Record a model's endpoints no more, and say so."""
-    recorder = _recorder(app)
-    if recorder is None:
-        return
-    try:
-        await recorder.unwatch(model)
-    except HistoryError as error:
-        app.say(f"Still watched: {error}", severity="warning")
-    else:
-        app.say(f"{safe_line(model, 80)} is off the board; what was recorded of it stays")
-
-
-def _recorder(app: DashboardApp) -> Recorder | None:
-    """Who keeps the list of watched models; says why when there is nobody."""
-    history = None if app.session is None else app.session.history
-    if history is None or history.recorder is None:
-        why = history.problem if history is not None else "there is no connection yet"
-        app.say(f"No model can be watched: {why or 'the history is not open'}", severity="warning")
-        return None
-    return history.recorder
 
 
 async def _changes(context: ActionContext) -> None:

@@ -28,13 +28,12 @@ if TYPE_CHECKING:
     from gwtui.crud.executor import WriteExecutor
     from gwtui.crud.resource import Cell, ResourceSpec
     from gwtui.domain.clock import Clock
-    from gwtui.local.first_steps import FirstSteps
-    from gwtui.local.path_history import PathHistory
+    from gwtui.local.dashboard_state import FirstSteps, PathHistory
     from gwtui.local.targets import Target, TargetFacts, Targets
     from gwtui.resources.copying import Described
     from gwtui.resources.session import Link, Session, TryMemory
     from gwtui.ui.connection_health import ConnectionHealth
-    from gwtui.ui.remembering import Remembering
+    from gwtui.ui.preference_store import PreferenceStore
     from gwtui.ui.widgets.prompt import GotoPrompt
     from gwtui.watch.hub import FeedHub, Scope
 
@@ -135,7 +134,7 @@ class DashboardApp(Protocol):
     health: ConnectionHealth
     tries: TryMemory
     targets: Targets | None
-    remembering: Remembering
+    preference_store: PreferenceStore
     bound_for: TargetFacts | None
 
     # What it is connected to

@@ -19,7 +19,7 @@ from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused
 from gwtui.crud.plan_text import both_sides
 from gwtui.crud.resource import ResourceSpec
 from gwtui.crud.writes import Update, Writes
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT, ThreeWay, ThreeWayField, three_way
 from gwtui.resources.choices import value_soon
 from gwtui.resources.organization.resource import SETTINGS

@@ -45,9 +45,8 @@ from gwtui.resources.guardrails.testing import (
     sample_form,
 )
 from gwtui.resources.guardrails.view import display_name
-from gwtui.resources.tries.facts import KeyFacts, TryFacts, key_hash, read_try_facts
 from gwtui.resources.tries.form import IN_FORM, KeySource, key_sources
-from gwtui.resources.tries.plan import CostCap
+from gwtui.resources.tries.plan import CostCap, KeyFacts, TryFacts, key_hash, read_try_facts
 from gwtui.ui.actions import bulk, crud
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.actions.links import say_not_made

@@ -1,4 +1,4 @@
-"""Finds the handler of an action by its id.
+"""Finds the handler of an action by its id, and reports an action that failed.
 
 The handlers of a module are loaded when an action of it is first asked for: forms and what they
 need are most of the program.
@@ -11,8 +11,9 @@ from functools import cache, partial
 from importlib import import_module
 from typing import NamedTuple
 
+from gwtui.client.errors import GatewayError
 from gwtui.crud.action import Action
-from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.commands import tab_of
 
 BACKGROUND = frozenset({"app.refresh", "board.unwatch", "board.watch", "models.watch"})
@@ -90,3 +91,22 @@ def handler(action: Action) -> tuple[Handler, bool]:
     if action.id in immediate:
         return immediate[action.id], True
     return patient[action.id], False
+
+
+def report_failure(app: DashboardApp, error: Exception) -> bool:
+    """Say why an action failed; False for an error that nobody foresaw.
+
+    A request made of what the gateway gave may break the contract: then it is not sent.
+    """
+    if isinstance(error, GatewayError):
+        app.say(error.message, severity="error")
+        return True
+    from pydantic import ValidationError  # noqa: PLC0415 - not before the first paint
+
+    from gwtui.contract.request import problems  # noqa: PLC0415 - not before the first paint
+
+    if isinstance(error, ValidationError):
+        why = "; ".join(map(str, problems(error)))
+        app.say(f"Nothing was sent, the contract forbids it: {why}", severity="error")
+        return True
+    return False

@@ -162,10 +162,10 @@ async def go_to_subject(context: ActionContext[Alert | AlertEvent]) -> None:
         case "endpoint":
             model, _, row = identity.partition(" ")
             await app.open_route(f"models/{model}")
-            _want(context, row)
+            _select_later(context, row)
         case "workspace":
             await app.navigation.show_tab("workspaces")
-            _want(context, identity)
+            _select_later(context, identity)
         case _ if subject.resource == GUARDED:
             await app.open_route(f"guardrails/{identity.partition(' ')[0]}")
         case _ if subject.resource == GATEWAY:
@@ -200,7 +200,7 @@ async def successor(context: ActionContext[RotationRow]) -> None:
     await context.app.open_route(f"keys/{identity}")
 
 
-def _want(context: ActionContext, identity: str) -> None:
+def _select_later(context: ActionContext, identity: str) -> None:
     screen = context.app.navigation.screen
     if screen is not None:
         screen.want(identity)

@@ -16,6 +16,7 @@ from gwtui.resources.registry import PARENTS, PLACES, TITLES
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.goto import PathNames
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
+from gwtui.ui.screens.columns import ColumnsScreen
 from gwtui.ui.screens.pages import ReadingScreen, raw_lines
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.text import in_sentence
@@ -87,8 +88,6 @@ async def reverse(context: ActionContext) -> None:
 
 async def choose_columns(context: ActionContext) -> None:
     """Choose what is shown of each row."""
-    from gwtui.ui.screens.columns import ColumnsScreen  # noqa: PLC0415 - at the first use
-
     screen, spec = context.screen, context.spec
     if not isinstance(screen, ResourceScreen) or spec is None:
         return
@@ -175,7 +174,7 @@ async def unmark(context: ActionContext) -> None:
 
 def view_actions(app: DashboardApp) -> Sequence[Action]:
     """An entry of the palette for each saved view."""
-    views = app.remembering.preferences.views.values()
+    views = app.preference_store.preferences.views.values()
     return [
         Action(f"{_ENTRY}{view.name}", f"View {view.name}", safe_line(view.summary, 80), APP)
         for view in views
@@ -222,9 +221,9 @@ async def save_view(context: ActionContext) -> None:
     elif may_be_secret((view := screen.active_view.as_view(name)).filter):
         app.say("The filter may hold a key: it is not written to a file", severity="warning")
     else:
-        known = name in app.remembering.preferences.views
-        app.remembering.remember({(VIEWS, name): None})
-        app.remembering.remember(view.settings)
+        known = name in app.preference_store.preferences.views
+        app.preference_store.remember({(VIEWS, name): None})
+        app.preference_store.remember(view.settings)
         await screen.active_view.show(view)
         app.say(f"View {name} is {'replaced' if known else 'saved'}: {view.summary}")
 
@@ -233,14 +232,14 @@ async def delete_view(context: ActionContext) -> None:
     """Forget one; what is shown stays as it is."""
     view = await _chosen_view(context, "Delete view")
     if view is not None:
-        context.app.remembering.remember({(VIEWS, view.name): None})
+        context.app.preference_store.remember({(VIEWS, view.name): None})
         context.app.say(f"View {view.name} is deleted")
 
 
 async def _chosen_view(context: ActionContext, title: str) -> View | None:
     """The view that is named, else the one that a person chooses."""
     app, name = context.app, context.argument
-    views = app.remembering.preferences.views
+    views = app.preference_store.preferences.views
     if name and name not in views:
         called = safe_line(name, _NAME)
         app.say(f"There is no view “{called}”{among(name, views)}", severity="warning")

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from gwtui.crud.action import Action
-    from gwtui.crud.resource import Column
 
 
 _PATH = 160

@@ -33,7 +33,6 @@ from gwtui.resources.tries.comparison import (
     model_contender,
     pinned_contender,
 )
-from gwtui.resources.tries.facts import KeyFacts, TryFacts, key_hash, read_key_facts, read_try_facts
 from gwtui.resources.tries.form import (
     IN_FORM,
     CompareForm,
@@ -46,7 +45,17 @@ from gwtui.resources.tries.form import (
     new_key_sources,
     try_form,
 )
-from gwtui.resources.tries.plan import TryPlan, cap_problem, models_of, try_plan
+from gwtui.resources.tries.plan import (
+    KeyFacts,
+    TryFacts,
+    TryPlan,
+    cap_problem,
+    key_hash,
+    models_of,
+    read_key_facts,
+    read_try_facts,
+    try_plan,
+)
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.actions.writing import covered, form_context, plain_facts, refresh
 from gwtui.ui.screens.compare import CompareRequestScreen, CompareScreen, ReadyComparison
@@ -147,7 +156,9 @@ async def try_it(context: ActionContext) -> None:
     if covered(context):
         return
     sources = key_sources(app.tries, sealed.keys)
-    match await _fill_in(context, sources, _wanted(context.target), _defaults_from(context.target)):
+    match await _fill_in(
+        context, sources, _key_of_row(context.target), _defaults_from(context.target)
+    ):
         case Applied(generation):
             await app.open_route(f"generation/{generation}")
 
@@ -188,7 +199,7 @@ def _keep(context: ActionContext) -> Any:
     return keep
 
 
-def _wanted(row: Any) -> TriedKey | None:
+def _key_of_row(row: Any) -> TriedKey | None:
     """The key of the row; the value is not known, the hash is."""
     if isinstance(row, KeyRow) and row.key.hash:
         return TriedKey(row.key.hash, _key_name(row.key))

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gwtui.contract.usage import Credits
+from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import parse_duration, parse_moment
 from gwtui.ui.board.panels import BoardView, Question
 from gwtui.ui.subscriptions import FeedUse
@@ -28,7 +29,9 @@ from gwtui.watch.history.sources import DEFAULT_PACES
 from gwtui.watch.hub import FeedHub, Scope
 
 if TYPE_CHECKING:
+    from gwtui.ui.actions.context import DashboardApp
     from gwtui.watch.history.archive import Archive
+    from gwtui.watch.history.recorder import Recorder
 
 
 _LEAP = 10
@@ -265,3 +268,39 @@ def _answered(query: HistoryQuery, reader: HistoryReader) -> Answers:
         else None,
         [None if ask is None else ask(reader) for ask in query.questions],
     )
+
+
+async def watch_model(app: DashboardApp, model: str) -> None:
+    """Record a model's endpoints from now on, and say so."""
+    recorder = recorder_of(app)
+    if recorder is None:
+        return
+    try:
+        await recorder.watch(model)
+    except (ValueError, HistoryError) as error:
+        app.say(f"Not watched: {error}", severity="warning")
+    else:
+        app.say(f"{safe_line(model, 80)} is on the board now (0)")
+
+
+async def unwatch_model(app: DashboardApp, model: str) -> None:
+    """Record a model's endpoints no more, and say so."""
+    recorder = recorder_of(app)
+    if recorder is None:
+        return
+    try:
+        await recorder.unwatch(model)
+    except HistoryError as error:
+        app.say(f"Still watched: {error}", severity="warning")
+    else:
+        app.say(f"{safe_line(model, 80)} is off the board; what was recorded of it stays")
+
+
+def recorder_of(app: DashboardApp) -> Recorder | None:
+    """What keeps the list of watched models; None where nothing does, which is said."""
+    history = None if app.session is None else app.session.history
+    if history is None or history.recorder is None:
+        why = history.problem if history is not None else "there is no connection yet"
+        app.say(f"No model can be watched: {why or 'the history is not open'}", severity="warning")
+        return None
+    return history.recorder

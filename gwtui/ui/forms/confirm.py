@@ -19,7 +19,7 @@ from textual.widgets import Button, Static
 
 from gwtui.crud.plan import Change, Plan
 from gwtui.crud.resource import Tone
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.field_editors import ChoiceEditor, Edited, Entered, TextEditor
 from gwtui.ui.screens.modal import KeysLine, LongDialog

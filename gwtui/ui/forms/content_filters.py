@@ -39,9 +39,9 @@ from gwtui.ui.forms.field_editors import (
     ValueResult,
     ValueScreen,
 )
+from gwtui.ui.forms.form_state import UNSAID, Typed
 from gwtui.ui.forms.option_search import RowList
 from gwtui.ui.forms.pattern_tester import PatternTester
-from gwtui.ui.forms.values import UNSAID, Typed
 from gwtui.ui.screens.modal import FittedDialog
 from gwtui.ui.text import fit, toned
 from gwtui.ui.widgets.containers import FoldingScroll

@@ -23,7 +23,7 @@ from textual.widgets import Button, Input, TextArea
 
 from gwtui.crud.resource import Cell, Tone
 from gwtui.domain.safe_text import safe_characters, safe_line
-from gwtui.ui.forms.values import Typed
+from gwtui.ui.forms.form_state import Typed
 from gwtui.ui.input_queue import OPENING
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.modal import Answered

@@ -22,7 +22,7 @@ from gwtui.domain.safe_text import safe_text
 from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.form_state import FormState, FormSummary
 from gwtui.ui.forms.row import FieldRow
-from gwtui.ui.in_doubt_writes import LookInto
+from gwtui.ui.in_doubt_writes import ShowInDoubt
 from gwtui.ui.input_queue import OPENING, SUBMITTING
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.modal import Answered
@@ -337,7 +337,7 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
     def _look(self, lost: Unknown) -> None:
         """Close, and go to the write in doubt."""
         self.dismiss(lost)
-        self.app.post_message(LookInto(lost.plan_id))
+        self.app.post_message(ShowInDoubt(lost.plan_id))
 
     def _focus_problem(self) -> None:
         wrong = self.state.first_problem

@@ -17,8 +17,8 @@ from gwtui.domain.lookup import did_you_mean
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.commands import take_own_keys, with_keys
 from gwtui.ui.forms.field_editors import Edited, Hinted, OpeningEditor, OpensByTyping, TextEditor
+from gwtui.ui.forms.form_state import UNSAID, Typed
 from gwtui.ui.forms.option_search import NAMED, SearchOption, SearchScreen, option_line, title_width
-from gwtui.ui.forms.values import UNSAID, Typed
 from gwtui.ui.input_queue import OPENING
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from gwtui.ui.text import toned

@@ -20,7 +20,7 @@ from gwtui.crud.form import Choices, PickOption
 from gwtui.crud.resource import Tone
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.forms.field_editors import ValueScreen
-from gwtui.ui.forms.values import Typed
+from gwtui.ui.forms.form_state import Typed
 from gwtui.ui.screens.choosers import letters, nothing_taken
 from gwtui.ui.text import fit, toned
 from gwtui.ui.widgets.lines import LinesView, OneLine

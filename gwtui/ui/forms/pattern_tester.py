@@ -17,7 +17,7 @@ from gwtui.crud.form import CustomRow
 from gwtui.crud.resource import Tone
 from gwtui.domain.guardrail_verdict import FilterMatches, FilterVerdict, MessagePiece, apply_filters
 from gwtui.domain.safe_text import safe_text
-from gwtui.local.pattern_trial import SAMPLE_LIMIT, TIME_LIMIT, Spans, try_patterns
+from gwtui.local.pattern_sandbox import SAMPLE_LIMIT, TIME_LIMIT, Spans, try_patterns
 from gwtui.ui.forms.field_editors import Edited, LinesEditor
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.containers import FoldingScroll

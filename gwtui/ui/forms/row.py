@@ -39,10 +39,9 @@ from gwtui.ui.forms.field_editors import (
     LinesEditor,
     TextEditor,
 )
-from gwtui.ui.forms.form_state import COUNTED, FormState
+from gwtui.ui.forms.form_state import COUNTED, UNSAID, FormState, Typed
 from gwtui.ui.forms.option_pickers import ModelEditor, PickEditor, PicksEditor
 from gwtui.ui.forms.secret import SecretEditor
-from gwtui.ui.forms.values import UNSAID, Typed
 from gwtui.ui.text import cell_content, toned
 
 _UNSAID = "unknown"

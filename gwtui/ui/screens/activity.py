@@ -43,7 +43,7 @@ from gwtui.resources.activity import (
 from gwtui.ui.commands import key_of
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.ui.text import cell_content, fit, shared, toned
+from gwtui.ui.text import cell_content, fit, shared_widths, toned
 from gwtui.ui.widgets.bars import PICKED, REST, SERIES, Bar, BarChart, Chart, Look
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.prompt import DaysPrompt, TextPrompt
@@ -483,7 +483,9 @@ class StackedBars:
             names = [name.rpartition("/")[2] for name in names]
         while sum(min(cell_len(name), _SHORTEST) + _SIGN for name in names) > room:
             names = names[:-1]
-        widths = shared([cell_len(name) for name in names], room - _SIGN * len(names), _LONGEST)
+        widths = shared_widths(
+            [cell_len(name) for name in names], room - _SIGN * len(names), _LONGEST
+        )
         for name, cut, look in zip(names, widths, looks, strict=False):
             line = Content.assemble(line, _APART, _legend_part(fit(name, cut), look, ascii=ascii))
         return Content.assemble(line, rest)

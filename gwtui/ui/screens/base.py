@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
@@ -12,6 +13,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
 from textual.reactive import Reactive
+from textual.screen import Screen
 from textual.widget import Widget
 
 from gwtui.crud.action import APP
@@ -26,10 +28,9 @@ from gwtui.ui.connection_health import (
     freshness,
     say_unconnected,
     say_without_value,
-    skewed,
+    skew_text,
 )
-from gwtui.ui.in_doubt_writes import reminder
-from gwtui.ui.screens.path_line import PathLine
+from gwtui.ui.in_doubt_writes import banner_text
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.text import fit, in_sentence, toned
 from gwtui.ui.textual_compat.screens import TerminalSized
@@ -42,11 +43,58 @@ from gwtui.watch.feed import FeedState
 if TYPE_CHECKING:
     from gwtui.resources.copying import Described
     from gwtui.resources.preferences import View
+    from gwtui.ui.goto import PathNames
+    from gwtui.ui.widgets.prompt import GotoPrompt
     from gwtui.ui.widgets.table.widget import TableSnapshot
     from gwtui.watch.hub import FeedHub
 
-
 _CRUMB = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
+
+
+class PathLine(Screen[None]):
+    """Has a line for paths from the first ``path_prompt`` on, above its status line."""
+
+    @property
+    @abstractmethod
+    def gwtui(self) -> DashboardApp:
+        """The app."""
+
+    @abstractmethod
+    def capture(self) -> ActionContext:
+        """What actions act on now."""
+
+    @abstractmethod
+    def focus_body(self) -> None:
+        """Put the focus where it belongs."""
+
+    async def path_prompt(self) -> GotoPrompt:
+        """Where a path is typed; made when it is first asked for."""
+        from gwtui.ui.widgets.prompt import GotoPrompt  # noqa: PLC0415 - at the first use
+
+        for prompt in self.query(GotoPrompt):
+            return prompt
+        prompt = GotoPrompt(id="goto")
+        await self.mount(prompt, before="#status")
+        return prompt
+
+    async def on_goto_prompt_entered(self, message: GotoPrompt.Entered) -> None:
+        """Open the route that was typed."""
+        from gwtui.ui.goto import follow  # noqa: PLC0415 - at the first use
+
+        self.focus_body()
+        await follow(self.capture(), message.route)
+
+    def on_goto_prompt_typed(self, message: GotoPrompt.Typed) -> None:
+        """Read the names that may complete what is typed."""
+        from gwtui.ui.goto import PathNames  # noqa: PLC0415 - at the first use
+
+        names = PathNames(self.gwtui)
+        if names.lacks(message.text):
+            self.run_worker(self._learn_names(names, message.text), group="names", exclusive=True)
+
+    async def _learn_names(self, names: PathNames, text: str) -> None:
+        await names.learn(text)
+        (await self.path_prompt()).renew_ghost()
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,8 +395,8 @@ class GatewayScreen(BlankLines, PathLine, TerminalSized[None]):
         session = self.gwtui.session
         text = self.gwtui.health.banner(named, now)
         if not text and session is not None:
-            text = skewed(session.gateway.skew)
-        text = " · ".join(part for part in (reminder(session, self.resource), text) if part)
+            text = skew_text(session.gateway.skew)
+        text = " · ".join(part for part in (banner_text(session, self.resource), text) if part)
         banner.display = bool(text)
         banner.show(Content(f" ! {text}"))
 

@@ -16,7 +16,7 @@ from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.contract.usage import Generation, GenerationContent
 from gwtui.crud.resource import Tone
 from gwtui.crud.schema_drift import all_gaps
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.resources.generations import ONE_GENERATION, SECTIONS, shown_name
 from gwtui.ui.input_queue import FINISHING

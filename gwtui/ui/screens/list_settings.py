@@ -14,11 +14,10 @@ from gwtui.ui.widgets.table import ResourceTable
 from gwtui.ui.widgets.table.layout import ColumnChoice
 
 if TYPE_CHECKING:
-    from gwtui.crud.resource import ResourceSpec
     from gwtui.local.toml_file import TomlValue
-    from gwtui.ui.remembering import Remembering
+    from gwtui.ui.preference_store import PreferenceStore
     from gwtui.ui.screens.columns import ChosenColumns
-    from gwtui.ui.screens.filtering import Filtering
+    from gwtui.ui.screens.list_filter import ListFilter
 
 
 _NAME = 40
@@ -39,14 +38,14 @@ def chosen_columns(
 class ListSettings:
     """What is remembered of one list: sorting, columns, widths, the detail pane."""
 
-    def __init__(self, spec: ResourceSpec[Any], remembering: Remembering) -> None:
+    def __init__(self, spec: ResourceSpec[Any], store: PreferenceStore) -> None:
         self._spec = spec
-        self._remembering = remembering
+        self._store = store
 
     @property
     def preferences(self) -> ListPreferences:
         """What was chosen so far."""
-        return self._remembering.preferences.of_list(self._spec.id)
+        return self._store.preferences.of_list(self._spec.id)
 
     @property
     def sorting(self) -> tuple[str, bool]:
@@ -68,7 +67,7 @@ class ListSettings:
         named = dict.fromkeys((*sort, *(chosen.columns or ()), *chosen.widths))
         unknown = [safe_line(one, _NAME) for one in named if one not in ids]
         if unknown:
-            self._remembering.say(
+            self._store.say(
                 f"No column of {in_sentence(self._spec.title)}: {', '.join(unknown)}. "
                 "gwtui config list says where it stands"
             )
@@ -83,7 +82,7 @@ class ListSettings:
         before = self.preferences.widths
         self._remember(columns=None if columns is None else list(columns))
         changes: dict[str, TomlValue | None] = {name: None for name in before if name not in widths}
-        self._remembering.remember(
+        self._store.remember(
             {self._name("widths", name): width for name, width in {**changes, **widths}.items()}
         )
 
@@ -102,7 +101,7 @@ class ListSettings:
         self._remember(detail_width=min(max(width, DETAIL_WIDTHS.start), DETAIL_WIDTHS[-1]))
 
     def _remember(self, **settings: TomlValue | None) -> None:
-        self._remembering.remember({self._name(name): value for name, value in settings.items()})
+        self._store.remember({self._name(name): value for name, value in settings.items()})
 
     def _name(self, *parts: str) -> tuple[str, ...]:
         return ("lists", self._spec.id, *parts)
@@ -120,7 +119,7 @@ class ActiveView:
         table: ResourceTable[Any],
         spec: ResourceSpec[Any],
         memory: ListSettings,
-        filtering: Filtering,
+        filtering: ListFilter,
     ) -> None:
         self._filtering = filtering
         self._screen = screen

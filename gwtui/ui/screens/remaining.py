@@ -17,7 +17,12 @@ from gwtui.crud import cells
 from gwtui.domain import times
 from gwtui.domain.catalog import CatalogView
 from gwtui.domain.clock import Clock
-from gwtui.domain.guardrail_effect import Blocked, Effect, ModelEffect, effect_on_catalog
+from gwtui.domain.guardrail_effect import (
+    BlockedEndpoint,
+    GuardrailEffect,
+    ModelEffect,
+    effect_on_catalog,
+)
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.uptime import verdict
 from gwtui.resources.guardrails.effect import (
@@ -26,7 +31,7 @@ from gwtui.resources.guardrails.effect import (
     endpoint_title,
     model_identity,
 )
-from gwtui.ui.connection_health import next_try, trouble
+from gwtui.ui.connection_health import error_text, retry_text
 from gwtui.ui.screens.modal import FedModal, Modal
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
@@ -69,7 +74,7 @@ def _remaining(endpoint: Endpoint, mark: Content) -> Content:
     )
 
 
-def _blocked(blocked: Blocked) -> Content:
+def _blocked(blocked: BlockedEndpoint) -> Content:
     return Content.assemble(
         toned("✗ ", "bad"),
         toned(f"{endpoint_title(blocked.endpoint):<{_NAME}} ", "muted"),
@@ -109,7 +114,7 @@ class RemainingScreen(Modal[None], FedModal[None]):
         self._guardrail = guardrail
         self._default = default
         self._both = default is not None
-        self._effect: Effect | None = None
+        self._effect: GuardrailEffect | None = None
         self._applied_to: tuple[CatalogView, bool] | None = None
         self._table: ResourceTable[ModelEffect] = ResourceTable(
             EFFECT_COLUMNS, model_identity, clock.now, id="remaining-models"
@@ -220,14 +225,14 @@ class RemainingScreen(Modal[None], FedModal[None]):
         state, now = self._feed.state, self._clock.now()
         if self._effect is None:
             if state.error is not None:
-                retry = next_try(state.retry_at, now, refreshing=state.refreshing)
-                return toned(f"{trouble(state.error)} · {retry}", "bad")
+                retry = retry_text(state.retry_at, now, refreshing=state.refreshing)
+                return toned(f"{error_text(state.error)} · {retry}", "bad")
             return toned(f"Reading the catalog{self._how_far()}…", "muted")
         text, tone = self._effect.summary
         if state.refreshing:
             note = f"reading again{self._how_far()}"
         elif state.error is not None:
-            note = trouble(state.error)
+            note = error_text(state.error)
         else:
             note = f"read {times.relative(state.fetched_at or now, now)}"
         return Content.assemble(toned(text, tone), toned(f" · {note}", "muted"))
@@ -236,10 +241,10 @@ class RemainingScreen(Modal[None], FedModal[None]):
         progress = self._progress
         return f": {progress.done} of {progress.total} models" if progress.total else ""
 
-    def _show_strangers(self, effect: Effect) -> None:
+    def _show_strangers(self, effect: GuardrailEffect) -> None:
         """Entries that name nothing: a misspelt one silently allows or ignores nothing."""
         line = self.query_one("#remaining-strangers", OneLine)
-        entries = list(dict.fromkeys(entry for _, entry in effect.strangers))
+        entries = list(dict.fromkeys(entry for _, entry in effect.unmatched))
         line.display = bool(entries)
         named = ", ".join(safe_line(entry, 40) for entry in entries[:_STRANGERS])
         rest = f" and {len(entries) - _STRANGERS} more" if len(entries) > _STRANGERS else ""

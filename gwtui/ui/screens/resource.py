@@ -19,7 +19,7 @@ from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import Marks
 from gwtui.ui.commands import offered
 from gwtui.ui.screens.base import GatewayScreen, ListSnapshot
-from gwtui.ui.screens.filtering import Filtering
+from gwtui.ui.screens.list_filter import ListFilter
 from gwtui.ui.screens.list_rows import RowCompletion, RowLoader
 from gwtui.ui.screens.list_settings import ActiveView, ListSettings
 from gwtui.ui.screens.master_detail import MasterDetail
@@ -79,18 +79,18 @@ class ResourceScreen(GatewayScreen):
         self._path_resolver: PathResolver | None = None
         """From the first path on that names a row, or the first reading that fails."""
         self._partial = False
+        """Whether the rows are the first of a longer reading."""
         self._grows_since: datetime | None = None
         """When the first part of a long list was shown, None for one that came whole."""
-        """Whether the rows are the first of a longer reading."""
         self._ticked: datetime | None = None
         # Not asked through this screen: a snapshot of the table outlives it.
         now = self.gwtui.clock.now
         self.table: ResourceTable[Any] = ResourceTable(
             spec.columns, spec.identity, now, facets=spec.facets, can_mark=True
         )
-        self.settings = ListSettings(spec, self.gwtui.remembering)
+        self.settings = ListSettings(spec, self.gwtui.preference_store)
         self.detail = MasterDetail(self, self.table, spec, self.settings)
-        self.filtering = Filtering(self, self.table, spec)
+        self.filtering = ListFilter(self, self.table, spec)
         self.active_view = ActiveView(self, self.table, spec, self.settings, self.filtering)
         self.active_view.apply_columns()
         self._restored: ListSnapshot | None = None
@@ -144,7 +144,7 @@ class ResourceScreen(GatewayScreen):
             return ()
         only = self.gwtui.scope_name if self.declared.scoped else None
         progress, typing = self.states[0].progress, self.filtering.typing
-        parts = _standing(self.table, self.declared, only, typing=typing, growing=bool(progress))
+        parts = _status_text(self.table, self.declared, only, typing=typing, growing=bool(progress))
         if self.active_view.label:
             parts.insert(0, toned(self.active_view.label, "accent"))
         return [toned(progress, "warn"), *parts] if progress else parts
@@ -389,7 +389,7 @@ class ResourceScreen(GatewayScreen):
             self._wanted = None
 
 
-def _standing(
+def _status_text(
     table: ResourceTable[Any],
     spec: ResourceSpec[Any],
     only: str | None,

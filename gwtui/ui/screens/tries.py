@@ -24,8 +24,7 @@ from gwtui.crud.resource import Tone
 from gwtui.domain.clock import Clock
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.pattern_trial import SAMPLE_LIMIT, try_patterns
-from gwtui.resources.tries.facts import TryFacts
+from gwtui.local.pattern_sandbox import SAMPLE_LIMIT, try_patterns
 from gwtui.resources.tries.form import KEPT
 from gwtui.resources.tries.outcome import (
     SECTIONS,
@@ -35,7 +34,7 @@ from gwtui.resources.tries.outcome import (
     plan_summary,
     refusal_lines,
 )
-from gwtui.resources.tries.plan import TryPlan
+from gwtui.resources.tries.plan import TryFacts, TryPlan
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.ui.forms.pattern_tester import outcome
 from gwtui.ui.forms.row import FieldRow

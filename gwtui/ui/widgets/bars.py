@@ -11,7 +11,7 @@ from textual import events
 from textual.content import Content
 from textual.message import Message
 
-from gwtui.domain.cells import Tone
+from gwtui.domain.cell_values import Tone
 from gwtui.ui.text import STYLES, toned
 from gwtui.ui.widgets.lines import LinesView
 

@@ -15,7 +15,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from gwtui.crud.action import APP, Action
-from gwtui.domain.cells import Tone
+from gwtui.domain.cell_values import Tone
 from gwtui.domain.safe_text import safe_text
 from gwtui.records import dataclass
 from gwtui.resources.actions import place_actions

@@ -16,7 +16,7 @@ from textual.reactive import Reactive
 from textual.suggester import Suggester, SuggestFromList, SuggestionReady
 from textual.widgets import Input, Static
 
-from gwtui.domain.cells import Tone
+from gwtui.domain.cell_values import Tone
 from gwtui.domain.safe_text import safe_characters, safe_line
 from gwtui.records import dataclass
 from gwtui.ui.text import toned

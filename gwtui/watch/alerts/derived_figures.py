@@ -13,10 +13,10 @@ from typing import Any
 from gwtui.client.errors import ForbiddenError, NotFoundError
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.models import Endpoint
-from gwtui.domain.catalog import CatalogView, Offers
+from gwtui.domain.catalog import CatalogView, ModelWithEndpoints
 from gwtui.domain.guardrail_effect import (
+    GuardrailRestrictions,
     ModelEffect,
-    Restrictions,
     effect_on_model,
     restrictions_of,
 )
@@ -111,7 +111,10 @@ def _endpoints(hub: FeedHub, models: Iterable[str]) -> Iterator[tuple[str, tuple
 
 
 def _left(
-    rows: Sequence[GuardrailRow], offers: Sequence[Offers], view: CatalogView, dialect: Dialect
+    rows: Sequence[GuardrailRow],
+    offers: Sequence[ModelWithEndpoints],
+    view: CatalogView,
+    dialect: Dialect,
 ) -> Iterator[Sample]:
     rules = {row.identity: restrictions_of(row.guardrail) for row in rows}
     for row in rows:
@@ -125,7 +128,9 @@ def _left(
                 yield _sample(subject, HEALTHY, "endpoints", _healthy(effect))
 
 
-def _applied(row: GuardrailRow, rules: Mapping[str, Restrictions]) -> Iterator[Restrictions]:
+def _applied(
+    row: GuardrailRow, rules: Mapping[str, GuardrailRestrictions]
+) -> Iterator[GuardrailRestrictions]:
     """A guardrail, and the default one of its workspace, which holds for all of its traffic."""
     yield rules[row.identity]
     default = None if row.workspace is None else row.workspace.default_guardrail_id
@@ -133,8 +138,8 @@ def _applied(row: GuardrailRow, rules: Mapping[str, Restrictions]) -> Iterator[R
         yield rules[default]
 
 
-def _restricts(rules: Restrictions) -> bool:
-    return rules != Restrictions()
+def _restricts(rules: GuardrailRestrictions) -> bool:
+    return rules != GuardrailRestrictions()
 
 
 def _healthy(effect: ModelEffect) -> Decimal | None:

@@ -13,7 +13,7 @@ from gwtui.contract.dialects import Dialect
 from gwtui.domain.alert_rules import AlertRule, GuardrailRule
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.domain.runway import WINDOWS, UsedCurve
-from gwtui.local.alert_file import AlertEffects
+from gwtui.local.alerts import AlertEffects
 from gwtui.watch.alerts import store
 from gwtui.watch.alerts.derived_figures import EVERY, guarded, readability
 from gwtui.watch.alerts.evaluator import Evaluator

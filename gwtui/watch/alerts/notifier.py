@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from pydantic import JsonValue
 
-from gwtui.local.alert_command import AlertCommandError, run_alert_command
+from gwtui.local.alerts import AlertCommandError, run_alert_command
 from gwtui.watch.alerts.model import AlertEvent
 
 AT_A_TIME = 2

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.domain.alert_rules import AlertRule
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.local.alert_file import AlertBook, AlertEffects, AlertFileError, load_alerts
+from gwtui.local.alerts import AlertBook, AlertEffects, AlertFileError, load_alerts
 from gwtui.records import dataclass
 from gwtui.watch.alerts import store
 from gwtui.watch.history.file import transaction

@@ -67,7 +67,7 @@ class _AlertsReader:
 
     async def rules(self, _client: GatewayClient) -> Sequence[RuleRow]:
         """Every rule. Raises GatewayError."""
-        from gwtui.local.alert_file import AlertFileError  # noqa: PLC0415 - loads a TOML reader
+        from gwtui.local.alerts import AlertFileError  # noqa: PLC0415 - loads a TOML reader
 
         alerts = await self._served()
         try:

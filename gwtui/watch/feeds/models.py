@@ -12,7 +12,13 @@ from weakref import WeakKeyDictionary
 
 from gwtui.client.errors import NotFoundError, StatusError
 from gwtui.contract.models import Endpoint, Model, Provider
-from gwtui.domain.catalog import CatalogView, EndpointKey, Offers, endpoint_key, is_healthy
+from gwtui.domain.catalog import (
+    CatalogView,
+    EndpointKey,
+    ModelWithEndpoints,
+    endpoint_key,
+    is_healthy,
+)
 from gwtui.domain.guardrail_effect import ModelEffect, effect_on_model, restrictions_of
 from gwtui.records import dataclass
 from gwtui.watch import cadence
@@ -136,7 +142,9 @@ class Routing:
 
     def view(self, known: Mapping[str, tuple[Endpoint, ...]]) -> CatalogView:
         """The catalog as far as the endpoints of some models are known."""
-        offers = tuple(Offers(model, known.get(model.id or "")) for model in self.models)
+        offers = tuple(
+            ModelWithEndpoints(model, known.get(model.id or "")) for model in self.models
+        )
         return CatalogView(offers, self.provider_slugs, self.zdr)
 
 
@@ -183,14 +191,16 @@ async def _catalog(reader: PoolReader, progress: Progress) -> CatalogView:
     models = [model for model in await reader.get(MODELS) if model.id]
     progress.done, progress.total = 0, len(models)
 
-    async def offers(model: Model) -> Offers:
+    async def offers(model: Model) -> ModelWithEndpoints:
         try:
             found = await reader.get(endpoints_of(model.id or ""))
         except NotFoundError:
-            return Offers(model, None)
+            return ModelWithEndpoints(model, None)
         finally:
             progress.done += 1
-        return Offers(model, None if found.endpoints is None else tuple(found.endpoints))
+        return ModelWithEndpoints(
+            model, None if found.endpoints is None else tuple(found.endpoints)
+        )
 
     slugs = await read_slugs(reader)
     return CatalogView(
@@ -233,9 +243,9 @@ async def _view_of_model(reader: PoolReader, model_id: str) -> CatalogView:
     except NotFoundError:
         endpoints = None
 
-    def offers(model: Model) -> Offers:
+    def offers(model: Model) -> ModelWithEndpoints:
         known = model.id == model_id and endpoints is not None
-        return Offers(model, tuple(endpoints or ()) if known else None)
+        return ModelWithEndpoints(model, tuple(endpoints or ()) if known else None)
 
     return CatalogView(
         offers=tuple(offers(model) for model in models),

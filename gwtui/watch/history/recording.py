@@ -14,7 +14,6 @@ from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 
 if TYPE_CHECKING:
     from datetime import datetime
-    from pathlib import Path
 
     from gwtui.domain.history_source import HistorySource
     from gwtui.watch.history.recorder import Recorder

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from gwtui.client.connection import Connection, InvalidConnectionError
 from gwtui.client.inference import Inference
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.domain.probes import ProbeTarget, most_a_day, wait_after
+from gwtui.domain.probes import ProbeTarget, delay_after, max_daily_cost
 from gwtui.domain.route_order import pinned_to
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.local.probe_key import ProbeAccess
@@ -228,7 +228,7 @@ class Prober:
             self._set(
                 endpoints=len(self._targets.probed),
                 left_out=self._targets.left_out,
-                most=most_a_day(mosts, self._every),
+                most=max_daily_cost(mosts, self._every),
             )
             for target in self._targets.probed:
                 if target.identity not in self._due:
@@ -251,7 +251,7 @@ class Prober:
         now = self._clock.monotonic()
         if target.identity in self._under_way or now < self._due[target.identity]:
             return
-        self._due[target.identity] = now + wait_after(self._every, self._clock.chance())
+        self._due[target.identity] = now + delay_after(self._every, self._clock.chance())
         task = asyncio.get_running_loop().create_task(self._probe(target), name="probe")
         self._under_way[target.identity] = task
         task.add_done_callback(lambda _: self._under_way.pop(target.identity, None))

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from gwtui.crud.resource import Tone
-from gwtui.domain.cells import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.times import local_preview, utc
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.plot.scale import PlotFigure, PlotLine, PlotWindow, Scale, scale_of, ticks_of

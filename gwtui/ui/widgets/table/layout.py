@@ -11,7 +11,7 @@ from gwtui.records import dataclass
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Cell, Column
-    from gwtui.domain.filters import Spans
+    from gwtui.domain.filter_query import Spans
 
 
 GUTTER = 2

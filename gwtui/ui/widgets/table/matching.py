@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from textual.widget import Widget
 
 from gwtui.crud.resource import Facets, RowFields, row_text
+from gwtui.ui.textual_compat.app import fail
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Column
-    from gwtui.domain.filters import Query
+    from gwtui.domain.filter_query import Query
 
 
 T = TypeVar("T")
@@ -20,6 +24,14 @@ _LIFETIME = timedelta(seconds=60)
 _LIFETIME_PER_ROW = timedelta(milliseconds=30)
 """Text may depend on the time ("in 3 days"), so it is read anew after this long. Reading a row
 takes a tenth of a millisecond; that long lists live longer keeps it below 1 % of the CPU."""
+_CALM = (0.025, 0.008)
+_EAGER = (0.005, 0.015)
+"""Seconds between and of the slices in which the filter is prepared after new data, and in which it
+finishes while somebody waits for it."""
+_STEP = 0.15
+"""Seconds between two looks at what the filter has found so far. Each is painted, and what is typed
+waits for what is painted: with one after every slice it would wait until the filter has finished.
+"""
 
 
 class Haystacks(Generic[T]):
@@ -93,7 +105,7 @@ class Matcher(Generic[T]):
         haystacks: Haystacks[T],
         assumed: Matcher[T] | None = None,
     ) -> None:
-        from gwtui.domain.filters import Highlights  # noqa: PLC0415 - with the first one
+        from gwtui.domain.filter_query import Highlights  # noqa: PLC0415 - with the first one
 
         self._query = query
         self._columns = columns
@@ -142,3 +154,54 @@ class Matcher(Generic[T]):
                 verdicts[identity] = matches(fields, text, now)
             if time.perf_counter() > end:
                 return
+
+
+class SlicedWork(Protocol):
+    """What is done in slices."""
+
+    @property
+    def provisional(self) -> bool:
+        """Whether somebody waits for the end of it."""
+
+    def work(self, seconds: float) -> bool:
+        """Work for about so many seconds; False when nothing is left to do."""
+
+
+class Slices:
+    """Prepares the filter of a table in small slices, so that its first key is as fast as the next.
+
+    They are no messages of the widget, for what is typed waits for messages. ``show`` paints what
+    has been found.
+    """
+
+    def __init__(self, widget: Widget, work: SlicedWork, show: Callable[[], None]) -> None:
+        self._widget = widget
+        self._work = work
+        self._show = show
+        self._next: asyncio.TimerHandle | None = None
+        self._shown_at = 0.0
+
+    def begin(self) -> None:
+        """There is something to do, perhaps."""
+        if self._next is None and self._widget.is_mounted:
+            pause, _ = _EAGER if self._work.provisional else _CALM
+            self._next = asyncio.get_running_loop().call_later(pause, self._slice)
+
+    def _slice(self) -> None:
+        self._next = None
+        if not self._widget.is_running:
+            return
+        waited_for = self._work.provisional
+        _, seconds = _EAGER if waited_for else _CALM
+        try:
+            more = self._work.work(seconds)
+            provisional, now = self._work.provisional, time.monotonic()
+            due = not provisional or now - self._shown_at >= _STEP
+            if not more or (waited_for and due):
+                self._shown_at = now
+                self._show()
+        except Exception as error:
+            fail(self._widget.app, error)
+        else:
+            if more or provisional:
+                self.begin()

@@ -1,4 +1,4 @@
-"""What the table tells its screen. Every message names identities, never row numbers."""
+"""The messages of the table to its screen. Every message names identities, never row numbers."""
 
 from __future__ import annotations
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 from rich.cells import cell_len
 
 from gwtui.crud.resource import Facets, filter_headings, filter_kinds
-from gwtui.domain.cells import ordered
+from gwtui.domain.cell_values import ordered
 from gwtui.records import dataclass
 from gwtui.ui.widgets.table.layout import Frame, Layout, Row
 from gwtui.ui.widgets.table.matching import Haystacks, Matcher
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Cell, Column
-    from gwtui.domain.filters import Spans
+    from gwtui.domain.filter_query import Spans
 
 
 Loss = Literal["deleted", "filtered"]

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 from textual import events
 from textual.binding import BindingType
 from textual.scrollbar import ScrollDown, ScrollTo, ScrollUp
-from textual.timer import Timer
 
 from gwtui.crud.resource import Facets
 from gwtui.records import dataclass
 from gwtui.ui.widgets.table import messages
 from gwtui.ui.widgets.table import messages as keys
-from gwtui.ui.widgets.table.marking import MarkingView
+from gwtui.ui.widgets.table.matching import Slices
 from gwtui.ui.widgets.table.model import Lost, Prepared, TableModel
-from gwtui.ui.widgets.table.view import HEADER
+from gwtui.ui.widgets.table.view import HEADER, MarkingView
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Column
@@ -27,10 +26,6 @@ T = TypeVar("T")
 
 WHEEL = 3
 """Rows that one notch of the wheel scrolls."""
-_CALM = (0.025, 0.008)
-_EAGER = (0.005, 0.015)
-"""Seconds between and of the slices in which the filter is prepared after new data, and in which it
-finishes while somebody waits for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +71,7 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
         """The first row in view of a table that was restored, until there is room to scroll."""
         self._counts = (0, 0, 0, 0)
         self._highlighted: str | None = None
-        self._working: Timer | None = None
+        self._slices = Slices(self, self.model, lambda: self._follow(self.model.settle))
 
     # What others see --------------------------------------------------------------------------
 
@@ -153,12 +148,12 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
     def adopt(self, prepared: Prepared[T]) -> None:
         """Show what was prepared, repainting the lines that differ."""
         self._follow(lambda: self.model.adopt(prepared))
-        self._work_later()
+        self._slices.begin()
 
     def filter_by(self, text: str) -> str | None:
         """Narrow the rows; returns what is wrong with the text, or None."""
         self._follow(lambda: self.model.filter_by(text))
-        self._work_later()
+        self._slices.begin()
         return self.filter_error
 
     def sort_by(self, column: str, descending: bool = False) -> None:
@@ -192,7 +187,7 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
         """Repaint the lines in which a text depends on the time and has changed."""
         self.redraw(anew=True)
         if self.model.filtering:
-            self._work_later()
+            self._slices.begin()
 
     # Keys -------------------------------------------------------------------------------------
 
@@ -374,19 +369,3 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
         if counts != self._counts:
             self._counts = counts
             self.post_message(self.CountsChanged(self, *counts))
-
-    def _work_later(self) -> None:
-        """Prepare the filter in small slices, so that its first key is as fast as the next."""
-        if self._working is None and self.is_mounted:
-            pause, _ = _EAGER if self.model.provisional else _CALM
-            self._working = self.set_timer(pause, self._work)
-
-    def _work(self) -> None:
-        self._working = None
-        waited_for = self.model.provisional
-        _, seconds = _EAGER if waited_for else _CALM
-        more = self.model.work(seconds)
-        if waited_for or not more:
-            self._follow(self.model.settle)
-        if more or self.model.provisional:
-            self._work_later()

@@ -18,7 +18,7 @@ _PAUSE = 1.0
 _NOT_KEPT = "What you choose is not remembered: "
 
 
-class Remembering:
+class PreferenceStore:
     """The preferences of the running dashboard. That they cannot be written is said once."""
 
     def __init__(self, app: DashboardApp, preferences: Preferences) -> None:

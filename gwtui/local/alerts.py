@@ -1,4 +1,6 @@
-"""``alerts.toml``: the person's rules and what an alert does; what it does not say is the default.
+"""``alerts.toml``, the person's rules and what an alert does, and the program that it runs.
+
+What the file does not say is the default.
 
     [effects]
     bell = true
@@ -22,9 +24,13 @@ Amounts and times are texts with their unit; a plain number counts in the field'
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import os
 import re
+import signal
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from datetime import timedelta
 from decimal import Decimal
@@ -39,6 +45,7 @@ from gwtui.domain.lookup import among, did_you_mean
 from gwtui.domain.money import parse_quantity, quantity
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import duration, parse_duration_or_zero
+from gwtui.local.tokens import TOKEN_VARIABLE
 from gwtui.local.toml_file import (
     TomlEditor,
     TomlValue,
@@ -52,6 +59,8 @@ from gwtui.records import dataclass
 
 Model = TypeVar("Model", bound=RequestModel)
 
+COMMAND_LIMIT = 10.0
+"""Seconds that the program may take."""
 MOST_RULES = 200
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}", re.ASCII)
@@ -264,3 +273,50 @@ class _AlertFileReader:
         line = line_of(self._text, path)
         place = f"{self._path}:{line}" if line else str(self._path)
         return AlertFileError(f"{place}: {safe_line('.'.join(path), 120)}: {message}")
+
+
+class AlertCommandError(Exception):
+    """The program could not be run, failed or took too long; the message is for a person."""
+
+
+async def run_alert_command(
+    command: Sequence[str],
+    text: str,
+    *,
+    limit: float = COMMAND_LIMIT,
+    environ: Mapping[str, str] | None = None,
+) -> None:
+    """Run a program with ``text`` on stdin. Raises AlertCommandError.
+
+    It runs in a session of its own: it can neither read the keyboard nor draw over the screen, and
+    a time-out ends its children, too. What it prints is thrown away.
+    """
+    environ = os.environ if environ is None else environ
+    program = command[0]
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            env={name: value for name, value in environ.items() if name != TOKEN_VARIABLE},
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else None
+        raise AlertCommandError(f"{program}: {why or 'cannot be run'}") from None
+    try:
+        async with asyncio.timeout(limit):
+            # One that does not read its input is no fault.
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                await process.communicate(text.encode())
+            status = await process.wait()
+    except BaseException as error:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+        if isinstance(error, TimeoutError):
+            raise AlertCommandError(f"{program}: did not end within {limit:g} s") from None
+        raise
+    if status != 0:
+        raise AlertCommandError(f"{program}: ended with status {status}")

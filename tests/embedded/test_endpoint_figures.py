@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwtui.contract.values import END_TO_END_WORKLOADS
-from gwtui.embedded.simulator import Catalog, CatalogEndpoint, build_catalog, live_figures
-from gwtui.embedded.simulator.figures import STEP
+from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint, build_catalog
+from gwtui.embedded.simulator.endpoint_figures import STEP, live_figures
 
 MOMENT = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 PERCENTILES = ("p50", "p75", "p90", "p99")

@@ -1,7 +1,7 @@
-"""Trying patterns on a sample without risk: a pattern that takes for ever is ended.
+"""Tries regular expressions on a sample, in a process that is killed when its time is over.
 
-Matching holds the interpreter's lock, so a thread could not be stopped and would hold up the
-screen: it is done in a process of its own, which is killed when its time is over.
+A pattern can take for ever, and matching holds the interpreter's lock: a thread could not be
+stopped and would hold up the screen.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from gwtui.local import pattern_child
+from gwtui.local import pattern_sandbox_child
 
 SAMPLE_LIMIT = 2_000
 """Characters of a sample that are tried."""
 TIME_LIMIT = 1.0
 """Seconds for all patterns together, once the process is there."""
 _START_LIMIT = 5.0
-_CHILD = Path(pattern_child.__file__)
+_CHILD = Path(pattern_sandbox_child.__file__)
 _LONGEST_LINE = 1 << 20
 
 Spans = tuple[tuple[int, int], ...]

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint, CatalogModel
-from gwtui.embedded.simulator.figures import live_figures
+from gwtui.embedded.simulator.endpoint_figures import live_figures
 from gwtui.embedded.simulator.seed_data import ModelEntry, ProviderEntry, entries
 from gwtui.embedded.simulator.seeded_random import between
 

@@ -1,4 +1,4 @@
-"""What a shown figure can mean and what it can be sorted by; every list and verdict uses these."""
+"""The values of a cell: the tone of what is shown, and what it is sorted by. Unknown sorts last."""
 
 from __future__ import annotations
 

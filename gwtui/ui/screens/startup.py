@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gwtui.ui.actions.context import DashboardApp
 
 
-class OpeningScreen(BlankLines, TerminalSized[Any]):
+class StartupScreen(BlankLines, TerminalSized[Any]):
     """Looks like the start screen without a connection; that one takes its place.
 
     Loading the declaration of a resource takes longer than everything before, so that it is put

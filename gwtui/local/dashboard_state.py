@@ -1,4 +1,7 @@
-"""The paths that a person went to in the dashboard, the newest last, kept in a file."""
+"""What the dashboard keeps between runs: that the first steps were seen, and the paths gone to.
+
+Each is a file of its own in the state directory. What a person chose is in the preferences.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,44 @@ from pathlib import Path
 from gwtui.domain.known_secrets import may_be_secret
 from gwtui.local import private_file
 from gwtui.local.jsonl import LineFile, parsed, parsed_line
+from gwtui.local.paths import PrivateDirectoryError, ensure_private
 
-FILE_NAME = "paths.jsonl"
-MOST = 200
+FIRST_STEPS_FILE = "first-steps"
+PATHS_FILE = "paths.jsonl"
+MOST_PATHS = 200
 """Paths that are kept."""
 _LONGEST = 200
 """Characters of a path that is kept."""
 _LARGE = 24 * 1024
 """Bytes from which the file is cut to what is kept."""
-_KEY = "path"
+_PATH_KEY = "path"
 
 _log = logging.getLogger(__name__)
+
+
+class FirstSteps:
+    """Whether the first steps were seen; ``file`` None counts as seen.
+
+    Where the file cannot be written, they are offered again at the next start.
+    """
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+
+    @property
+    def seen(self) -> bool:
+        """Whether they are not to be offered by themselves."""
+        return self._file is None or self._file.exists()
+
+    def keep(self) -> None:
+        """Offer them no more."""
+        if self._file is None or self.seen:
+            return
+        try:
+            ensure_private(self._file.parent)
+            self._file.touch(mode=0o600)
+        except (OSError, PrivateDirectoryError) as error:
+            _log.warning("that the first steps were seen is not kept: %s", error)
 
 
 class PathHistory:
@@ -46,7 +76,7 @@ class PathHistory:
         known = self._known()
         known.pop(path, None)
         known[path] = None
-        while len(known) > MOST:
+        while len(known) > MOST_PATHS:
             del known[next(iter(known))]
         if self._file is not None:
             self._write(self._file, path)
@@ -62,7 +92,7 @@ class PathHistory:
     def _write(self, file: Path, path: str) -> None:
         lines = LineFile(file)
         try:
-            lines.append({_KEY: path})
+            lines.append({_PATH_KEY: path})
             lines.keep(_newest, over=_LARGE)
         except OSError as error:
             _log.warning("the paths that were gone to are not kept: %s", error.strerror)
@@ -72,8 +102,10 @@ class PathHistory:
         if self._file is not None:
             with contextlib.suppress(OSError):
                 content = private_file.read(self._file)
-        found = [line.get(_KEY) for line in parsed(content)]
-        return [path for path in found if isinstance(path, str) and _fit_to_keep(path)][-MOST:]
+        found = [line.get(_PATH_KEY) for line in parsed(content)]
+        return [path for path in found if isinstance(path, str) and _fit_to_keep(path)][
+            -MOST_PATHS:
+        ]
 
 
 def _fit_to_keep(path: str) -> bool:
@@ -85,8 +117,8 @@ def _newest(lines: Iterable[bytes]) -> list[bytes]:
     """The last line of each path, as many as are kept."""
     kept: dict[str, bytes] = {}
     for line in lines:
-        path = (parsed_line(line) or {}).get(_KEY)
+        path = (parsed_line(line) or {}).get(_PATH_KEY)
         if isinstance(path, str):
             kept.pop(path, None)
             kept[path] = line
-    return list(kept.values())[-MOST:]
+    return list(kept.values())[-MOST_PATHS:]

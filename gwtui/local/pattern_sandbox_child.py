@@ -1,9 +1,9 @@
-"""Tries patterns on a text, in a process of its own that can be ended.
+"""The child process of ``pattern_sandbox``: tries regular expressions on a text.
 
 Run as a script, with the standard library only. Reads one JSON object from standard input
 ({"patterns": [...], "sample": "..."}), writes a line to say that it begins, then one JSON line per
-pattern: [[start, end], ...] of its
-matches, empty ones included, or null where it does not compile.
+pattern: [[start, end], ...] of its matches, empty ones included, or null where it does not
+compile.
 """
 
 from __future__ import annotations

@@ -23,9 +23,9 @@ from gwtui.resources.session import (
 )
 from gwtui.ui import in_doubt_writes
 from gwtui.ui.connection_health import ConnectionHealth
-from gwtui.ui.input_queue import OPENING, TypedAheadApp
+from gwtui.ui.input_queue import OPENING, QueuedInputApp
 from gwtui.ui.navigation import Navigation
-from gwtui.ui.screens.opening import OpeningScreen
+from gwtui.ui.screens.startup import StartupScreen
 from gwtui.ui.shutdown import Shutdown
 from gwtui.watch.hub import Scope
 
@@ -56,7 +56,7 @@ _FIRST_ROWS = 2.0
 """Seconds that the rest of a session waits at most for the first rows to be shown."""
 
 
-class Connecting:
+class ConnectionManager:
     """One task that holds the session open for as long as the app runs."""
 
     def __init__(
@@ -189,7 +189,7 @@ class Connecting:
         self._changed()
 
 
-class ConnectedApp(TypedAheadApp, inherit_bindings=False):
+class ConnectedApp(QueuedInputApp, inherit_bindings=False):
     """The part of the app that belongs to one gateway, and how it is exchanged for another's."""
 
     clock: Clock
@@ -225,19 +225,19 @@ class ConnectedApp(TypedAheadApp, inherit_bindings=False):
         self.bound_for = to
         """The gateway that was switched to, known before it is open."""
         self._offered = False
-        self._connecting = Connecting(
+        self._connection_manager = ConnectionManager(
             connect, self.clock, self._files, self._link_changed, self._session_complete, probing
         )
 
     @property
     def session(self) -> Session | None:
         """The open connection, None until there is one."""
-        return self._connecting.session
+        return self._connection_manager.session
 
     @property
     def link(self) -> Link:
         """How the attempt to connect stands."""
-        return self._connecting.link
+        return self._connection_manager.link
 
     def _open_session(self) -> Session:
         if self.session is None:
@@ -285,7 +285,7 @@ class ConnectedApp(TypedAheadApp, inherit_bindings=False):
             self.notices.close()
         self.entitle("")
         self.tries.forget()
-        await self._connecting.stop(lambda: self.shutdown.status is not None)
+        await self._connection_manager.stop(lambda: self.shutdown.status is not None)
 
     async def switch(self, target: Target) -> None:
         """Close everything of the present gateway, then open another one. Call it in a worker."""
@@ -301,18 +301,18 @@ class ConnectedApp(TypedAheadApp, inherit_bindings=False):
                     worker.cancel()
             route = self.navigation.tab
             self.bound_for = target.facts
-            await self.navigation.reset(OpeningScreen(route))
+            await self.navigation.reset(StartupScreen(route))
             self.clear_notifications()
             await self.leave()
             self.adopt(target.connect, target.probing, TryMemory(), target.facts)
-            self._connecting.start()
+            self._connection_manager.start()
             await self.navigation.open_route(route)
         finally:
             done.set()
 
     def reconnect(self) -> None:
         """Try to connect now."""
-        self._connecting.retry()
+        self._connection_manager.retry()
 
     def _link_changed(self) -> None:
         if self.is_running and self.held is not None and not self.connection.read_only:
@@ -323,7 +323,7 @@ class ConnectedApp(TypedAheadApp, inherit_bindings=False):
 
     def first_shown(self) -> None:
         """A screen shows what it read, or why it cannot: the rest may be loaded."""
-        self._connecting.shown()
+        self._connection_manager.shown()
 
     def _session_complete(self) -> None:
         if self.session is None or not self.is_running:

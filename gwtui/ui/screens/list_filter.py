@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gwtui.ui.widgets.prompt import FilterHelp, FilterPrompt
 
 
-class Filtering:
+class ListFilter:
     """Narrows the table of one screen, and fills the line above its filter.
 
     Both lines are made when the filter is first needed.
