@@ -85,7 +85,7 @@ class Garbage:
             return
         gc.set_threshold(_NEW, _NEVER, _NEVER)
         if self._settled and self._grown() >= _ROWS:
-            self._collect(1)
+            self._collect(everything=False)
             self._spared = True
         else:
             if self._settled:
