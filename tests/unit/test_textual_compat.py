@@ -58,7 +58,7 @@ def is_of_libraries(name: str) -> bool:
 
 @cache
 def defined_in(file: Path) -> frozenset[str]:
-    return frozenset(defined(tree_of(file)))
+    return frozenset(defined(ast.parse(text_of(file))))
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
