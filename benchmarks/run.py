@@ -29,7 +29,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from list_reading import page_rate, reading  # noqa: E402 - beside this file
 
-from gwtui.local.dashboard_state import FILE_NAME as FIRST_STEPS  # noqa: E402
+from gwtui.local.dashboard_state import FIRST_STEPS_FILE  # noqa: E402
 from large_account import key_name, make  # noqa: E402 - the path is set above
 from pty_terminal import PtyTerminal, pty_terminal  # noqa: E402
 
@@ -219,7 +219,7 @@ def private_environment(folder: Path) -> dict[str, str]:
     compileall.compile_dir(ROOT / "gwtui", quiet=2)
     state = folder / "state" / "gwtui"
     state.mkdir(parents=True, mode=0o700, exist_ok=True)
-    (state / FIRST_STEPS).touch(mode=0o600)
+    (state / FIRST_STEPS_FILE).touch(mode=0o600)
     return {
         "HOME": str(folder),
         "PYTHONPATH": str(ROOT),

@@ -1,4 +1,4 @@
-"""An account of any size: as many keys and guardrail assignments as wanted, put in by SQL.
+"""An account of any size, put in by SQL: keys, guardrail assignments, people and workspaces.
 
     python tests/large_account.py 100000 large.sqlite3
 
@@ -11,6 +11,7 @@ import sqlite3
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from uuid import UUID
 
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.store.table import to_micros
@@ -31,6 +32,15 @@ _ASSIGN = """
     SELECT 'assignment-' || id, ? || substr('0' || (id % ?), -2), id, created_at
     FROM api_keys WHERE NOT is_management
 """
+_ADD_PERSON = """
+    INSERT INTO organization_members (id, email, first_name, last_name, role)
+    VALUES (?, ?, ?, ?, 'org:member')
+"""
+_ASSIGN_PEOPLE = """
+    INSERT INTO guardrail_members (id, guardrail_id, user_id, created_at)
+    SELECT 'of-person-' || number, ? || substr('0' || (number % ?), -2), id, ?
+    FROM organization_members WHERE id LIKE 'person-%'
+"""
 _GUARDRAILS = 20
 _GUARDRAIL_ID = "00000000-0000-4000-8000-0000000000"
 
@@ -40,8 +50,16 @@ def key_name(number: int) -> str:
     return f"service-{number:06}"
 
 
-def fill(db: sqlite3.Connection, keys: int) -> None:
-    """Put so many keys into the default workspace, each bound by one of a few guardrails."""
+def workspace_name(number: int) -> str:
+    """What the workspace of this number is called, 0 the first by name."""
+    return f"team-{number:04}"
+
+
+def fill(db: sqlite3.Connection, keys: int, people: int = 0) -> None:
+    """Put so many keys into the default workspace, each bound by one of a few guardrails.
+
+    So are as many ``people`` of the organization.
+    """
     ((workspace,),) = db.execute("SELECT id FROM workspaces WHERE is_default = 1").fetchall()
     made = to_micros(_MADE)
     db.executemany(
@@ -53,6 +71,28 @@ def fill(db: sqlite3.Connection, keys: int) -> None:
     )
     db.executemany(_ADD_KEY, (_key(number, workspace) for number in range(keys)))
     db.execute(_ASSIGN, (_GUARDRAIL_ID, _GUARDRAILS))
+    db.executemany(
+        _ADD_PERSON,
+        (
+            (f"person-{number:06}", f"{number}@example.com", f"Person {number}", "Large")
+            for number in range(people)
+        ),
+    )
+    db.execute(_ASSIGN_PEOPLE, (_GUARDRAIL_ID, _GUARDRAILS, made))
+
+
+def add_workspaces(db: sqlite3.Connection, count: int) -> None:
+    """So many workspaces beside the default one, set up as it is, with nothing in them."""
+    columns = [name for _, name, *_ in db.execute("PRAGMA table_info(workspaces)")]
+    own = {"id": "?", "slug": "?", "name": "?", "default_guardrail_id": "?", "is_default": "0"}
+    copied = [name for name in columns if name not in {*own, "number"}]
+    statement = (
+        f"INSERT INTO workspaces ({', '.join((*own, *copied))}) "  # noqa: S608 - the table's own
+        f"SELECT {', '.join((*own.values(), *copied))} FROM workspaces WHERE is_default"
+    )
+    for number in range(count):
+        name, identity = workspace_name(number), str(UUID(int=number + 1))
+        db.execute(statement, (identity, name, name, str(UUID(int=2**64 + number))))
 
 
 def _key(number: int, workspace: str) -> tuple[object, ...]:
@@ -72,12 +112,13 @@ def _key(number: int, workspace: str) -> tuple[object, ...]:
     )
 
 
-def make(database: Path, keys: int) -> None:
-    """A new database file with so many keys."""
+def make(database: Path, keys: int, *, people: int = 0, workspaces: int = 0) -> None:
+    """A new database file with so many of each."""
     EmbeddedGateway.open(database, content="empty").close()
     db = sqlite3.connect(database)
     with db:
-        fill(db, keys)
+        fill(db, keys, people)
+        add_workspaces(db, workspaces)
     db.close()
 
 

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
 from gwtui.client.answers import read_one, read_rows
-from gwtui.client.call import Call, Caller, Query, query_params
+from gwtui.client.call import Answer, Call, Caller, Query, query_params
 from gwtui.client.errors import InvalidRequestError, UnreadableAnswerError
 from gwtui.client.paging import Listing, Pager, listing_of
 from gwtui.contract.models import Endpoint, Model, ModelCount, ModelEndpoints, Provider
 from gwtui.contract.request import Problem
 from gwtui.contract.values import MODELS_PAGE
+
+T = TypeVar("T")
+
+_LONG = 60
+"""Endpoints of one answer that are read at once: more of them would keep a key waiting."""
 
 
 def model_call(model_id: str) -> Call:
@@ -64,15 +74,24 @@ class CatalogService:
     async def zdr_endpoints(self) -> Listing[Endpoint]:
         """Every endpoint that remains where zero data retention is enforced; not paged."""
         answer = await self._caller.call(zdr_call())
-        return listing_of(read_rows(answer), Endpoint)
+        return await _read(answer, lambda: listing_of(read_rows(answer), Endpoint))
 
     async def endpoints(self, model_id: str) -> ModelEndpoints:
         """A model ("author/slug") with every endpoint that serves it."""
-        return read_one(await self._caller.call(endpoints_call(model_id)), ModelEndpoints)
+        answer = await self._caller.call(endpoints_call(model_id))
+        return await _read(answer, partial(read_one, answer, ModelEndpoints))
 
     async def _models(self, path: str, query: Query) -> Listing[Model]:
         call = Call("GET", path, query=query)
         return await Pager(self._caller, call, Model, "id", page=MODELS_PAGE).everything()
+
+
+async def _read(answer: Answer, read: Callable[[], T]) -> T:
+    """What ``read`` makes of an answer with endpoints; in a thread where it has many."""
+    data = answer.json.get("data") if isinstance(answer.json, dict) else None
+    rows = data.get("endpoints") if isinstance(data, dict) else data
+    long = isinstance(rows, list) and len(rows) > _LONG
+    return await asyncio.to_thread(read) if long else read()
 
 
 def _author_and_slug(model_id: str) -> dict[str, str]:

@@ -15,7 +15,7 @@ import os
 import socket
 import ssl
 from collections.abc import Callable, Generator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from hashlib import blake2b
 from http import HTTPStatus
 from typing import Any
@@ -53,6 +53,8 @@ MAX_ANSWER = 16 * 1024 * 1024
 """Bytes of an answer, after decompression, that are read."""
 _MAX_ERROR_BODY = 64 * 1024
 _DIGEST = 16
+_LONG = 256 * 1024
+"""Bytes of an answer that are read at once: to read more would keep a key waiting."""
 """Bytes that tell one answer from another."""
 _COMPRESSIONS = ("gzip", "deflate")
 """One of them at a time: each unpacks to a thousand times its size at most, so that the bound on an
@@ -198,7 +200,8 @@ class Transport:
                 f"the answer is larger than {self._max_answer // 1024} KiB and was not read",
                 request_id=request_id_of(headers),
             )
-        return self._success(status, body, headers, call)
+        success = partial(self._success, status, body, headers, call)
+        return await asyncio.to_thread(success) if len(body) > _LONG else success()
 
     def _success(
         self, status: int, body: bytes, headers: Mapping[str, str], call: Call

@@ -47,7 +47,7 @@ _UNIT_FROM = 2
 """How many of a unit there must be for a difference of clocks to be told in it."""
 
 
-def trouble(error: GatewayError) -> str:
+def error_text(error: GatewayError) -> str:
     """What is wrong, in a few words."""
     for kind, words in _WORDS:
         if isinstance(error, kind):
@@ -59,7 +59,7 @@ def trouble(error: GatewayError) -> str:
     return safe_text(error.message, 160)
 
 
-def next_try(retry_at: datetime | None, now: datetime, *, refreshing: bool) -> str:
+def retry_text(retry_at: datetime | None, now: datetime, *, refreshing: bool) -> str:
     """When the next try is."""
     if refreshing:
         return "trying again now"
@@ -74,7 +74,7 @@ def clock_time(moment: datetime) -> str:
     return f"{moment:%H:%M:%S} UTC"
 
 
-def shortfall(states: Sequence[FeedState[Any]]) -> str:
+def missing_text(states: Sequence[FeedState[Any]]) -> str:
     """What the shown figures lack though they were read; empty when nothing."""
     unreadable = sum(state.lacks.unreadable for state in states)
     rows, are = ("row", "is") if unreadable == 1 else ("rows", "are")
@@ -95,7 +95,7 @@ def _closed(number: int) -> str:
     return f"{number:,} {spaces} came without an id: what {is_in} is missing"
 
 
-def skewed(skew: ClockSkew) -> str:
+def skew_text(skew: ClockSkew) -> str:
     """What a difference of the clocks means for what is shown; empty while there is none to tell.
 
     Rounded, so that the words stay the same from answer to answer.
@@ -133,11 +133,11 @@ class ConnectionHealth:
             if worst is None or since < worst[0]:
                 worst = (since, state.error, state)
         if worst is None:
-            return shortfall([state for _name, state in states])
+            return missing_text([state for _name, state in states])
         since, error, state = worst
         parts = [
-            f"{trouble(error)} since {clock_time(since)}",
-            next_try(state.retry_at, now, refreshing=state.refreshing),
+            f"{error_text(error)} since {clock_time(since)}",
+            retry_text(state.retry_at, now, refreshing=state.refreshing),
             "" if state.value is not None else "no data yet",
         ]
         return " · ".join(part for part in parts if part)
@@ -179,7 +179,7 @@ def say_unconnected(panel: StatePanel, link: Link, now: datetime) -> None:
     if link.error is None:
         panel.say_connecting()
         return
-    retry = next_try(link.retry_at, now, refreshing=False)
+    retry = retry_text(link.retry_at, now, refreshing=False)
     keys = with_keys("{app.refresh} tries now · {app.quit} quits")
     panel.say("No connection", link.error, f"{retry} · {keys}", tone="bad")
 
@@ -193,10 +193,10 @@ def say_without_value(
             panel.say(f"Loading {in_sentence(heading)}…")
             return True
         case "failed" if state.error is not None:
-            retry = next_try(state.retry_at, now, refreshing=state.refreshing)
+            retry = retry_text(state.retry_at, now, refreshing=state.refreshing)
             panel.say(
                 f"{heading} could not be read",
-                trouble(state.error),
+                error_text(state.error),
                 with_keys(f"{retry} · {{app.refresh}} tries now"),
                 tone="bad",
             )

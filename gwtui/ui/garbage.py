@@ -77,16 +77,21 @@ class Garbage:
     def settle(self) -> None:
         """What a session has loaded up to its first rows is not looked at either.
 
-        What a session before has left is collected. Not to be called while a dialog is open: what
-        is closed later must not be spared.
+        What a session before has left is collected; the rows of a large account only once nobody
+        is there, for that takes more than half a second. Not to be called while a dialog is open:
+        what is closed later must not be spared.
         """
         if not self._begun:
             return
         gc.set_threshold(_NEW, _NEVER, _NEVER)
-        if self._settled:
-            gc.unfreeze()
+        if self._settled and self._grown() >= _ROWS:
+            self._collect(everything=False)
+            self._spared = True
+        else:
+            if self._settled:
+                gc.unfreeze()
+            self._collect()
         self._settled = True
-        self._collect()
         self._spare_loaded()
 
     def touched(self) -> None:

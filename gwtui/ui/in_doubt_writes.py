@@ -51,18 +51,18 @@ def keep_count(session: Session) -> None:
     _feed(session.hub).watch(lambda _state: None, background=True, every=_EVERY)
 
 
-def number(session: Session) -> int:
+def in_doubt_count(session: Session) -> int:
     """How many there are, as far as that was read."""
     return len(_feed(session.hub).state.value or ())
 
 
-def reminder(session: Session | None, place: str) -> str:
+def banner_text(session: Session | None, place: str) -> str:
     """The banner's line on a screen; empty while there are none, and where they are listed."""
     known = session is not None and session.completed.is_set() and place not in _SHOWN
-    count = number(session) if session is not None and known else 0
+    count = in_doubt_count(session) if session is not None and known else 0
     if not count:
         return ""
-    return f"{counted(count)} in doubt · :{PLACE} looks into {'it' if count == 1 else 'them'}"
+    return f"{count_text(count)} in doubt · :{PLACE} looks into {'it' if count == 1 else 'them'}"
 
 
 async def offer_at_start(app: DashboardApp) -> None:
@@ -73,7 +73,7 @@ async def offer_at_start(app: DashboardApp) -> None:
     screen = app.navigation.screen
     if not found or (screen is not None and screen.resource in _SHOWN):
         return
-    title = f"{counted(len(found))} {'is' if len(found) == 1 else 'are'} in doubt"
+    title = f"{count_text(len(found))} {'is' if len(found) == 1 else 'are'} in doubt"
     if screen is None or screen is not app.screen:
         app.say(f"{title}. {LATER}", severity="warning")
         return
@@ -93,7 +93,7 @@ async def offer_at_start(app: DashboardApp) -> None:
         app.say(LATER)
 
 
-def counted(count: int) -> str:
+def count_text(count: int) -> str:
     """So many writes."""
     return "1 write" if count == 1 else f"{count} writes"
 

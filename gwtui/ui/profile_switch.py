@@ -24,7 +24,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.local.profiles import ProfileError
 from gwtui.local.targets import TargetFacts
 from gwtui.local.tokens import TokenError
-from gwtui.ui.in_doubt_writes import counted
+from gwtui.ui.in_doubt_writes import count_text
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
 from gwtui.ui.text import fit, toned
@@ -202,8 +202,9 @@ class ProfileSwitch:
         if not found:
             return ""
         here = safe_line(self._present, _NAME)
+        are = "is" if len(found) == 1 else "are"
         return (
-            f"{counted(len(found))} to “{here}” {'is' if len(found) == 1 else 'are'} in doubt. The "
+            f"{count_text(len(found))} to “{here}” {are} in doubt. The "
             "journal keeps it: it is shown again when you come back, and :recovery looks into it."
         )
 

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from gateway_bench import START, Bench, HandClock, bench
 
+from gwtui.contract.dialects import DIALECTS, Dialect
+from gwtui.contract.keys import ApiKey
 from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.values import KEYS_PAGE
 from gwtui.embedded import wire
@@ -224,6 +226,11 @@ async def test_a_key_in_a_list_is_the_key_by_itself_and_what_is_stored(gate: Ben
             **wire.usage_figures(record.usage),
         }
         assert one == stored
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
+def test_no_dialect_has_another_name_for_what_is_written_as_text(dialect: Dialect) -> None:
+    assert not dialect.renames.keys() & ApiKey.model_fields.keys()
 
 
 @pytest.mark.parametrize("pico", [0, 1, 999_999_999_999, 10**12, 123_456_789_012_345, 2**63 - 1])

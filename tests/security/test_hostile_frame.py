@@ -27,7 +27,7 @@ from gwtui.resources.alerts.resource import ALERT_HISTORY, ALERTS
 from gwtui.resources.audit import AUDIT
 from gwtui.resources.guardrails.form import create_form
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.connection_health import ConnectionHealth, trouble
+from gwtui.ui.connection_health import ConnectionHealth, error_text
 from gwtui.ui.forms.option_search import SearchOption, option_line, title_width
 from gwtui.ui.screens.generation import content_lines
 from gwtui.ui.terminal import TerminalTitle
@@ -145,7 +145,7 @@ def test_errors_in_a_few_words() -> None:
         for kind in KINDS:
             error = kind(text, status=418, request_id=text, metadata={text: text})
             state: FeedState[Any] = FeedState(error=error, retry_at=NOW)
-            for line in (trouble(error), health.banner([(text, state)], NOW)):
+            for line in (error_text(error), health.banner([(text, state)], NOW)):
                 assert not dangerous(line), line
                 assert len(line) < 400
 

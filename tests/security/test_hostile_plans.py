@@ -61,7 +61,9 @@ def plan_functions() -> Iterator[Callable[..., Any]]:
         loaded = import_module(module.name)
         for name, found in vars(loaded).items():
             ours = inspect.isfunction(found) and found.__module__ == loaded.__name__
-            if ours and name.startswith("plan_") and found not in SHARED:
+            if not ours or not name.startswith("plan_") or found in SHARED:
+                continue
+            if found.__annotations__["return"] != "str":  # what is said of a plan is none
                 yield found
     # What the engine plans, by the types of each resource.
     for plans in (ByokPlans, KeyPlans, WorkspacePlans, GuardrailPlans, AssignmentPlans):

@@ -32,7 +32,7 @@ PARSERS = frozenset(
 ATTRIBUTES = frozenset({"tooltip", "border_title", "border_subtitle", "label"})
 MAKERS = frozenset({"Content", "assemble", "styled", "blank", "empty", "from_text"})
 FROM_MARKUP = frozenset({"from_markup", "render_markup", "to_content", "escape"})
-MAY_NOTIFY = frozenset({"guarded.py"})
+MAY_NOTIFY = frozenset({"terminal_app.py"})
 
 
 def name_of(node: ast.expr) -> str:

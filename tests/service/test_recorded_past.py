@@ -28,7 +28,7 @@ from gwtui.embedded.store.table import to_day
 from gwtui.watch.alerts.session import RuleFile
 from gwtui.watch.alerts.store import present_alerts
 from gwtui.watch.feeds.recorded import credits_past_feed
-from gwtui.watch.history.backfill import Backfill, fill_past
+from gwtui.watch.history.backfill import _BEGUN, Backfill, fill_past
 from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.model import Point, SeriesKey
 from gwtui.watch.history.reader import HistoryReader
@@ -224,6 +224,13 @@ def rows(path: Path) -> list[Any]:
             "WHERE t.width OR t.until < (SELECT value - 300 FROM settings WHERE name = 'newest') "
             "ORDER BY 1, 2, 3, 4, 5"
         ).fetchall()
+
+
+def test_nothing_is_left_to_be_filled_in(filled: tuple[Path, datetime]) -> None:
+    """Or the next run would fill it in once more."""
+    with closing(open_readable(filled[0])) as connection:
+        found = connection.execute("SELECT value FROM settings WHERE name = ?", (_BEGUN,))
+        assert found.fetchall() == []
 
 
 def copied(path: Path, folder: Path) -> Path:

@@ -1,7 +1,8 @@
 """A large account, printed in little memory, and on a real terminal that answers at any moment.
 
 ``GWTUI_TEST_KEYS=100000`` makes the account as large as the largest that is known; by default it
-has as many keys as make anything quadratic stand out.
+has as many keys as make anything quadratic stand out. Assignments, endpoints and workspaces are as
+many as in the largest.
 """
 
 from __future__ import annotations
@@ -12,32 +13,66 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+import large_catalog
 import watched_program
-from large_account import key_name, make
+from large_account import key_name, make, workspace_name
 from loaded_program import GWTUI, run, start
 from pty_terminal import PtyTerminal, pty_terminal
 
 DOWN, ESCAPE = "\x1b[B", "\x1b"
 KEYS = int(os.environ.get("GWTUI_TEST_KEYS", "12000"))
+ASSIGNMENTS, WORKSPACES, ENDPOINTS = 20_000, 2_000, 4_960
+TIMES = 80
+"""How many times the ordinary catalog makes so many endpoints."""
 READING = 60 + KEYS / 50
 """Seconds within which the rows are there on a busy machine."""
 
 
 @pytest.fixture(scope="module")
 def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    """The base URL of a gateway with so many keys, and a key that may manage them."""
+    """The base URL of a gateway with so many keys, assignments and endpoints, and a key to it."""
     database = tmp_path_factory.mktemp("large") / "large.sqlite3"
-    make(database, KEYS)
-    key = run("gateway", "issue-key", "--management", "--database", database).stdout.strip()
-    serve = ("gateway", "serve", "--port", "0", "--database", database)
-    with start(*serve, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        yield process.stdout.readline().strip(), key
+    make(database, KEYS, people=max(0, ASSIGNMENTS - KEYS))
+    command = [sys.executable, str(Path(large_catalog.__file__)), str(TIMES)]
+    words = ["gateway", "serve", "--port", "0", "--database", str(database)]
+    with subprocess.Popen([*command, *words], stdout=subprocess.PIPE, text=True) as process:
+        yield _served(process, database)
         process.terminate()
+
+
+@pytest.fixture
+def wide_gateway(tmp_path: Path) -> Iterator[tuple[str, str]]:
+    """The same of a gateway with so many workspaces, and little in them."""
+    database = tmp_path / "wide.sqlite3"
+    make(database, 20, workspaces=WORKSPACES)
+    words = ("gateway", "serve", "--port", "0", "--database", database)
+    with start(*words, stdout=subprocess.PIPE, text=True) as process:
+        yield _served(process, database)
+        process.terminate()
+
+
+def _served(process: subprocess.Popen[str], database: Path) -> tuple[str, str]:
+    key = run("gateway", "issue-key", "--management", "--database", database).stdout.strip()
+    assert process.stdout is not None
+    return process.stdout.readline().strip(), key
+
+
+def profiles(folder: Path, **gateways: tuple[str, str]) -> dict[str, str]:
+    """The environment of a person with a profile for each of these gateways."""
+    (folder / "gwtui").mkdir(parents=True, mode=0o700)
+    lines = []
+    for name, (base_url, key) in gateways.items():
+        token = folder / f"{name}.token"
+        token.touch(0o600)
+        token.write_text(key)
+        lines += [f"[profiles.{name}]", f'base_url = "{base_url}"', f'token_file = "{token}"', ""]
+    (folder / "gwtui" / "profiles.toml").write_text("\n".join(lines))
+    return {"XDG_CONFIG_HOME": str(folder)}
 
 
 def answered_in(terminal: PtyTerminal, key: str, text: str) -> float:
@@ -129,43 +164,69 @@ def slowness() -> float:
     return worst / QUIET
 
 
-@pytest.mark.timeout(240 + KEYS / 25)
-def test_the_event_loop_is_never_held_up(gateway: tuple[str, str], tmp_path: Path) -> None:
-    base_url, key = gateway
+@dataclass(frozen=True)
+class Typist:
+    """Types a key and waits for what it brings, then for a moment."""
+
+    terminal: PtyTerminal
+
+    def type(self, keys: str, text: str) -> None:
+        self.terminal.send(keys)
+        self.terminal.wait_for(text, 60 + KEYS / 500)
+        self.terminal.pump(0.3)
+
+    def filter(self, text: str, whole: str) -> None:
+        """Narrow a list that says ``whole`` of itself otherwise, and clear that again."""
+        self.type(f"/{text}", f"/ {text}")
+        self.terminal.wait_for(" of ", 60)
+        self.type(ESCAPE, whole)
+        self.terminal.pump(0.7)  # two of them in one portion would be another key
+        self.terminal.send(ESCAPE)
+        self.terminal.wait_gone(f"/ {text}", 60)
+
+
+def walk(terminal: PtyTerminal, typist: Typist) -> None:
+    """Go through the keys, assignments, endpoints and workspaces of two large accounts."""
+    whole = f" {KEYS:,} keys"
+    terminal.wait_for(whole, READING)
+    terminal.pump(2)
+    typist.filter("99", whole)
+    typist.type("*", f"{KEYS:,} marked")
+    typist.type(DOWN, f"{KEYS:,} marked")
+    typist.type("u", whole)
+    typist.type("r", "updated")
+    typist.type("\x10", "Find an action")
+    typist.type(ESCAPE, whole)
+    typist.type("G", key_name(KEYS - 1))
+    typist.type(":assignments\r", f" {max(ASSIGNMENTS, KEYS):,} assignments · ")
+    typist.filter("99", " assignments · ")
+    typist.type(":all-endpoints\r", f" {ENDPOINTS:,} endpoints · ")
+    typist.filter("99", " endpoints · ")
+    typist.type(":ws\r", "Default")
+    typist.type(":ctx wide\r", f" {WORKSPACES + 1:,} workspaces · ")
+    for number in range(3):
+        typist.type(DOWN, f"▌ {workspace_name(number)}")
+
+
+@pytest.mark.timeout(300 + KEYS / 25)
+def test_the_event_loop_is_never_held_up(
+    gateway: tuple[str, str], wide_gateway: tuple[str, str], tmp_path: Path
+) -> None:
     report = tmp_path / "report.jsonl"
     watched = (sys.executable, str(Path(watched_program.__file__)), str(report))
-    whole = f" {KEYS:,} keys"
     with pty_terminal(
-        [*watched, "--base-url", base_url, "--read-only", "keys"],
-        environment={"GWTUI_TOKEN": key},
+        [*watched, "--profile", "large", "--read-only", "keys"],
+        environment=profiles(tmp_path / "config", large=gateway, wide=wide_gateway),
         anew=True,
     ) as terminal:
-
-        def step(keys: str, text: str) -> None:
-            terminal.send(keys)
-            terminal.wait_for(text, 60)
-            terminal.pump(0.3)
-
+        typist = Typist(terminal)
         terminal.wait_for("so far", 60)
-        terminal.wait_for(" keys shown", 60)
         # What is used for the first time is loaded then, whatever the account holds.
         for keys, text in (("?", "Help ·"), ("\x10", "Find an action"), ("/", "Tab  name")):
-            step(keys, text)
-            step(ESCAPE, " by name")
+            typist.type(keys, text)
+            typist.type(ESCAPE, " by name")
         judged_from = time.monotonic()
-        terminal.wait_for(whole, READING)
-        terminal.pump(2)
-        step("/99", " of ")
-        step(ESCAPE, whole)
-        terminal.send(ESCAPE)
-        terminal.wait_gone("/ 99", 60)
-        step("*", f"{KEYS:,} marked")
-        step(DOWN, f"{KEYS:,} marked")
-        step("u", whole)
-        step("r", "updated")
-        step("\x10", "Find an action")
-        step(ESCAPE, whole)
-        step("G", key_name(KEYS - 1))
+        walk(terminal, typist)
         limit = LIMIT * slowness()
         terminal.send("q")
         assert terminal.wait_exit(20) == 0

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwtui.client.clock_skew import TOLERATED, ClockSkew
-from gwtui.ui.connection_health import skewed
+from gwtui.ui.connection_health import skew_text
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 
@@ -27,7 +27,7 @@ def test_without_an_answer_nothing_is_known() -> None:
     skew = ClockSkew()
     assert skew.seconds == 0
     assert not skew.is_notable
-    assert skewed(skew) == ""
+    assert skew_text(skew) == ""
 
 
 @given(
@@ -66,7 +66,7 @@ def test_a_clock_that_was_set_right_ends_it() -> None:
     assert skew.is_notable
     answer(skew, 0, at=5)
     assert abs(skew.seconds) < 1
-    assert skewed(skew) == ""
+    assert skew_text(skew) == ""
 
 
 @pytest.mark.parametrize(
@@ -99,5 +99,5 @@ def test_what_says_nothing_about_now_changes_nothing(headers: dict[str, str]) ->
 def test_what_a_person_is_told(ahead: float, words: str) -> None:
     skew = ClockSkew()
     answer(skew, ahead)
-    assert skewed(skew) == words
+    assert skew_text(skew) == words
     assert len(words) <= 77

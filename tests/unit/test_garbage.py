@@ -194,3 +194,17 @@ def test_no_garbage_is_spared_where_memory_grows_slowly(collector: Collector) ->
         assert garbage.tick()
         assert (collector.done, collector.young) == (step, 0), "everything is looked at"
         assert collector.frozen == begun + (living >= 660_000), "once it is as much as many rows"
+
+
+def test_a_large_account_that_was_left_is_collected_once_nobody_is_there(
+    collector: Collector,
+) -> None:
+    garbage = garbage_of(collector)
+    garbage.settle()
+    done, young = collector.done, collector.young
+    collector.living = 1_400_000
+    garbage.settle()
+    assert (collector.done, collector.young) == (done, young + 1)
+    collector.now += 601
+    assert garbage.tick()
+    assert collector.done == done + 1

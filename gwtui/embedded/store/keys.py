@@ -157,12 +157,14 @@ def listed(
     values: dict[str, Any] = {"workspace": workspace_id, "now": to_micros(now)}
 
     def after(place: Place | None, columns: str, count: int, skipped: int) -> str:
+        values.update(count=count, skipped=skipped)
+        behind = []
         if place is not None:
             values["created_at"], values["id"] = place
-        behind = ["(created_at, id) < (:created_at, :id)"] if place is not None else []
+            behind.append("(created_at, id) < (:created_at, :id)")
         return (
             f"SELECT {columns} FROM api_keys WHERE {' AND '.join(conditions + behind)} "  # noqa: S608 - constants
-            f"ORDER BY created_at DESC, id DESC LIMIT {count:d} OFFSET {skipped:d}"
+            "ORDER BY created_at DESC, id DESC LIMIT :count OFFSET :skipped"
         )
 
     def step(place: Place | None) -> Place | None:
@@ -178,6 +180,7 @@ def listed(
     if start is None:
         return []
     place, skipped = start
+    # A cross join takes the rows in the order of what stands first.
     ids = after(place, "id AS listed", KEYS_PAGE, skipped)
     return _rows(db, f"({ids}) CROSS JOIN api_keys ON id = listed", values, now)
 

@@ -156,7 +156,9 @@ async def try_it(context: ActionContext) -> None:
     if covered(context):
         return
     sources = key_sources(app.tries, sealed.keys)
-    match await _fill_in(context, sources, _wanted(context.target), _defaults_from(context.target)):
+    match await _fill_in(
+        context, sources, _key_of_row(context.target), _defaults_from(context.target)
+    ):
         case Applied(generation):
             await app.open_route(f"generation/{generation}")
 
@@ -197,7 +199,7 @@ def _keep(context: ActionContext) -> Any:
     return keep
 
 
-def _wanted(row: Any) -> TriedKey | None:
+def _key_of_row(row: Any) -> TriedKey | None:
     """The key of the row; the value is not known, the hash is."""
     if isinstance(row, KeyRow) and row.key.hash:
         return TriedKey(row.key.hash, _key_name(row.key))

@@ -28,9 +28,9 @@ from gwtui.ui.connection_health import (
     freshness,
     say_unconnected,
     say_without_value,
-    skewed,
+    skew_text,
 )
-from gwtui.ui.in_doubt_writes import reminder
+from gwtui.ui.in_doubt_writes import banner_text
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.text import fit, in_sentence, toned
 from gwtui.ui.textual_compat.screens import TerminalSized
@@ -327,8 +327,7 @@ class GatewayScreen(BlankLines, PathLine, TerminalSized[None]):
     def on_screen_resume(self) -> None:
         """Watch the feeds."""
         session = self.gwtui.session
-        if session is not None:
-            # The first rows, too, are painted at once when they come, not over a frame without.
+        if session is not None and session.completed.is_set():  # first rows wait for nothing
             self.gwtui.hold_paint()
         self.refeed()
         if self.focused is None:
@@ -396,8 +395,8 @@ class GatewayScreen(BlankLines, PathLine, TerminalSized[None]):
         session = self.gwtui.session
         text = self.gwtui.health.banner(named, now)
         if not text and session is not None:
-            text = skewed(session.gateway.skew)
-        text = " · ".join(part for part in (reminder(session, self.resource), text) if part)
+            text = skew_text(session.gateway.skew)
+        text = " · ".join(part for part in (banner_text(session, self.resource), text) if part)
         banner.display = bool(text)
         banner.show(Content(f" ! {text}"))
 

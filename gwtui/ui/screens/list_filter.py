@@ -37,7 +37,7 @@ class ListFilter:
     @property
     def typing(self) -> bool:
         """Whether the filter has the keys."""
-        return self._lines is not None and self._screen.focused is self._lines[1].filter_input
+        return self._lines is not None and self._lines[1].has_focus_within
 
     async def open(self) -> None:
         """Let the person type."""

@@ -31,7 +31,7 @@ from gwtui.resources.models.prices import (
     unit_of,
     unit_price,
 )
-from gwtui.ui.connection_health import next_try, trouble
+from gwtui.ui.connection_health import error_text, retry_text
 from gwtui.ui.screens.modal import FedModal
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
@@ -208,8 +208,8 @@ class PriceScreen(FedModal[None]):
         now = self._clock.now()
         if state.error is not None:
             held = "" if state.value is None else f", prices {times.age(state.age(now) or 0)} old"
-            retry = next_try(state.retry_at, now, refreshing=state.refreshing)
-            return toned(f"{trouble(state.error)}{held} · {retry}", "bad")
+            retry = retry_text(state.retry_at, now, refreshing=state.refreshing)
+            return toned(f"{error_text(state.error)}{held} · {retry}", "bad")
         if state.value is None:
             return toned("Reading the endpoints…", "muted")
         if not state.value:

@@ -31,7 +31,7 @@ from gwtui.resources.guardrails.effect import (
     endpoint_title,
     model_identity,
 )
-from gwtui.ui.connection_health import next_try, trouble
+from gwtui.ui.connection_health import error_text, retry_text
 from gwtui.ui.screens.modal import FedModal, Modal
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
@@ -225,14 +225,14 @@ class RemainingScreen(Modal[None], FedModal[None]):
         state, now = self._feed.state, self._clock.now()
         if self._effect is None:
             if state.error is not None:
-                retry = next_try(state.retry_at, now, refreshing=state.refreshing)
-                return toned(f"{trouble(state.error)} · {retry}", "bad")
+                retry = retry_text(state.retry_at, now, refreshing=state.refreshing)
+                return toned(f"{error_text(state.error)} · {retry}", "bad")
             return toned(f"Reading the catalog{self._how_far()}…", "muted")
         text, tone = self._effect.summary
         if state.refreshing:
             note = f"reading again{self._how_far()}"
         elif state.error is not None:
-            note = trouble(state.error)
+            note = error_text(state.error)
         else:
             note = f"read {times.relative(state.fetched_at or now, now)}"
         return Content.assemble(toned(text, tone), toned(f" · {note}", "muted"))
