@@ -99,7 +99,7 @@ async def test_a_refusal_of_the_gateway_lands_on_its_field(
 
     # Past the client's own check, to see what the gateway says.
     wrong = CreateKeyRequest.model_construct({"name", "limit"}, name="", limit=Decimal(-1))
-    monkeypatch.setattr(service, "checked", lambda _request, _model: wrong)
+    monkeypatch.setattr(service, "validated", lambda _request, _model: wrong)
     await desk.press("n")
     await desk.wait_for(FormScreen)
     await desk.press(*"zz", "tab", *"5", "ctrl+s")

@@ -71,7 +71,7 @@ async def test_probes_are_told_of_sent_recorded_and_counted_to_the_cent(tmp_path
             for _ in range(3000):
                 if await recorded() + mute() >= said.endpoints:
                     break
-                await pilot.pause(0.02)
+                await pilot.pause(0.1)
             assert await recorded() + mute() == said.endpoints
             assert mute() == 4, "the endpoints of models that give vectors or decisions"
             await until(pilot, lambda: not status().spent.open, "every cost")  # type: ignore[union-attr]
