@@ -8,6 +8,7 @@ import importlib
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from gwtui import __version__
 from gwtui.cli import exits
@@ -24,7 +25,6 @@ from gwtui.cli.parsing import (
 from gwtui.cli.process import prepare_process
 from gwtui.cli.resources import RESOURCES
 from gwtui.domain.lookup import closest
-from gwtui.records import dataclass
 
 _HELP = frozenset({"-h", "--help"})
 COMPLETE = "complete"

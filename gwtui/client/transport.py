@@ -15,6 +15,7 @@ import os
 import socket
 import ssl
 from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from hashlib import blake2b
 from http import HTTPStatus
@@ -45,7 +46,6 @@ from gwtui.client.errors import (
 from gwtui.client.request_log import Traffic, write_answered
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.domain.known_secrets import Secret, is_short, redactor, remember
-from gwtui.records import dataclass
 
 logger = logging.getLogger("gwtui.client")
 

@@ -7,7 +7,7 @@ where somebody changed the same field since, CannotUndoError says so and there i
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
@@ -31,7 +31,6 @@ from gwtui.crud.plan import Plan, Undo, UndoPlanner, bundle, bundle_alike
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT, ThreeWayField, three_way
 from gwtui.domain.safe_text import safe_line
-from gwtui.records import dataclass
 
 M = TypeVar("M", bound=ResponseModel)
 T = TypeVar("T")

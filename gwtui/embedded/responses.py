@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, JsonValue
@@ -10,7 +11,6 @@ from pydantic import BaseModel, JsonValue
 from gwtui.contract import errors
 from gwtui.contract.request import Problem
 from gwtui.contract.response import ResponseModel
-from gwtui.records import dataclass
 
 Schema = Mapping[str, Any]
 

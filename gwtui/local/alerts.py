@@ -31,7 +31,7 @@ import re
 import signal
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -55,7 +55,6 @@ from gwtui.local.toml_file import (
     not_toml,
     read_user_text,
 )
-from gwtui.records import dataclass
 
 Model = TypeVar("Model", bound=RequestModel)
 

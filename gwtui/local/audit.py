@@ -12,7 +12,7 @@ import pwd
 import re
 import socket
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -22,7 +22,6 @@ from pydantic import JsonValue
 from gwtui.contract.scalars import timestamp_text
 from gwtui.local.jsonl import LineFile, add, encoded, parsed
 from gwtui.local.private_file import sync_directory
-from gwtui.records import dataclass
 
 AuditOutcome = Literal["applied", "refused", "unknown", "resolved"]
 """What became of a change. A "resolved" line follows an "unknown" one that a person looked into."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +19,6 @@ from pydantic import JsonValue
 
 from gwtui.contract.scalars import timestamp_text
 from gwtui.local.jsonl import LineFile, add, encoded, parsed, parsed_line
-from gwtui.records import dataclass
 
 _START = 19
 """Place of the start time behind the name in /proc/PID/stat: proc(5)."""

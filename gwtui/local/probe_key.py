@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from gwtui.domain.known_secrets import Secret, Token, remember
@@ -17,7 +18,6 @@ from gwtui.local.tokens import (
     take_token,
     token_from_command,
 )
-from gwtui.records import dataclass
 
 if TYPE_CHECKING:
     from gwtui.local.profile_tables import ProbeSettings

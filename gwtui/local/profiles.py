@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
@@ -44,7 +44,6 @@ from gwtui.local.toml_file import (
     not_toml,
     read_user_text,
 )
-from gwtui.records import dataclass
 
 if TYPE_CHECKING:
     from gwtui.domain.known_secrets import Secret

@@ -20,6 +20,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,6 @@ from gwtui.domain.known_secrets import Secret, remember
 from gwtui.local import private_file
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
 from gwtui.local.private_file import sync_directory
-from gwtui.records import dataclass
 
 DIRECTORY = "sealed-keys"
 """Its name below the state directory."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,7 +26,6 @@ from gwtui.local.toml_file import (
     not_toml,
     read_user_text,
 )
-from gwtui.records import dataclass
 
 Name = tuple[str, ...]
 """A setting, or a table of some: the parts of its name from the outermost inwards."""

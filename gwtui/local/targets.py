@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Callable, MutableMapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,6 @@ from gwtui.domain.lookup import among
 from gwtui.local.probe_key import ProbeAccess
 from gwtui.local.profiles import Profile, ProfileError, load_profiles
 from gwtui.local.tokens import PROBE_KEY_VARIABLE, TOKEN_VARIABLE, TokenError, find_token
-from gwtui.records import dataclass
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection

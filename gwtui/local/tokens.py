@@ -13,6 +13,7 @@ import os
 import signal
 import stat
 from collections.abc import Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 from urllib.parse import quote
@@ -23,7 +24,6 @@ from gwtui.local.keyring_store import KeyringUnavailableError, read_secret
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
 from gwtui.local.private_file import replace_file
 from gwtui.local.profiles import Profile
-from gwtui.records import dataclass
 
 TOKEN_VARIABLE = "GWTUI_TOKEN"  # noqa: S105 - the variable's name
 TRY_KEY_VARIABLE = "GWTUI_TRY_KEY"

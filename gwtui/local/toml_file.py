@@ -23,13 +23,13 @@ import re
 import stat
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
 from gwtui.local.private_file import replace_file
-from gwtui.records import dataclass
 
 _PRIVATE = 0o600
 _MAX_BYTES = 1024 * 1024

@@ -23,7 +23,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,6 @@ from gwtui.local.settings_file import (
     read_settings,
 )
 from gwtui.local.toml_file import TomlValue
-from gwtui.records import dataclass
 from gwtui.resources.registry import RESOURCES
 
 FILE_NAME = "preferences.toml"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -15,7 +15,6 @@ from gwtui.client.connection import READ_ONLY_PROFILE, Connection
 from gwtui.domain.clock import Clock
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.paths import Paths
-from gwtui.records import dataclass
 from gwtui.watch.history.recording import Recording
 from gwtui.watch.hub import FeedHub, Scope
 

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Hashable
-from dataclasses import field
-
-from gwtui.records import dataclass
+from dataclasses import dataclass, field
 
 STEP = 500
 """Rows between two places."""

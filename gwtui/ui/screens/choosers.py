@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -15,7 +16,6 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from gwtui.domain.safe_text import safe_line
-from gwtui.records import dataclass
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.terminal_app import clear_notices
 from gwtui.ui.text import fit, toned

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -17,7 +18,6 @@ from textual.strip import Strip
 from textual.visual import Visual
 from textual.widget import Widget
 
-from gwtui.records import dataclass
 from gwtui.ui.textual_compat.widgets import KeepsLines, fit_scrollbars
 
 _SCREENFULS = 3

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING, TypeVar
 from gwtui.domain.alert_rules import AlertRule
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.local.alerts import AlertBook, AlertEffects, AlertFileError, load_alerts
-from gwtui.records import dataclass
 from gwtui.watch.alerts import store
 from gwtui.watch.history.file import transaction
 from gwtui.watch.history.model import HistoryMissingError

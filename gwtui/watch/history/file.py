@@ -9,11 +9,11 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
-from gwtui.records import dataclass
 from gwtui.watch.history.model import HistoryMissingError, HistoryUnusableError
 
 APPLICATION_ID = 0x67774849
