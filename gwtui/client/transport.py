@@ -53,9 +53,9 @@ MAX_ANSWER = 16 * 1024 * 1024
 """Bytes of an answer, after decompression, that are read."""
 _MAX_ERROR_BODY = 64 * 1024
 _DIGEST = 16
+"""Bytes that tell one answer from another."""
 _LONG = 256 * 1024
 """Bytes of an answer that are read at once: to read more would keep a key waiting."""
-"""Bytes that tell one answer from another."""
 _COMPRESSIONS = ("gzip", "deflate")
 """One of them at a time: each unpacks to a thousand times its size at most, so that the bound on an
 answer is met before the memory is. Others, or one inside another, know no such measure."""
