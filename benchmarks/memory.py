@@ -38,6 +38,9 @@ MOVES = ["j", "k", "\x1b[B", "\x1b[A", "\x1b[6~", "\x1b[5~", "G", "g"]
 SCREENS = [*"1234567890", "!", "\r", "d", "v", "?", "s", "w", "m", "o", "n", "e", "a", "u", "\x10"]
 TABS = 11
 """So many of them open a tab."""
+FORMS = ["T", "p", "C", "M", "R", "H"]
+"""What opens the forms and lists behind a tab: else they are loaded when the palette happens on
+them, and look like growth."""
 PATHS = ["keys", "providers", "zdr", "organization", "models/northwind/atlas-large", "generation"]
 
 
@@ -51,7 +54,7 @@ def tour() -> Iterator[str]:
     """Every screen once, and on each tab every key that opens one: what they load stays loaded."""
     for tab in SCREENS[:TABS]:
         yield tab
-        for key in SCREENS[TABS:]:
+        for key in (*SCREENS[TABS:], *FORMS):
             yield from [key, "\x1b"]
     for path in PATHS:
         yield from ["\x1b", "\x1b", ":", *path, "\r"]

@@ -34,9 +34,9 @@ _ROWS = 250_000
 """So many blocks of memory, more than when a session began, are the rows of a large account (some
 6,000 keys); to look at all of them takes a thirtieth of a second. What is spared and in a ring is
 not freed for a while: what a smaller account has is not spared."""
-_FLOOD = 125_000
+_FLOOD = 80_000
 """So many blocks that are new since everything was looked at are rows that are being read; what
-comes and goes while somebody types is a fifth of that. Fewer are looked at before they are spared,
+comes and goes while somebody types is a third of that. Fewer are looked at before they are spared,
 so that no garbage is."""
 _LONG_REST = 600.0
 """Seconds without a key or the mouse after which what was spared is looked at, too."""

@@ -25,7 +25,7 @@ from gwtui.embedded.faults.kinds import KINDS
 from gwtui.embedded.routes import all_operations
 
 MODEL = "northwind/atlas-mini"
-HASTY = Patience(whole=0.03)
+HASTY = Patience(whole=0.15)
 """In one process nothing but the limit of the whole attempt ends a silence."""
 
 FULL = os.environ.get("GWTUI_FAULTS") == "full"
