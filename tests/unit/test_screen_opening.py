@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any, cast
 
 import pytest
+from textual import events
 from textual._compositor import Compositor
 from textual.app import App, ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.css.stylesheet import Stylesheet
+from textual.geometry import Size
 from textual.messages import Layout
 from textual.widgets import Static
 
@@ -202,3 +204,27 @@ async def test_a_screen_that_opens_is_painted_once_and_when_it_has_read(
         app.open(late)
         await pilot.pause(0.1)
         assert painted, "what does not come is not waited for"
+
+
+class Measured(TerminalSized[None]):
+    """A screen that lays its text out for every size."""
+
+    def compose(self) -> ComposeResult:
+        yield Static("text")
+
+    def on_resize(self) -> None:
+        self.query_one(Static).update(f"{self.app.size.width} columns")
+
+
+async def test_a_screen_that_is_closed_hears_of_no_other_size() -> None:
+    app = Book()
+    async with app.run_test() as pilot:
+        screen = Measured()
+        await app.push_screen(screen)
+        await pilot.pause()
+        gone = app.pop_screen()
+        await screen.on_event(events.Resize(Size(60, 20), Size(60, 20)))
+        await gone
+        await screen.on_event(events.Resize(Size(60, 20), Size(60, 20)))
+        await pilot.pause()
+        assert app.screen is not screen

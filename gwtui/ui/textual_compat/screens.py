@@ -108,6 +108,11 @@ class TerminalSized(Screen[ScreenResultType]):
         """
         self._after_paint = (*self._after_paint, callback)
 
+    async def on_event(self, event: events.Event) -> None:
+        """Tell a screen that is being closed of no other size: its parts are gone."""
+        if not (isinstance(event, events.Resize) and self._pruning):
+            await super().on_event(event)
+
     def on_layout(self, message: messages.Layout) -> None:
         """Lay nothing out for what was asked for before the last layout: it is part of that one.
 
