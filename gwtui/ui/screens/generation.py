@@ -234,10 +234,9 @@ class _ContentPage:
         """A text as it was written, line breaks kept."""
         text = value if isinstance(value, str) else str(value)
         shown = safe_text(text, self._left, newlines=True) if self._left > 0 else ""
-        room = self._width - len(_INDENT)
         if shown:
-            folded = toned(shown).wrap(room) or [toned(shown)]
-            self.lines += [Content.assemble(_INDENT, line) for line in folded]
+            for paragraph in shown.split("\n"):
+                self._fold(paragraph)
         if len(text) > self._left:
             self.note(f"({len(text) - max(0, self._left):,} more characters are not shown)")
         self._left -= min(len(text), max(0, self._left))
@@ -246,7 +245,12 @@ class _ContentPage:
         """Whatever else there is, as JSON."""
         if value in ({}, [], None):
             return
-        text = safe_text(json.dumps(value, ensure_ascii=False, default=str), _REST)
+        self._fold(safe_text(json.dumps(value, ensure_ascii=False, default=str), _REST), "muted")
+
+    def _fold(self, paragraph: str, tone: Tone = "plain") -> None:
         room = self._width - len(_INDENT)
-        folded = toned(text, "muted").wrap(room) or [toned(text, "muted")]
+        if len(paragraph) <= room and paragraph.isascii():  # to wrap takes ten times as long
+            self.lines.append(Content.assemble(_INDENT, toned(paragraph, tone)))
+            return
+        folded = toned(paragraph, tone).wrap(room) or [toned(paragraph, tone)]
         self.lines += [Content.assemble(_INDENT, line) for line in folded]
