@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TypeVar
 
-from gwtui.cli.check import CheckedFigure, Finding, Range, Severity
+from gwtui.cli.check_result import CheckedFigure, Finding, Range, Severity
 from gwtui.cli.recorded import RecordedHistory
 from gwtui.cli.running import serve_recorded
 from gwtui.cli.target import Connect

@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 from pydantic import ValidationError
 
-from gwtui.cli.check import CheckedFigure, Finding, Range, Severity, one_line, worst_of
+from gwtui.cli.check_result import CheckedFigure, Finding, Range, Severity, one_line, worst_of
 from gwtui.cli.check_sources import CheckContext, check_all
 from gwtui.cli.recorded import RecordedHistory
 from gwtui.client.errors import GatewayError
