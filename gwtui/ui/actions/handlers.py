@@ -42,6 +42,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "keys": ("keys",),
     "workspaces": ("workspaces", "members", "budgets"),
     "guardrails": ("guardrails",),
+    "guardrail_samples": ("guardrails.samples",),
     "assignments": (
         *("guardrails.assign_keys", "guardrails.assign_members", "keys.assign"),
         *("members.assign", "organization.assign", "assignments.remove"),
