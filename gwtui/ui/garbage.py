@@ -86,11 +86,12 @@ class Garbage:
         gc.set_threshold(_NEW, _NEVER, _NEVER)
         if self._settled and self._grown() >= _ROWS:
             self._collect(everything=False)
+            self._spare()
             self._spared = True
-        else:
-            if self._settled:
-                gc.unfreeze()
-            self._collect()
+            return  # it counts as grown until that is looked at
+        if self._settled:
+            gc.unfreeze()
+        self._collect()
         self._settled = True
         self._spare_loaded()
 
@@ -115,6 +116,10 @@ class Garbage:
         fresh = gc.get_count()[1]
         rounds = self._rounds + fresh
         rest = now - self._touched_at
+        # What was spared may be freed by and by, when another session has begun.
+        blocks = sys.getallocatedblocks()
+        self._spared_at = min(self._spared_at, blocks)
+        self._looked_at = min(self._looked_at, blocks)
         flood = self._grown() >= _ROWS and self._new() >= _FLOOD
         if self._spared and rest >= _LONG_REST:
             self._spared = flood = False

@@ -208,3 +208,18 @@ def test_a_large_account_that_was_left_is_collected_once_nobody_is_there(
     collector.now += 601
     assert garbage.tick()
     assert collector.done == done + 1
+
+
+def test_the_rows_of_the_next_account_are_not_looked_at_either(collector: Collector) -> None:
+    garbage = garbage_of(collector)
+    garbage.settle()
+    collector.living = 1_000_000
+    garbage.settle()
+    looks = collector.done
+    collector.now, collector.rounds, collector.living = collector.now + 40, 1, 700_000
+    garbage.touched()
+    garbage.tick()  # the rows of the first account are freed by and by
+    collector.now, collector.rounds, collector.living = collector.now + 40, 50, 900_000
+    garbage.touched()
+    assert garbage.tick()
+    assert collector.done == looks, "too many are new to look at all"
