@@ -116,27 +116,29 @@ class Garbage:
         fresh = gc.get_count()[1]
         rounds = self._rounds + fresh
         rest = now - self._touched_at
-        # What was spared may be freed by and by, when another session has begun.
-        blocks = sys.getallocatedblocks()
-        self._spared_at = min(self._spared_at, blocks)
-        self._looked_at = min(self._looked_at, blocks)
-        flood = self._grown() >= _ROWS and self._new() >= _FLOOD
         if self._spared and rest >= _LONG_REST:
-            self._spared = flood = False
+            self._spared = False
             gc.unfreeze()
             spare = self._collect() >= _LONG
+            blocks = self._looked_at
         elif rounds < (1 if rest >= _REST else _MANY):
             if fresh and not dialog:
                 self._rounds = rounds
                 self._collect_closed()
             return False
-        elif flood:
-            self._collect(everything=False)  # most of what came since are rows: too many to look at
-            spare = True
         else:
-            long = self._collect() >= _LONG
-            spare = long and sys.getallocatedblocks() - self._spared_at >= _FLOOD
-        if spare and not dialog and self._grown() >= _ROWS:
+            blocks = sys.getallocatedblocks()  # looks at all memory: not at every tick
+            # What was spared may be freed by and by, when another session has begun.
+            self._spared_at = min(self._spared_at, blocks)
+            self._looked_at = min(self._looked_at, blocks)
+            if blocks - self._blocks >= _ROWS and blocks - self._looked_at >= _FLOOD:
+                self._collect(everything=False)  # rows most of all: too many to look at
+                spare = True
+            else:
+                long = self._collect() >= _LONG
+                blocks = self._looked_at
+                spare = long and blocks - self._spared_at >= _FLOOD
+        if spare and not dialog and blocks - self._blocks >= _ROWS:
             # Rows hold no rings: those that are replaced are freed without the collector.
             self._spare()
             self._spared = True
@@ -159,10 +161,6 @@ class Garbage:
         is about to build, a tuple above all, could then not be built.
         """
         return sys.getallocatedblocks() - self._blocks
-
-    def _new(self) -> int:
-        """Blocks of memory in use that were not when everything was looked at or spared last."""
-        return sys.getallocatedblocks() - self._looked_at
 
     def _collect_closed(self) -> None:
         """Collect what was opened and closed since the last time: most of the garbage.

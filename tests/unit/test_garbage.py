@@ -215,10 +215,10 @@ def test_the_rows_of_the_next_account_are_not_looked_at_either(collector: Collec
     garbage.settle()
     collector.living = 1_000_000
     garbage.settle()
-    looks = collector.done
-    collector.now, collector.rounds, collector.living = collector.now + 40, 1, 700_000
+    collector.now, collector.rounds, collector.living = collector.now + 40, 50, 700_000
     garbage.touched()
-    garbage.tick()  # the rows of the first account are freed by and by
+    assert garbage.tick(), "the rows of the first account are freed by and by"
+    looks = collector.done
     collector.now, collector.rounds, collector.living = collector.now + 40, 50, 900_000
     garbage.touched()
     assert garbage.tick()
