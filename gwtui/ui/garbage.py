@@ -84,7 +84,7 @@ class Garbage:
         if not self._begun:
             return
         gc.set_threshold(_NEW, _NEVER, _NEVER)
-        if self._settled and self._grown() >= _ROWS:
+        if self._settled and self._is_large(sys.getallocatedblocks()):
             self._collect(everything=False)
             self._spare()
             self._spared = True
@@ -131,14 +131,14 @@ class Garbage:
             # What was spared may be freed by and by, when another session has begun.
             self._spared_at = min(self._spared_at, blocks)
             self._looked_at = min(self._looked_at, blocks)
-            if blocks - self._blocks >= _ROWS and blocks - self._looked_at >= _FLOOD:
+            if self._is_large(blocks) and blocks - self._looked_at >= _FLOOD:
                 self._collect(everything=False)  # rows most of all: too many to look at
                 spare = True
             else:
                 long = self._collect() >= _LONG
                 blocks = self._looked_at
                 spare = long and blocks - self._spared_at >= _FLOOD
-        if spare and not dialog and blocks - self._blocks >= _ROWS:
+        if spare and not dialog and self._is_large(blocks):
             # Rows hold no rings: those that are replaced are freed without the collector.
             self._spare()
             self._spared = True
@@ -154,13 +154,13 @@ class Garbage:
         gc.freeze()
         self._spared_at = self._looked_at = sys.getallocatedblocks()
 
-    def _grown(self) -> int:
-        """Blocks of memory in use that were not when the session began.
+    def _is_large(self, blocks: int) -> bool:
+        """Whether so many blocks of memory in use hold the rows of a large account.
 
         Blocks are counted, for a list of the objects would refer to each: one that another thread
         is about to build, a tuple above all, could then not be built.
         """
-        return sys.getallocatedblocks() - self._blocks
+        return blocks - self._blocks >= _ROWS
 
     def _collect_closed(self) -> None:
         """Collect what was opened and closed since the last time: most of the garbage.
