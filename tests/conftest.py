@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import certifi
 import pytest
@@ -35,6 +35,7 @@ from textual.widgets import Input, TextArea
 import compiled
 import gwtui.ui.screens.master_detail
 import leak_watch
+from gwtui.domain import known_secrets
 from gwtui.local.dashboard_state import FIRST_STEPS_FILE as FIRST_STEPS
 from gwtui.ui.connection_health import StatePanel
 from gwtui.ui.screens.startup import StartupScreen
@@ -203,6 +204,12 @@ def own_objects_only() -> None:
     """``gc.get_objects`` leaves out what earlier tests made, thousands of objects in a full run."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture
+def own_secrets_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No secret that an earlier test left alive is known: a short one makes any text suspicious."""
+    monkeypatch.setattr(known_secrets, "_known", WeakValueDictionary())
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -7,19 +7,13 @@ import gc
 import json
 import pickle
 from urllib.parse import quote
-from weakref import WeakValueDictionary
 
 import pytest
 from pydantic import SecretStr
 
-from gwtui.domain import known_secrets
 from gwtui.domain.known_secrets import HIDDEN, Token, redactor, remember, without_secrets
 
-
-@pytest.fixture(autouse=True)
-def none_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other tests may have left some that are not collected yet."""
-    monkeypatch.setattr(known_secrets, "_known", WeakValueDictionary())
+pytestmark = pytest.mark.usefixtures("own_secrets_only")
 
 
 VALUES = (

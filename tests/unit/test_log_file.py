@@ -11,13 +11,11 @@ from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
-from weakref import WeakValueDictionary
 
 import pytest
 from pydantic import SecretStr
 
 from gwtui.client.errors import GatewayError
-from gwtui.domain import known_secrets
 from gwtui.domain.known_secrets import remember
 from gwtui.local.log import FILE_NAME, LogFile, open_log
 
@@ -50,9 +48,8 @@ class TellingText(str):
 
 
 @pytest.fixture
-def secret(monkeypatch: pytest.MonkeyPatch) -> SecretStr:
-    """The only secret that is known: other tests may have left some that are not collected yet."""
-    monkeypatch.setattr(known_secrets, "_known", WeakValueDictionary())
+def secret(own_secrets_only: None) -> SecretStr:
+    """The only secret that is known."""
     known = SecretStr(TOKEN)
     remember(known)
     return known

@@ -12,6 +12,8 @@ from pydantic import SecretStr
 from gwtui.domain.known_secrets import may_be_secret, remember
 from gwtui.local.dashboard_state import MOST_PATHS, PathHistory
 
+pytestmark = pytest.mark.usefixtures("own_secrets_only")
+
 
 def file(folder: Path) -> Path:
     return folder / "state" / "paths.jsonl"
