@@ -21,6 +21,9 @@ from gwtui.ui.textual_compat.screens import release_closed
 _NEW = 10_000
 """New objects between two collections of the newest, which the interpreter does by itself."""
 _NEVER = 1_000_000
+_YOUNG = 4
+"""So many rounds of ``_NEW``, and the interpreter looks by itself at what is left of them: in a
+flood of rows more would come in a second than may be looked at without a look at the keyboard."""
 _MANY = 3
 """Rounds of ``_NEW`` that do not wait for a rest: a large form has as many objects."""
 _REST = 1.0
@@ -30,6 +33,8 @@ _SHARE = 30
 _LONG = 0.02
 """Seconds of computing after which the rows of a large account are not looked at again: together
 with those that come until the next time it would be longer than a key may wait."""
+_TOO_LONG = 0.035
+"""The same where memory has hardly grown: old rows went as new ones came."""
 _ROWS = 250_000
 """So many blocks of memory, more than when a session began, are the rows of a large account (some
 6,000 keys); to look at all of them takes a thirtieth of a second. What is spared and in a ring is
@@ -55,8 +60,9 @@ class Garbage:
         self._monotonic = monotonic
         self._computed = computed
         self._begun = self._settled = self._spared = False
-        self._rounds = 0
-        """Rounds of ``_NEW`` objects since everything was looked at."""
+        self._rounds_at = self._young_at = 0
+        """Rounds of ``_NEW`` objects that there had been when everything was looked at last, and
+        when what is new was."""
         self._blocks = self._spared_at = self._looked_at = 0
         """Blocks of memory in use when the session began, when anything was spared last, and when
         everything else had been looked at last."""
@@ -83,9 +89,9 @@ class Garbage:
         """
         if not self._begun:
             return
-        gc.set_threshold(_NEW, _NEVER, _NEVER)
+        self._let_interpreter_collect()
         if self._settled and self._is_large(sys.getallocatedblocks()):
-            self._collect(everything=False)
+            self._collect_new()
             self._spare()
             self._spared = True
             return  # it counts as grown until that is looked at
@@ -108,37 +114,33 @@ class Garbage:
 
         ``dialog`` says that one is open: it must not be spared later, for it will be closed.
         """
-        now = self._monotonic()
-        if not self._begun or now < self._due:
+        if not self._begun:
             return False
-        if gc.get_threshold()[0] == _NEVER:
-            gc.set_threshold(_NEW, _NEVER, _NEVER)
-        fresh = gc.get_count()[1]
-        rounds = self._rounds + fresh
+        self._let_interpreter_collect()
+        now = self._monotonic()
         rest = now - self._touched_at
-        if self._spared and rest >= _LONG_REST:
+        blocks = sys.getallocatedblocks()
+        # What was spared may be freed by and by, when another session has begun.
+        self._spared_at = min(self._spared_at, blocks)
+        self._looked_at = min(self._looked_at, blocks)
+        if self._is_large(blocks) and blocks - self._looked_at >= _FLOOD:
+            self._collect_new()  # rows most of all: too many to look at
+            spare = True
+        elif now < self._due:
+            return False
+        elif self._spared and rest >= _LONG_REST:
             self._spared = False
             gc.unfreeze()
             spare = self._collect() >= _LONG
-            blocks = self._looked_at
-        elif rounds < (1 if rest >= _REST else _MANY):
-            if fresh and not dialog:
-                self._rounds = rounds
+        elif _newest_collected() - self._rounds_at < (1 if rest >= _REST else _MANY):
+            if not dialog:
                 self._collect_closed()
             return False
         else:
-            blocks = sys.getallocatedblocks()  # looks at all memory: not at every tick
-            # What was spared may be freed by and by, when another session has begun.
-            self._spared_at = min(self._spared_at, blocks)
-            self._looked_at = min(self._looked_at, blocks)
-            if self._is_large(blocks) and blocks - self._looked_at >= _FLOOD:
-                self._collect(everything=False)  # rows most of all: too many to look at
-                spare = True
-            else:
-                long = self._collect() >= _LONG
-                blocks = self._looked_at
-                spare = long and blocks - self._spared_at >= _FLOOD
-        if spare and not dialog and self._is_large(blocks):
+            took = self._collect()
+            grown = self._looked_at - self._spared_at >= _FLOOD
+            spare = took >= (_LONG if grown else _TOO_LONG)
+        if spare and not dialog and self._is_large(sys.getallocatedblocks()):
             # Rows hold no rings: those that are replaced are freed without the collector.
             self._spare()
             self._spared = True
@@ -153,6 +155,7 @@ class Garbage:
         """Nothing that there is now is looked at, until that is taken back."""
         gc.freeze()
         self._spared_at = self._looked_at = sys.getallocatedblocks()
+        self._rounds_at = _newest_collected()
 
     def _is_large(self, blocks: int) -> bool:
         """Whether so many blocks of memory in use hold the rows of a large account.
@@ -162,29 +165,41 @@ class Garbage:
         """
         return blocks - self._blocks >= _ROWS
 
+    def _let_interpreter_collect(self) -> None:
+        """It looks at new objects by itself from now on, and at what is left of them once more."""
+        if gc.get_threshold()[0] == _NEVER:
+            gc.set_threshold(_NEW, _YOUNG, _NEVER)
+
     def _collect_closed(self) -> None:
         """Collect what was opened and closed since the last time: most of the garbage.
 
         It is cheap to find, for nothing older is looked at.
         """
+        if _newest_collected() > self._young_at:
+            self._collect_new()
+
+    def _collect_new(self) -> None:
+        """Look at the objects that are new since the last time."""
         release_closed()
         gc.collect(1)
+        self._young_at = _newest_collected()
 
-    def _collect(self, *, everything: bool = True) -> float:
-        """Look at every object that is not spared; gives the seconds of computing it took.
-
-        Without ``everything`` only at those that are new since the last time.
-        """
-        self._rounds = 0
+    def _collect(self) -> float:
+        """Look at every object that is not spared; gives the seconds of computing it took."""
         started = self._computed()
         release_closed()
-        gc.collect(2 if everything else 1)
-        if everything:
-            self._looked_at = sys.getallocatedblocks()
+        gc.collect()
+        self._looked_at = sys.getallocatedblocks()
+        self._rounds_at = self._young_at = _newest_collected()
         _give_back()
         took = self._computed() - started
         self._due = self._monotonic() + took * _SHARE
         return took
+
+
+def _newest_collected() -> int:
+    """How often the interpreter has looked at the newest objects, ``_NEW`` at a time."""
+    return int(gc.get_stats()[0]["collections"])
 
 
 def _give_back() -> None:

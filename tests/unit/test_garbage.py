@@ -17,7 +17,8 @@ class Collector:
     """Stands in for the interpreter's collector."""
 
     rounds: int = 0
-    """Collections of the newest objects since the last one of all."""
+    """Collections of the newest objects since the last one of more."""
+    rounds_before: int = 0
     living: int = 400_000
     """Blocks of memory in use."""
     cost: float = 0.05
@@ -33,13 +34,17 @@ class Collector:
         self.threshold = counts
 
     def collect(self, generation: int = 2) -> int:
-        if generation < 2:
-            self.rounds, self.young = 0, self.young + 1
-            return 0
-        self.done += 1
-        self.computed += self.cost
+        self.rounds_before += self.rounds
         self.rounds = 0
+        if generation < 2:
+            self.young += 1
+        else:
+            self.done += 1
+            self.computed += self.cost
         return 0
+
+    def get_stats(self) -> list[dict[str, int]]:
+        return [{"collections": self.rounds_before + self.rounds}]
 
     def freeze(self) -> None:
         self.frozen += 1
@@ -58,7 +63,7 @@ def collector(monkeypatch: pytest.MonkeyPatch) -> Collector:
     monkeypatch.setattr(gc, "get_threshold", lambda: stand_in.threshold)
     monkeypatch.setattr(gc, "get_objects", never_listed)
     monkeypatch.setattr(sys, "getallocatedblocks", lambda: stand_in.living)
-    monkeypatch.setattr(gc, "get_count", lambda: (0, stand_in.rounds, 0))
+    monkeypatch.setattr(gc, "get_stats", stand_in.get_stats)
     return stand_in
 
 
@@ -86,7 +91,7 @@ def test_nothing_is_collected_while_a_session_loads(
     garbage = garbage_of(collector)
     assert collector.threshold[0] == 1_000_000
     first(garbage)
-    assert collector.threshold[0] == 10_000
+    assert collector.threshold[:2] == (10_000, 4), "what is new is looked at in small parts"
 
 
 def test_what_a_session_has_loaded_is_not_looked_at_again(
@@ -194,6 +199,31 @@ def test_no_garbage_is_spared_where_memory_grows_slowly(collector: Collector) ->
         assert garbage.tick()
         assert (collector.done, collector.young) == (step, 0), "everything is looked at"
         assert collector.frozen == begun + (living >= 660_000), "once it is as much as many rows"
+
+
+def test_rows_that_replace_others_are_spared_once_they_take_too_long(collector: Collector) -> None:
+    garbage = garbage_of(collector)
+    collector.living, collector.cost = 1_400_000, 0.01
+    assert garbage.tick(), "the rows of a large account"
+    begun, looks = collector.frozen, collector.done
+    for cost, spared in ((0.03, 0), (0.04, 1)):
+        collector.cost = cost
+        collector.now, collector.rounds = collector.now + 40, 50
+        garbage.touched()
+        assert garbage.tick()
+        assert collector.frozen == begun + spared
+    assert collector.done == looks + 2, "each time after a look at all of them"
+
+
+def test_a_flood_of_rows_is_not_waited_for(collector: Collector) -> None:
+    garbage = garbage_of(collector)
+    collector.rounds, collector.living, collector.cost = 50, 700_000, 0.2
+    for step in range(4):
+        collector.living += 100_000
+        collector.rounds, collector.now = 10, collector.now + 1
+        garbage.touched()
+        assert garbage.tick()
+        assert (collector.done, collector.young) == (0, step + 1), "in small parts, each at once"
 
 
 def test_a_large_account_that_was_left_is_collected_once_nobody_is_there(
