@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
-from fault_world import FaultWorld
 from gwtui.cli.changes.change import field_schemas, is_secret
 from gwtui.cli.resources import RESOURCES
 from gwtui.contract.dialects import GENERIC
@@ -22,9 +21,10 @@ from gwtui.contract.values import SERVER_TOOLS
 from gwtui.crud.resource import ResourceSpec
 from gwtui.crud.writes import Writes
 from gwtui.resources.registry import RESOURCES as DRAWN
+from writes_kit import FaultWorld
 
 if TYPE_CHECKING:
-    from declared_desk import Desk
+    from action_handlers_kit import Desk
 
 SAMPLES: Mapping[str, Callable[[FaultWorld], str | None]] = {
     "keys": lambda world: world.key.hash,

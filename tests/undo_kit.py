@@ -10,7 +10,6 @@ from typing import Any
 
 import httpx
 
-from fault_world import NOW, FaultWorld
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
@@ -32,6 +31,7 @@ from plan_kit import (
     key_plans,
     workspace_plans,
 )
+from writes_kit import NOW, FaultWorld
 
 Look = Callable[[FaultWorld, GatewayClient], Awaitable[Any]]
 Make = Callable[[FaultWorld], Plan[Any]]

@@ -23,8 +23,8 @@ from gwtui.ui.widgets.lines import OneLine
 from gwtui.watch.feeds import activity as activity_feeds
 from journeys import Terminal, at_rest
 from screen_text import shown
+from shared_dashboard import walk
 from shell_kit import Site, dashboard, has_data, line, listing, notices, site, until
-from walk import walk
 
 
 def screen_of(app: GwtuiApp) -> ActivityScreen:

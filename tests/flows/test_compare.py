@@ -12,7 +12,7 @@ from gwtui.ui.widgets.growing_text import GrowingText
 from gwtui.ui.widgets.lines import OneLine
 from scripted_models import ScriptedModels
 from shell_kit import listing, until
-from try_desk import MODEL, TryDesk, try_desk
+from tries_screen_kit import MODEL, TryDesk, try_desk
 
 
 def half(text: str) -> list[bytes]:

@@ -16,7 +16,7 @@ from gwtui.contract.keys import CreateKeyRequest
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.compare import CompareScreen
 from shell_kit import listing, until
-from try_desk import MODEL, fill
+from tries_screen_kit import MODEL, fill
 
 SnapCompare = Callable[..., bool]
 

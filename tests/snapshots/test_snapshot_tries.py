@@ -20,7 +20,7 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.guardrail_samples import SamplesScreen
 from gwtui.ui.screens.tries import AnswerScreen
 from shell_kit import listing, until
-from try_desk import FILTERS, MODEL, fill
+from tries_screen_kit import FILTERS, MODEL, fill
 
 SnapCompare = Callable[..., bool]
 

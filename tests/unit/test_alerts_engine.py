@@ -35,7 +35,7 @@ from gwtui.watch.history.model import Subject
 from gwtui.watch.history.recorder import Recorder
 from gwtui.watch.history.recording import Recording
 from gwtui.watch.hub import FeedHub, Scope
-from recording_world import MODEL, Inline, World
+from recorded_gateway_kit import MODEL, Inline, World
 from resource_samples import endpoint_body, model, model_endpoints
 
 CREDITS = AlertKey("credits-low", Subject("credits", "account"))

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from declared_kit import SPECS, loaded, verbs_of, writes_of
-from fault_world import NOW
 from gwtui.cli.changes.change import field_schemas, is_deprecated
 from gwtui.cli.changes.crud import changes_of
 from gwtui.cli.resources import RESOURCES as COMMANDS
@@ -21,6 +20,7 @@ from gwtui.resources.actions import by_id
 from gwtui.resources.recovery.inspection import DECLARED
 from gwtui.ui.actions.handlers import handler
 from resource_samples import HOSTILE, nulls
+from writes_kit import NOW
 
 CONTEXT = PlanContext(NOW)
 _LONGEST = MOST_NAMED * 200

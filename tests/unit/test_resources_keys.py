@@ -5,10 +5,10 @@ from decimal import Decimal
 
 import pytest
 
+from declaration_reader import cell_of, notes_of, rows_of, section_of, sort_of, tables_of
 from gwtui.contract.keys import ApiKey
 from gwtui.resources.keys.resource import COLUMNS, KEYS
 from gwtui.watch.feeds.keys import KeyRow
-from resource_reading import cell_of, notes_of, rows_of, section_of, sort_of, tables_of
 from resource_samples import NOW, WORKSPACE_ID, key, nulls, wire_time, workspace
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from fault_world import NOW, FaultWorld
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest
 from gwtui.contract.keys import CreatedKey, CreateKeyRequest
@@ -20,6 +19,7 @@ from gwtui.crud.undo import UndoList
 from gwtui.local.journal import Journal
 from plan_kit import byok_plans, key_plans
 from undo_kit import RENAMED, client_of, listed
+from writes_kit import NOW, FaultWorld
 
 
 def test_no_secret_is_held_on_to() -> None:

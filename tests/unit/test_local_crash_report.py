@@ -29,7 +29,7 @@ def test_the_way_down_and_every_cause() -> None:
     lines = report_of(caught.value)
     assert lines[0] == "ValueError"
     assert lines[-3:] == ["", "raised while handling", "OSError"]
-    assert any(line.startswith("  tests/unit/test_failures.py:") for line in lines)
+    assert any(line.startswith("  tests/unit/test_local_crash_report.py:") for line in lines)
     assert lines[2].endswith(" in fail")
 
 

@@ -15,13 +15,13 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from founded import open_gateway
 from gwtui.client.connection import Connection, WriteGate
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.domain.clock import Clock
 from gwtui.local.journal import Journal
 from gwtui.ui.app import GwtuiApp
+from seeded_gateways import open_gateway
 
 BASE_URL = "https://gateway.test/api/v1"
 

@@ -27,8 +27,8 @@ from gwtui.watch.probes import prober as prober_module
 from gwtui.watch.probes.outcome import ProbeOutcome
 from gwtui.watch.probes.prober import KEY_WAIT, MUTE_WAIT, Prober
 from gwtui.watch.probes.spending import spending_of
+from recorded_gateway_kit import World
 from recorder_kit import ENDPOINT, instance
-from recording_world import World
 from resource_samples import endpoint_body, model_endpoints
 
 EVERY = 600.0

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from alerts_room import ACCOUNT, ENDPOINT, FIVE, LOW, Room, balance
+from alerts_kit import ACCOUNT, ENDPOINT, FIVE, LOW, Room, balance
 from gwtui.domain.alert_rules import PriceRule, default_rules
 from gwtui.domain.clock import Clock
 from gwtui.watch.alerts.engine import AlertThread

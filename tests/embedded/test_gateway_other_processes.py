@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from gateway_bench import Bench, bench
+from gateway_kit import Bench, bench
 from other_process import reading, writing
 from test_byok_traces import NEW, OLD, made, sealed, traces
 

@@ -12,7 +12,6 @@ import pytest
 from pydantic import SecretStr
 
 from dashboard_kit import MOMENT, Demo, pressing
-from founded import no_chance
 from gwtui.client.connection import Connection
 from gwtui.client.errors import NoAnswerError
 from gwtui.client.gateway import GatewayClient
@@ -23,6 +22,7 @@ from gwtui.crud.plan import Confirmation, Plan
 from gwtui.domain.clock import Clock
 from gwtui.local.journal import Journal
 from plan_kit import key_plans
+from seeded_gateways import no_chance
 
 SnapCompare = Callable[..., bool]
 

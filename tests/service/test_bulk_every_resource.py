@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from declared_desk import Desk, desk_for
+from action_handlers_kit import Desk, desk_for
 from declared_kit import SPECS, verbs_of, writes_of
-from fault_world import FaultWorld
 from gwtui.client.errors import NotFoundError
 from gwtui.crud.bulk import BulkOperation, BulkPlan, BulkRun, BulkWrites, plan_many
 from gwtui.crud.plan import Applied, Confirmation
 from gwtui.crud.undo import AppliedChange
+from writes_kit import FaultWorld
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 

@@ -12,7 +12,6 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from founded import open_gateway
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.inference import AnswerLimits, Inference
@@ -25,6 +24,7 @@ from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket
 from gwtui.resources.tries.plan import key_hash
+from seeded_gateways import open_gateway
 
 MODEL = "northwind/atlas-mini"
 VECTORS = "tessera/vector-3"

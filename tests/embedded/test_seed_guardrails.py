@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gateway_bench import START, Bench, bench
+from gateway_kit import START, Bench, bench
 
 from gwtui.contract.byok import CreateByokRequest
 from gwtui.contract.dialects import GENERIC, OPENROUTER

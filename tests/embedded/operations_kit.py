@@ -9,8 +9,8 @@ from datetime import timedelta
 from functools import cache
 from typing import Any
 
-from contract_witness import Witness
-from gateway_bench import MANAGEMENT, Bench, bench
+from gateway_kit import MANAGEMENT, Bench, bench
+from response_validator import Witness
 
 from gwtui.contract.dialects import DIALECTS, Dialect
 from gwtui.embedded.operations import Access, Operation

@@ -17,7 +17,6 @@ import pytest
 from pydantic import SecretStr
 
 from fake_clock import FakeClock
-from founded import open_gateway
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
@@ -34,6 +33,7 @@ from gwtui.watch.history.model import Point, SeriesKey
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.recording import open_recording
 from gwtui.watch.hub import FeedHub, Scope
+from seeded_gateways import open_gateway
 
 BORN = datetime(2026, 11, 19, 9, 20, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

@@ -14,7 +14,7 @@ import pytest
 from hostile_sinks import dangerous
 from hostile_strings import CORPUS, HUGE, SMALL
 from hostile_values import hostile_answer
-from hostile_witness import HARMLESS, Witness
+from recording_filter import HARMLESS, Witness
 
 from form_kit import HostApp
 from gwtui.contract.byok import ByokCredential

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from field_desk import HOSTILE, Desk, models, one, refuse
+from narrow_form_kit import HOSTILE, Desk, models, one, refuse
 
 from form_kit import until
 from gwtui.contract.workspaces import CreateWorkspaceRequest

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from declaration_reader import cell_of, notes_of, rows_of, section_of, sort_of
 from gwtui.contract.budgets import Budget
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.organization import OrganizationMember, WorkspaceMember
@@ -18,7 +19,6 @@ from gwtui.resources.workspaces.resource import WORKSPACES
 from gwtui.resources.workspaces.view import tightest
 from gwtui.watch.feeds.organization import Belonging, MemberRow, PersonRow, keys_made_by
 from gwtui.watch.feeds.workspaces import Figures, WorkspaceRow, by_interval
-from resource_reading import cell_of, notes_of, rows_of, section_of, sort_of
 from resource_samples import NOW, key, wire_time, workspace
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gateway_bench import HandClock, bench
-from inference_bench import (
+from gateway_kit import HandClock, bench
+from inference_gateway_kit import (
     MINI,
     VECTORS,
     Caller,

@@ -9,8 +9,8 @@ from decimal import Decimal
 
 import pytest
 
-from fault_world import PLANS, FaultWorld
 from undo_kit import WAYS, client_of, done_now, limits, listed, send
+from writes_kit import PLANS, FaultWorld
 
 
 @pytest.mark.parametrize("name", WAYS)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel
-from walk_site import WalkSite
+from random_walk_gateway import WalkSite
 
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan
 from gwtui.ui.actions import bulk, undo, writing

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from board_desk import Opened, _rows, board, line, notices, press
 from board_kit import Filled, at_rest, board_of, filled_once
+from board_screen_kit import Opened, _rows, board, line, notices, press
 from dashboard_kit import MOMENT, Demo, settled
 from gwtui.ui.screens.changes import ChangesScreen
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.plot import PlotView
-from walk import walk
+from shared_dashboard import walk
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,6 @@ import httpx
 from pydantic import SecretStr
 
 from declared_kit import SAMPLES, SPECS, values_of, verbs_of
-from fault_world import CLOCK, NOW, FaultWorld
 from gwtui.cli.changes.change import ChangeContext
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
@@ -40,6 +39,7 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.form_state import to_typed
 from gwtui.ui.screens.dialogs import NoticeScreen
 from gwtui.watch.hub import FeedHub, Scope
+from writes_kit import CLOCK, NOW, FaultWorld
 
 
 @dataclass

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from alerts_room import ACCOUNT, ENDPOINT, KEY, LOW, SPACE, Room, balance
+from alerts_kit import ACCOUNT, ENDPOINT, KEY, LOW, SPACE, Room, balance
 from gwtui.domain.alert_rules import (
     BudgetRule,
     GoneRule,

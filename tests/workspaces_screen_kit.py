@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from desk import Desk
 from gwtui.contract.keys import UpdateKeyRequest, is_active
 from gwtui.contract.workspaces import Workspace
 from shell_kit import dashboard, listing, site, until
+from two_administrators_kit import Desk
 
 
 class WorkspaceDesk(Desk):

@@ -19,8 +19,8 @@ from gwtui.ui.widgets.table import ResourceTable
 from gwtui.watch.feeds import credits as credits_resource
 from gwtui.watch.feeds.keys import fetch_keys
 from screen_text import shown
+from shared_dashboard import walk
 from shell_kit import dashboard, line, listing, site, until
-from walk import walk
 
 
 def screen_of(app: GwtuiApp) -> CreditsScreen:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from declaration_reader import cell_of, every_text, notes_of, rows_of
 from gwtui.contract.byok import ByokCredential
 from gwtui.contract.current_key import CurrentKey
 from gwtui.contract.models import Endpoint, Model
@@ -26,7 +27,6 @@ from gwtui.ui.text import in_sentence
 from gwtui.watch.feeds.activity import Activity
 from gwtui.watch.feeds.byok import ByokRow
 from gwtui.watch.feeds.models import ZdrRow
-from resource_reading import cell_of, every_text, notes_of, rows_of
 from resource_samples import HOSTILE, nulls
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)

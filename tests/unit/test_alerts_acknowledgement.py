@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from alerts_room import ACCOUNT, ENDPOINT, LOW, Room, balance
+from alerts_kit import ACCOUNT, ENDPOINT, LOW, Room, balance
 from gwtui.domain.alert_rules import PriceRule
 from gwtui.watch.alerts import store
 from gwtui.watch.alerts.model import AlertKey

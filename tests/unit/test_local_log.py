@@ -167,7 +167,14 @@ def test_an_error_is_told_by_type_and_place(log: logging.Logger, state: Path) ->
         log.exception("reading %s failed", "keys", stack_info=True)
     text = written(state)
     assert "reading keys failed" in text
-    for told in ("ExceptionGroup", "KeyError", "ValueError", "OSError", "test_log_file.py", "fail"):
+    for told in (
+        "ExceptionGroup",
+        "KeyError",
+        "ValueError",
+        "OSError",
+        "test_local_log.py",
+        "fail",
+    ):
         assert told in text
 
 

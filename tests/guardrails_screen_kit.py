@@ -9,13 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from desk import Desk
-from founded import open_gateway
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.guardrails import CreateGuardrailRequest, Guardrail
 from gwtui.watch.feeds.guardrails import GuardrailRow
+from seeded_gateways import open_gateway
 from shell_kit import Site, dashboard, listing, quick_clock, until
+from two_administrators_kit import Desk
 
 
 class DialectSite(Site):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from desk import Desk
 from gwtui.contract.keys import ApiKey
 from gwtui.ui.forms.field_editors import ChoiceEditor
 from gwtui.watch.feeds.keys import KeyRow
 from shell_kit import listing
+from two_administrators_kit import Desk
 
 
 class KeyDesk(Desk):

@@ -15,7 +15,6 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from fault_world import CLOCK, NOW, PLANS, FaultWorld
 from gwtui.client.clock_skew import ClockSkew
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
@@ -32,6 +31,7 @@ from gwtui.local.journal import Journal
 from gwtui.resources.recovery.inspection import DECLARED, find_evidence
 from gwtui.watch.feeds.journal import makers
 from plan_kit import byok_plans, key_plans
+from writes_kit import CLOCK, NOW, PLANS, FaultWorld
 
 HAPPENED, DID_NOT = "502-after", "502"
 BLIND = {"giveFeedback"}

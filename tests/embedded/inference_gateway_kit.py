@@ -15,14 +15,14 @@ from itertools import count
 from typing import Any
 
 import httpx
-from gateway_bench import BASE_URL, Bench, HandClock
+from gateway_kit import BASE_URL, Bench, HandClock
 
-from founded import open_gateway
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.simulator.catalog import build_catalog
+from seeded_gateways import open_gateway
 
 MINI = "northwind/atlas-mini"
 VECTORS = "tessera/vector-3"

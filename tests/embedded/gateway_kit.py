@@ -20,7 +20,6 @@ from typing import Any
 import httpx
 from openapi_check import faults
 
-from founded import open_gateway
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.errors import ErrorBody
 from gwtui.contract.response import ResponseModel
@@ -28,6 +27,7 @@ from gwtui.domain.clock import Clock
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.operations import Access, Operation
 from gwtui.embedded.routes import all_operations
+from seeded_gateways import open_gateway
 
 BASE_URL = "http://gateway.test/api/v1"
 _documents: dict[str, Mapping[str, Any]] = {}
