@@ -28,8 +28,8 @@ from gwtui.crud.evidence import alike
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Applied, Confirmation, Plan, Refused
-from gwtui.crud.undo import AppliedChange
-from gwtui.crud.writes import Update
+from gwtui.crud.undo_list import AppliedChange
+from gwtui.crud.writes import Update, declared_writes
 from gwtui.local.journal import Journal
 from gwtui.resources.session import Session
 from gwtui.ui.actions import crud
@@ -141,7 +141,7 @@ class Desk:
         self.executor = WriteExecutor(client, self.journal, CLOCK)
         self.hub = FeedHub(client, CLOCK)
         self.row: Any = None
-        self.writes = self.spec.written
+        self.writes = declared_writes(self.spec)
         self.spaces: list[str] = []
 
     async def open(self, colleague: GatewayClient) -> None:
@@ -153,7 +153,7 @@ class Desk:
     async def reload(self) -> None:
         """Select the row of the sample as the list has it now."""
         listed = await self.spec.feed(self.hub, Scope()).refresh()
-        declared = self.spec.written
+        declared = declared_writes(self.spec)
         rows = [
             row
             for row in listed.value or ()

@@ -11,8 +11,8 @@ from typing import Any
 
 from gwtui.domain.alert_rules import AlertRule, CreditsRule
 from gwtui.watch.alerts import store
-from gwtui.watch.alerts.engine import AlertThread
 from gwtui.watch.alerts.model import Alert, AlertEvent
+from gwtui.watch.alerts.persistent_evaluator import PersistentEvaluator
 from gwtui.watch.history.model import Fields, Observation, Sample, Series, SeriesKey, Subject
 from history_kit import START, Desk, minutes
 
@@ -30,7 +30,7 @@ class Room:
 
     desk: Desk
     rules: dict[str, AlertRule]
-    core: AlertThread = field(default_factory=AlertThread)
+    core: PersistentEvaluator = field(default_factory=PersistentEvaluator)
     now: datetime = START
     every: int = 60
     events: list[AlertEvent] = field(default_factory=list)
@@ -74,7 +74,7 @@ class Room:
         return self.run()
 
     def restart(self) -> None:
-        self.core = AlertThread()
+        self.core = PersistentEvaluator()
 
     @property
     def alerts(self) -> tuple[Alert, ...]:

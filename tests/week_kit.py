@@ -280,10 +280,10 @@ async def _live(folder: Path, pace: int, time: WeekTime) -> Week:
         recorder.listen(lambda _: next(written))
         history = Recording()
         history.recorder = recorder
-        place = AlertScope("week", where.base_url, rules)
+        scope = AlertScope("week", where.base_url, rules)
         await recorder.start()
         async with open_alerts(
-            history, hub, place=place, dialect=GENERIC, who="kim@ops", clock=time.clock
+            history, hub, scope=scope, dialect=GENERIC, who="kim@ops", clock=time.clock
         ) as alerts:
             half = await _events(time, client, gateway, keys)
             assert not alerts.problem

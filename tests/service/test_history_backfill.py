@@ -24,14 +24,14 @@ from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.simulated_history import SimulatedHistory
 from gwtui.embedded.store.table import to_day
-from gwtui.watch.alerts.session import RuleFile
+from gwtui.local.alerts import RuleFile
 from gwtui.watch.alerts.store import present_alerts
 from gwtui.watch.feeds.recorded import credits_past_feed
 from gwtui.watch.history.backfill import _BEGUN, Backfill, fill_past
 from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.model import Point, SeriesKey
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.recording import open_recording
+from gwtui.watch.history.session import open_recording
 from gwtui.watch.hub import FeedHub, Scope
 from seeded_gateways import open_gateway
 

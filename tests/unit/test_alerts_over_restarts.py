@@ -12,7 +12,7 @@ import pytest
 from alerts_kit import ACCOUNT, ENDPOINT, FIVE, LOW, Room, balance
 from gwtui.domain.alert_rules import PriceRule, default_rules
 from gwtui.domain.clock import Clock
-from gwtui.watch.alerts.engine import AlertThread
+from gwtui.watch.alerts.persistent_evaluator import PersistentEvaluator
 from gwtui.watch.history.file import open_writable
 from gwtui.watch.history.lease import Lease
 from gwtui.watch.history.model import LeaseLostError, Observation, Sample, Series, SeriesKey
@@ -79,7 +79,7 @@ def test_who_lost_the_lease_tells_nobody(room: Room, tmp_path: Path) -> None:
         assert other.hold(connection)
         with pytest.raises(LeaseLostError):
             room.run((seen,))
-        events = AlertThread().run(
+        events = PersistentEvaluator().run(
             HistoryWriter(connection, other.id), room.rules, (seen,), room.now
         )
         assert [event.event for event in events] == ["fired"], "the other one does"

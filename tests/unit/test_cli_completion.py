@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from gwtui.cli import command_tree, complete
+from gwtui.cli.commands import COMMANDS
 from gwtui.cli.complete import answer_shell, candidates, quoted, split
 from gwtui.cli.completion import SCRIPTS
-from gwtui.cli.main import COMMANDS, main
+from gwtui.cli.main import main
 from gwtui.cli.resources import RESOURCES
 from gwtui.cli.verbs import verbs_of
 from gwtui.client.connection import Connection

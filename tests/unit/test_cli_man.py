@@ -11,7 +11,8 @@ import pytest
 
 from gwtui.cli import exits
 from gwtui.cli.command_tree import TreeCommand, command_tree
-from gwtui.cli.main import COMMANDS, main
+from gwtui.cli.commands import COMMANDS
+from gwtui.cli.main import main
 from gwtui.cli.man import page_name, pages
 from gwtui.cli.resources import RESOURCES
 

@@ -18,7 +18,7 @@ from gwtui.crud.form import Facts, FormSpec
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused
 from gwtui.crud.plan_text import both_sides
 from gwtui.crud.resource import ResourceSpec
-from gwtui.crud.writes import Update, Writes
+from gwtui.crud.writes import Update, Writes, declared_writes
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT, ThreeWay, ThreeWayField, three_way
 from gwtui.resources.choices import value_soon
@@ -232,7 +232,7 @@ async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any 
 
 async def edit_only(spec: ResourceSpec[Any], context: ActionContext) -> Any | None:
     """The same for what there is one of: no row of a list is selected, it is read first."""
-    writes = spec.written
+    writes = declared_writes(spec)
     one = await read_again(context, writes.read(context.app.gateway, ""), writes.title(None))
     if one is None or covered(context):
         return None
@@ -338,7 +338,7 @@ def _declared(context: ActionContext) -> Writes[Any]:
     """What can be written to the resource of the list that was shown at the key press."""
     if context.spec is None:
         raise TypeError("only the rows of a list can be written to in this way")
-    found: Writes[Any] = context.spec.written
+    found: Writes[Any] = declared_writes(context.spec)
     return found
 
 

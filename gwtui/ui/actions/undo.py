@@ -9,7 +9,8 @@ from typing import Any
 from gwtui.client.errors import GatewayError
 from gwtui.crud.bulk import BulkRun
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused, Unknown
-from gwtui.crud.undo import AppliedChange, CannotUndoError
+from gwtui.crud.undo import CannotUndoError
+from gwtui.crud.undo_list import AppliedChange
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.writing import (

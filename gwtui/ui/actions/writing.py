@@ -15,7 +15,7 @@ from gwtui.contract.request import RequestModel
 from gwtui.crud.form import Facts, FormContext
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused, Unknown
 from gwtui.crud.plan_text import sentence
-from gwtui.crud.undo import UNDO_TIME
+from gwtui.crud.undo_list import UNDO_TIME
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.resources.choices import value_soon
 from gwtui.ui.actions.context import ActionContext

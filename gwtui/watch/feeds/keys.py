@@ -156,16 +156,18 @@ def own_state() -> Path:
 
 
 def _note_keys(state: Path, gateway: str, keys: dict[str, ApiKey], now: datetime) -> None:
-    from gwtui.local.rotations import FILE_NAME, RotationLog  # noqa: PLC0415 - for who rotates
+    from gwtui.local.rotations import (  # noqa: PLC0415 - not before the first rows
+        FILE_NAME,
+        RotationLog,
+        record_old_key,
+    )
 
     log = RotationLog(state / FILE_NAME)
     if not log.path.exists():
         return
-    from gwtui.watch.feeds.rotations import noted  # noqa: PLC0415 - as above
-
     for one in log.rotations(gateway):
         if one.ended is None and one.old_hash in keys:
-            noted(log, one, keys[one.old_hash], now)
+            record_old_key(log, one, keys[one.old_hash], now)
 
 
 def keys_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[KeyRow]]:
