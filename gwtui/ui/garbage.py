@@ -9,6 +9,7 @@ objects are new as there are: closed dialogs pile up to tens of megabytes before
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import ctypes
 import gc
@@ -76,6 +77,9 @@ class Garbage:
         """
         _use_one_heap()
         self._spare_loaded()
+        # The interpreter looks at everything once more when it ends, to no one's use.
+        atexit.unregister(gc.freeze)
+        atexit.register(gc.freeze)
         gc.set_threshold(_NEVER, _NEVER, _NEVER)
         gc.enable()
         self._begun = True
