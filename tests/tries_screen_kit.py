@@ -93,7 +93,7 @@ class TryDesk:
     async def open(self) -> TryScreen:
         """The form, on the key."""
         identity = self.key.hash or ""
-        listing(self.app).want(identity, detail=False)
+        listing(self.app).show_row(identity, detail=False)
         table = listing(self.app).table
         await until(self.pilot, lambda: table.selected_identity == identity, "the key")
         await self.pilot.press("T")

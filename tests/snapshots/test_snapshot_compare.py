@@ -58,7 +58,7 @@ def test_compare(
         await app.open_route(f"models/{MODEL}")
         await until(pilot, lambda: listing(app).table.selected is not None, "the rows")
         for identity in ENDPOINTS:
-            listing(app).want(identity, detail=False)
+            listing(app).show_row(identity, detail=False)
             await settled(pilot)
             await pressing("space")(pilot)
         await pressing("C")(pilot)

@@ -86,7 +86,7 @@ def test_try(
         app = pilot.app
         assert isinstance(app, GwtuiApp)
         await settled(pilot)
-        listing(app).want(hash, detail=False)
+        listing(app).show_row(hash, detail=False)
         await settled(pilot)
         await pressing("T")(pilot)
         await fill(pilot, model=MODEL, prompt=PROMPTS[name], key=value)

@@ -80,10 +80,10 @@ class DashboardScreen(Protocol):
     def go_back(self) -> bool:
         """Close what is open inside the screen; whether anything was."""
 
-    def want(self, identity: str, *, detail: bool = True) -> None:
+    def show_row(self, identity: str, *, detail: bool = True) -> None:
         """Show this row as soon as it is there; ``detail`` with every figure of it."""
 
-    def seek(self, path: str, child: str | None = None) -> None:
+    def resolve_path(self, path: str, child: str | None = None) -> None:
         """Show what a path names, or say that it names nothing; ``child`` is the list to open."""
 
     def call_after_refresh(self, callback: Callable[[], object]) -> bool:

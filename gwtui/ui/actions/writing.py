@@ -277,4 +277,4 @@ async def report_unknown(
 def select(context: ActionContext, identity: str) -> None:
     """Put the cursor on a row as soon as it is there."""
     if isinstance(context.screen, ResourceScreen):
-        context.screen.want(identity, detail=False)
+        context.screen.show_row(identity, detail=False)
