@@ -34,12 +34,14 @@ _SHARE = 30
 _LONG = 0.02
 """Seconds of computing after which the rows of a large account are not looked at again: together
 with those that come until the next time it would be longer than a key may wait."""
-_TOO_LONG = 0.035
-"""The same where memory has hardly grown: old rows went as new ones came."""
 _ROWS = 250_000
 """So many blocks of memory, more than when a session began, are the rows of a large account (some
 6,000 keys); to look at all of them takes a thirtieth of a second. What is spared and in a ring is
 not freed for a while: what a smaller account has is not spared."""
+_TOO_LONG = 0.035
+"""The same where memory has hardly grown, for old rows went as new ones came: only where rows are
+most of what there is. Else screens are, and those leave rings behind."""
+_MOSTLY_ROWS = 2 * _ROWS
 _FLOOD = 80_000
 """So many blocks that are new since everything was looked at are rows that are being read; what
 comes and goes while somebody types is a third of that. Fewer are looked at before they are spared,
@@ -142,8 +144,10 @@ class Garbage:
             return False
         else:
             took = self._collect()
-            grown = self._looked_at - self._spared_at >= _FLOOD
-            spare = took >= (_LONG if grown else _TOO_LONG)
+            if self._looked_at - self._spared_at >= _FLOOD:
+                spare = took >= _LONG
+            else:
+                spare = took >= _TOO_LONG and self._is_large(self._looked_at, _MOSTLY_ROWS)
         if spare and not dialog and self._is_large(sys.getallocatedblocks()):
             # Rows hold no rings: those that are replaced are freed without the collector.
             self._spare()
@@ -161,13 +165,15 @@ class Garbage:
         self._spared_at = self._looked_at = sys.getallocatedblocks()
         self._rounds_at = _newest_collected()
 
-    def _is_large(self, blocks: int) -> bool:
+    def _is_large(self, blocks: int, rows: int = _ROWS) -> bool:
         """Whether so many blocks of memory in use hold the rows of a large account.
+
+        ``rows`` is how many more that are than when the session began.
 
         Blocks are counted, for a list of the objects would refer to each: one that another thread
         is about to build, a tuple above all, could then not be built.
         """
-        return blocks - self._blocks >= _ROWS
+        return blocks - self._blocks >= rows
 
     def _let_interpreter_collect(self) -> None:
         """It looks at new objects by itself from now on, and at what is left of them once more."""

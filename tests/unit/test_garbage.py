@@ -215,6 +215,19 @@ def test_rows_that_replace_others_are_spared_once_they_take_too_long(collector: 
     assert collector.done == looks + 2, "each time after a look at all of them"
 
 
+def test_the_screens_of_a_small_account_are_not_spared_for_a_busy_machine(
+    collector: Collector,
+) -> None:
+    garbage = garbage_of(collector)
+    begun = collector.frozen
+    for living in (600_000, 640_000, 660_000, 660_000):
+        collector.living, collector.cost = living, 0.06
+        collector.now, collector.rounds = collector.now + 40, 50
+        garbage.touched()
+        assert garbage.tick()
+    assert collector.frozen == begun + 1, "what had grown slowly was spared, once"
+
+
 def test_a_flood_of_rows_is_not_waited_for(collector: Collector) -> None:
     garbage = garbage_of(collector)
     collector.rounds, collector.living, collector.cost = 50, 700_000, 0.2

@@ -33,7 +33,7 @@ from gwtui.resources.alerts.form import (
     silence_form,
 )
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.writing import covered, plain_facts, select
+from gwtui.ui.actions.writing import plain_facts, select
 from gwtui.ui.commands import key_of, with_keys
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
@@ -235,7 +235,7 @@ async def _edit(
     def trial(rule: AlertRule) -> AsyncIterator[Preview]:
         return alerts.preview("preview" if row is None else row.id, rule)
 
-    if covered(context):
+    if context.covered:
         return
     listed: Sequence[RuleRow] = alert_rules_feed(context.app.hub).state.value or ()
     taken = {one.rule.name for one in listed}

@@ -18,7 +18,6 @@ from gwtui.domain.diffs import same
 from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.actions.writing import (
     confirm,
-    covered,
     facts_for,
     form_context,
     refresh,
@@ -50,7 +49,7 @@ async def toggle(context: ActionContext) -> None:
             Choice(_OFF, "Disable all", "those that are disabled stay so"),
             Choice(_ON, "Enable all", "those that are enabled stay so"),
         ]
-        if covered(context):
+        if context.covered:
             return
         wanted = await context.app.push_screen_wait(ChooseScreen(title, choices, current=None))
     if wanted is not None:
@@ -84,7 +83,7 @@ async def edit(context: ActionContext) -> None:
     facts = await facts_for(context, declared.update.request)
     many, names = _marked(context, facts.workspaces)
     how = None if many is None else many.any.update
-    if many is None or how is None or covered(context):
+    if many is None or how is None or context.covered:
         return
     known = [writes.fields.known(many.known[one]) for one, writes in many.declared.items()]
     first = next(iter(many.known.values()))

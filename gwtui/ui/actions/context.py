@@ -296,6 +296,11 @@ class ActionContext(Generic[T]):
         selected = () if self.target is None else (self.target,)
         return self.marked or selected
 
+    @property
+    def covered(self) -> bool:
+        """Whether something came up over the screen meanwhile: a key pressed twice opens a form."""
+        return self.app.screen is not self.screen
+
     def expect_removed(self, *others: str | None) -> None:
         """Let the list know that what was chosen, and ``others``, are removed by this program."""
         known = () if self.spec is None else map(self.spec.identity, self.chosen)

@@ -35,11 +35,6 @@ _REMOVING = frozenset({"delete", "remove"})
 LOOK = "It is not sent again. Look what became of it before you try again."
 
 
-def covered(context: ActionContext) -> bool:
-    """Whether a form came up meanwhile: a key pressed twice opens one."""
-    return context.app.screen is not context.screen
-
-
 def plain_facts(context: ActionContext) -> Facts:
     """Clock and zone: what every form knows."""
     app = context.app
@@ -237,7 +232,7 @@ async def confirm_and_report(
     typed: str = "",
 ) -> Applied[T] | None:
     """Show the plan, carry it out when that is wanted, say what became of it."""
-    if covered(context):
+    if context.covered:
         return None
     confirmation = await confirm(context, plan, deliberate, notes=notes, typed=typed)
     return (
