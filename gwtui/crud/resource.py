@@ -16,7 +16,6 @@ from gwtui.watch.hub import Scope as Scope  # noqa: PLC0414 - part of a declarat
 
 if TYPE_CHECKING:
     from gwtui.client.call import Call
-    from gwtui.crud.writes import Writes
     from gwtui.domain.lookup import Names
 
 T = TypeVar("T")
@@ -213,15 +212,6 @@ class ResourceSpec(Generic[T]):
             if column.id == "name" and column.export and (name := column.export(row, now)):
                 return str(name)
         return self.name(row)
-
-    @property
-    def written(self) -> Writes[Any]:
-        """What can be written to it. Raises TypeError where nothing can."""
-        if not self.writes:
-            raise TypeError(f"nothing can be written to {self.id}")
-        module, _, name = self.writes.partition(":")
-        found: Writes[Any] = getattr(import_module(module), name)
-        return found
 
 
 Facets = Mapping[str, Callable[[T, datetime], str]]

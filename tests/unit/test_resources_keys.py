@@ -5,13 +5,13 @@ from decimal import Decimal
 
 import pytest
 
+from declaration_reader import cell_of, notes_of, rows_of, section_of, sort_of, tables_of
 from guardrail_rows import DEFAULT_ID, GUARDRAIL_ID
 from guardrail_rows import row as guardrail
 from gwtui.contract.keys import ApiKey
 from gwtui.resources.keys.resource import COLUMNS, KEYS
 from gwtui.ui.widgets.detail import detail_lines
 from gwtui.watch.feeds.keys import KeyBinding, KeyRow
-from resource_reading import cell_of, notes_of, rows_of, section_of, sort_of, tables_of
 from resource_samples import NOW, WORKSPACE_ID, key, nulls, wire_time, workspace
 
 
