@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from rich.cells import cell_len
 from rich.text import Text
 from textual.binding import Binding
@@ -39,6 +41,30 @@ class KeepsLines:
     def forget_lines(self) -> None:
         """Hook: keep none of them; each is rendered again when it is shown."""
         raise NotImplementedError
+
+
+class SameAtAnyHeight:
+    """Stands before a widget among the bases of one whose lines depend on its width only.
+
+    Textual renders every line again for another height. Here lines stay, unless something stands
+    below them, such as a border.
+    """
+
+    # The lines that were rendered are known to this private cache only.
+    def _size_updated(
+        self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True
+    ) -> bool:
+        widget = cast("Widget", self)
+        cache, same_width = widget._styles_cache, size.width == widget._size.width
+        lines, due, at = dict(cache._cache), set(cache._dirty_lines), widget.scroll_offset
+        changed: bool = super()._size_updated(  # type: ignore[misc]
+            size, virtual_size, container_size, layout
+        )
+        steady = same_width and widget.scroll_offset == at and not widget.gutter.bottom
+        if steady and lines:
+            cache._cache.update({y: line for y, line in lines.items() if y < size.height})
+            cache._dirty_lines = due
+        return changed
 
 
 def fit_scrollbars(view: ScrollView, size: Size) -> None:
