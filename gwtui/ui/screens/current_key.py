@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gwtui.contract.current_key import CurrentKey
+from gwtui.resources.copying import declared
 from gwtui.resources.keys.current import SECTIONS, THIS_KEY, reach_section, shown_name
 from gwtui.ui.screens.pages import ObjectScreen
 from gwtui.ui.subscriptions import FeedUse
@@ -27,8 +28,6 @@ class CurrentKeyScreen(ObjectScreen):
 
     def described(self) -> Described[CurrentKey]:
         """The key in use: there is one, so that its place alone leads to it."""
-        from gwtui.resources.copying import declared  # noqa: PLC0415 - when it is copied
-
         return declared(THIS_KEY, lambda _label: self.resource)
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:

@@ -16,6 +16,7 @@ from gwtui.domain.alert_rules import AlertRule
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.local.alerts import AlertBook, AlertEffects, RuleFile, load_alerts
 from gwtui.watch.alerts import store
+from gwtui.watch.alerts.notifier import AlertNotifier
 from gwtui.watch.history.file import transaction
 from gwtui.watch.history.model import HistoryMissingError
 
@@ -214,7 +215,6 @@ async def _evaluate(
             return
         await clock.sleep(_EARLY)
     from gwtui.watch.alerts.engine import AlertEngine  # noqa: PLC0415 - later
-    from gwtui.watch.alerts.notifier import AlertNotifier  # noqa: PLC0415
 
     scope = alerts.scope
     rule_file = RuleFile(scope.rules, scope.profile)
