@@ -78,7 +78,7 @@ class _Filling:
         await asyncio.shield(self._task)
 
     async def _fill(self) -> None:
-        from gwtui.watch.alerts.session import FILE_NAME, RuleFile  # noqa: PLC0415 - the demo only
+        from gwtui.local.alerts import FILE_NAME, RuleFile  # noqa: PLC0415 - the demo only
         from gwtui.watch.history.backfill import fill_past  # noqa: PLC0415
 
         past = self._ask()

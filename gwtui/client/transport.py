@@ -43,6 +43,7 @@ from gwtui.client.errors import (
     ReadOnlyError,
     UnreadableAnswerError,
 )
+from gwtui.client.long_work import LARGE_BODY, run_by_size
 from gwtui.client.request_log import Traffic, write_answered
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.domain.known_secrets import Secret, is_short, redactor, remember
@@ -54,8 +55,6 @@ MAX_ANSWER = 16 * 1024 * 1024
 _MAX_ERROR_BODY = 64 * 1024
 _DIGEST = 16
 """Bytes that tell one answer from another."""
-_LONG = 256 * 1024
-"""Bytes of an answer that are read at once: to read more would keep a key waiting."""
 _COMPRESSIONS = ("gzip", "deflate")
 """One of them at a time: each unpacks to a thousand times its size at most, so that the bound on an
 answer is met before the memory is. Others, or one inside another, know no such measure."""
@@ -201,7 +200,7 @@ class Transport:
                 request_id=request_id_of(headers),
             )
         success = partial(self._success, status, body, headers, call)
-        return await asyncio.to_thread(success) if len(body) > _LONG else success()
+        return await run_by_size(success, len(body), LARGE_BODY)
 
     def _success(
         self, status: int, body: bytes, headers: Mapping[str, str], call: Call

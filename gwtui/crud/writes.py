@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from gwtui.contract.dialects import Dialect
@@ -23,6 +24,7 @@ from gwtui.domain.safe_text import safe_line
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
     from gwtui.crud.form import FormContext, FormSpec
+    from gwtui.crud.resource import ResourceSpec
     from gwtui.watch.feed import Feed
     from gwtui.watch.hub import FeedHub
 
@@ -351,7 +353,7 @@ class Writes(Generic[M]):
             self.fields.formatter(context),
             read=lambda client: self.read(client, identity),
             plan=plan,
-            made_identity=lambda present: self.fields.read(present, request.model_fields_set),
+            known=lambda present: self.fields.read(present, request.model_fields_set),
         )
 
     def plan_delete(self, fresh: M, context: PlanContext, around: Any = None) -> Plan[None]:
@@ -376,3 +378,15 @@ def _declared(verb: V | None, name: str) -> V:
     if verb is None:
         raise TypeError(f"this resource declares no way to {name} one")
     return verb
+
+
+def declared_writes(spec: ResourceSpec[Any]) -> Writes[Any]:
+    """The writes of a resource, from the module that its declaration names.
+
+    Raises TypeError where nothing can be written to it.
+    """
+    if not spec.writes:
+        raise TypeError(f"nothing can be written to {spec.id}")
+    module, _, name = spec.writes.partition(":")
+    found: Writes[Any] = getattr(import_module(module), name)
+    return found

@@ -103,9 +103,15 @@ class Session:
         await asyncio.shield(self._completing)
 
     async def _complete(self) -> None:
-        from gwtui.resources.session_rest import open_rest  # noqa: PLC0415 - behind the first rows
+        from gwtui.resources.session_rest import (  # noqa: PLC0415 - behind the first rows
+            open_rest,
+            tidy_journal,
+        )
 
-        await open_rest(self, self._rest, self._files, self._probing, self._clock)
+        await tidy_journal(self.hub, self.executor, self.sealed)
+        opening = open_rest(self.hub, self._files.data, self._files.config, self._probing)
+        rest = await self._rest.enter_async_context(opening)
+        self.history, self.alerts, self.probes = rest.history, rest.alerts, rest.probes
         self.completed.set()
 
     async def close(self) -> None:

@@ -99,10 +99,14 @@ class ConnectionManager:
         """Do not wait any longer for the next try."""
         self._again.set()
 
-    async def stop(self, hurried: Callable[[], bool] = lambda: False) -> None:
-        """Close the session and wait for that, for a few seconds at most; less when ``hurried``."""
+    def begin_to_stop(self) -> None:
+        """Let the session close, and what it reads end, while something else does, too."""
         self._leaving.set()
         self._again.set()
+
+    async def stop(self, hurried: Callable[[], bool] = lambda: False) -> None:
+        """Close the session and wait for that, for a few seconds at most; less when ``hurried``."""
+        self.begin_to_stop()
         if self._task is None:
             return
         waited = 0.0
@@ -278,6 +282,11 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
     def read_only(self) -> bool:
         """Whether writes are held back."""
         return self.held is not None
+
+    def exit(self, *arguments: Any, **options: Any) -> None:
+        """End the program; what is being read keeps nobody waiting meanwhile."""
+        self._connection_manager.begin_to_stop()
+        super().exit(*arguments, **options)
 
     async def leave(self) -> None:
         """Close everything that belongs to the gateway: what is told of it, tries, the session."""

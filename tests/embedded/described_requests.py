@@ -16,7 +16,7 @@ from typing import Any
 
 import httpx
 import schemathesis
-from gateway_bench import HandClock
+from gateway_kit import HandClock
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from schemathesis import Case, GenerationMode
@@ -31,12 +31,12 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from founded import open_gateway
 from gwtui.contract.dialects import DIALECTS, Dialect
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.operations import Access, Operation
 from gwtui.embedded.routes import all_operations
 from gwtui.embedded.routes.openapi import describe
+from seeded_gateways import open_gateway
 
 BASE = "http://testserver/api/v1"
 SEED = 20261121

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from gateway_bench import Bench, bench
+from gateway_kit import Bench, bench
 
 from gateway_facts import used_of_limit
 from gwtui.embedded.simulator.build import build_world

@@ -23,8 +23,8 @@ from gwtui.ui.widgets.lines import OneLine
 from gwtui.watch.feeds import activity as activity_feeds
 from journeys import Terminal, at_rest
 from screen_text import shown
+from shared_dashboard import walk
 from shell_kit import Site, dashboard, has_data, line, listing, notices, site, until
-from walk import walk
 
 
 def screen_of(app: GwtuiApp) -> ActivityScreen:
@@ -322,7 +322,7 @@ async def test_the_preview_shows_what_remains_and_what_is_lost(tmp_path: Path) -
         assert rows[: len(lost)] == lost, "models that lose every endpoint come first"
         assert "loses all" in shown(app)
         partly = next(row for row in rows if row.remaining and row.lost)
-        listing(app).want(partly.identity)
+        listing(app).show_row(partly.identity)
         await until(pilot, lambda: "✗" in shown(app) and "✓" in shown(app), "both parts")
         assert notices(app) == ""
 

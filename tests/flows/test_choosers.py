@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from field_desk import Desk, models, one
+from narrow_form_kit import Desk, models, one
 from textual.widgets import OptionList
 
 from form_kit import FACTS, HostApp, ScriptedSubmit, until

@@ -19,9 +19,9 @@ from gwtui.ui.screens.generation import GenerationScreen
 from gwtui.ui.screens.tries import AnswerScreen, TryScreen
 from gwtui.ui.widgets.growing_text import GrowingText
 from scripted_models import ScriptedModels, result
+from shared_dashboard import start_over, walk
 from shell_kit import listing, until
-from try_desk import MODEL, TryDesk, try_desk
-from walk import start_over, walk
+from tries_screen_kit import MODEL, TryDesk, try_desk
 
 
 def pieces(*texts: str) -> list[bytes]:

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from marked_secrets_kit import logging_into, minting_marked
 from pydantic import SecretStr
-from secret_world import logging_into, minting_marked
 from sentinels import (
     FORMS,
     MARKED,

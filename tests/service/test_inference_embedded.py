@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from inference_place import MODEL, VECTORS, Place, asks, open_place
+from inference_client_kit import MODEL, VECTORS, Place, asks, open_place
 from pydantic import SecretStr
 
 from gwtui.client.chat_stream import AnswerDelta, AnswerDone

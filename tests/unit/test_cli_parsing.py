@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from gwtui.cli import exits
-from gwtui.cli.main import COMMANDS, main
+from gwtui.cli.commands import COMMANDS
+from gwtui.cli.main import main
 from gwtui.cli.parsing import command_parser
 
 COMMANDS_OF_COMMANDS = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from declaration_reader import cell_of, rows_of
 from guardrail_rows import DEFAULT_ID, GUARDRAIL_ID, SPACE, bindings, catalog, on_key, row
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrails import KeyAssignment
@@ -20,7 +21,6 @@ from gwtui.ui.screens.remaining import model_lines
 from gwtui.watch.alerts.derived_figures import _healthy
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.models import GuardrailOnModel
-from resource_reading import cell_of, rows_of
 from resource_samples import NOW, WORKSPACE_ID, key
 
 

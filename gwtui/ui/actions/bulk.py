@@ -13,11 +13,11 @@ from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import FormField, FormSpec
 from gwtui.crud.plan import Applied, Outcome
 from gwtui.crud.plan_text import Names, count
+from gwtui.crud.writes import declared_writes
 from gwtui.domain.diffs import same
 from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.actions.writing import (
     confirm,
-    covered,
     facts_for,
     form_context,
     refresh,
@@ -49,7 +49,7 @@ async def toggle(context: ActionContext) -> None:
             Choice(_OFF, "Disable all", "those that are disabled stay so"),
             Choice(_ON, "Enable all", "those that are enabled stay so"),
         ]
-        if covered(context):
+        if context.covered:
             return
         wanted = await context.app.push_screen_wait(ChooseScreen(title, choices, current=None))
     if wanted is not None:
@@ -77,13 +77,13 @@ async def edit(context: ActionContext) -> None:
     A field in which they differ is unknown to the form: it stays as it is unless something is
     typed. What one is called by is its own and not in the form.
     """
-    declared = None if context.spec is None else context.spec.written
+    declared = None if context.spec is None else declared_writes(context.spec)
     if declared is None or declared.update is None:
         return
     facts = await facts_for(context, declared.update.request)
     many, names = _marked(context, facts.workspaces)
     how = None if many is None else many.any.update
-    if many is None or how is None or covered(context):
+    if many is None or how is None or context.covered:
         return
     known = [writes.fields.known(many.known[one]) for one, writes in many.declared.items()]
     first = next(iter(many.known.values()))
@@ -204,7 +204,7 @@ async def _say_nothing_left(context: ActionContext, bulk: BulkPlan) -> None:
 def feeds_of(context: ActionContext) -> tuple[str, ...]:
     """The feeds that a write of what is listed makes out of date begin so."""
     spec = context.spec
-    return () if spec is None or not spec.writes else spec.written.feeds
+    return () if spec is None or not spec.writes else declared_writes(spec).feeds
 
 
 def _marked(
@@ -216,7 +216,7 @@ def _marked(
     spec, app = context.spec, context.app
     if spec is None:
         return None, {}
-    declared, dialect = spec.written, app.connection.dialect
+    declared, dialect = declared_writes(spec), app.connection.dialect
     found = [(declared.for_row(row, dialect), row) for row in context.chosen]
     ones = [(writes, writes.of_row(row)) for writes, row in found]
     nameless = [writes.name(one) for writes, one in ones if not writes.identity(one)]

@@ -80,10 +80,10 @@ class DashboardScreen(Protocol):
     def go_back(self) -> bool:
         """Close what is open inside the screen; whether anything was."""
 
-    def want(self, identity: str, *, detail: bool = True) -> None:
+    def show_row(self, identity: str, *, detail: bool = True) -> None:
         """Show this row as soon as it is there; ``detail`` with every figure of it."""
 
-    def seek(self, path: str, child: str | None = None) -> None:
+    def resolve_path(self, path: str, child: str | None = None) -> None:
         """Show what a path names, or say that it names nothing; ``child`` is the list to open."""
 
     def call_after_refresh(self, callback: Callable[[], object]) -> bool:
@@ -295,6 +295,11 @@ class ActionContext(Generic[T]):
         """The marked rows of a list, else the one that was selected."""
         selected = () if self.target is None else (self.target,)
         return self.marked or selected
+
+    @property
+    def covered(self) -> bool:
+        """Whether something came up over the screen meanwhile: a key pressed twice opens a form."""
+        return self.app.screen is not self.screen
 
     def expect_removed(self, *others: str | None) -> None:
         """Let the list know that what was chosen, and ``others``, are removed by this program."""

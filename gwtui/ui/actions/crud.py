@@ -18,7 +18,7 @@ from gwtui.crud.form import Facts, FormSpec
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused
 from gwtui.crud.plan_text import both_sides
 from gwtui.crud.resource import ResourceSpec
-from gwtui.crud.writes import Update, Writes
+from gwtui.crud.writes import Update, Writes, declared_writes
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT, ThreeWay, ThreeWayField, three_way
 from gwtui.resources.choices import value_soon
@@ -29,7 +29,6 @@ from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.writing import (
     confirm,
     confirm_and_report,
-    covered,
     execute,
     facts_for,
     form_context,
@@ -168,7 +167,7 @@ async def create(context: ActionContext, make_form: MakeForm = plain_form) -> No
     if how is None:
         return
     facts = await facts_for(context, how.request)
-    if covered(context):
+    if context.covered:
         return
 
     async def submit(request: RequestModel) -> Outcome[Any] | None:
@@ -206,7 +205,7 @@ async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any 
     how, request = writes.update, writes.update.request
     facts = await facts_for(context, request)
     names = await _names(context, facts)
-    if covered(context):
+    if context.covered:
         return None
     at = plan_context(context, names)
     editing = EditFlow(
@@ -232,9 +231,9 @@ async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any 
 
 async def edit_only(spec: ResourceSpec[Any], context: ActionContext) -> Any | None:
     """The same for what there is one of: no row of a list is selected, it is read first."""
-    writes = spec.written
+    writes = declared_writes(spec)
     one = await read_again(context, writes.read(context.app.gateway, ""), writes.title(None))
-    if one is None or covered(context):
+    if one is None or context.covered:
         return None
     return await edit(replace(context, spec=spec, target=one, identity=writes.identity(one)))
 
@@ -246,7 +245,7 @@ async def change(name: str, context: ActionContext) -> None:
     if one is None:
         return
     before = await _read_again(context, one)
-    if before is None or covered(context):
+    if before is None or context.covered:
         return
     app = context.app
 
@@ -338,7 +337,7 @@ def _declared(context: ActionContext) -> Writes[Any]:
     """What can be written to the resource of the list that was shown at the key press."""
     if context.spec is None:
         raise TypeError("only the rows of a list can be written to in this way")
-    found: Writes[Any] = context.spec.written
+    found: Writes[Any] = declared_writes(context.spec)
     return found
 
 

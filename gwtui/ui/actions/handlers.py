@@ -43,6 +43,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "workspaces": ("workspaces", "members", "budgets"),
     "guardrails": ("guardrails",),
     "guardrail_samples": ("guardrails.samples",),
+    "remaining": ("guardrails.remaining",),
     "assignments": (
         *("guardrails.assign_keys", "guardrails.assign_members", "keys.assign"),
         *("members.assign", "organization.assign", "assignments.remove"),

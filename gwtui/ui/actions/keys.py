@@ -24,7 +24,6 @@ from gwtui.ui.actions.links import show_route
 from gwtui.ui.actions.sealed_keys import wipe
 from gwtui.ui.actions.writing import (
     confirm,
-    covered,
     execute,
     form_context,
     refresh,
@@ -111,7 +110,7 @@ async def _try(context: ActionContext, name: str, key: Secret) -> None:
 async def create(context: ActionContext) -> None:
     """A form, one request, the value shown once, the new row selected."""
     facts = await workspace_facts(context)
-    if covered(context):
+    if context.covered:
         return
     making = KeyCreation(context, facts.workspaces)
     form: FormScreen[CreatedKey] = FormScreen(

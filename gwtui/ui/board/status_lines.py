@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gwtui.resources.session import Session
     from gwtui.watch.feed import Feed
     from gwtui.watch.history.recording import Recording
-    from gwtui.watch.probes.session import ProbeStatus
+    from gwtui.watch.probes.status import ProbeStatus
 
 
 _LONG = 160

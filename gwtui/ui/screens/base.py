@@ -137,9 +137,9 @@ class GatewayScreen(BlankLines, PathLine, TerminalSized[None]):
         Put the focus where it belongs.
     ``go_back()``
         Close what is open inside the screen and return True, or return False to leave it.
-    ``want(identity)``
+    ``show_row(identity)``
         Show the row of this identity.
-    ``seek(path)``
+    ``resolve_path(path)``
         Show what stands behind the resource in a path such as keys/NAME.
     ``crumbs()``
         The path to here, for a screen that another one opened.
@@ -244,10 +244,10 @@ class GatewayScreen(BlankLines, PathLine, TerminalSized[None]):
         """Close what is open inside the screen; whether anything was."""
         return False
 
-    def want(self, identity: str, *, detail: bool = True) -> None:
+    def show_row(self, identity: str, *, detail: bool = True) -> None:
         """Show this one as soon as it is there; ``detail`` with every figure of it."""
 
-    def seek(self, path: str, child: str | None = None) -> None:  # noqa: ARG002 - the hook's
+    def resolve_path(self, path: str, child: str | None = None) -> None:  # noqa: ARG002 - the hook's
         """Show what a path names, or say that it names nothing; ``child`` is the list to open."""
         self.gwtui.say(
             f"{self.heading} has no “{safe_line(path, 60)}”: all of it is shown", severity="warning"

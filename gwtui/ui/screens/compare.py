@@ -13,7 +13,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
-from textual.worker import Worker
 
 from gwtui.client.inference import Inference
 from gwtui.client.refusals import refusal_details, refusal_kind
@@ -24,8 +23,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.resources.tries.comparison import Comparison, ComparisonUpdate, Contestant
 from gwtui.resources.tries.form import KEPT_TO_COMPARE
 from gwtui.resources.tries.plan import TryPlan
-from gwtui.ui.screens.modal import Modal
-from gwtui.ui.screens.tries import TryScreen, drop_traceback
+from gwtui.ui.screens.tries import InferenceScreen, TryScreen, drop_traceback
 from gwtui.ui.text import cell_content, toned
 from gwtui.ui.textual_compat.widgets import is_whole
 from gwtui.ui.widgets.growing_text import GrowingText, Painting
@@ -59,7 +57,7 @@ class ReadyComparison:
     moved: Callable[[], Awaitable[None]]
 
 
-class CompareScreen(Modal[None]):
+class CompareScreen(InferenceScreen[None]):
     """Sends the requests when it is shown. Leaving, and whatever else closes it, hangs up."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -69,13 +67,9 @@ class CompareScreen(Modal[None]):
     ]
 
     def __init__(self, ready: ReadyComparison, models: Inference, clock: Clock) -> None:
-        super().__init__()
+        super().__init__(models, clock)
         self._ready = ready
-        self._models: Inference | None = models
         self._compared = ready.comparison.compared
-        self._clock = clock
-        self._started = clock.monotonic()
-        self._asking: Worker[None] | None = None
         self._unpainted: dict[int, list[tuple[str, Tone]]] = {}
         self._painting = Painting(self, self._paint)
         self._ended: set[int] = set()
@@ -119,11 +113,6 @@ class CompareScreen(Modal[None]):
     def under_way(self) -> bool:
         """Whether an answer is still to come, or to end."""
         return not all(one.over for one in self._compared)
-
-    @property
-    def unsaved(self) -> bool:
-        """Whether quitting now would lose something."""
-        return self.under_way
 
     @property
     def loss(self) -> str:
@@ -172,12 +161,6 @@ class CompareScreen(Modal[None]):
             self._show_one(place)
         self._show_state()
 
-    async def on_unmount(self) -> None:
-        """However the screen ends, the connections end with it, and the key is let go of."""
-        models, self._models = self._models, None
-        if models is not None:
-            await models.close()
-
     def action_leave(self) -> None:
         """Cancel what is under way, else go back."""
         if not self.under_way:
@@ -215,7 +198,6 @@ class CompareScreen(Modal[None]):
 
     def _state(self) -> Content:
         if self.under_way:
-            seconds = int(self._clock.monotonic() - self._started)
             most = [plan.most_cost for plan in self._ready.plans]
             total = (
                 None
@@ -223,7 +205,7 @@ class CompareScreen(Modal[None]):
                 else sum((each for each in most if each is not None), Decimal(0))
             )
             return Content.assemble(
-                toned(f"Under way · {seconds} s", "accent"),
+                toned(f"Under way · {self._seconds} s", "accent"),
                 toned(f" · at most {usd(total)} for all" if total is not None else "", "muted"),
             )
         done = sum(one.state == "answered" for one in self._compared)

@@ -39,7 +39,7 @@ class GenerationScreen(ObjectScreen):
 
     def __init__(self) -> None:
         super().__init__("generation", title="Generation")
-        self._wanted = ""
+        self._identity = ""
         self._pending = False
 
     def compose_body(self) -> ComposeResult:
@@ -66,8 +66,8 @@ class GenerationScreen(ObjectScreen):
 
     async def reread(self) -> None:
         """Look the same one up again."""
-        if self._wanted:
-            self._look_up(self._wanted)
+        if self._identity:
+            self._look_up(self._identity)
 
     def focus_body(self) -> None:
         """The figures once there are any, else the id."""
@@ -87,7 +87,7 @@ class GenerationScreen(ObjectScreen):
         """Let the person type an id."""
         self.query_one("#generation-id", QuietInput).focus()
 
-    def seek(self, path: str, child: str | None = None) -> None:  # noqa: ARG002 - the hook's
+    def resolve_path(self, path: str, child: str | None = None) -> None:  # noqa: ARG002 - the hook's
         """Look this one up, once there is a connection."""
         self.query_one("#generation-id", QuietInput).value = path
         self._look_up(path)
@@ -96,7 +96,7 @@ class GenerationScreen(ObjectScreen):
         """A connection came: look up what was asked for before."""
         super().refeed()
         if self._pending and self.gwtui.session is not None:
-            self._look_up(self._wanted)
+            self._look_up(self._identity)
 
     @on(Input.Submitted, "#generation-id")
     def _submitted(self, event: Input.Submitted) -> None:
@@ -107,7 +107,7 @@ class GenerationScreen(ObjectScreen):
 
     @work(group=FINISHING, exclusive=True)
     async def _look_up(self, identity: str) -> None:
-        self._wanted = identity
+        self._identity = identity
         self._pending = self.gwtui.session is None
         named = f"“{safe_line(identity, 36)}”"
         if self._pending:

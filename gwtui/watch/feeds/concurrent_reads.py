@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.client.long_work import LARGE_LIST
 from gwtui.client.request_log import workspaces_closed
 from gwtui.watch.shared_reads import WORKSPACES
 
@@ -22,8 +23,6 @@ T = TypeVar("T")
 
 CONCURRENCY = 4
 """Requests in flight at once for one list."""
-AT_ONCE = 2_000
-"""Rows that are worked on at once: a few hundredths of a second."""
 _TELL_FROM = 0.25
 """Seconds after which a reading that is not over yet shows what has come: most are over sooner."""
 _TELL_EVERY = 0.5
@@ -40,15 +39,6 @@ async def open_workspaces(reader: PoolReader, *, every: bool = True) -> Mapping[
     if every:
         workspaces_closed(sum(not space.id for space in listed))
     return known
-
-
-async def beside(count: int, work: Callable[[], R]) -> R:
-    """What ``work`` gives, for a list of ``count`` rows.
-
-    A long list is worked on in a thread, so that keys are answered meanwhile: ``work`` must only
-    read what nobody changes. For a short one a thread would cost more than it saves.
-    """
-    return await asyncio.to_thread(work) if count > AT_ONCE else work()
 
 
 async def fetch_each(
@@ -186,7 +176,7 @@ class Growing(Generic[R]):
         count = sum(map(len, self._parts.values()))
         if count >= 2 * len(self._shown) and self._making is None:
             listed = {one: tuple(each) for one, each in self._parts.items()}
-            if count <= AT_ONCE:
+            if count <= LARGE_LIST:
                 self._shown = self._rows_of(listed)
             else:  # they are shown at the next look
                 self._making = asyncio.create_task(self._make(listed), name="rows of a part")

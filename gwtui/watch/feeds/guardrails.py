@@ -12,6 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.client.long_work import LARGE_LIST, run_by_size
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
 from gwtui.contract.organization import OrganizationMember
@@ -22,7 +23,6 @@ from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.concurrent_reads import (
     Growing,
     Parts,
-    beside,
     fetch_each,
     open_workspaces,
     together,
@@ -394,9 +394,8 @@ async def read_assignments(reader: PoolReader, scope: Scope) -> Sequence[Assignm
         growing.read("members", reader.fresh, member_assignments(scope.parent)),
     )
     people = await _people(reader) if members else people
-    return await beside(
-        len(keys) + len(members), partial(rows_of, {"keys": keys, "members": members})
-    )
+    work = partial(rows_of, {"keys": keys, "members": members})
+    return await run_by_size(work, len(keys) + len(members), LARGE_LIST)
 
 
 async def _guardrails(reader: PoolReader, scope: Scope) -> Mapping[str, GuardrailRow]:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.contract.keys import ApiKey
 from gwtui.domain.key_rotation import (
-    KeyFigures,
     KeyRotation,
     Making,
     RotationFacts,
@@ -27,7 +26,7 @@ from gwtui.domain.key_rotation import (
 )
 from gwtui.local.journal import DID_NOT_HAPPEN, Journal, JournalEntry
 from gwtui.local.journal import FILE_NAME as JOURNAL
-from gwtui.local.rotations import FILE_NAME, RotationEvent, RotationLog
+from gwtui.local.rotations import FILE_NAME, RotationEvent, RotationLog, record_old_key
 from gwtui.local.sealed_keys import sealed_keys
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
@@ -45,8 +44,6 @@ if TYPE_CHECKING:
 
 FEED = "keys-rotations"
 """Begins like the feed of the keys: what is written to keys changes how rotations stand."""
-_SEEN_EVERY = timedelta(minutes=5)
-"""Between two notes of changing figures. What changed meanwhile counts as changed at the next."""
 _REACHES = tuple(map(timedelta, (2, 30, 366)))
 """How far back is looked, step by step: a key in use differs in the first."""
 ENDED_SHOWN = timedelta(days=7)
@@ -120,7 +117,7 @@ class _RotationLook:
         old, old_gone, why = await _read(self.client, rotation.old_hash)
         new, new_gone, new_why = await _read(self.client, rotation.new_hash or "")
         if old is not None:
-            rotation = await asyncio.to_thread(noted, self.log, rotation, old, self.now)
+            rotation = await asyncio.to_thread(record_old_key, self.log, rotation, old, self.now)
         recorded, recorded_why = await self._unused_since(old)
         facts = RotationFacts(
             old=old,
@@ -166,29 +163,6 @@ class _RotationLook:
     async def _note(self, rotation: KeyRotation, event: RotationEvent, **facts: str) -> None:
         with contextlib.suppress(OSError):
             await asyncio.to_thread(self.log.note, rotation.id, event, self.now, **facts)
-
-
-def noted(log: RotationLog, rotation: KeyRotation, old: ApiKey, now: datetime) -> KeyRotation:
-    """The rotation with what was read of its old key, which is written down where it is new.
-
-    Blocks. A note that cannot be written is done without.
-    """
-    figures = KeyFigures.of(old)
-    if figures is not None and figures != rotation.figures:
-        last = rotation.figures_at
-        if last is None or now - last >= _SEEN_EVERY:
-            with contextlib.suppress(OSError):
-                log.seen(rotation.id, now, figures)
-        rotation = replace(rotation, figures=figures, figures_at=now)
-    if old.disabled and rotation.disabled_at is None:
-        with contextlib.suppress(OSError):
-            log.note(rotation.id, "disabled", now)
-        rotation = replace(rotation, disabled_at=now)
-    elif old.disabled is False and rotation.disabled_at is not None:
-        with contextlib.suppress(OSError):
-            log.note(rotation.id, "enabled", now)
-        rotation = replace(rotation, disabled_at=None)
-    return rotation
 
 
 def _listed(log: RotationLog, gateway: str, now: datetime) -> list[KeyRotation]:

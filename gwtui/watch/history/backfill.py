@@ -23,6 +23,7 @@ from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.usage import Credits
 from gwtui.domain.history_source import HistorySource
 from gwtui.domain.resets import window_start
+from gwtui.watch.alerts.persistent_evaluator import PersistentEvaluator
 from gwtui.watch.feeds.credits import credits_feed
 from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed
 from gwtui.watch.feeds.guardrails import GuardrailRow, guardrails_feed
@@ -49,7 +50,7 @@ from gwtui.watch.history.writer import HistoryWriter, record_facts
 from gwtui.watch.hub import FeedHub, Scope
 
 if TYPE_CHECKING:
-    from gwtui.watch.alerts.session import RuleFile
+    from gwtui.local.alerts import RuleFile
 
 _log = logging.getLogger(__name__)
 
@@ -452,15 +453,13 @@ async def fill_past(hub: FeedHub, path: Path, past: HistorySource, rules: RuleFi
 
 async def _evaluate(hub: FeedHub, archive: Archive, rules: RuleFile) -> None:
     """Record a reading of the account and the watched models, and what the rules say of it."""
-    from gwtui.watch.alerts.engine import AlertThread  # noqa: PLC0415 - not for every command
-
     models = await archive.read(lambda history: history.watched_models())
     seen, now = await _present(hub, models), hub.clock.now()
 
     def work(writer: HistoryWriter) -> None:
         for observation in seen:
             writer.observe(observation)
-        AlertThread().run(writer, rules.refresh(), seen, now)
+        PersistentEvaluator().run(writer, rules.refresh(), seen, now)
 
     await archive.write(work)
 

@@ -1,27 +1,20 @@
-"""The recorded history of a session: opened in the background, and closed with the connection."""
+"""What a session knows of the recorded history of its connection."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import logging
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from pathlib import Path
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
-
-from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from gwtui.domain.history_source import HistorySource
+    from gwtui.watch.history.archive import Archive
     from gwtui.watch.history.recorder import Recorder
-    from gwtui.watch.hub import FeedHub
 
 AskPast: TypeAlias = "Callable[[], HistorySource | None]"
-
-_log = logging.getLogger(__name__)
+"""Asks the gateway for its past; None where it can tell none."""
 
 
 class Recording:
@@ -38,31 +31,7 @@ class Recording:
         self.filled_until: datetime | None = None
         """Where the past ends that was filled in where nothing was recorded before; else None."""
 
-
-@asynccontextmanager
-async def open_recording(
-    hub: FeedHub, path: Path | None, clock: Clock = SYSTEM_CLOCK, past: AskPast | None = None
-) -> AsyncIterator[Recording]:
-    """Record into the file at ``path``, opened in the background; None records nothing.
-
-    With ``past``, what was not recorded of the last days is filled in from it.
-    """
-    held = Recording()
-    if path is None:
-        yield held
-        return
-    task = asyncio.create_task(_record(held, hub, path, clock, past), name="history")
-    try:
-        yield held
-    finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
-
-
-async def _record(
-    held: Recording, hub: FeedHub, path: Path, clock: Clock, past: AskPast | None
-) -> None:
-    from gwtui.watch.history.recorder import record  # noqa: PLC0415 - loads SQLite
-
-    await record(held, hub, path, clock, past)
+    @property
+    def archive(self) -> Archive | None:
+        """The open history file, None while there is none."""
+        return None if self.recorder is None else self.recorder.archive

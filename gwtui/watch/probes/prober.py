@@ -36,7 +36,7 @@ from gwtui.watch.history.recorder import Recorder
 from gwtui.watch.hub import FeedHub, Scope
 from gwtui.watch.probes import spending
 from gwtui.watch.probes.outcome import ProbeOutcome, observed, probe
-from gwtui.watch.probes.session import ProbeStatus
+from gwtui.watch.probes.status import ProbeStatus
 
 LOOK = 5.0
 """Seconds between two looks at what is due; also how long the announcement stands before it."""
