@@ -46,6 +46,9 @@ _FLOOD = 80_000
 """So many blocks that are new since everything was looked at are rows that are being read; what
 comes and goes while somebody types is a third of that. Fewer are looked at before they are spared,
 so that no garbage is."""
+_WHILE = 60.0
+"""Seconds in which memory grows by a flood where rows are read, however slow the gateway is. What
+grows by as much in half an hour is screens."""
 _LONG_REST = 600.0
 """Seconds without a key or the mouse after which what was spared is looked at, too."""
 _M_ARENA_MAX = -8
@@ -66,10 +69,11 @@ class Garbage:
         self._rounds_at = self._young_at = 0
         """Rounds of ``_NEW`` objects that there had been when everything was looked at last, and
         when what is new was."""
-        self._blocks = self._spared_at = self._looked_at = 0
-        """Blocks of memory in use when the session began, when anything was spared last, and when
-        everything else had been looked at last."""
-        self._touched_at = self._due = monotonic()
+        self._blocks = self._before = self._looked_at = 0
+        """Blocks of memory in use when the session began, at ``_before_at``, and when everything
+        that is not spared had been looked at last."""
+        self._touched_at = self._due = self._before_at = monotonic()
+        """``_before_at`` is at most ``_WHILE`` ago, or when anything was spared last."""
 
     def begin(self) -> None:
         """Take over from the interpreter; what is loaded by now is not looked at again.
@@ -126,8 +130,10 @@ class Garbage:
         now = self._monotonic()
         rest = now - self._touched_at
         blocks = sys.getallocatedblocks()
+        if now - self._before_at > _WHILE:
+            self._before, self._before_at = self._looked_at, now
         # What was spared may be freed by and by, when another session has begun.
-        self._spared_at = min(self._spared_at, blocks)
+        self._before = min(self._before, blocks)
         self._looked_at = min(self._looked_at, blocks)
         if self._is_large(blocks) and blocks - self._looked_at >= _FLOOD:
             self._collect_new()  # rows most of all: too many to look at
@@ -144,7 +150,7 @@ class Garbage:
             return False
         else:
             took = self._collect()
-            if self._looked_at - self._spared_at >= _FLOOD:
+            if self._looked_at - self._before >= _FLOOD:
                 spare = took >= _LONG
             else:
                 spare = took >= _TOO_LONG and self._is_large(self._looked_at, _MOSTLY_ROWS)
@@ -157,12 +163,13 @@ class Garbage:
     def _spare_loaded(self) -> None:
         """What is loaded by now is not looked at again."""
         self._spare()
-        self._blocks = self._spared_at
+        self._blocks = self._before
 
     def _spare(self) -> None:
         """Nothing that there is now is looked at, until that is taken back."""
         gc.freeze()
-        self._spared_at = self._looked_at = sys.getallocatedblocks()
+        self._before = self._looked_at = sys.getallocatedblocks()
+        self._before_at = self._monotonic()
         self._rounds_at = _newest_collected()
 
     def _is_large(self, blocks: int, rows: int = _ROWS) -> bool:

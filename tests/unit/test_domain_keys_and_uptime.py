@@ -126,5 +126,5 @@ def test_the_most_telling_thing_about_a_key(changes: dict[str, Any], word: str, 
 
 
 def test_the_reason_names_figures() -> None:
-    assert key_state(key(limit_remaining=5), NOW).why == "90% of $50.00 is used"
+    assert key_state(key(limit_remaining=5), NOW).why == "90% of the limit used"
     assert key_state(key(**expiring(days=3)), NOW).why == "stops working in 3 days"
