@@ -180,7 +180,7 @@ SURFACES: dict[str, Surface] = {
     "board-recorded": Surface("BoardScreen", "board", recorded=True),
     "board-replay": Surface("BoardScreen", "board", ("at", "type 07:00", "enter"), recorded=True),
     "doubts": Surface("ResourceScreen", "recovery", ("escape",), doubtful=True),
-    "doubt": Surface("DoubtScreen", "recovery", ("escape", "enter"), doubtful=True),
+    "doubt": Surface("RecoveryScreen", "recovery", ("escape", "enter"), doubtful=True),
     "alerts": Surface("ResourceScreen", "alerts", watched=True),
     "findings": Surface("ResourceScreen", "findings"),
     "key-rotate": Surface("FormScreen", "keys", ("N",)),

@@ -84,7 +84,7 @@ class AlertNotices:
         loudest = active_alerts(alerts)
         where = self._session.connection.label
         text = "" if badge is None else f"{badge.text} · {loudest[0].title} · gwtui {where}"
-        self._app.entitle(text if self._effects.title else "")
+        self._app.set_terminal_title(text if self._effects.title else "")
 
     def _notify(self, events: Sequence[AlertEvent]) -> None:
         effects = self._effects

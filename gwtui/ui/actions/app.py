@@ -31,8 +31,8 @@ async def show_help(context: ActionContext) -> None:
     """List every action of the screen."""
     actions = offered(context.screen.scopes)
 
-    def page(width: int, sought: str) -> Sequence[Content]:
-        return help_lines(actions, context.spec, width, context.app.holds_back, sought)
+    def page(width: int, search_text: str) -> Sequence[Content]:
+        return help_lines(actions, context.spec, width, context.app.holds_back, search_text)
 
     await context.app.push_screen(HelpScreen(f"Help · {context.screen.heading}", page))
 

@@ -55,7 +55,7 @@ from gwtui.watch.feeds.keys import KeyRow, keys_feed, used_today
 from gwtui.watch.feeds.recorded import credits_past_feed
 
 if TYPE_CHECKING:
-    from gwtui.resources.copying import Described
+    from gwtui.resources.copying import CopySource
     from gwtui.watch.history.queries import CreditsPast
     from gwtui.watch.hub import FeedHub
 
@@ -128,7 +128,7 @@ class CreditsScreen(GatewayScreen):
         """The identity of the selected key."""
         return self._keys_table.selected_identity
 
-    def described(self) -> Described[KeyRow]:
+    def copy_source(self) -> CopySource[KeyRow]:
         """The keys in the ranking."""
         return declared(KEYS, row_path(KEYS.id))
 

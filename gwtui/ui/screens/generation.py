@@ -28,7 +28,7 @@ from gwtui.ui.widgets.lines import LinesView, OneLine
 from gwtui.ui.widgets.prompt import QuietInput
 
 if TYPE_CHECKING:
-    from gwtui.resources.copying import Described
+    from gwtui.resources.copying import CopySource
     from gwtui.watch.hub import FeedHub
 
 
@@ -51,7 +51,7 @@ class GenerationScreen(ObjectScreen):
         yield OneLine(id="generation-state")
         yield from super().compose_body()
 
-    def described(self) -> Described[Generation]:
+    def copy_source(self) -> CopySource[Generation]:
         """What was looked up."""
         return declared(ONE_GENERATION, row_path(self.resource))
 

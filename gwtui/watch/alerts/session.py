@@ -163,15 +163,15 @@ class Alerts:
         """Something is different now: evaluate and show it at once."""
         if self.engine is not None:
             self.engine.nudge()
-        self.tell()
+        self.notify()
 
     def failed(self, why: str) -> None:
         """The alert command failed."""
         for listener in tuple(self._failures):
             listener(why)
 
-    def tell(self) -> None:
-        """Something happened: show it."""
+    def notify(self) -> None:
+        """Call every listener."""
         for listener in tuple(self._listeners):
             listener()
 
@@ -221,8 +221,8 @@ async def _evaluate(
     notifier = AlertNotifier({"profile": scope.profile, "gateway": scope.gateway}, alerts.failed)
 
     def happened(events: Sequence[AlertEvent]) -> None:
-        notifier.tell(rule_file.book.effects.command, events)
-        alerts.tell()
+        notifier.notify(rule_file.book.effects.command, events)
+        alerts.notify()
 
     engine = AlertEngine(
         hub=hub,
