@@ -202,7 +202,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         await self.preference_store.end()
         self.shutdown.unwatch()
 
-    def entitle(self, text: str) -> None:
+    def set_terminal_title(self, text: str) -> None:
         """Say something in the terminal's title; an empty text gives it back."""
         self._title.show(driver_of(self), text)
 

@@ -206,7 +206,7 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
         """The app that this is a part of."""
         return cast("DashboardApp", self)
 
-    def entitle(self, text: str) -> None:
+    def set_terminal_title(self, text: str) -> None:
         """Hook: say something in the terminal's title; an empty text gives it back."""
 
     def session_completed(self) -> None:
@@ -292,7 +292,7 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
         """Close everything that belongs to the gateway: what is told of it, tries, the session."""
         if self.notices is not None:
             self.notices.close()
-        self.entitle("")
+        self.set_terminal_title("")
         self.tries.forget()
         await self._connection_manager.stop(lambda: self.shutdown.status is not None)
 

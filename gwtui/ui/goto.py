@@ -46,7 +46,7 @@ class GotoTarget:
 @cache
 def commands() -> Mapping[str, Action]:
     """Commands by each word that may be typed for them."""
-    return {word: action for action in registry.for_scope(APP) for word in action.words}
+    return {word: action for action in registry.for_scope(APP) for word in action.command_words}
 
 
 @cache

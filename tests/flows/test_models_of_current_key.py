@@ -7,7 +7,7 @@ from pathlib import Path
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest
 from gwtui.contract.keys import CreateKeyRequest
-from gwtui.watch.feeds.current_key import fetch_reach
+from gwtui.watch.feeds.current_key import fetch_key_rights
 from screen_text import shown
 from shell_kit import Site, dashboard, listing, notices, site, until
 
@@ -51,7 +51,7 @@ async def test_a_narrow_key_sees_how_narrow_it_is(tmp_path: Path) -> None:
             place.connect(token=token) as connection,
             GatewayClient(connection) as client,
         ):
-            reach = await fetch_reach(client)
+            reach = await fetch_key_rights(client)
         assert reach.models == 1
         assert reach.of is not None
         assert reach.of > 20

@@ -25,7 +25,7 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.choosers import ChooseScreen, MenuScreen
 from gwtui.ui.screens.dialogs import AskScreen, NoticeScreen
-from gwtui.ui.screens.doubt import DoubtScreen
+from gwtui.ui.screens.recovery import RecoveryScreen
 from plan_kit import key_plans
 from screen_text import shown
 from shell_kit import Site, dashboard, has_data, line, listing, notices, site, until
@@ -83,8 +83,8 @@ async def wait_for(pilot: Any, app: GwtuiApp, kind: type[Screen[Any]]) -> Any:
     return app.screen
 
 
-async def evidence(pilot: Any, app: GwtuiApp) -> DoubtScreen:
-    screen: DoubtScreen = await wait_for(pilot, app, DoubtScreen)
+async def evidence(pilot: Any, app: GwtuiApp) -> RecoveryScreen:
+    screen: RecoveryScreen = await wait_for(pilot, app, RecoveryScreen)
     await until(pilot, lambda: screen.evidence is not None, "the evidence")
     return screen
 

@@ -64,7 +64,7 @@ class WorkspaceBudgets(NamedTuple):
     def plan(self, changed: Mapping[str, Any], now: datetime) -> Plan[Any]:
         """The requests that change the budgets as ``changed`` says, as one plan."""
         plans = plan_series(self.workspace, self.budgets, changed, now)
-        return together(self.workspace, plans, self.known, changed)
+        return bundle_budgets(self.workspace, plans, self.known, changed)
 
 
 async def read_budgets(client: GatewayClient, workspace_id: str) -> WorkspaceBudgets:
@@ -219,7 +219,7 @@ def plan_series(
     return tuple(plans)
 
 
-def together(
+def bundle_budgets(
     space: Workspace,
     plans: Sequence[Plan[Any]],
     before: Mapping[str, Any] | None = None,
@@ -259,7 +259,7 @@ def _limits_back(
             known = {name: value for name, value in present.known.items() if name in names}
             words = FIELDS.formatter(PlanContext(now))
             back = fields_to_restore(after, start, known, FIELDS.labels, words)
-            return together(fresh, plan_series(fresh, budgets, back, now))
+            return bundle_budgets(fresh, plan_series(fresh, budgets, back, now))
 
         return way
 

@@ -37,7 +37,7 @@ _SCOPES: Mapping[str, str] = {
 }
 
 
-def reach_section(reach: KeyRights | None) -> Section[CurrentKey]:
+def key_rights_section(reach: KeyRights | None) -> Section[CurrentKey]:
     """What the guardrails on the key leave of the catalog."""
     return Section("Catalog", lambda _current, _now: [_reach_row(reach)])
 
@@ -82,7 +82,7 @@ def _rights_rows(current: CurrentKey, _now: datetime) -> Sequence[DetailRow]:
             ),
             "today, free model variants",
         ),
-        DetailRow("data regions", cells.words(regions), "where data may go"),
+        DetailRow("data regions", cells.names(regions), "where data may go"),
     ]
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gwtui.domain.clock import Clock
     from gwtui.local.dashboard_state import FirstSteps, PathHistory
     from gwtui.local.targets import Target, TargetFacts, Targets
-    from gwtui.resources.copying import Described
+    from gwtui.resources.copying import CopySource
     from gwtui.resources.session import Link, Session, TryMemory
     from gwtui.ui.connection_health import ConnectionHealth
     from gwtui.ui.preference_store import PreferenceStore
@@ -61,7 +61,7 @@ class DashboardScreen(Protocol):
     def app(self) -> App[Any]:
         """Textual's app, for what needs a terminal."""
 
-    def described(self) -> Described[Any] | None:
+    def copy_source(self) -> CopySource[Any] | None:
         """What actions act on where it is no row of a list; None where nothing declares it."""
 
     @property
@@ -255,7 +255,7 @@ class DashboardApp(Protocol):
     def bell(self) -> None:
         """Ring the bell."""
 
-    def entitle(self, text: str) -> None:
+    def set_terminal_title(self, text: str) -> None:
         """Say something in the terminal's title; an empty text gives it back."""
 
     def redraw(self) -> None:

@@ -64,10 +64,10 @@ def not_read_again(noun: str, error: GatewayError) -> Refused:
 class EditFlow(Generic[T]):
     """One form on one resource: on submit it is read again, so that nobody's change is lost.
 
-    ``noun`` is "key", ``called`` names this one ("Key “ci”"); ``known`` gives the editable fields
-    that the gateway gave, ``words`` a value as people read it, ``plan`` the plan of the fields
-    that are to be sent, in view of the fresh reading. ``send`` carries a confirmed plan out,
-    ``uses`` says what uses the resource.
+    ``noun`` is "key", ``called`` names this one ("Key “ci”"). ``known`` gives the editable fields
+    that the gateway gave, ``format_value`` the text of a value. ``plan`` plans the fields that are
+    to be sent, in view of the fresh reading. ``send`` carries a confirmed plan out, ``uses`` says
+    what uses the resource.
     """
 
     context: ActionContext
@@ -77,7 +77,7 @@ class EditFlow(Generic[T]):
     read: Callable[[], Awaitable[T]]
     known: Callable[[T], Mapping[str, Any]]
     labels: Mapping[str, str]
-    words: Callable[[str, Any], str]
+    format_value: Callable[[str, Any], str]
     plan: Callable[[T, Mapping[str, Any]], Plan[Any]]
     send: Callable[[ActionContext, Confirmation[Any]], Awaitable[Outcome[Any]]] = execute
     uses: Callable[[T], Awaitable[Uses]] | None = None
@@ -142,13 +142,13 @@ class EditFlow(Generic[T]):
 
     def _dispute(self, field: ThreeWayField) -> FieldConflict:
         name, original = field.field, field.original
-        was = UNKNOWN if original is ABSENT else self.words(name, original)
-        _, theirs = both_sides(name, original, field.theirs, self.words)
-        _, mine = both_sides(name, original, field.mine, self.words)
+        was = UNKNOWN if original is ABSENT else self.format_value(name, original)
+        _, theirs = both_sides(name, original, field.theirs, self.format_value)
+        _, mine = both_sides(name, original, field.mine, self.format_value)
         return FieldConflict(name, self.labels[name], was, theirs, mine)
 
     def _note(self, field: ThreeWayField) -> str:
-        before, after = both_sides(field.field, field.original, field.theirs, self.words)
+        before, after = both_sides(field.field, field.original, field.theirs, self.format_value)
         label = self.labels[field.field]
         return f"{label} was changed by somebody else and stays: {before} → {after}"
 
@@ -216,7 +216,7 @@ async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any 
         read=partial(_read, context, one),
         known=writes.fields.known,
         labels=writes.fields.labels,
-        words=writes.fields.formatter(at),
+        format_value=writes.fields.formatter(at),
         plan=lambda fresh, changes: writes.plan_update(
             fresh, request.model_validate(changes), plan_context(context, names)
         ),

@@ -11,7 +11,7 @@ from gwtui.local.journal import DID_NOT_HAPPEN
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.links import show_route
 from gwtui.ui.screens.dialogs import AskScreen
-from gwtui.ui.screens.doubt import DoubtScreen
+from gwtui.ui.screens.recovery import RecoveryScreen
 from gwtui.watch.feeds.journal import RECOVERY_FEED, in_doubt
 
 _TOLD = "This is written to the journal and to the audit log. Nothing is sent to the gateway."
@@ -71,7 +71,7 @@ async def later(context: ActionContext) -> None:
 async def further(context: ActionContext) -> None:
     """Look further before and after."""
     screen = context.screen
-    if isinstance(screen, DoubtScreen) and not screen.look_further():
+    if isinstance(screen, RecoveryScreen) and not screen.look_further():
         context.app.say("There is nothing further to look for")
 
 
@@ -90,7 +90,7 @@ async def show(context: ActionContext) -> None:
 
 def _evidence(context: ActionContext) -> Evidence | None:
     screen = context.screen
-    found = screen.evidence if isinstance(screen, DoubtScreen) else None
+    found = screen.evidence if isinstance(screen, RecoveryScreen) else None
     if found is None:
         context.app.say("There is nothing to settle here", severity="warning")
     return found

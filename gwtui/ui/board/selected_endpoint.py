@@ -80,7 +80,7 @@ class Measure:
     name: str
     figures: tuple[tuple[str, str, Tone], ...]
     """PlotFigure, name and tone of each curve; the last one lies on top."""
-    words: Callable[[Decimal], str]
+    format_value: Callable[[Decimal], str]
     ceiling: Decimal | None = None
 
 
@@ -264,7 +264,7 @@ def _figure(
         measure.name,
         fitted(view.window, curves.values()),
         tuple(PlotLine(curves.get(figure), name, tone) for figure, name, tone in measure.figures),
-        measure.words,
+        measure.format_value,
         ceiling=measure.ceiling,
         zone=view.zone,
         ascii=view.ascii,
