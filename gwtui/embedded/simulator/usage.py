@@ -144,9 +144,12 @@ class UsageProfile:
         return replace(self, stopped_at=None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class UsageSlice:
-    """Requests of one key to one endpoint within one clock hour, or within one UTC day."""
+    """Requests of one key to one endpoint within one clock hour, or within one UTC day.
+
+    Not frozen, for the reason that ``DayPlan`` is not.
+    """
 
     moment: datetime
     """When the last of them was made; never outside the interval that was asked for."""
