@@ -116,8 +116,9 @@ class Update:
     secret: str = ""
     """The field whose value the command line reads from stdin."""
     danger: Danger = "low"
-    moved: Callable[[Any, Any], str] = lambda _before, _now: ""
-    """What somebody else did between two readings that a person should know, as a sentence."""
+    outside_change: Callable[[Any, Any], str] = lambda _before, _now: ""
+    """Says in a sentence what somebody else changed between two readings; "" for nothing to
+    report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

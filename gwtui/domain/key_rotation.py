@@ -90,7 +90,7 @@ class KeyRotation:
 
 
 CreationOutcome = Literal["made", "under way", "in doubt", "nameless", "not made"]
-"""What became of the creation of a successor; "nameless": made, but nobody knows its hash."""
+"""The outcome of the creation of a successor; "nameless": made, but nobody knows its hash."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

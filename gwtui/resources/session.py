@@ -155,7 +155,7 @@ class TryMemory:
     typed: Secret | None = None
     draft: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
-    def held(self, connection: Connection) -> str | None:
+    def hold_reason(self, connection: Connection) -> str | None:
         """Why no request is sent to a model, to end a sentence with; None when it may be."""
         if not connection.read_only or self.allowed:
             return None

@@ -101,7 +101,7 @@ class _Flight:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Viewer(Generic[T]):
-    """Who looks, how often, and whether a pause concerns it."""
+    """Who watches a feed, how often it needs a read, and whether a pause concerns it."""
 
     listener: Listener[T]
     background: bool

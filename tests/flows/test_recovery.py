@@ -243,12 +243,14 @@ async def test_a_person_can_look_further_and_a_full_disk_leaves_it_in_doubt(
         desk.place, desk.folder, start=f"recovery/{left.id}", size=(80, 24), loaded=False
     ) as (app, pilot):
         screen = await evidence(pilot, app)
-        for reach in ("1 h", "1 day"):
+        for search_span in ("1 h", "1 day"):
             await pilot.press("f")
-            await until(pilot, lambda r=reach: f"{r} before and after" in shown(app), reach)
+            await until(
+                pilot, lambda r=search_span: f"{r} before and after" in shown(app), search_span
+            )
         await pilot.press("f")
         await until(pilot, lambda: "nothing further" in notices(app), "the end")
-        assert screen.reach.total_seconds() == 24 * 3600
+        assert screen.search_span.total_seconds() == 24 * 3600
         monkeypatch.setattr("gwtui.local.jsonl.write_all", full)
         await pilot.press("h")
         await wait_for(pilot, app, AskScreen)

@@ -71,12 +71,12 @@ class Question:
 
     @cached_property
     def parts(self) -> tuple[object, ...]:
-        """What chance depends on."""
+        """What the random choices depend on."""
         return (hex_text(32, 0, self.model, *self.texts),)
 
     @property
     def chance_seed(self) -> int:
-        """The seed of chance."""
+        """The seed of the random choices in its answer."""
         return self.seed or 0
 
 

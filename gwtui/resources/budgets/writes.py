@@ -300,11 +300,11 @@ def _after(budgets: Sequence[Budget], interval: str, limit: Decimal | None) -> l
 # Evidence on writes in doubt ----------------------------------------------------------------------
 
 
-async def inspect_budget(look: InspectionContext) -> Evidence:
+async def inspect_budget(inspection: InspectionContext) -> Evidence:
     """What is set now, as evidence for a write in doubt. Raises GatewayError."""
-    intent = look.intent
+    intent = inspection.intent
     space, _, interval = (intent.identity or "").partition("/")
-    listed = await look.client.workspaces.budgets(space)
+    listed = await inspection.client.workspaces.budgets(space)
     found: Budget | None = next((one for one in listed.items if one.interval == interval), None)
     present: Any = None if listed.complete else ABSENT
     if found is not None:
@@ -313,11 +313,11 @@ async def inspect_budget(look: InspectionContext) -> Evidence:
     was = _amount(before_of(intent))
 
     def words(value: Any) -> str:
-        return FIELDS.format(interval, value, PlanContext(look.now))
+        return FIELDS.format(interval, value, PlanContext(inspection.now))
 
     line = compared(_label(interval), words, was, goal, present)
     changed = None if found is None else found.updated_at or found.created_at
-    said = () if changed is None else (f"It was set last {look.window.beside(changed)}.",)
+    said = () if changed is None else (f"It was set last {inspection.window.beside(changed)}.",)
     return Evidence(intent, said, compared=(line,), route=f"workspaces/{space}")
 
 

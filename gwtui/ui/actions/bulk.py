@@ -128,7 +128,7 @@ def _is_shared(field: FormField, own: Collection[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class BulkOutcome:
-    """What was agreed to went out; ``route`` leads to a lost answer that the person looks into."""
+    """Requests for several rows were sent; ``route`` leads to a lost answer to be inspected."""
 
     route: str = ""
 

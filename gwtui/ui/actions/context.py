@@ -62,7 +62,7 @@ class DashboardScreen(Protocol):
         """Textual's app, for what needs a terminal."""
 
     def copy_source(self) -> CopySource[Any] | None:
-        """What actions act on where it is no row of a list; None where nothing declares it."""
+        """What can be copied where it is no row of a list; None where nothing declares it."""
 
     @property
     def marked_rows(self) -> Sequence[Any]:
@@ -177,7 +177,7 @@ class DashboardApp(Protocol):
         """What sends writes."""
 
     @property
-    def held(self) -> str | None:
+    def hold_reason(self) -> str | None:
         """Why writes are held back; None while they are not."""
 
     @property
@@ -256,7 +256,7 @@ class DashboardApp(Protocol):
         """Ring the bell."""
 
     def set_terminal_title(self, text: str) -> None:
-        """Say something in the terminal's title; an empty text gives it back."""
+        """Show a text in the terminal's title; an empty text gives the title back."""
 
     def redraw(self) -> None:
         """Send the whole screen: something else may have written on it."""

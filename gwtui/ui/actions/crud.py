@@ -122,7 +122,9 @@ class EditFlow(Generic[T]):
         plan = self.plan(fresh, changes)
         if self.uses is not None:
             plan = replace(plan, effects=(*plan.effects, *await self.uses(fresh)))
-        notes = tuple(self._note(field) for field in merged.moved if field.field not in changes)
+        notes = tuple(
+            self._note(field) for field in merged.changed_elsewhere if field.field not in changes
+        )
         return await confirm(self.context, plan, "Change it", notes=notes)
 
     async def _settle(self, merged: ThreeWay) -> dict[str, Any] | None:
@@ -257,7 +259,7 @@ async def change(name: str, context: ActionContext) -> None:
         at = plan_context(context)
         uses = await writes.uses(app.gateway, now, at)
         plan = writes.plan_update(now, request, at, uses, how=how)
-        notes = tuple(filter(None, (how.moved(before, now),)))
+        notes = tuple(filter(None, (how.outside_change(before, now),)))
         confirmation = await confirm(context, plan, how.button, notes=notes)
         return None if confirmation is None else await execute(context, confirmation)
 

@@ -43,7 +43,7 @@ async def open_filter(context: ActionContext) -> None:
 
 
 async def choose_sort(context: ActionContext) -> None:
-    """Choose a column; the present one turns around."""
+    """Choose the column to sort by; choosing the present one reverses the order."""
     screen, spec = context.screen, context.spec
     if not isinstance(screen, ResourceScreen) or spec is None:
         return

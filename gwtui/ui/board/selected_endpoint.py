@@ -154,14 +154,14 @@ class EndpointPanel(Panel):
 
     def question(self, view: BoardView) -> Question | None:
         """Every curve of the selected endpoint."""
-        line, reach = self._line, view.reach
+        line, query_span = self._line, view.query_span
         if line is None or line.row is None:
             return None
         identity = line.identity
         return lambda reader: (
             identity,
-            endpoint_curves(reader, reach, identity),
-            last_probe(reader, reach, identity),
+            endpoint_curves(reader, query_span, identity),
+            last_probe(reader, query_span, identity),
         )
 
     def answer(self, found: Any, view: BoardView) -> None:

@@ -341,7 +341,7 @@ class SearchScreen(ValueScreen):
             super().action_leave()
 
     def action_done(self) -> None:
-        """Back with the value; what was sought in vain is not passed over."""
+        """Back with the value; a search that finds nothing is not passed over."""
         if self._shown:
             super().action_done()
         else:

@@ -89,7 +89,7 @@ class PathLine(Screen[None]):
         from gwtui.ui.goto import PathNames  # noqa: PLC0415 - at the first use
 
         names = PathNames(self.gwtui)
-        if names.lacks(message.text):
+        if names.is_missing(message.text):
             self.run_worker(self._learn_names(names, message.text), group="names", exclusive=True)
 
     async def _learn_names(self, names: PathNames, text: str) -> None:
@@ -230,7 +230,7 @@ class GatewayScreen(BlankLines, PathLine, TerminalSized[None]):
         return Marks()
 
     def copy_source(self) -> CopySource[Any] | None:
-        """What that is where it is no row of a list."""
+        """Where rows are copied from where it is no list; None where nothing declares them."""
         return None
 
     def expect_gone(self, identities: Iterable[str]) -> None:

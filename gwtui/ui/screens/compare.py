@@ -50,11 +50,11 @@ class CompareRequestScreen(TryScreen):
 
 @dataclass(frozen=True, slots=True)
 class ReadyComparison:
-    """What is ready to be sent. ``moved`` reads again what the requests may have changed."""
+    """What is ready to be sent. ``refresh`` reads again what the requests may have changed."""
 
     comparison: Comparison
     plans: tuple[TryPlan, ...]
-    moved: Callable[[], Awaitable[None]]
+    refresh: Callable[[], Awaitable[None]]
 
 
 class CompareScreen(InferenceScreen[None]):
@@ -131,7 +131,7 @@ class CompareScreen(InferenceScreen[None]):
         finally:
             self._painting.now()
             self._show()
-        await self._ready.moved()
+        await self._ready.refresh()
 
     def _take(self, update: ComparisonUpdate) -> None:
         one, delta = self._compared[update.place], update.delta
@@ -167,7 +167,7 @@ class CompareScreen(InferenceScreen[None]):
             self.dismiss()
         elif self._asking is not None:
             self._asking.cancel()
-            self.run_worker(self._ready.moved(), name="after", group="after")
+            self.run_worker(self._ready.refresh(), name="after", group="after")
 
     # Showing --------------------------------------------------------------------------------
 

@@ -87,7 +87,7 @@ class RecoveryScreen(GatewayScreen):
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
         """What is found, as far as was asked for."""
         journal = self.gwtui.executor.journal
-        return [(evidence_feed(hub, journal, self._plan, self.reach), self._show)]
+        return [(evidence_feed(hub, journal, self._plan, self.search_span), self._show)]
 
     def empty_text(self) -> str | None:
         """What it means that the write is in doubt no more."""
@@ -109,10 +109,10 @@ class RecoveryScreen(GatewayScreen):
     def status_parts(self) -> Sequence[Content]:
         """How far is looked."""
         evidence = self.evidence
-        if evidence is None or evidence.reach is None:
+        if evidence is None or evidence.search_span is None:
             return ()
-        reach = age(evidence.reach.total_seconds())
-        return [toned(f"{reach} before and after", "muted")]
+        search_span = age(evidence.search_span.total_seconds())
+        return [toned(f"{search_span} before and after", "muted")]
 
     def tick(self, now: datetime) -> None:
         """Relative times move on."""
@@ -139,7 +139,7 @@ class RecoveryScreen(GatewayScreen):
         return None if self._found is None else self._found.evidence
 
     @property
-    def reach(self) -> timedelta:
+    def search_span(self) -> timedelta:
         """How far before and after the write is looked."""
         return REACHES[self._reach]
 

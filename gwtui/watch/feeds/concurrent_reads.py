@@ -195,7 +195,7 @@ class GrowingList(Generic[R]):
 
 
 class Parts:
-    """Parts of one reading that may fail each by itself; ``faults`` says which did and why."""
+    """Parts of one reading that may fail one by one; ``faults`` says which did and why."""
 
     def __init__(self) -> None:
         self.faults: list[str] = []

@@ -179,10 +179,10 @@ def _listed(log: RotationLog, gateway: str, now: datetime) -> list[KeyRotation]:
 def creation_outcomes(
     journal: Journal, plans: set[str], now: datetime
 ) -> Mapping[str, tuple[CreationOutcome, str | None]]:
-    """What became of each creation, as far as the journal tells, and the identity of what it made.
+    """The outcome of each creation, as far as the journal tells, and the identity of what it made.
 
-    A person who settled one said so: with the identity it happened, else it did not, or nobody
-    knows which key it made.
+    A person who settled one in doubt decided it: with an identity it was made, else it was not, or
+    its key is unknown.
     """
     found: dict[str, tuple[CreationOutcome, str | None]] = {}
     for entry in journal.entries():

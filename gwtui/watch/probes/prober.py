@@ -113,7 +113,7 @@ class ProbeListener(Protocol):
     def report(self, text: str) -> object:
         """A sentence for a person: what it costs before the first probe, why probes stop."""
 
-    def on_reading(self, target: ProbeTarget, seen: Observation) -> object:
+    def on_reading(self, target: ProbeTarget, observation: Observation) -> object:
         """A probe gave a reading of its target."""
 
 
@@ -301,10 +301,10 @@ class Prober:
 
     async def _learn(self, target: ProbeTarget, outcome: ProbeOutcome) -> None:
         every = int(self._every.total_seconds())
-        seen = observed(target, outcome, self._clock.now(), every)
-        if seen is not None:
-            self._recorder.record(seen)
-            self._listener.on_reading(target, seen)
+        observation = observed(target, outcome, self._clock.now(), every)
+        if observation is not None:
+            self._recorder.record(observation)
+            self._listener.on_reading(target, observation)
         match outcome.verdict:
             case "answered" | "failed":
                 self._mute.pop(target.identity, None)

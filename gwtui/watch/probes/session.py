@@ -56,10 +56,10 @@ class Probes:
         else:
             self._listener(text)
 
-    def on_reading(self, target: ProbeTarget, seen: Observation) -> None:
+    def on_reading(self, target: ProbeTarget, observation: Observation) -> None:
         """Hand a reading to everyone who reads them."""
         for reader in tuple(self._readers):
-            reader(target, seen)
+            reader(target, observation)
 
 
 @asynccontextmanager
