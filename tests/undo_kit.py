@@ -108,7 +108,7 @@ async def look_budgets(world: FaultWorld, client: GatewayClient) -> Any:
 def limits(world: FaultWorld, wanted: Mapping[str, Any]) -> Plan[Any]:
     before = budget_series.known_limits(world.budgets, world.workspace)
     plans = budget_series.plan_series(world.workspace, world.budgets, wanted, NOW)
-    return budget_series.together(world.workspace, plans, before, wanted)
+    return budget_series.bundle_budgets(world.workspace, plans, before, wanted)
 
 
 def removals(world: FaultWorld) -> Plan[Any]:

@@ -35,10 +35,13 @@ class Packing(LoadGroupScheduling):  # type: ignore[misc]
 
 
 def say_less(config: pytest.Config) -> None:
-    """In a worker: leave out that a test begins and that it was set up, which nobody shows.
+    """In a worker: tell of a test what came of it, unless it is asked what each part of it took.
 
-    A message takes as long as half of an empty test.
+    That it begins, was set up, was taken down and ends is shown by nobody, and a message takes as
+    long as half of an empty test.
     """
+    if config.option.durations is not None or config.option.xmlpath:
+        return
     for plugin in config.pluginmanager.get_plugins():
         if type(plugin).__name__ == "WorkerInteractor":
             _hush(config, plugin)
@@ -49,10 +52,10 @@ def _hush(config: pytest.Config, worker: Any) -> None:
     report_all = worker.pytest_runtest_logreport
 
     def report(report: pytest.TestReport) -> None:
-        if report.when != "setup" or not report.passed:
+        if report.when == "call" or not report.passed:
             report_all(report)
 
     config.pluginmanager.unregister(worker)
-    worker.pytest_runtest_logstart = None
+    worker.pytest_runtest_logstart = worker.pytest_runtest_logfinish = None
     worker.pytest_runtest_logreport = report
     config.pluginmanager.register(worker)

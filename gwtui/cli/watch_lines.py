@@ -35,7 +35,7 @@ from gwtui.watch.history import model as figures
 from gwtui.watch.history.file import history_path
 from gwtui.watch.history.model import NAME, Observation, Subject
 from gwtui.watch.history.observers import observe_credits, observe_keys, observe_workspaces
-from gwtui.watch.history.session import open_recording
+from gwtui.watch.history.recording import open_recording
 from gwtui.watch.history.sources import DEFAULT_PACES, Build, EndpointSource, Source, Sources
 from gwtui.watch.hub import FeedHub, Scope
 from gwtui.watch.probes.session import Probes, open_probes

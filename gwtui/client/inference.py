@@ -161,6 +161,5 @@ class Inference:
 def _new_transport(connection: Connection, clock: Clock, whole: float) -> StreamingTransport:
     spare_http_command()
     from gwtui.client.event_stream import StreamingTransport  # noqa: PLC0415 - see LazyTransport
-    from gwtui.client.transport import Patience  # noqa: PLC0415
 
-    return StreamingTransport(connection, clock=clock, patience=Patience(read=whole, whole=whole))
+    return StreamingTransport.patient(connection, clock, whole)

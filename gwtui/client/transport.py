@@ -1,9 +1,8 @@
-"""The one place that speaks HTTP and the one that unwraps the token.
+"""Sends requests over HTTP: no other module does, and no other unwraps the token.
 
-Rules: the token goes into the Authorization header and nowhere else; redirects are refused;
-proxies only when the connection says so; a read-only connection holds every write back before
-any I/O; every failure becomes a typed error that carries neither headers nor bytes, not even in
-its chain.
+Rules: the token goes into the Authorization header and nowhere else; redirects are refused; proxies
+only when the connection says so; a read-only connection holds every write back before any I/O;
+every failure becomes a typed error that carries neither headers nor bytes, not even in its chain.
 """
 
 from __future__ import annotations

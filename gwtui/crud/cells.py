@@ -127,7 +127,7 @@ def from_unix(seconds: int | None) -> datetime | None:
         return None
 
 
-def words(values: Iterable[str] | None, missing: Cell = NOTHING) -> Cell:
+def names(values: Iterable[str] | None, missing: Cell = NOTHING) -> Cell:
     """A list of names in the gateway's order."""
     if values is None:
         return missing

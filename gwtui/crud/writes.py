@@ -116,8 +116,9 @@ class Update:
     secret: str = ""
     """The field whose value the command line reads from stdin."""
     danger: Danger = "low"
-    moved: Callable[[Any, Any], str] = lambda _before, _now: ""
-    """What somebody else did between two readings that a person should know, as a sentence."""
+    outside_change: Callable[[Any, Any], str] = lambda _before, _now: ""
+    """Says in a sentence what somebody else changed between two readings; "" for nothing to
+    report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +163,7 @@ class Writes(Generic[M]):
     in a sentence, the best first. ``uses`` reads what uses one, as sentences for an update's plan;
     ``around`` reads what disabling and deleting must know. ``names`` is a feed of names by
     identifier, beside those of the workspaces. ``feeds`` begin the names of the feeds that a write
-    makes out of date. ``before`` are comparable fields beside the editable ones.
+    makes out of date.
     """
 
     resource: str
@@ -235,7 +236,10 @@ class Writes(Generic[M]):
         return found | {asked: getattr(one, shown) for asked, shown in self.stands_for.items()}
 
     def sent_by_gateway(self, one: M) -> dict[str, Any]:
-        """The same without the fields that the answer left out: they are not known to be null."""
+        """Every declared field that the answer holds.
+
+        One that it left out is not known to be null.
+        """
         masks = {name: getattr(one, shown) for name, shown in self.stands_for.items()}
         return {
             name: value

@@ -43,7 +43,7 @@ def validated_fields(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def keys_of(table: str) -> frozenset[str]:
-    """The keys that a table inside of a profile may have."""
+    """The names of the fields that a table inside of a profile may have."""
     if table == FINDINGS:
         return THRESHOLD_NAMES
     from gwtui.local.profile_tables import TABLE_MODELS  # noqa: PLC0415 - loads pydantic

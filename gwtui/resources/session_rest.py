@@ -12,17 +12,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gwtui.client.gateway import GatewayClient
 from gwtui.crud.executor import WriteExecutor
+from gwtui.domain.clock import Clock
 from gwtui.local.alerts import FILE_NAME
 from gwtui.local.audit import Operator
+from gwtui.local.journal import FILE_NAME as JOURNAL
+from gwtui.local.journal import Journal
+from gwtui.local.paths import Paths
 from gwtui.local.sealed_keys import SealedKeys
 from gwtui.resources.keys.sealed import settle_sealed_creations
 from gwtui.watch.alerts.session import Alerts, AlertScope, open_alerts
 from gwtui.watch.feeds.alerts import serve_alerts
+from gwtui.watch.feeds.current_key import current_key_feed
 from gwtui.watch.history.file import history_path
-from gwtui.watch.history.recording import Recording
-from gwtui.watch.history.session import open_recording
-from gwtui.watch.hub import FeedHub
+from gwtui.watch.history.recording import Recording, open_recording
+from gwtui.watch.hub import FeedHub, Scope
 
 if TYPE_CHECKING:
     from gwtui.local.probe_key import ProbeAccess
@@ -31,11 +36,27 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class SessionRest:
-    """What was opened. ``alerts`` None: nothing is watched; ``probes`` None: nothing is probed."""
+    """What was opened: None is what is not recorded, not watched or not probed."""
 
-    history: Recording
+    history: Recording | None = None
     alerts: Alerts | None = None
     probes: Probes | None = None
+
+
+def write_executor(
+    gateway: GatewayClient, hub: FeedHub, clock: Clock, journal: Journal | None
+) -> WriteExecutor:
+    """What sends writes; ``journal`` None is this person's own. It notes the mask of the key."""
+    current_key = current_key_feed(hub, Scope())
+
+    def key_label() -> str | None:
+        value = current_key.state.value
+        return None if value is None else value.label
+
+    own = journal or Journal(Paths.of_user().state / JOURNAL)
+    executor = WriteExecutor(gateway, own, clock)
+    executor.write_log.key_label = key_label
+    return executor
 
 
 async def tidy_journal(hub: FeedHub, executor: WriteExecutor, sealed: SealedKeys) -> None:
@@ -55,20 +76,21 @@ async def open_rest(
     ``data`` None records nothing; alerts and probes need a recording. All is closed at the end.
     """
     if data is None:
-        yield SessionRest(Recording())
+        yield SessionRest()
         return
     connection, clock = hub.connection, hub.clock
     async with AsyncExitStack() as stack:
         path = history_path(data, connection.label, connection.base_url)
         recording = open_recording(hub, path, clock, connection.past)
-        rest = SessionRest(await stack.enter_async_context(recording))
-        hub.find_archive = lambda: rest.history.archive
+        history = await stack.enter_async_context(recording)
+        hub.find_archive = lambda: history.archive
+        rest = SessionRest(history)
         if config is not None:
-            rest.alerts = await stack.enter_async_context(_alerts(hub, rest.history, config))
+            rest.alerts = await stack.enter_async_context(_alerts(hub, history, config))
         if probing is not None:
             from gwtui.watch.probes.session import open_probes  # noqa: PLC0415 - few profiles probe
 
-            probes = open_probes(rest.history, hub, connection, probing, clock)
+            probes = open_probes(history, hub, connection, probing, clock)
             rest.probes = await stack.enter_async_context(probes)
         yield rest
 

@@ -202,8 +202,8 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         await self.preference_store.end()
         self.shutdown.unwatch()
 
-    def entitle(self, text: str) -> None:
-        """Say something in the terminal's title; an empty text gives it back."""
+    def set_terminal_title(self, text: str) -> None:
+        """Show a text in the terminal's title; an empty text gives the title back."""
         self._title.show(driver_of(self), text)
 
     def _second(self) -> None:
@@ -286,8 +286,8 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
     def holds_back(self, action: Action) -> str | None:
         """Why an action is not possible while read-only, None when it is."""
         if action.bills and self.session is not None:
-            return self.tries.held(self.connection)
-        return self.held if action.mutates else None
+            return self.tries.hold_reason(self.connection)
+        return self.hold_reason if action.mutates else None
 
     def would_be_lost(self) -> str | None:
         """What quitting now would lose, None when nothing.

@@ -160,11 +160,11 @@ class FeedHub:
 
         return self.feed(key, fetch, cadence, outdate=outdated, passing=passing)
 
-    def handing_on(self, take: PageHandler) -> FeedHub:
-        """A hub of the same connection to ask for one feed, which is to be refreshed once.
+    def streaming(self, take: PageHandler) -> FeedHub:
+        """A hub of the same connection for one feed, which is to be refreshed once.
 
-        A feed whose list can be had portion by portion hands its rows to ``take`` as they come, and
-        keeps none of them: its value is what is left. Any other feed reads as ever.
+        A feed whose list can be read page by page hands its rows to ``take`` as they come, and
+        keeps none of them: its value is what is left. Any other feed reads as usual.
         """
         other = copy(self)
         other._feeds, other._lasting, other._passing = WeakValueDictionary(), [], {}

@@ -95,7 +95,7 @@ async def test_leaving_a_change_asks_and_escape_first_ends_the_search() -> None:
         assert not screen.unsaved
         await desk.press("down", "space", "x", "escape")
         assert desk.app.screen is screen
-        assert screen.sought == ""
+        assert screen.search_text == ""
         assert screen.unsaved
         await desk.press("escape")
         await until(desk.pilot, lambda: isinstance(desk.app.screen, AskScreen), "the question")

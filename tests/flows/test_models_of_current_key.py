@@ -7,7 +7,7 @@ from pathlib import Path
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest
 from gwtui.contract.keys import CreateKeyRequest
-from gwtui.watch.feeds.current_key import fetch_reach
+from gwtui.watch.feeds.current_key import fetch_key_rights
 from screen_text import shown
 from shell_kit import Site, dashboard, listing, notices, site, until
 
@@ -51,12 +51,12 @@ async def test_a_narrow_key_sees_how_narrow_it_is(tmp_path: Path) -> None:
             place.connect(token=token) as connection,
             GatewayClient(connection) as client,
         ):
-            reach = await fetch_reach(client)
-        assert reach.models == 1
-        assert reach.of is not None
-        assert reach.of > 20
+            rights = await fetch_key_rights(client)
+        assert rights.models == 1
+        assert rights.of is not None
+        assert rights.of > 20
         async with dashboard(place, tmp_path, start="key", token=token) as (app, pilot):
-            await until(pilot, lambda: f"1 of {reach.of}" in shown(app), "the reach")
+            await until(pilot, lambda: f"1 of {rights.of}" in shown(app), "the reach")
             await pilot.press("m")
             await until(pilot, lambda: listing(app).resource == "user-models", "the list")
             await until(pilot, lambda: listing(app).table.identities == [MODEL], "the model")

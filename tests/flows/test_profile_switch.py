@@ -148,7 +148,7 @@ async def _and_back(one: Desk) -> None:
     one.type(":ctx production-w<enter>")
     await one.on("production-watched")
     _is_marked(one, "production-watched", read_only=True)
-    assert app.held is not None
+    assert app.hold_reason is not None
     wanted = ("ctx production", "ctx staging", "ctx production-watched")
     assert app.paths.paths == PathHistory(one.folder / "state" / PATHS_FILE).paths == wanted
 

@@ -25,7 +25,7 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.choosers import ChooseScreen, MenuScreen
 from gwtui.ui.screens.dialogs import AskScreen, NoticeScreen
-from gwtui.ui.screens.doubt import DoubtScreen
+from gwtui.ui.screens.recovery import RecoveryScreen
 from plan_kit import key_plans
 from screen_text import shown
 from shell_kit import Site, dashboard, has_data, line, listing, notices, site, until
@@ -83,8 +83,8 @@ async def wait_for(pilot: Any, app: GwtuiApp, kind: type[Screen[Any]]) -> Any:
     return app.screen
 
 
-async def evidence(pilot: Any, app: GwtuiApp) -> DoubtScreen:
-    screen: DoubtScreen = await wait_for(pilot, app, DoubtScreen)
+async def evidence(pilot: Any, app: GwtuiApp) -> RecoveryScreen:
+    screen: RecoveryScreen = await wait_for(pilot, app, RecoveryScreen)
     await until(pilot, lambda: screen.evidence is not None, "the evidence")
     return screen
 
@@ -243,12 +243,14 @@ async def test_a_person_can_look_further_and_a_full_disk_leaves_it_in_doubt(
         desk.place, desk.folder, start=f"recovery/{left.id}", size=(80, 24), loaded=False
     ) as (app, pilot):
         screen = await evidence(pilot, app)
-        for reach in ("1 h", "1 day"):
+        for search_span in ("1 h", "1 day"):
             await pilot.press("f")
-            await until(pilot, lambda r=reach: f"{r} before and after" in shown(app), reach)
+            await until(
+                pilot, lambda r=search_span: f"{r} before and after" in shown(app), search_span
+            )
         await pilot.press("f")
         await until(pilot, lambda: "nothing further" in notices(app), "the end")
-        assert screen.reach.total_seconds() == 24 * 3600
+        assert screen.search_span.total_seconds() == 24 * 3600
         monkeypatch.setattr("gwtui.local.jsonl.write_all", full)
         await pilot.press("h")
         await wait_for(pilot, app, AskScreen)

@@ -97,8 +97,8 @@ async def what_it_cost_stands_in_the_list_and_the_rule_beside_it(desk: TryDesk) 
     assert screen.tried is not None
     cost = screen.tried.cost
     assert cost
-    assert screen.tried.reckoned is not None
-    assert screen.tried.reckoned.cost == cost
+    assert screen.tried.expected is not None
+    assert screen.tried.expected.cost == cost
     assert "base price" in desk.figures()
     assert "✗ Northwind" in desk.figures()
     assert "provider not allowed" in desk.figures()

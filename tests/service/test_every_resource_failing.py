@@ -78,8 +78,8 @@ async def test_a_lost_answer_is_unknown_and_the_evidence_tells_what_became_of_it
     if verb == "create":
         [new] = candidates[HAPPENED].keys() - candidates[DID_NOT].keys()
         made = candidates[HAPPENED][new]
-        assert made.apart is not None
-        assert abs(made.apart) <= timedelta(seconds=1)
+        assert made.offset is not None
+        assert abs(made.offset) <= timedelta(seconds=1)
         assert made.route == f"{resource}/{new}"
         assert made.compared
         assert {one.verdict for one in made.compared} <= {"as wanted", "not known"}

@@ -24,14 +24,13 @@ from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.simulated_history import SimulatedHistory
 from gwtui.embedded.store.table import to_day
-from gwtui.local.alerts import RuleFile
 from gwtui.watch.alerts.store import present_alerts
 from gwtui.watch.feeds.recorded import credits_past_feed
 from gwtui.watch.history.backfill import _BEGUN, Backfill, fill_past
 from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.model import Point, SeriesKey
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.session import open_recording
+from gwtui.watch.history.recording import open_recording
 from gwtui.watch.hub import FeedHub, Scope
 from seeded_gateways import open_gateway
 
@@ -275,11 +274,10 @@ async def test_who_only_reads_finds_the_same_past_and_the_alerts_of_now(
     time = FakeClock(BORN)
     gateway = EmbeddedGateway.open(None, clock=time.clock)
     time.elapsed = 12 * 3600
-    rules = RuleFile(tmp_path / "alerts.toml", "demo")
     async with client_of(gateway, time) as client:
         hub = FeedHub(client, time.clock)
         hub.history_file = path
-        hub.fill_past = lambda: fill_past(hub, path, past_of(gateway), rules)
+        hub.fill_past = lambda: fill_past(hub, path, past_of(gateway), tmp_path)
         outlook = (await credits_past_feed(hub, Scope()).refresh()).value
         first = rows(path)
         # Asked again within the hour, it fills in nothing.

@@ -50,7 +50,7 @@ async def test_in_turn_the_next_one_waits_for_the_one_before() -> None:
         happened = await finished(comparison, inference)
     places = [place for place, _ in happened]
     assert places == sorted(places)
-    assert [one.words for one in comparison.compared] == ["ab", "c"]
+    assert [one.text for one in comparison.compared] == ["ab", "c"]
     assert [one.state for one in comparison.compared] == ["answered", "answered"]
     assert comparison.cost == 2 * Decimal("0.000123")
     assert server.connections == 2
@@ -64,7 +64,7 @@ async def test_a_failure_is_its_own() -> None:
         await finished(comparison, inference)
     refused, broken, whole = comparison.compared
     assert isinstance(refused.error, ServerError)
-    assert (broken.state, broken.words) == ("failed", "half")
+    assert (broken.state, broken.text) == ("failed", "half")
     assert (whole.state, whole.error) == ("answered", None)
     assert server.connections == 3, "none is sent again"
 

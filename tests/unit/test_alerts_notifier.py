@@ -66,7 +66,7 @@ async def test_it_gets_one_line_of_json_and_no_token(
         "print('noise'); print('noise', file=sys.stderr)"
     )
     notifier = AlertNotifier({"profile": "work", "gateway": "https://gateway.example"})
-    notifier.tell(program(tmp_path, body), [EVENT])
+    notifier.notify(program(tmp_path, body), [EVENT])
     await told(notifier)
     lines = (tmp_path / "in").read_text().splitlines()
     assert len(lines) == 1
@@ -138,13 +138,13 @@ async def test_the_same_failure_is_told_once(tmp_path: Path) -> None:
     failures: list[str] = []
     notifier = AlertNotifier({}, failures.append)
     for _ in range(3):
-        notifier.tell(["/nowhere/at-all"], [EVENT])
+        notifier.notify(["/nowhere/at-all"], [EVENT])
         await told(notifier)
     assert len(failures) == 1
     assert "/nowhere/at-all" in failures[0]
-    notifier.tell([sys.executable, "-c", ""], [EVENT])
+    notifier.notify([sys.executable, "-c", ""], [EVENT])
     await told(notifier)
-    notifier.tell(["/nowhere/at-all"], [EVENT])
+    notifier.notify(["/nowhere/at-all"], [EVENT])
     await told(notifier)
     assert len(failures) == 2, "after it worked, it is news again"
 
@@ -167,12 +167,12 @@ async def test_it_is_told_what_is_to_be_told_a_few_at_a_time(
     notifier = AlertNotifier({})
     events = [replace(EVENT, id=number) for number in range(10)]
     events += [replace(EVENT, id=50, quiet=True), replace(EVENT, id=51, event="acknowledged")]
-    notifier.tell(["x"], events)
-    notifier.tell(None, events)
+    notifier.notify(["x"], events)
+    notifier.notify(None, events)
     await told(notifier)
     assert [json.loads(text)["id"] for text in texts] == list(range(10))
     assert most == AT_A_TIME
-    notifier.tell(["x"], [replace(EVENT, id=number) for number in range(500)])
+    notifier.notify(["x"], [replace(EVENT, id=number) for number in range(500)])
     await told(notifier)
     assert len(texts) <= 10 + AT_A_TIME + MOST_WAITING, "an avalanche does not start as many"
 

@@ -30,7 +30,7 @@ def test_unknown_is_a_dash_and_not_nothing() -> None:
         cells.uptime(None),
         cells.text(None),
         cells.text(""),
-        cells.words(None),
+        cells.names(None),
         cells.prose(None),
     ):
         assert cell == Cell("—", "muted")
@@ -83,4 +83,4 @@ def test_unix_moments_outside_the_calendar_are_unknown() -> None:
 
 
 def test_an_empty_list_is_none_and_not_unknown() -> None:
-    assert cells.words([]).text == "none"
+    assert cells.names([]).text == "none"

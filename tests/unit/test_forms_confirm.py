@@ -266,7 +266,7 @@ def test_sides_that_begin_alike_are_told_apart() -> None:
         read=nothing,
         known=nothing,
         labels={"allowed_models": "Allowed models"},
-        words=guardrail_plans.in_words(NOW, {}),
+        format_value=guardrail_plans.in_words(NOW, {}),
         plan=nothing,
     )
     both = ThreeWayField("allowed_models", models, [*models, "author/mine"], models[:-1])

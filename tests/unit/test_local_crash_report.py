@@ -6,13 +6,13 @@ import importlib
 
 import pytest
 
-from gwtui.local.crash_report import crash_report, places
+from gwtui.local.crash_report import crash_report, traceback_lines
 
 SECRET = "gw-v1-sentinel-0123456789"
 
 
 def report_of(error: BaseException) -> list[str]:
-    lines = places(error)
+    lines = traceback_lines(error)
     assert "sentinel" not in "\n".join(lines)
     return lines
 

@@ -17,7 +17,7 @@ from gwtui.client.connection import Connection
 from gwtui.domain.known_secrets import holds_secret, remember
 from gwtui.local.profiles import Profile, ad_hoc_profile
 from gwtui.resources.copying import (
-    Described,
+    CopySource,
     cell_lines,
     copyables,
     curl,
@@ -64,7 +64,7 @@ def test_what_is_copied_is_told_in_a_few_words() -> None:
     one, other = row(name="ci"), row(name="web", hash="b" * 64)
     assert OF_KEYS.called([one], NOW) == "key ci"
     assert OF_KEYS.called([one, other], NOW) == "2 marked keys"
-    figures = Described(KEYS.columns)
+    figures = CopySource(KEYS.columns)
     assert figures.called([one], NOW) == "“ci”"
     assert figures.called([one, other], NOW) == "2 rows"
 

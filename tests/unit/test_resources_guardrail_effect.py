@@ -61,6 +61,12 @@ def test_the_effect_reads_as_a_list() -> None:
         "c/d": ["none remains", "0 of 1", "0", "provider ignored"],
         "e/f": ["unknown", "—", "—", "its endpoints could not be read"],
     }
+    tones = {
+        model_identity(each): [column.cell(each, NOW).tone for column in EFFECT_COLUMNS[2:4]]
+        for each in effect.models
+    }
+    assert tones["a/b"] == ["plain", "plain"]
+    assert tones["c/d"] == ["muted", "muted"], "nothing is left of it"
     by_verdict = sorted(effect.models, key=lambda each: EFFECT_COLUMNS[1].sort(each, NOW) or "")
     assert model_identity(by_verdict[0]) == "c/d", "what needs a look comes first"
 

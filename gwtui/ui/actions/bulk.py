@@ -90,12 +90,12 @@ async def edit(context: ActionContext) -> None:
     form = shared_form(how.form(first, form_context(context)), known, {*declared.called, "slug"})
     title = f"Edit {count(len(names), declared.noun)}: what stays empty differs, and stays as it is"
 
-    async def submit(request: RequestModel) -> Outcome[Sent] | None:
+    async def submit(request: RequestModel) -> Outcome[BulkOutcome] | None:
         over = partial(carry_out, covering=context.app.screen)
         sent = await over(context, many.change(request), names, "Change them", "changed")
         return None if sent is None else Applied(sent)
 
-    filled: FormScreen[Sent] = FormScreen(replace(form, title=title), facts, submit)
+    filled: FormScreen[BulkOutcome] = FormScreen(replace(form, title=title), facts, submit)
     outcome = await context.app.push_screen_wait(filled)
     await _look(context, outcome.value if isinstance(outcome, Applied) else None)
 
@@ -127,13 +127,13 @@ def _is_shared(field: FormField, own: Collection[str]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """What was agreed to went out; ``route`` leads to a lost answer that the person looks into."""
+class BulkOutcome:
+    """Requests for several rows were sent; ``route`` leads to a lost answer to be inspected."""
 
     route: str = ""
 
 
-async def _look(context: ActionContext, sent: Sent | None) -> None:
+async def _look(context: ActionContext, sent: BulkOutcome | None) -> None:
     if sent is not None and sent.route:
         await context.app.open_route(sent.route)
 
@@ -145,14 +145,14 @@ async def carry_out(
     button: str,
     done: str,
     covering: object = None,
-) -> Sent | None:
+) -> BulkOutcome | None:
     """Plan an operation on many, ask once, send one after the other, and say what became of each.
 
     None when it was not agreed to. ``covering`` is the form that asks for it, if any.
     """
     hidden = context.marks.hidden
     wanted = dict(names)
-    sent: Sent | None = None
+    sent: BulkOutcome | None = None
     while wanted:
         bulk = await plan_many(operation, wanted, hidden)
         if context.app.screen is not (covering or context.screen):
@@ -166,7 +166,7 @@ async def carry_out(
         run = BulkRun(bulk, confirmation, partial(send_one, context))
         answer = await _send_and_report(context, run, done)
         lost = run.lost if answer == "look" else None
-        sent = Sent("" if lost is None else route_to(lost.part.plan.id))
+        sent = BulkOutcome("" if lost is None else route_to(lost.part.plan.id))
         # What was refused was not applied: it is planned, shown and agreed to anew.
         again = run.having("refused") if answer == "retry" else []
         wanted = {one.part.identity: one.part.name for one in again}

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gwtui.domain.clock import Clock
     from gwtui.local.dashboard_state import FirstSteps, PathHistory
     from gwtui.local.targets import Target, TargetFacts, Targets
-    from gwtui.resources.copying import Described
+    from gwtui.resources.copying import CopySource
     from gwtui.resources.session import Link, Session, TryMemory
     from gwtui.ui.connection_health import ConnectionHealth
     from gwtui.ui.preference_store import PreferenceStore
@@ -61,8 +61,8 @@ class DashboardScreen(Protocol):
     def app(self) -> App[Any]:
         """Textual's app, for what needs a terminal."""
 
-    def described(self) -> Described[Any] | None:
-        """What actions act on where it is no row of a list; None where nothing declares it."""
+    def copy_source(self) -> CopySource[Any] | None:
+        """What can be copied where it is no row of a list; None where nothing declares it."""
 
     @property
     def marked_rows(self) -> Sequence[Any]:
@@ -177,7 +177,7 @@ class DashboardApp(Protocol):
         """What sends writes."""
 
     @property
-    def held(self) -> str | None:
+    def hold_reason(self) -> str | None:
         """Why writes are held back; None while they are not."""
 
     @property
@@ -255,8 +255,8 @@ class DashboardApp(Protocol):
     def bell(self) -> None:
         """Ring the bell."""
 
-    def entitle(self, text: str) -> None:
-        """Say something in the terminal's title; an empty text gives it back."""
+    def set_terminal_title(self, text: str) -> None:
+        """Show a text in the terminal's title; an empty text gives the title back."""
 
     def redraw(self) -> None:
         """Send the whole screen: something else may have written on it."""

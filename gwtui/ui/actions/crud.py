@@ -64,10 +64,10 @@ def not_read_again(noun: str, error: GatewayError) -> Refused:
 class EditFlow(Generic[T]):
     """One form on one resource: on submit it is read again, so that nobody's change is lost.
 
-    ``noun`` is "key", ``called`` names this one ("Key “ci”"); ``known`` gives the editable fields
-    that the gateway gave, ``words`` a value as people read it, ``plan`` the plan of the fields
-    that are to be sent, in view of the fresh reading. ``send`` carries a confirmed plan out,
-    ``uses`` says what uses the resource.
+    ``noun`` is "key", ``called`` names this one ("Key “ci”"). ``known`` gives the editable fields
+    that the gateway gave, ``format_value`` the text of a value. ``plan`` plans the fields that are
+    to be sent, in view of the fresh reading. ``send`` carries a confirmed plan out, ``uses`` says
+    what uses the resource.
     """
 
     context: ActionContext
@@ -77,7 +77,7 @@ class EditFlow(Generic[T]):
     read: Callable[[], Awaitable[T]]
     known: Callable[[T], Mapping[str, Any]]
     labels: Mapping[str, str]
-    words: Callable[[str, Any], str]
+    format_value: Callable[[str, Any], str]
     plan: Callable[[T, Mapping[str, Any]], Plan[Any]]
     send: Callable[[ActionContext, Confirmation[Any]], Awaitable[Outcome[Any]]] = execute
     uses: Callable[[T], Awaitable[Uses]] | None = None
@@ -122,7 +122,9 @@ class EditFlow(Generic[T]):
         plan = self.plan(fresh, changes)
         if self.uses is not None:
             plan = replace(plan, effects=(*plan.effects, *await self.uses(fresh)))
-        notes = tuple(self._note(field) for field in merged.moved if field.field not in changes)
+        notes = tuple(
+            self._note(field) for field in merged.changed_elsewhere if field.field not in changes
+        )
         return await confirm(self.context, plan, "Change it", notes=notes)
 
     async def _settle(self, merged: ThreeWay) -> dict[str, Any] | None:
@@ -142,13 +144,13 @@ class EditFlow(Generic[T]):
 
     def _dispute(self, field: ThreeWayField) -> FieldConflict:
         name, original = field.field, field.original
-        was = UNKNOWN if original is ABSENT else self.words(name, original)
-        _, theirs = both_sides(name, original, field.theirs, self.words)
-        _, mine = both_sides(name, original, field.mine, self.words)
+        was = UNKNOWN if original is ABSENT else self.format_value(name, original)
+        _, theirs = both_sides(name, original, field.theirs, self.format_value)
+        _, mine = both_sides(name, original, field.mine, self.format_value)
         return FieldConflict(name, self.labels[name], was, theirs, mine)
 
     def _note(self, field: ThreeWayField) -> str:
-        before, after = both_sides(field.field, field.original, field.theirs, self.words)
+        before, after = both_sides(field.field, field.original, field.theirs, self.format_value)
         label = self.labels[field.field]
         return f"{label} was changed by somebody else and stays: {before} → {after}"
 
@@ -216,7 +218,7 @@ async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any 
         read=partial(_read, context, one),
         known=writes.fields.known,
         labels=writes.fields.labels,
-        words=writes.fields.formatter(at),
+        format_value=writes.fields.formatter(at),
         plan=lambda fresh, changes: writes.plan_update(
             fresh, request.model_validate(changes), plan_context(context, names)
         ),
@@ -257,7 +259,7 @@ async def change(name: str, context: ActionContext) -> None:
         at = plan_context(context)
         uses = await writes.uses(app.gateway, now, at)
         plan = writes.plan_update(now, request, at, uses, how=how)
-        notes = tuple(filter(None, (how.moved(before, now),)))
+        notes = tuple(filter(None, (how.outside_change(before, now),)))
         confirmation = await confirm(context, plan, how.button, notes=notes)
         return None if confirmation is None else await execute(context, confirmation)
 

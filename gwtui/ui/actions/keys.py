@@ -62,7 +62,10 @@ class KeyCreation:
         self._plan = plan
 
     async def submit(self, request: CreateKeyRequest) -> Outcome[CreatedKey] | None:
-        """Carry the wish out; where its value cannot be sealed, only after saying so."""
+        """Send the creation.
+
+        Where the value cannot be sealed here, that is said and confirmed before.
+        """
         session = self._context.app.session
         if session is None:
             return Refused(NotSentError("Nothing was sent: there is no connection now."))

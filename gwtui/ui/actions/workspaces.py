@@ -233,7 +233,7 @@ async def edit_budgets(context: ActionContext) -> None:
         read=lambda: read_budgets(app.gateway, identity),
         known=lambda one: one.known,
         labels=FIELDS.labels,
-        words=FIELDS.formatter(PlanContext(app.clock.now())),
+        format_value=FIELDS.formatter(PlanContext(app.clock.now())),
         plan=lambda fresh, changes: fresh.plan(changes, app.clock.now()),
         uses=lambda _fresh: read_uses(app.gateway, identity, app.clock.now()),
         send=lambda context, confirmation: execute_all(context, confirmation, _budget_done),

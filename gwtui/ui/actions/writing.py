@@ -119,7 +119,7 @@ def _critical_name(context: ActionContext) -> str:
 
 
 async def execute(context: ActionContext, confirmation: Confirmation[T]) -> Outcome[T]:
-    """Send the plan's request; what was done can be undone, as far as it has a way back."""
+    """Send the plan's request, and remember the change for undo."""
     session = context.app.session
     if session is None:
         return _NO_CONNECTION

@@ -41,7 +41,7 @@ from gwtui.ui.widgets.lines import OneLine, PartsLine
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
-    from gwtui.resources.copying import Described
+    from gwtui.resources.copying import CopySource
     from gwtui.resources.preferences import View
     from gwtui.ui.goto import PathNames
     from gwtui.ui.widgets.prompt import GotoPrompt
@@ -89,7 +89,7 @@ class PathLine(Screen[None]):
         from gwtui.ui.goto import PathNames  # noqa: PLC0415 - at the first use
 
         names = PathNames(self.gwtui)
-        if names.lacks(message.text):
+        if names.is_missing(message.text):
             self.run_worker(self._learn_names(names, message.text), group="names", exclusive=True)
 
     async def _learn_names(self, names: PathNames, text: str) -> None:
@@ -131,7 +131,7 @@ class GatewayScreen(BlankLines, PathLine, TerminalSized[None]):
         send nothing when no text changed (``OneLine.show`` and ``LinesView.show`` see to that).
     ``target()``, ``identity()``, ``marked_rows`` and ``marks``
         What actions act on, captured at the press of a key.
-    ``described()``
+    ``copy_source()``
         How that is declared and found again, where it is no row of a list.
     ``focus_body()``
         Put the focus where it belongs.
@@ -229,8 +229,8 @@ class GatewayScreen(BlankLines, PathLine, TerminalSized[None]):
         """How many rows are marked."""
         return Marks()
 
-    def described(self) -> Described[Any] | None:
-        """What that is where it is no row of a list."""
+    def copy_source(self) -> CopySource[Any] | None:
+        """Where rows are copied from where it is no list; None where nothing declares them."""
         return None
 
     def expect_gone(self, identities: Iterable[str]) -> None:

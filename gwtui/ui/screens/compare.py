@@ -20,7 +20,7 @@ from gwtui.crud.resource import Cell, Tone
 from gwtui.domain.clock import Clock
 from gwtui.domain.money import grouped, usd
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.tries.comparison import Comparison, ComparisonUpdate, Contestant
+from gwtui.resources.tries.comparison import Comparison, ComparisonUpdate, ContenderResult
 from gwtui.resources.tries.form import KEPT_TO_COMPARE
 from gwtui.resources.tries.plan import TryPlan
 from gwtui.ui.screens.tries import InferenceScreen, TryScreen, drop_traceback
@@ -50,11 +50,11 @@ class CompareRequestScreen(TryScreen):
 
 @dataclass(frozen=True, slots=True)
 class ReadyComparison:
-    """What is ready to be sent. ``moved`` reads again what the requests may have changed."""
+    """What is ready to be sent. ``refresh`` reads again what the requests may have changed."""
 
     comparison: Comparison
     plans: tuple[TryPlan, ...]
-    moved: Callable[[], Awaitable[None]]
+    refresh: Callable[[], Awaitable[None]]
 
 
 class CompareScreen(InferenceScreen[None]):
@@ -131,7 +131,7 @@ class CompareScreen(InferenceScreen[None]):
         finally:
             self._painting.now()
             self._show()
-        await self._ready.moved()
+        await self._ready.refresh()
 
     def _take(self, update: ComparisonUpdate) -> None:
         one, delta = self._compared[update.place], update.delta
@@ -156,7 +156,7 @@ class CompareScreen(InferenceScreen[None]):
             one, view = self._compared[place], self.query_one(f"#compare-answer-{place}")
             if pieces and isinstance(view, GrowingText):
                 view.put(pieces)
-                if one.error is not None and not one.words:
+                if one.error is not None and not one.text:
                     view.scroll_to(y=0, animate=False)  # why, before the details
             self._show_one(place)
         self._show_state()
@@ -167,7 +167,7 @@ class CompareScreen(InferenceScreen[None]):
             self.dismiss()
         elif self._asking is not None:
             self._asking.cancel()
-            self.run_worker(self._ready.moved(), name="after", group="after")
+            self.run_worker(self._ready.refresh(), name="after", group="after")
 
     # Showing --------------------------------------------------------------------------------
 
@@ -215,7 +215,7 @@ class CompareScreen(InferenceScreen[None]):
         return toned(f"{done} of {len(self._compared)} answered · {told}", tone)
 
 
-def _figures(one: Contestant) -> Iterator[str]:
+def _figures(one: ContenderResult) -> Iterator[str]:
     """What is known by now: time to the first token, speed, tokens, cost."""
     answer, usage = one.answer, one.answer.usage
     if answer.first_token_ms is not None:
@@ -228,12 +228,12 @@ def _figures(one: Contestant) -> Iterator[str]:
         yield usd(answer.cost)
 
 
-def _refusal(one: Contestant) -> list[tuple[str, Tone]]:
+def _refusal(one: ContenderResult) -> list[tuple[str, Tone]]:
     """What failed and why, below what came of the answer."""
     error = one.error
     if error is None:
         return []
-    begun: list[tuple[str, Tone]] = [("\n", "plain")] if one.words else []
+    begun: list[tuple[str, Tone]] = [("\n", "plain")] if one.text else []
     said = safe_line(f"{refusal_kind(error)}: {error.message}", _SAID)
     details = (safe_line(detail, _SAID) for detail in refusal_details(error))
     return [*begun, (f"{said}\n", "bad"), *((f"{line}\n", "muted") for line in details)]

@@ -18,6 +18,7 @@ from gwtui.crud.resource import Tone
 from gwtui.crud.schema_drift import all_gaps
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.safe_text import safe_line, safe_text
+from gwtui.resources.copying import declared, row_path
 from gwtui.resources.generations import ONE_GENERATION, SECTIONS, shown_name
 from gwtui.ui.input_queue import FINISHING
 from gwtui.ui.screens.pages import ObjectScreen
@@ -27,7 +28,7 @@ from gwtui.ui.widgets.lines import LinesView, OneLine
 from gwtui.ui.widgets.prompt import QuietInput
 
 if TYPE_CHECKING:
-    from gwtui.resources.copying import Described
+    from gwtui.resources.copying import CopySource
     from gwtui.watch.hub import FeedHub
 
 
@@ -50,10 +51,8 @@ class GenerationScreen(ObjectScreen):
         yield OneLine(id="generation-state")
         yield from super().compose_body()
 
-    def described(self) -> Described[Generation]:
+    def copy_source(self) -> CopySource[Generation]:
         """What was looked up."""
-        from gwtui.resources.copying import declared, row_path  # noqa: PLC0415 - when it is copied
-
         return declared(ONE_GENERATION, row_path(self.resource))
 
     def on_mount(self) -> None:

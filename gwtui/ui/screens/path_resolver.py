@@ -30,16 +30,16 @@ _GROUP = "path"
 
 @dataclass(frozen=True, slots=True)
 class _PathQuery:
-    """What is looked for; ``child`` is the list to open from the row."""
+    """A path that is being resolved; ``child`` is the list to open from its row."""
 
     path: str
     child: str | None
 
 
 class PathResolver:
-    """Looks for what a path names in the list of one screen.
+    """Resolves a path to a row of one screen's list.
 
-    Only a list that was read after the path was asked for can tell that something is not there.
+    Only a list that was read after the path was requested can tell that something is not there.
     Nothing is selected before it is found.
     """
 

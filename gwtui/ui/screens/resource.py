@@ -226,8 +226,8 @@ class ResourceScreen(GatewayScreen):
         seen = self._grows_since is not None and self.now - self._grows_since >= _SEEN
         first = not seen and any(state.error is None and state.value is None for state in own)
         pending = self._pending_row is not None and any(state.refreshing for state in own)
-        sought = self._path_resolver is not None and self._path_resolver.active and bool(own)
-        return first or pending or sought or self._row_loader.first or self.table.is_filtering
+        resolving = self._path_resolver is not None and self._path_resolver.active and bool(own)
+        return first or pending or resolving or self._row_loader.first or self.table.is_filtering
 
     @property
     def awaited(self) -> bool:

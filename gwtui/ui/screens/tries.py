@@ -60,7 +60,7 @@ _NARROWEST = 20
 class ReadyTry:
     """A request that is ready to be sent, exactly once.
 
-    ``moved`` reads again what the request may have changed. ``key_name`` is fit to be shown.
+    ``refresh`` reads again what the request may have changed. ``key_name`` is fit to be shown.
     """
 
     request: ChatRequest
@@ -68,7 +68,7 @@ class ReadyTry:
     plan: TryPlan
     facts: TryFacts
     key_name: str
-    moved: Callable[[], Awaitable[None]]
+    refresh: Callable[[], Awaitable[None]]
 
 
 class InferenceScreen(Modal[Result]):
@@ -205,7 +205,7 @@ class AnswerScreen(InferenceScreen[str]):
         key = await self._key()
         if self.tried is not None:
             self._end(replace(self.tried, key=key))
-        await self._ready_try.moved()
+        await self._ready_try.refresh()
         await self._mark_prompt()
 
     async def _mark_prompt(self) -> None:

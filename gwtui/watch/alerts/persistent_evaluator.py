@@ -22,7 +22,7 @@ _TIDY_EVERY = timedelta(hours=6)
 
 
 class PersistentEvaluator:
-    """One evaluation that goes on; use it from one thread only."""
+    """Evaluates the rules on top of the alerts in the history file; for one thread at a time."""
 
     def __init__(self) -> None:
         self._evaluator: Evaluator | None = None

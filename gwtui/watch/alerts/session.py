@@ -16,6 +16,7 @@ from gwtui.domain.alert_rules import AlertRule
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.local.alerts import AlertBook, AlertEffects, RuleFile, load_alerts
 from gwtui.watch.alerts import store
+from gwtui.watch.alerts.notifier import AlertNotifier
 from gwtui.watch.history.file import transaction
 from gwtui.watch.history.model import HistoryMissingError
 
@@ -162,15 +163,15 @@ class Alerts:
         """Something is different now: evaluate and show it at once."""
         if self.engine is not None:
             self.engine.nudge()
-        self.tell()
+        self.notify()
 
     def failed(self, why: str) -> None:
         """The alert command failed."""
         for listener in tuple(self._failures):
             listener(why)
 
-    def tell(self) -> None:
-        """Something happened: show it."""
+    def notify(self) -> None:
+        """Call every listener."""
         for listener in tuple(self._listeners):
             listener()
 
@@ -214,15 +215,14 @@ async def _evaluate(
             return
         await clock.sleep(_EARLY)
     from gwtui.watch.alerts.engine import AlertEngine  # noqa: PLC0415 - later
-    from gwtui.watch.alerts.notifier import AlertNotifier  # noqa: PLC0415
 
     scope = alerts.scope
     rule_file = RuleFile(scope.rules, scope.profile)
     notifier = AlertNotifier({"profile": scope.profile, "gateway": scope.gateway}, alerts.failed)
 
     def happened(events: Sequence[AlertEvent]) -> None:
-        notifier.tell(rule_file.book.effects.command, events)
-        alerts.tell()
+        notifier.notify(rule_file.book.effects.command, events)
+        alerts.notify()
 
     engine = AlertEngine(
         hub=hub,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.client.long_work import LARGE_LIST
-from gwtui.client.request_log import workspaces_closed
+from gwtui.client.request_log import workspaces_without_id
 from gwtui.watch.shared_reads import WORKSPACES
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ async def open_workspaces(reader: PoolReader, *, every: bool = True) -> Mapping[
     listed = await reader.get(WORKSPACES)
     known = {space.id: space for space in listed if space.id}
     if every:
-        workspaces_closed(sum(not space.id for space in listed))
+        workspaces_without_id(sum(not space.id for space in listed))
     return known
 
 
@@ -65,7 +65,7 @@ async def fetch_each(
     raise failure
 
 
-async def together(one: Awaitable[P], other: Awaitable[R]) -> tuple[P, R]:
+async def read_both(one: Awaitable[P], other: Awaitable[R]) -> tuple[P, R]:
     """Both, read at the same time; the first failure ends the other and is raised as itself."""
 
     async def wait(reading: Awaitable[Any]) -> Any:
@@ -98,10 +98,10 @@ async def fetch_of_workspaces(
     return list(zip(wanted, await fetch_each(wanted, of_one), strict=True))
 
 
-class Growing(Generic[R]):
+class GrowingList(Generic[R]):
     """Shows a long list while its parts are read, as long as there is no whole one.
 
-    Where somebody takes the rows as they come (``FeedHub.handing_on``), they are handed on part by
+    Where somebody takes the rows as they come (``FeedHub.streaming``), they are handed on part by
     part in the order in which these were asked for, and what is read of a part is nothing.
 
     ``things`` says what its rows are, such as "keys"; ``rows_of`` makes rows of what has come of
@@ -195,7 +195,7 @@ class Growing(Generic[R]):
 
 
 class Parts:
-    """Parts of one reading that may fail each by itself; ``faults`` says which did and why."""
+    """Parts of one reading that may fail one by one; ``faults`` says which did and why."""
 
     def __init__(self) -> None:
         self.faults: list[str] = []

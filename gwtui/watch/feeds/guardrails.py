@@ -21,11 +21,11 @@ from gwtui.domain.clock import Clock
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.concurrent_reads import (
-    Growing,
+    GrowingList,
     Parts,
     fetch_each,
     open_workspaces,
-    together,
+    read_both,
 )
 from gwtui.watch.feeds.organization import shown_person
 from gwtui.watch.hub import FeedHub, Scope
@@ -179,7 +179,7 @@ async def read_guardrails(
         {one: space for one, space in known.items() if workspace in (None, one)},
         reader.client.connection.dialect,
     )
-    growing = Growing(reader, "guardrails", made.of, parts=len(made.spaces)) if shown else None
+    growing = GrowingList(reader, "guardrails", made.of, parts=len(made.spaces)) if shown else None
 
     async def of_workspace(identity: str) -> Sequence[GuardrailRow]:
         what = guardrails_of(identity)
@@ -388,8 +388,8 @@ async def read_assignments(reader: PoolReader, scope: Scope) -> Sequence[Assignm
             rows.append(AssignmentRow(one, guardrail, person))
         return tuple(rows)
 
-    growing: Growing[AssignmentRow] = Growing(reader, "assignments", rows_of, parts=2)
-    keys, members = await together(
+    growing: GrowingList[AssignmentRow] = GrowingList(reader, "assignments", rows_of, parts=2)
+    keys, members = await read_both(
         growing.read("keys", reader.fresh, key_assignments(scope.parent)),
         growing.read("members", reader.fresh, member_assignments(scope.parent)),
     )

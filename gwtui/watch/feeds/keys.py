@@ -21,7 +21,7 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.local.paths import Paths
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.concurrent_reads import Growing, fetch_of_workspaces, open_workspaces
+from gwtui.watch.feeds.concurrent_reads import GrowingList, fetch_of_workspaces, open_workspaces
 from gwtui.watch.hub import FeedHub, Scope
 from gwtui.watch.shared_reads import FeedKey, PoolReader, keys_of, unshared
 
@@ -105,7 +105,7 @@ async def _list_keys(reader: PoolReader, workspace: str | None) -> Sequence[KeyR
     """The rows of ``read_keys``, read now and shown as they come."""
     known = await open_workspaces(reader, every=workspace is None)
     rows_of = partial(_rows, known)
-    growing = Growing(reader, "keys", rows_of, parts=len(known) if workspace is None else 1)
+    growing = GrowingList(reader, "keys", rows_of, parts=len(known) if workspace is None else 1)
 
     def keys_in(identity: str | None) -> Awaitable[tuple[ApiKey, ...]]:
         return growing.read(identity, reader.fresh, keys_of(identity))

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.contract.keys import ApiKey
 from gwtui.domain.key_rotation import (
+    CreationOutcome,
     KeyRotation,
-    Making,
     RotationFacts,
     RotationStatus,
     status_of,
@@ -76,7 +76,9 @@ class RotationsReader:
             known = await asyncio.to_thread(_listed, log, client.connection.base_url, now)
             if not known:
                 return ()
-            made = await asyncio.to_thread(makings, journal, {one.id for one in known}, now)
+            made = await asyncio.to_thread(
+                creation_outcomes, journal, {one.id for one in known}, now
+            )
         except OSError as error:
             why = error.strerror or "it cannot be read"
             raise GatewayError(f"The rotations in {log.path}: {why}") from None
@@ -99,7 +101,7 @@ class _RotationLook:
     client: GatewayClient
     log: RotationLog
     now: datetime
-    made: Mapping[str, tuple[Making, str | None]]
+    made: Mapping[str, tuple[CreationOutcome, str | None]]
     sealed: Mapping[str, SealedKey]
     held: Mapping[str, str] | None
     held_why: str
@@ -136,7 +138,7 @@ class _RotationLook:
             await self._note(rotation, "ended", stage="done")
         return RotationRow(rotation, status, old, new)
 
-    async def _with_successor(self, rotation: KeyRotation) -> tuple[KeyRotation, Making]:
+    async def _with_successor(self, rotation: KeyRotation) -> tuple[KeyRotation, CreationOutcome]:
         if rotation.new_hash is not None:
             return rotation, "made"
         making, identity = self.made.get(rotation.id, ("in doubt", None))
@@ -174,15 +176,15 @@ def _listed(log: RotationLog, gateway: str, now: datetime) -> list[KeyRotation]:
     ]
 
 
-def makings(
+def creation_outcomes(
     journal: Journal, plans: set[str], now: datetime
-) -> Mapping[str, tuple[Making, str | None]]:
-    """What became of each creation, as far as the journal tells, and the identity of what it made.
+) -> Mapping[str, tuple[CreationOutcome, str | None]]:
+    """The outcome of each creation, as far as the journal tells, and the identity of what it made.
 
-    A person who settled one said so: with the identity it happened, else it did not, or nobody
-    knows which key it made.
+    A person who settled one in doubt decided it: with an identity it was made, else it was not, or
+    its key is unknown.
     """
-    found: dict[str, tuple[Making, str | None]] = {}
+    found: dict[str, tuple[CreationOutcome, str | None]] = {}
     for entry in journal.entries():
         if entry.id in plans:
             found[entry.id] = _outcome(entry)
@@ -193,7 +195,7 @@ def makings(
     return found
 
 
-def _outcome(entry: JournalEntry) -> tuple[Making, str | None]:
+def _outcome(entry: JournalEntry) -> tuple[CreationOutcome, str | None]:
     identity = entry.details.get("identity")
     made = identity if isinstance(identity, str) else None
     match entry.event:

@@ -49,17 +49,17 @@ class Probes:
         """Give ``reader`` every reading from now on."""
         self._readers.append(reader)
 
-    def tell(self, text: str) -> None:
-        """A sentence for a person."""
+    def report(self, text: str) -> None:
+        """Give a sentence for a person to the listener, or keep it until there is one."""
         if self._listener is None:
             self._sentences.append(text)
         else:
             self._listener(text)
 
-    def told(self, target: ProbeTarget, seen: Observation) -> None:
-        """A reading came."""
+    def on_reading(self, target: ProbeTarget, observation: Observation) -> None:
+        """Hand a reading to everyone who reads them."""
         for reader in tuple(self._readers):
-            reader(target, seen)
+            reader(target, observation)
 
 
 @asynccontextmanager
@@ -97,7 +97,7 @@ async def _probe(
     """Until it is cancelled."""
     while history.recorder is None:
         if history.problem:
-            probes.tell(f"Probes: nothing is recorded, so nothing is probed: {history.problem}")
+            probes.report(f"Probes: nothing is recorded, so nothing is probed: {history.problem}")
             return
         await clock.sleep(_EARLY)
     from gwtui.watch.probes.prober import Prober  # noqa: PLC0415 - only where it is wanted

@@ -51,10 +51,10 @@ class Bench:
     keys: int = 0
     prober: Prober | None = None
 
-    def tell(self, text: str) -> None:
+    def report(self, text: str) -> None:
         self.said.append(text)
 
-    def told(self, target: ProbeTarget, seen: Observation) -> None:
+    def on_reading(self, target: ProbeTarget, seen: Observation) -> None:
         self.seen.append(seen)
 
     async def spent(self) -> ProbeSpending:

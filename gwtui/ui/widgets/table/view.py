@@ -16,7 +16,7 @@ from textual.strip import Strip
 from gwtui.crud.resource import Tone
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.text import fit
-from gwtui.ui.textual_compat.widgets import SameAtAnyHeight
+from gwtui.ui.textual_compat.widgets import DrawsFocus, SameAtAnyHeight
 from gwtui.ui.widgets.table.layout import (
     AS_DECLARED,
     GAP,
@@ -153,7 +153,7 @@ def _strip(parts: Iterable[tuple[str, Style]], width: int, rest: Style) -> Strip
     return strip if used <= width else strip.crop(0, width)
 
 
-class TableView(SameAtAnyHeight, ScrollView, Generic[T], inherit_bindings=False):
+class TableView(SameAtAnyHeight, DrawsFocus, ScrollView, Generic[T], inherit_bindings=False):
     """Shows a model; says nothing and takes no keys.
 
     ``_drawn`` is what stands on the screen. Every change of the model ends in ``redraw``, which
@@ -231,8 +231,8 @@ class TableView(SameAtAnyHeight, ScrollView, Generic[T], inherit_bindings=False)
         if lines:
             self.refresh(*(Region(0, line + HEADER, self.shape.width, 1) for line in lines))
 
-    def redraw_cursor(self) -> None:
-        """Repaint the line of the cursor alone."""
+    def draw_focus(self) -> None:
+        """The line of the cursor alone looks different while the table has the keys."""
         cursor = self.model.cursor
         if cursor is not None:
             self.refresh(Region(0, cursor - self.top + HEADER, self.size.width, 1))

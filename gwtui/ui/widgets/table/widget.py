@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 from textual import events
 from textual.binding import BindingType
 from textual.scrollbar import ScrollDown, ScrollTo, ScrollUp
-from textual.widget import Widget
 
 from gwtui.crud.resource import Facets
 from gwtui.ui.widgets.table import messages
@@ -296,25 +295,6 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
             event.prevent_default()
 
     # Inside -----------------------------------------------------------------------------------
-
-    def watch_has_focus(self, _has_focus: bool) -> None:
-        """Draw the cursor of a list that has the keys, or has not: nothing else looks different."""
-        self.redraw_cursor()
-
-    def on_focus(self, event: events.Focus) -> None:
-        """Take the keys: for that, Textual would style and repaint the whole table."""
-        self._take_focus(event, given=True)
-
-    def on_blur(self, event: events.Blur) -> None:
-        """Give the keys to another."""
-        self._take_focus(event, given=False)
-
-    def _take_focus(self, event: events.Focus | events.Blur, *, given: bool) -> None:
-        event.prevent_default()
-        self.has_focus = given
-        if isinstance(self.parent, Widget):
-            told = events.DescendantFocus(self) if given else events.DescendantBlur(self)
-            self.parent.post_message(told)
 
     def on_resize(self) -> None:
         """Choose the columns that fit, and keep the cursor where it can be seen."""

@@ -44,7 +44,7 @@ _MOST_ABOUT = 9
 _MOST_ROWS = 7
 
 
-class DoubtScreen(GatewayScreen):
+class RecoveryScreen(GatewayScreen):
     """The evidence on one write. Nothing is marked as the answer, and nothing decides by itself.
 
     ``parent`` is the id of the write's plan, ``opener`` the list of writes in doubt.
@@ -69,16 +69,16 @@ class DoubtScreen(GatewayScreen):
         self._reach = 0
         self._found: Inspection | None = None
         self._table: ResourceTable[Candidate] = ResourceTable(
-            CANDIDATE_COLUMNS, lambda one: one.identity, lambda: self.now, id="doubt-candidates"
+            CANDIDATE_COLUMNS, lambda one: one.identity, lambda: self.now, id="recovery-candidates"
         )
 
     # Hooks of the frame -----------------------------------------------------------------------
 
     def compose_body(self) -> ComposeResult:
         """What is known, the candidates, and the selected one beside what was wanted."""
-        yield LinesView(id="doubt-about")
+        yield LinesView(id="recovery-about")
         yield self._table
-        yield LinesView(id="doubt-candidate")
+        yield LinesView(id="recovery-candidate")
 
     def on_mount(self) -> None:
         """The nearest first."""
@@ -87,7 +87,7 @@ class DoubtScreen(GatewayScreen):
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
         """What is found, as far as was asked for."""
         journal = self.gwtui.executor.journal
-        return [(evidence_feed(hub, journal, self._plan, self.reach), self._show)]
+        return [(evidence_feed(hub, journal, self._plan, self.search_span), self._show)]
 
     def empty_text(self) -> str | None:
         """What it means that the write is in doubt no more."""
@@ -109,10 +109,10 @@ class DoubtScreen(GatewayScreen):
     def status_parts(self) -> Sequence[Content]:
         """How far is looked."""
         evidence = self.evidence
-        if evidence is None or evidence.reach is None:
+        if evidence is None or evidence.search_span is None:
             return ()
-        reach = age(evidence.reach.total_seconds())
-        return [toned(f"{reach} before and after", "muted")]
+        search_span = age(evidence.search_span.total_seconds())
+        return [toned(f"{search_span} before and after", "muted")]
 
     def tick(self, now: datetime) -> None:
         """Relative times move on."""
@@ -128,7 +128,7 @@ class DoubtScreen(GatewayScreen):
 
     def focus_body(self) -> None:
         """The candidates have the keys, else what is known."""
-        body = self._table if self._table.display else self.query_one("#doubt-about")
+        body = self._table if self._table.display else self.query_one("#recovery-about")
         self.set_focus(body)
 
     # What actions do --------------------------------------------------------------------------
@@ -139,7 +139,7 @@ class DoubtScreen(GatewayScreen):
         return None if self._found is None else self._found.evidence
 
     @property
-    def reach(self) -> timedelta:
+    def search_span(self) -> timedelta:
         """How far before and after the write is looked."""
         return REACHES[self._reach]
 
@@ -162,7 +162,7 @@ class DoubtScreen(GatewayScreen):
         candidates = () if evidence is None else evidence.candidates
         self._table.show(candidates)
         self._table.display = bool(candidates)
-        self.query_one("#doubt-candidate").display = bool(candidates)
+        self.query_one("#recovery-candidate").display = bool(candidates)
         self._lay_out(self.now)
         if self.is_current:
             self.focus_body()
@@ -187,7 +187,7 @@ class DoubtScreen(GatewayScreen):
         if evidence is None or not self._is_whole:
             return
         width = min(_WIDEST, self.app.size.width - _MARGINS)
-        about = self.query_one("#doubt-about", LinesView)
+        about = self.query_one("#recovery-about", LinesView)
         lines = section_lines(name_of(evidence), EVIDENCE_SECTIONS, evidence, now, width)
         about.show(lines)
         rows = len(evidence.candidates)
@@ -195,6 +195,6 @@ class DoubtScreen(GatewayScreen):
         if rows:
             self._table.styles.height = min(rows, _MOST_ROWS) + 1
             one = self._table.selected or evidence.candidates[0]
-            self.query_one("#doubt-candidate", LinesView).show(
+            self.query_one("#recovery-candidate", LinesView).show(
                 section_lines(one.name, CANDIDATE_SECTIONS, one, now, width)
             )
