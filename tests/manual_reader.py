@@ -175,7 +175,7 @@ class Reader:
             if Path(program).name == "gwtui" and self.is_open_elsewhere(where, rest):
                 continue
             if Path(program).name == "gwtui":
-                self.run_gwtui(where, self.names(rest))
+                self.run_gwtui(where, self.words(rest))
             elif program in LOOKED_AT:
                 LOOKED_AT[program](where, rest)
             elif program == "promtool":

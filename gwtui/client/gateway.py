@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable
-from functools import cached_property
 from importlib import import_module
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
@@ -46,10 +45,19 @@ class _Service(Generic[S]):
         self._name = name
 
     def __get__(self, client: GatewayClient, _owner: type[GatewayClient]) -> S:
-        kind = getattr(import_module(self._module), self._kind)
-        service: S = kind(client.caller)
+        service = self._make(getattr(import_module(self._module), self._kind), client)
         client.__dict__[self._name] = service  # from now on it is found before this
         return service
+
+    def _make(self, kind: Callable[..., S], client: GatewayClient) -> S:
+        return kind(client.caller)
+
+
+class _DialectService(_Service[S]):
+    """A service that must know the dialect of the gateway."""
+
+    def _make(self, kind: Callable[..., S], client: GatewayClient) -> S:
+        return kind(client.caller, client.connection.dialect)
 
 
 class GatewayClient:
@@ -65,6 +73,9 @@ class GatewayClient:
     providers: _Service[ProvidersService] = _Service("gwtui.client.catalog:ProvidersService")
     organization: _Service[OrganizationService] = _Service(
         "gwtui.client.organization:OrganizationService"
+    )
+    guardrails: _Service[GuardrailsService] = _DialectService(
+        "gwtui.client.guardrails:GuardrailsService"
     )
     byok: _Service[ByokService] = _Service("gwtui.client.byok:ByokService")
     activity: _Service[ActivityService] = _Service("gwtui.client.usage:ActivityService")
@@ -84,13 +95,6 @@ class GatewayClient:
         self._transport = transport or _ManagementTransport(connection, clock, self.gate)
         self.caller: Caller = RetryingCaller(self._transport, clock, on_retry)
         """What the services call."""
-
-    @cached_property
-    def guardrails(self) -> GuardrailsService:
-        """Guardrails and their assignments."""
-        from gwtui.client.guardrails import GuardrailsService  # noqa: PLC0415 - as _Service does
-
-        return GuardrailsService(self.caller, self.connection.dialect)
 
     @property
     def skew(self) -> ClockSkew:

@@ -48,7 +48,7 @@ from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
-    from gwtui.local.dashboard_state import FirstSteps, PathHistory
+    from gwtui.local.dashboard_state import DashboardState, FirstSteps, PathHistory
     from gwtui.local.journal import Journal
     from gwtui.local.probe_key import ProbeAccess
     from gwtui.local.targets import Targets
@@ -127,19 +127,21 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             binding = Binding(key, f"run({action.id!r})", show=False, priority=priority)
             bindings_of(self)[key] = [binding]
 
-    @cached_property
+    @property
     def paths(self) -> PathHistory:
         """The paths that were gone to."""
-        from gwtui.local.dashboard_state import PATHS_FILE, PathHistory  # noqa: PLC0415 - later
+        return self._dashboard_state.paths
 
-        return PathHistory(None if self._state is None else self._state / PATHS_FILE)
-
-    @cached_property
+    @property
     def first_steps(self) -> FirstSteps:
         """Whether this person has seen the first steps."""
-        from gwtui.local.dashboard_state import FIRST_STEPS_FILE, FirstSteps  # noqa: PLC0415 - later
+        return self._dashboard_state.first_steps
 
-        return FirstSteps(None if self._state is None else self._state / FIRST_STEPS_FILE)
+    @cached_property
+    def _dashboard_state(self) -> DashboardState:
+        from gwtui.local.dashboard_state import DashboardState  # noqa: PLC0415 - later
+
+        return DashboardState(self._state)
 
     # Life -------------------------------------------------------------------------------------
 

@@ -106,7 +106,7 @@ def test_the_commands_in_the_prose_exist(reader: Reader) -> None:
     """They take the options that they are mentioned with: what follows them is their help."""
     assert MENTIONED
     for span in MENTIONED:
-        words = reader.names(shell_words(span)[1:])
+        words = reader.words(shell_words(span)[1:])
         code, out, _ = reader.commands(*words, "--help")
         assert code == exits.OK, span
         assert "usage: gwtui" in out, span
