@@ -183,10 +183,11 @@ class DetailPane(LinesView):
         super().__init__(id=id)
         self._identity: str | None = None
         self._shown: tuple[ResourceSpec[Any], Any, datetime] | None = None
+        self._folded_for = 0
 
     def on_resize(self) -> None:
-        """Fold the lines anew: they may have been shown before the pane had its width."""
-        if self._shown is not None:
+        """Fold the lines anew in another width: they may have been shown before it was known."""
+        if self._shown is not None and self._folded_for != self._room:
             self.show_item(*self._shown)
 
     def take_width(self, percent: int | None) -> None:
@@ -206,5 +207,10 @@ class DetailPane(LinesView):
         if identity != self._identity:
             self._identity = identity
             self.scroll_to(0, 0, animate=False)
-        width = max(_NARROWEST, self.scrollable_content_region.width)
-        self.show(detail_lines(spec, item, now, width))
+        self._folded_for = self._room
+        self.show(detail_lines(spec, item, now, self._room))
+
+    @property
+    def _room(self) -> int:
+        """Cells of a line."""
+        return max(_NARROWEST, self.scrollable_content_region.width)
