@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import random
+import re
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import SplitResult, urlsplit
 
 from pydantic import SecretStr
 
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.values import KEYS_PAGE
-from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.watch.feeds.keys import read_keys
 from gwtui.watch.shared_reads import unshared
 
-_PAGES = 200
+_PAGES = 2_000
 
 
 def reading(base_url: str, token: str) -> tuple[float, float]:
@@ -42,53 +44,59 @@ async def _reading(client: GatewayClient) -> tuple[float, float]:
     return held / len(rows), times[1] / times[0] * 100
 
 
-def page_rate(database: Path, keys: int) -> float:
-    """Milliseconds of processor time of a page of keys anywhere in the list, the median."""
-    gateway = EmbeddedGateway.open(database)
-    try:
-        return asyncio.run(_pages(gateway, gateway.issue_key(management=True), keys))
-    finally:
-        gateway.close()
+def pages(base_url: str, token: str, keys: int, gateway: int) -> tuple[float, float]:
+    """What a page of keys costs anywhere in the list, over HTTP; ``gateway`` is its process.
+
+    Milliseconds of its processor time for each, and those after which 99 of 100 have come, while
+    so many clients as there are processors ask one after the other.
+    """
+    return asyncio.run(_pages(urlsplit(base_url), token, keys, gateway))
 
 
-async def _pages(gateway: EmbeddedGateway, key: str, keys: int) -> float:
-    chance = random.Random(1)  # noqa: S311 - seeded, to be repeated
-    taken = []
-    for _ in range(_PAGES):
-        offset = chance.randrange(max(1, keys - KEYS_PAGE))
-        begun = time.process_time()
-        await _get(gateway, f"offset={offset}&include_disabled=true&include_expired=true", key)
-        taken.append(time.process_time() - begun)
-    return sorted(taken)[_PAGES // 2] * 1000
+async def _pages(url: SplitResult, token: str, keys: int, gateway: int) -> tuple[float, float]:
+    async def ask(count: int, chance: random.Random) -> list[float]:
+        reader, writer = await asyncio.open_connection(url.hostname, url.port)
+        taken = []
+        for _ in range(count):
+            offset = chance.randrange(max(1, keys - KEYS_PAGE))
+            begun = time.perf_counter()
+            writer.write(
+                f"GET {url.path}/keys?offset={offset}&include_disabled=true&include_expired=true"
+                f" HTTP/1.1\r\nHost: {url.netloc}\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
+            )
+            await _answer(reader)
+            taken.append(time.perf_counter() - begun)
+        writer.close()
+        return taken
+
+    async def together(count: int) -> list[float]:
+        clients = os.cpu_count() or 1
+        chances = [random.Random(seed) for seed in range(clients)]  # noqa: S311 - to be repeated
+        each = [ask(count // clients, chance) for chance in chances]
+        return sorted(itertools.chain(*await asyncio.gather(*each)))
+
+    await together(_PAGES // 10)  # what is used for the first time is loaded
+    before = _computed(gateway)
+    taken = await together(_PAGES)
+    computed = _computed(gateway) - before
+    return computed / len(taken) * 1000, taken[len(taken) * 99 // 100] * 1000
 
 
-async def _get(gateway: EmbeddedGateway, query: str, key: str) -> None:
-    scope = {
-        "type": "http",
-        "asgi": {"version": "3.0"},
-        "http_version": "1.1",
-        "method": "GET",
-        "scheme": "http",
-        "path": "/api/v1/keys",
-        "raw_path": b"/api/v1/keys",
-        "root_path": "",
-        "query_string": query.encode(),
-        "headers": [(b"host", b"localhost"), (b"authorization", f"Bearer {key}".encode())],
-        "client": ("127.0.0.1", 1),
-        "server": ("127.0.0.1", 80),
-    }
-    statuses: list[int] = []
+async def _answer(reader: asyncio.StreamReader) -> None:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+    status, _, fields = head.partition("\r\n")
+    if " 200 " not in status:
+        raise SystemExit(f"a page of keys was answered with {status}")
+    length = re.search(r"^content-length: *(\d+)", fields, re.MULTILINE)
+    if length is None:
+        raise SystemExit("a page of keys does not say how long it is")
+    await reader.readexactly(int(length[1]))
 
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b"", "more_body": False}
 
-    async def send(message: dict[str, Any]) -> None:
-        if message["type"] == "http.response.start":
-            statuses.append(message["status"])
-
-    await gateway.asgi(scope, receive, send)  # type: ignore[arg-type]
-    if statuses != [200]:
-        raise SystemExit(f"a page of keys was answered with {statuses}")
+def _computed(process: int) -> float:
+    """Seconds of processor time of a process."""
+    fields = Path(f"/proc/{process}/stat").read_text("utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _resident_kib() -> float:

@@ -164,7 +164,7 @@ async def at_rest(pilot: Pilot[Any]) -> None:
         board = board_of(pilot.app)  # type: ignore[arg-type]
         recorder = board.recorder
         history = pilot.app.session.history  # type: ignore[attr-defined]
-        opened = recorder is not None or history.problem or not recorded
+        opened = recorder is not None or not recorded or (history and history.problem)
         if opened and not board.at_rest:
             await pilot.pause(0.02)
             continue

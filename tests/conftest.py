@@ -33,9 +33,9 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
-import compiled
 import gwtui.ui.screens.master_detail
 import leak_watch
+import precompile
 from gwtui.domain import known_secrets
 from gwtui.local.dashboard_state import FIRST_STEPS_FILE as FIRST_STEPS
 from gwtui.ui.connection_health import StatePanel
@@ -43,7 +43,7 @@ from gwtui.ui.screens.startup import StartupScreen
 from gwtui.ui.textual_compat import styling
 from gwtui.ui.widgets.lines import OneLine
 from idle import wait_after_key, wait_for_idle, wait_for_screen
-from short_way import short_ways
+from in_process_requests import short_ways
 
 settings.register_profile(
     "gwtui",
@@ -75,7 +75,7 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, _interrupt)
     leak_watch.begin(config)
     if hasattr(config, "workerinput"):
-        from packing import say_less  # noqa: PLC0415 - only workers have it
+        from xdist_scheduler import say_less  # noqa: PLC0415 - only workers have it
 
         say_less(config)
 
@@ -88,7 +88,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes(config: pytest.Config) -> None:
     """Compile everything before the workers of pytest-xdist begin."""
-    compiled.compile_all(config)
+    precompile.compile_all(config)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -96,7 +96,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Hand the tests out by their groups."""
     if config.getvalue("dist") != "loadgroup":
         return None
-    from packing import Packing  # noqa: PLC0415 - only the process that hands them out has it
+    from xdist_scheduler import Packing  # noqa: PLC0415 - only the process that hands them out has it
 
     return Packing(config, log)
 

@@ -18,14 +18,14 @@ from pydantic import SecretStr
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from founded import no_chance, open_gateway
 from gwtui.client.connection import Connection
 from gwtui.domain.clock import Clock
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket
 from gwtui.local.journal import Journal
 from gwtui.ui.app import GwtuiApp
-from short_way import short_way
+from in_process_requests import short_way
+from seeded_gateways import no_chance, open_gateway
 
 MOMENT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
-from fault_world import FaultWorld
 from gwtui.cli.changes.change import field_schemas, is_secret
 from gwtui.cli.resources import RESOURCES
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.request import RequestModel
 from gwtui.contract.values import SERVER_TOOLS
 from gwtui.crud.resource import ResourceSpec
-from gwtui.crud.writes import Writes
+from gwtui.crud.writes import Writes, declared_writes
 from gwtui.resources.registry import RESOURCES as DRAWN
+from writes_kit import FaultWorld
 
 if TYPE_CHECKING:
-    from declared_desk import Desk
+    from action_handlers_kit import Desk
 
 SAMPLES: Mapping[str, Callable[[FaultWorld], str | None]] = {
     "keys": lambda world: world.key.hash,
@@ -72,13 +72,13 @@ def declared_specs() -> Iterator[ResourceSpec[Any]]:
     yield from found.values()
 
 
-SPECS = {spec.written.resource: spec for spec in declared_specs()}
+SPECS = {declared_writes(spec).resource: spec for spec in declared_specs()}
 """By the resource that their writes are about."""
 
 
 def writes_of(resource: str) -> Writes[Any]:
     """What can be written, in the dialect of the gateway."""
-    return SPECS[resource].written.for_row(None, GENERIC)
+    return declared_writes(SPECS[resource]).for_row(None, GENERIC)
 
 
 def values_of(model: type[RequestModel], name: str, desk: Desk) -> list[Any]:

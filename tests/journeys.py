@@ -320,7 +320,7 @@ def _shown(app: GwtuiApp) -> dict[str, Any]:
         "focus": _called(top.focused),
         "theme": app.theme,
         "profile": app.connection.label if app.session is not None else None,
-        "read-only": app.held,
+        "read-only": app.hold_reason,
         "scope": app.scope_name,
         "inputs": [_plain(one.value) for one in top.query(Input)],
     }

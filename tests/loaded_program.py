@@ -137,10 +137,12 @@ def _forking_process() -> socket.socket:
 def _load() -> None:
     import gwtui  # noqa: PLC0415 - by the process that forks alone
 
+    gc.disable()
     for module in pkgutil.walk_packages(gwtui.__path__, "gwtui."):
         if module.name not in _NOT_LOADED:
             importlib.import_module(module.name)
     gc.freeze()
+    gc.enable()
 
 
 def _forked(control: socket.socket) -> dict[str, Any]:

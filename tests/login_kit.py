@@ -25,7 +25,7 @@ from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import _QuietServer
 from gwtui.embedded.store import generations
 from gwtui.embedded.store.seed import Content
-from short_way import short_way
+from in_process_requests import short_way
 
 
 @dataclass(frozen=True)

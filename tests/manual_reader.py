@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 from gwtui.cli import exits
-from gwtui.cli.main import COMMANDS
+from gwtui.cli.commands import COMMANDS
 from gwtui.cli.parsing import positionals
 from gwtui.cli.resources import RESOURCES
 from loaded_program import GWTUI, start

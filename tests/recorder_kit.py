@@ -1,4 +1,4 @@
-"""A recorder on the gateway of ``recording_world``, as one running program."""
+"""A recorder on the gateway of ``recorded_gateway_kit``, as one running program."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gwtui.watch.history.archive import Archive
 from gwtui.watch.history.model import SeriesKey, endpoint_identity
 from gwtui.watch.history.recorder import Recorder
 from gwtui.watch.hub import FeedHub
-from recording_world import MODEL, World
+from recorded_gateway_kit import MODEL, World
 
 ENDPOINT = endpoint_identity(MODEL, "northwind/fp8||fp8")
 UPTIME = SeriesKey("endpoint", ENDPOINT, "uptime_last_5m")

@@ -17,7 +17,6 @@ from pydantic import SecretStr
 from textual.pilot import Pilot
 from textual.strip import Strip
 
-from founded import open_gateway
 from gwtui.client.connection import Connection
 from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import FaultInjector
@@ -28,7 +27,8 @@ from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.textual_compat.screens import release_closed
 from gwtui.ui.widgets.lines import OneLine
-from short_way import short_way
+from in_process_requests import short_way
+from seeded_gateways import open_gateway
 
 _LOOK = 0.005
 _LATER = 0.015

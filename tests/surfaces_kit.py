@@ -180,7 +180,7 @@ SURFACES: dict[str, Surface] = {
     "board-recorded": Surface("BoardScreen", "board", recorded=True),
     "board-replay": Surface("BoardScreen", "board", ("at", "type 07:00", "enter"), recorded=True),
     "doubts": Surface("ResourceScreen", "recovery", ("escape",), doubtful=True),
-    "doubt": Surface("DoubtScreen", "recovery", ("escape", "enter"), doubtful=True),
+    "doubt": Surface("RecoveryScreen", "recovery", ("escape", "enter"), doubtful=True),
     "alerts": Surface("ResourceScreen", "alerts", watched=True),
     "findings": Surface("ResourceScreen", "findings"),
     "key-rotate": Surface("FormScreen", "keys", ("N",)),
@@ -302,7 +302,8 @@ async def _go(pilot: Pilot[int], app: GwtuiApp, surface: Surface) -> None:
 async def _come_to_rest(pilot: Pilot[int], app: GwtuiApp) -> None:
     here = app.navigation.screen
     await (at_rest(pilot) if here is not None and here.resource == "board" else settled(pilot))
-    await asyncio.sleep(0.3 if app.session is not None and app.session.history.recorder else 0.02)
+    history = None if app.session is None else app.session.history
+    await asyncio.sleep(0.3 if history is not None and history.recorder else 0.02)
     await settled(pilot)
 
 

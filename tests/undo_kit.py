@@ -10,7 +10,6 @@ from typing import Any
 
 import httpx
 
-from fault_world import NOW, FaultWorld
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
@@ -21,7 +20,8 @@ from gwtui.contract.guardrails import UpdateGuardrailRequest
 from gwtui.contract.keys import UpdateKeyRequest
 from gwtui.contract.workspaces import UpdateWorkspaceRequest
 from gwtui.crud.plan import Plan, bundle
-from gwtui.crud.undo import AppliedChange, UndoList, undo_each
+from gwtui.crud.undo import undo_each
+from gwtui.crud.undo_list import AppliedChange, UndoList
 from gwtui.resources.budgets import writes as budget_series
 from gwtui.resources.guardrails.writes import BoundBy
 from gwtui.resources.members import writes as member_plans
@@ -32,6 +32,7 @@ from plan_kit import (
     key_plans,
     workspace_plans,
 )
+from writes_kit import NOW, FaultWorld
 
 Look = Callable[[FaultWorld, GatewayClient], Awaitable[Any]]
 Make = Callable[[FaultWorld], Plan[Any]]
@@ -107,7 +108,7 @@ async def look_budgets(world: FaultWorld, client: GatewayClient) -> Any:
 def limits(world: FaultWorld, wanted: Mapping[str, Any]) -> Plan[Any]:
     before = budget_series.known_limits(world.budgets, world.workspace)
     plans = budget_series.plan_series(world.workspace, world.budgets, wanted, NOW)
-    return budget_series.together(world.workspace, plans, before, wanted)
+    return budget_series.bundle_budgets(world.workspace, plans, before, wanted)
 
 
 def removals(world: FaultWorld) -> Plan[Any]:

@@ -47,7 +47,7 @@ def _of_dialogs(scope: str) -> list[Action]:
 
 
 def _asked_by(action: Action) -> str:
-    word = f"`:{action.words[0]}`" if action.words else "palette"
+    word = f"`:{action.command_words[0]}`" if action.command_words else "palette"
     return ", ".join(f"`{shown(key)}`" for key in action.keys) or word
 
 

@@ -1,7 +1,7 @@
 """A week at a small account of the embedded gateway, watched and recorded, in seconds.
 
 Real: the simulator with its usage and figures, the service layer, the feeds, the recorder with its
-upkeep, the alert engine, the file. By hand: the clock, and what happens (``week_story``). What the
+upkeep, the alert engine, the file. By hand: the clock and the events (``week_scenario``). What the
 gateway answered is kept apart, to compare with what was recorded.
 """
 
@@ -26,7 +26,6 @@ from pydantic import SecretStr
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fake_clock import FakeClock
-from founded import open_gateway
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
@@ -51,8 +50,9 @@ from gwtui.watch.history.recording import Recording
 from gwtui.watch.history.sources import Paces
 from gwtui.watch.history.watched_models import watch_model
 from gwtui.watch.hub import FeedHub
-from recording_world import Inline
-from week_story import (
+from recorded_gateway_kit import Inline
+from seeded_gateways import open_gateway
+from week_scenario import (
     DEARER_AT,
     DOWN,
     EDITED_AT,
@@ -280,10 +280,10 @@ async def _live(folder: Path, pace: int, time: WeekTime) -> Week:
         recorder.listen(lambda _: next(written))
         history = Recording()
         history.recorder = recorder
-        place = AlertScope("week", where.base_url, rules)
+        scope = AlertScope("week", where.base_url, rules)
         await recorder.start()
         async with open_alerts(
-            history, hub, place=place, dialect=GENERIC, who="kim@ops", clock=time.clock
+            history, hub, scope=scope, dialect=GENERIC, who="kim@ops", clock=time.clock
         ) as alerts:
             half = await _events(time, client, gateway, keys)
             assert not alerts.problem

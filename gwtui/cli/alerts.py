@@ -16,12 +16,17 @@ from gwtui.cli.running import reading_hub, run_async
 from gwtui.cli.target import add_demo_option, find_profile, resolve_connection
 from gwtui.domain.times import relative
 from gwtui.embedded.running_demo import BASE_URL
-from gwtui.local.alerts import AlertCommandError, AlertFileError, load_alerts, run_alert_command
+from gwtui.local.alerts import (
+    FILE_NAME,
+    AlertCommandError,
+    AlertFileError,
+    load_alerts,
+    run_alert_command,
+)
 from gwtui.local.paths import Paths
 from gwtui.watch.alerts.model import AlertEvent, AlertKey
 from gwtui.watch.alerts.notifier import event_text
 from gwtui.watch.alerts.rule_kinds import signal_of
-from gwtui.watch.alerts.session import FILE_NAME
 from gwtui.watch.alerts.store import alert_events, present_alerts
 from gwtui.watch.history.file import history_path
 from gwtui.watch.history.model import HistoryError, HistoryMissingError, Subject

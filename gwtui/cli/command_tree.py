@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from gwtui.cli.changes.command import ChangeVerb
+from gwtui.cli.commands import COMMANDS, dashboard_parser
 from gwtui.cli.lists.command import declaration
-from gwtui.cli.main import COMMANDS, dashboard_parser
 from gwtui.cli.resources import RESOURCES, Resource
 from gwtui.cli.verbs import Verb, verb_parser, verbs_of
 from gwtui.crud.resource import filter_kinds

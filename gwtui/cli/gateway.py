@@ -16,6 +16,12 @@ from gwtui.cli.target import missing_extra
 from gwtui.contract.dialects import DIALECTS, GENERIC, Dialect
 from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.safe_text import safe_text
+from gwtui.embedded.errors import (
+    DatabaseInUseError,
+    DatabaseMissingError,
+    FaultSyntaxError,
+    GatewayStartError,
+)
 from gwtui.local.paths import Paths, ensure_private
 
 if TYPE_CHECKING:
@@ -67,14 +73,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Carry out one of the commands; returns an exit code."""
     try:
-        from gwtui.embedded.errors import (  # noqa: PLC0415
-            DatabaseInUseError,
-            FaultSyntaxError,
-            GatewayStartError,
-        )
-    except ModuleNotFoundError as error:
-        return _failed(missing_extra(error), exits.USAGE)
-    try:
         command = {"issue-key": _issue, "generations": _generations}
         return command.get(arguments.gateway_command, _serve)(arguments)
     except FaultSyntaxError as error:
@@ -83,6 +81,8 @@ def run(arguments: argparse.Namespace) -> int:
         return _failed(error.message, exits.IN_USE)
     except GatewayStartError as error:
         return _failed(error.message, exits.FAILED)
+    except ModuleNotFoundError as error:
+        return _failed(missing_extra(error), exits.USAGE)
 
 
 def _serve(arguments: argparse.Namespace) -> int:
@@ -124,7 +124,6 @@ def _open(
 
 def _issue(arguments: argparse.Namespace) -> int:
     from gwtui.embedded.auth import ISSUED_KEY_NAME, issue_key  # noqa: PLC0415 - the store
-    from gwtui.embedded.errors import DatabaseMissingError  # noqa: PLC0415
 
     database = _database(arguments)
     name = arguments.name or ISSUED_KEY_NAME

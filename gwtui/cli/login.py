@@ -13,7 +13,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from gwtui.cli import exits
-from gwtui.cli.logout import Place, StillThereError, forget, stored_token
+from gwtui.cli.logout import KeyLocation, StillThereError, forget, stored_token
 from gwtui.cli.output import narrate
 from gwtui.cli.prompts import NoAnswerGivenError, read_line, read_token
 from gwtui.cli.recover_key import NewKeysWaitError, add_discard_option, refuse_to_lock_out
@@ -65,7 +65,7 @@ class LoginPlan:
     changes: Mapping[str, TomlValue | None]
     """Fields to write; None removes one."""
     becomes_default: bool
-    left_behind: Place | None
+    left_behind: KeyLocation | None
     """Where an earlier key would lie on without being looked for."""
     before: Profile | None
     """The profile as it is in the file, None for a new one."""
@@ -150,7 +150,7 @@ def _storage(profile: Profile, data: Path) -> Storage:
     return "saved file" if is_ours else "elsewhere"
 
 
-def _left_behind(present: Profile | None, storage: Storage, data: Path) -> Place | None:
+def _left_behind(present: Profile | None, storage: Storage, data: Path) -> KeyLocation | None:
     before = _storage(present, data) if present else "elsewhere"
     if before in {storage, "elsewhere"}:
         return None
@@ -314,7 +314,7 @@ def _check_former(plan: LoginPlan, paths: Paths, token: Secret) -> bool:
 
     Raises NewKeysWaitError where the key that goes opens what the new one does not.
     """
-    places: tuple[Place, ...] = ("keyring", "saved file")
+    places: tuple[KeyLocation, ...] = ("keyring", "saved file")
     reachable = True
     for place in places:
         if plan.before is None or place not in {plan.storage, plan.left_behind}:
@@ -344,7 +344,7 @@ def _store(plan: LoginPlan, paths: Paths, token: Secret) -> None:
         narrate(f"stored in plain text in {path}, which only you can read")
 
 
-def _tidy(profile_name: str, place: Place, paths: Paths) -> None:
+def _tidy(profile_name: str, place: KeyLocation, paths: Paths) -> None:
     """Take away the copy that is no longer looked for."""
     try:
         forget(profile_name, place, paths.data)

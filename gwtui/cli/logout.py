@@ -38,15 +38,15 @@ from gwtui.local.tokens import (
     token_from_file,
 )
 
-Place = Literal["keyring", "saved file"]
-"""Where this program stores keys."""
+KeyLocation = Literal["keyring", "saved file"]
+""""""
 
 
 class StillThereError(Exception):
     """A key could not be removed; the message has the place and the reason."""
 
 
-def stored_token(profile_name: str, place: Place, data: Path) -> Secret | None:
+def stored_token(profile_name: str, place: KeyLocation, data: Path) -> Secret | None:
     """The key that is stored there; None when none can be read. Raises StillThereError."""
     if place == "saved file":
         with contextlib.suppress(TokenError):
@@ -60,7 +60,7 @@ def stored_token(profile_name: str, place: Place, data: Path) -> Secret | None:
         raise _still_there(profile_name, place, error) from None
 
 
-def forget(profile_name: str, place: Place, data: Path) -> bool:
+def forget(profile_name: str, place: KeyLocation, data: Path) -> bool:
     """Remove the key of a profile from one place; False when there was none.
 
     Says so on stderr. Raises StillThereError.
@@ -79,7 +79,7 @@ def forget(profile_name: str, place: Place, data: Path) -> bool:
     return removed
 
 
-def _still_there(profile_name: str, place: Place, error: Exception) -> StillThereError:
+def _still_there(profile_name: str, place: KeyLocation, error: Exception) -> StillThereError:
     return StillThereError(f"a key of profile {profile_name} may still be in the {place}: {error}")
 
 
@@ -116,8 +116,8 @@ def _from_every_source(
     name: str, profile: Profile | None, guarded: Profile | None, paths: Paths
 ) -> tuple[bool, bool]:
     """Whether something was removed, and whether something that matters could not be."""
-    places: tuple[Place, ...] = ("saved file", "keyring")
-    open_places: list[Place] = []
+    places: tuple[KeyLocation, ...] = ("saved file", "keyring")
+    open_places: list[KeyLocation] = []
     removed = failed = False
     for place in places:
         try:

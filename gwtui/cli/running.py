@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gwtui.cli import exits
 from gwtui.cli.output import narrate
@@ -17,8 +17,10 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.client.retry import RetryNotice
 from gwtui.local.paths import Paths
 from gwtui.watch.history.file import history_path
-from gwtui.watch.history.recording import AskPast
 from gwtui.watch.hub import FeedHub
+
+if TYPE_CHECKING:
+    from gwtui.watch.history.recording import AskPast
 
 
 def run_async(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
@@ -78,18 +80,16 @@ class _Filling:
         await asyncio.shield(self._task)
 
     async def _fill(self) -> None:
-        from gwtui.watch.alerts.session import FILE_NAME, RuleFile  # noqa: PLC0415 - the demo only
-        from gwtui.watch.history.backfill import fill_past  # noqa: PLC0415
+        from gwtui.watch.history.backfill import fill_past  # noqa: PLC0415 - the demo only
 
         past = self._ask()
         if past is None:
             return
-        rules = RuleFile(self._config / FILE_NAME, self._connection.label)
         # Feeds of its own: those of the command have read nothing yet when it begins.
         async with GatewayClient(self._connection) as gateway:
             hub = FeedHub(gateway)
             try:
-                await fill_past(hub, self._path, past, rules)
+                await fill_past(hub, self._path, past, self._config)
             finally:
                 await hub.close()
 

@@ -150,7 +150,7 @@ def _typed(status: int, message: str, known: dict[str, Any], wait: float | None)
 
 
 def redirect_error(headers: Mapping[str, str], status: int) -> UnreadableAnswerError:
-    """A redirect is never followed: it would carry the token to another place."""
+    """The error for a redirect, which is never followed: it would carry the token elsewhere."""
     return UnreadableAnswerError(
         f"the gateway answered with a redirect ({status}); redirects are refused, "
         "check the base URL (http instead of https, or a wrong path)",

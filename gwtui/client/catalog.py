@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
@@ -10,15 +9,13 @@ from typing import TypeVar
 from gwtui.client.answers import read_one, read_rows
 from gwtui.client.call import Answer, Call, Caller, Query, query_params
 from gwtui.client.errors import InvalidRequestError, UnreadableAnswerError
+from gwtui.client.long_work import LARGE_MODEL, run_by_size
 from gwtui.client.paging import Listing, Pager, listing_of
 from gwtui.contract.models import Endpoint, Model, ModelCount, ModelEndpoints, Provider
 from gwtui.contract.request import Problem
 from gwtui.contract.values import MODELS_PAGE
 
 T = TypeVar("T")
-
-_LONG = 60
-"""Endpoints of one answer that are read at once: more of them would keep a key waiting."""
 
 
 def model_call(model_id: str) -> Call:
@@ -87,11 +84,10 @@ class CatalogService:
 
 
 async def _read(answer: Answer, read: Callable[[], T]) -> T:
-    """What ``read`` makes of an answer with endpoints; in a thread where it has many."""
+    """What ``read`` makes of an answer with endpoints."""
     data = answer.json.get("data") if isinstance(answer.json, dict) else None
     rows = data.get("endpoints") if isinstance(data, dict) else data
-    long = isinstance(rows, list) and len(rows) > _LONG
-    return await asyncio.to_thread(read) if long else read()
+    return await run_by_size(read, len(rows) if isinstance(rows, list) else 0, LARGE_MODEL)
 
 
 def _author_and_slug(model_id: str) -> dict[str, str]:

@@ -121,8 +121,8 @@ class ChatAnswer:
         return tokens * _MS / span if span > 0 else None
 
 
-class Pieces(Protocol):
-    """The events of a stream: the data of each, None for a sign of life."""
+class StreamEvents(Protocol):
+    """Iterates over the events of a stream: the data of each, None for a keep-alive comment."""
 
     @property
     def generation_id(self) -> str | None:
@@ -146,7 +146,7 @@ class ChatStream:
     """
 
     def __init__(
-        self, pieces: Pieces, dialect: Dialect, key: Secret, clock: Clock, started: float
+        self, pieces: StreamEvents, dialect: Dialect, key: Secret, clock: Clock, started: float
     ) -> None:
         self.answer = ChatAnswer(generation_id=pieces.generation_id)
         self._pieces = pieces
@@ -154,7 +154,9 @@ class ChatStream:
         self._clock = clock
         self._started = started
         self._hide = redactor([key])
-        self._guards = {name: _Guard(key, self._hide) for name in ("text", "reasoning", "refusal")}
+        self._guards = {
+            name: _KeyFilter(key, self._hide) for name in ("text", "reasoning", "refusal")
+        }
         self._queue: list[ChatEvent] = []
         self._over = False
 
@@ -318,8 +320,8 @@ def _fill(call: CalledTool, piece: ToolCall) -> None:
         call.arguments += piece.function.arguments or ""
 
 
-class _Guard:
-    """Keeps the key out of a text that comes in pieces: its begin is held back until it is more."""
+class _KeyFilter:
+    """Keeps the key out of a text that comes in pieces: an end that may begin it is held back."""
 
     def __init__(self, key: Secret, hide: Callable[[str], str]) -> None:
         self._key = key
@@ -327,7 +329,7 @@ class _Guard:
         self._held = ""
 
     def pass_on(self, piece: str) -> str:
-        """What may be shown by now."""
+        """Return what can be shown now of what has come so far."""
         if is_short(self._key.get_secret_value()):
             return piece
         text = self._hide(self._held + piece)
@@ -335,7 +337,7 @@ class _Guard:
         return text[: len(text) - len(self._held)]
 
     def rest(self) -> str:
-        """What was held back, at the end; most of a key is not shown either."""
+        """Return what was held back, at the end of the text; masked where it is most of a key."""
         held, self._held = self._held, ""
         return held if is_short(held) else HIDDEN
 

@@ -17,11 +17,14 @@ from http import HTTPStatus
 from typing import Self
 
 import httpx
+from httpx_sse._decoders import SSEDecoder, SSELineDecoder  # private names: see above
 
 from gwtui.client.answers import generation_id_of
 from gwtui.client.call import Answer, Call
+from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError, NoAnswerError, UnreadableAnswerError
-from gwtui.client.transport import Transport
+from gwtui.client.transport import Patience, Transport
+from gwtui.domain.clock import Clock
 
 MAX_EVENT = 1024 * 1024
 """Characters of one event, and of one line, that are kept."""
@@ -35,6 +38,11 @@ _HEADERS = {
 
 class StreamingTransport(Transport):
     """A transport whose answers may also come piece by piece."""
+
+    @classmethod
+    def patient(cls, connection: Connection, clock: Clock, seconds: float) -> Self:
+        """One that waits so many seconds for a whole answer, and as long for each part of it."""
+        return cls(connection, clock=clock, patience=Patience(read=seconds, whole=seconds))
 
     async def open(self, call: Call, silence: float) -> EventStream:
         """Send one call and give its events as they come; the caller closes them.
@@ -119,9 +127,6 @@ class EventStream:
         limits: _Limits,
         lost: Callable[[Exception], GatewayError],
     ) -> None:
-        # Private names of the library: see the module. Loaded with the first stream.
-        from httpx_sse._decoders import SSEDecoder, SSELineDecoder  # noqa: PLC0415
-
         self.generation_id = generation_id
         self._response = response
         self._limits = limits

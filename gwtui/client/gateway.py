@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable
-from functools import cached_property
 from importlib import import_module
 from types import ModuleType, TracebackType
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
 from gwtui.client.call import Answer, Call, Caller
 from gwtui.client.clock_skew import ClockSkew
@@ -46,10 +45,19 @@ class _Service(Generic[S]):
         self._name = name
 
     def __get__(self, client: GatewayClient, _owner: type[GatewayClient]) -> S:
-        kind = getattr(import_module(self._module), self._kind)
-        service: S = kind(client.caller)
+        service = self._make(getattr(import_module(self._module), self._kind), client)
         client.__dict__[self._name] = service  # from now on it is found before this
         return service
+
+    def _make(self, kind: Callable[..., S], client: GatewayClient) -> S:
+        return kind(client.caller)
+
+
+class _DialectService(_Service[S]):
+    """A service that must know the dialect of the gateway."""
+
+    def _make(self, kind: Callable[..., S], client: GatewayClient) -> S:
+        return kind(client.caller, client.connection.dialect)
 
 
 class GatewayClient:
@@ -66,6 +74,9 @@ class GatewayClient:
     organization: _Service[OrganizationService] = _Service(
         "gwtui.client.organization:OrganizationService"
     )
+    guardrails: _Service[GuardrailsService] = _DialectService(
+        "gwtui.client.guardrails:GuardrailsService"
+    )
     byok: _Service[ByokService] = _Service("gwtui.client.byok:ByokService")
     activity: _Service[ActivityService] = _Service("gwtui.client.usage:ActivityService")
     generations: _Service[GenerationsService] = _Service("gwtui.client.usage:GenerationsService")
@@ -81,16 +92,9 @@ class GatewayClient:
         self.connection = connection
         self.gate = transport.gate if transport is not None else WriteGate(connection)
         """What holds writes back, for every service at once."""
-        self._transport = transport or _LazyTransport(connection, clock, self.gate)
+        self._transport = transport or _ManagementTransport(connection, clock, self.gate)
         self.caller: Caller = RetryingCaller(self._transport, clock, on_retry)
         """What the services call."""
-
-    @cached_property
-    def guardrails(self) -> GuardrailsService:
-        """Guardrails and their assignments."""
-        from gwtui.client.guardrails import GuardrailsService  # noqa: PLC0415 - as _Service does
-
-        return GuardrailsService(self.caller, self.connection.dialect)
 
     @property
     def skew(self) -> ClockSkew:
@@ -118,54 +122,65 @@ class GatewayClient:
         await self._transport.close()
 
 
-class _LazyTransport:
-    """Builds the transport at the first call.
+class Closable(Protocol):
+    """What has to be closed in the end."""
 
-    Loading the HTTP library and the TLS roots takes 100 ms and more: it happens in a thread, so
-    that a user interface keeps painting.
+    async def close(self) -> None:
+        """Close every connection."""
+
+
+T = TypeVar("T", bound=Closable)
+
+
+class LazyTransport(Generic[T]):
+    """Builds a transport in a thread when it is first used.
+
+    Loading the HTTP library and the TLS roots takes 100 ms and more: a user interface keeps
+    painting meanwhile.
     """
 
-    def __init__(
-        self,
-        connection: Connection,
-        clock: Clock,
-        gate: WriteGate,
-    ) -> None:
-        self._connection = connection
-        self._clock = clock
-        self._gate = gate
-        self._transport: Transport | None = None
+    def __init__(self, build: Callable[[], T], built: T | None = None) -> None:
+        self._build = build
+        self.built = built
+        """The transport; None before it was used."""
         self._building = asyncio.Lock()
         self._closed = False
 
+    async def ready(self) -> T:
+        """The transport; ConnectFailedError once this was closed."""
+        async with self._building:
+            if self.built is None and not self._closed:
+                self.built = await asyncio.to_thread(self._build)
+            if self._closed and self.built is not None:
+                await self.built.close()  # it may have been closed while it was built
+            if self._closed or self.built is None:
+                raise ConnectFailedError("the gateway client is closed", temporary=False)
+            return self.built
+
+    async def close(self) -> None:
+        """Close every connection; what is under way is cancelled."""
+        self._closed = True
+        if self.built is not None:
+            await self.built.close()
+
+
+class _ManagementTransport(LazyTransport["Transport"]):
+    """The transport of management requests, and what it has learned so far."""
+
+    def __init__(self, connection: Connection, clock: Clock, gate: WriteGate) -> None:
+        super().__init__(lambda: _new_transport(connection, clock, gate))
+        self._clock = clock
+
     @property
     def skew(self) -> ClockSkew:
-        return ClockSkew() if self._transport is None else self._transport.skew
+        return ClockSkew() if self.built is None else self.built.skew
 
     @property
     def traffic(self) -> Traffic:
-        return Traffic(self._clock) if self._transport is None else self._transport.traffic
+        return Traffic(self._clock) if self.built is None else self.built.traffic
 
     async def call(self, call: Call) -> Answer:
-        transport = self._transport or await self._build()
-        return await transport.call(call)
-
-    async def close(self) -> None:
-        self._closed = True
-        if self._transport is not None:
-            await self._transport.close()
-
-    async def _build(self) -> Transport:
-        async with self._building:
-            if self._transport is None and not self._closed:
-                self._transport = await asyncio.to_thread(
-                    _new_transport, self._connection, self._clock, self._gate
-                )
-            if self._transport is None:
-                raise ConnectFailedError("the gateway client is closed", temporary=False)
-            if self._closed:
-                await self._transport.close()
-            return self._transport
+        return await (self.built or await self.ready()).call(call)
 
 
 def spare_http_command() -> None:
@@ -179,6 +194,6 @@ def spare_http_command() -> None:
 
 def _new_transport(connection: Connection, clock: Clock, gate: WriteGate) -> Transport:
     spare_http_command()
-    from gwtui.client.transport import Transport  # noqa: PLC0415 - see _LazyTransport
+    from gwtui.client.transport import Transport  # noqa: PLC0415 - see LazyTransport
 
     return Transport(connection, clock=clock, gate=gate)

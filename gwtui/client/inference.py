@@ -7,7 +7,6 @@ no log. Importing this loads no HTTP library: that comes with the first request.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -18,8 +17,8 @@ from gwtui.client.answers import read_one
 from gwtui.client.call import Answer, Call, validated
 from gwtui.client.chat_stream import ChatAnswer, ChatStream, whole_answer
 from gwtui.client.connection import Connection
-from gwtui.client.errors import ConnectFailedError, UnreadableAnswerError
-from gwtui.client.gateway import spare_http_command
+from gwtui.client.errors import UnreadableAnswerError
+from gwtui.client.gateway import LazyTransport, spare_http_command
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.current_key import CurrentKey
 from gwtui.contract.embeddings import EmbeddingRequest, EmbeddingsResult
@@ -79,9 +78,9 @@ class Inference:
         self._key = key
         self._clock = clock
         self._limits = limits
-        self._transport = transport
-        self._building = asyncio.Lock()
-        self._closed = False
+        self._transport = LazyTransport(
+            lambda: _new_transport(self.connection, clock, limits.whole), transport
+        )
 
     async def __aenter__(self) -> Self:
         return self
@@ -96,9 +95,7 @@ class Inference:
 
     async def close(self) -> None:
         """Close every connection; what is under way is cancelled."""
-        self._closed = True
-        if self._transport is not None:
-            await self._transport.close()
+        await self._transport.close()
 
     async def chat(self, request: ChatRequest) -> ChatAnswer:
         """A whole answer. One that broke off has its ``error``, and may be billed."""
@@ -117,7 +114,7 @@ class Inference:
         """
         given = {name: getattr(request, name) for name in request.model_fields_set}
         body = validated(ChatRequest.model_construct(**{**given, "stream": True}), ChatRequest)
-        transport = await self._ready()
+        transport = await self._transport.ready()
         started = self._clock.monotonic()
         call = Call("POST", "/chat/completions", body=body, headers=self._metadata_header())
         pieces = await transport.open(call, self._limits.silence)
@@ -140,18 +137,18 @@ class Inference:
 
     async def key(self) -> CurrentKey:
         """What the key may do and what is left of its limits; costs nothing."""
-        return read_one(await (await self._ready()).call(Call("GET", "/key")), CurrentKey)
+        return read_one(await (await self._transport.ready()).call(Call("GET", "/key")), CurrentKey)
 
     async def generation(self, id: str) -> Generation:
         """What became of a request; NotFoundError for a second or more after it."""
         call = Call("GET", "/generation", query={"id": id})
-        return read_one(await (await self._ready()).call(call), Generation)
+        return read_one(await (await self._transport.ready()).call(call), Generation)
 
     async def _send(
         self, path: str, body: RequestModel, headers: Mapping[str, str]
     ) -> tuple[Answer, float]:
         """The answer, and how long it took in ms."""
-        transport = await self._ready()
+        transport = await self._transport.ready()
         started = self._clock.monotonic()
         answer = await transport.call(Call("POST", path, body=body, headers=headers))
         return answer, (self._clock.monotonic() - started) * _MS
@@ -160,23 +157,9 @@ class Inference:
         """The header that asks for metadata on how the service handled the request."""
         return {self.connection.dialect.metadata_header: "enabled"}
 
-    async def _ready(self) -> StreamingTransport:
-        """The transport, built in a thread at the first request: loading it takes 100 ms."""
-        async with self._building:
-            if self._transport is None and not self._closed:
-                self._transport = await asyncio.to_thread(
-                    _new_transport, self.connection, self._clock, self._limits.whole
-                )
-            if self._transport is None or self._closed:
-                if self._transport is not None:
-                    await self._transport.close()
-                raise ConnectFailedError("the gateway client is closed", temporary=False)
-            return self._transport
-
 
 def _new_transport(connection: Connection, clock: Clock, whole: float) -> StreamingTransport:
     spare_http_command()
-    from gwtui.client.event_stream import StreamingTransport  # noqa: PLC0415 - see Inference._ready
-    from gwtui.client.transport import Patience  # noqa: PLC0415
+    from gwtui.client.event_stream import StreamingTransport  # noqa: PLC0415 - see LazyTransport
 
-    return StreamingTransport(connection, clock=clock, patience=Patience(read=whole, whole=whole))
+    return StreamingTransport.patient(connection, clock, whole)

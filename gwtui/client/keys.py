@@ -55,7 +55,7 @@ class KeysService:
         return await pager.everything()
 
     async def default_workspace(self) -> str | None:
-        """The workspace that is meant where none is named, from the first page of its keys.
+        """The id of the default workspace, from the first page of its keys.
 
         The contract marks it nowhere. None when that page names none.
         """

@@ -121,7 +121,7 @@ class _Collected(Generic[ModelT]):
         return self.keep(page)
 
     def keep(self, page: _Page[ModelT]) -> bool:
-        """The same at once."""
+        """Take a page in without reporting it."""
         before = len(self)
         for identity, item in zip(page.identities, page.items, strict=True):
             if item is None:
@@ -169,7 +169,7 @@ class _HandedOn(Generic[ModelT]):
         return len(self._met) > before
 
     def tell(self, _total: int | None) -> None:
-        """Whoever reads has them already."""
+        """Report nothing: the rows were handed on as they came."""
 
     def listing(self, total: int | None, *, complete: bool) -> Listing[ModelT]:
         request_log.list_read(self._unreadable, complete=complete)

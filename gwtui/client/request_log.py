@@ -114,7 +114,7 @@ def page_handler() -> PageHandler | None:
     return None if log is None else log.page_handler
 
 
-def workspaces_closed(number: int) -> None:
+def workspaces_without_id(number: int) -> None:
     """Count workspaces without an id, whose content cannot be read."""
     log = _current.get()
     if log is not None:

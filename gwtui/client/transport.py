@@ -1,9 +1,8 @@
-"""The one place that speaks HTTP and the one that unwraps the token.
+"""Sends requests over HTTP: no other module does, and no other unwraps the token.
 
-Rules: the token goes into the Authorization header and nowhere else; redirects are refused;
-proxies only when the connection says so; a read-only connection holds every write back before
-any I/O; every failure becomes a typed error that carries neither headers nor bytes, not even in
-its chain.
+Rules: the token goes into the Authorization header and nowhere else; redirects are refused; proxies
+only when the connection says so; a read-only connection holds every write back before any I/O;
+every failure becomes a typed error that carries neither headers nor bytes, not even in its chain.
 """
 
 from __future__ import annotations
@@ -43,6 +42,7 @@ from gwtui.client.errors import (
     ReadOnlyError,
     UnreadableAnswerError,
 )
+from gwtui.client.long_work import LARGE_BODY, run_by_size
 from gwtui.client.request_log import Traffic, write_answered
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.domain.known_secrets import Secret, is_short, redactor, remember
@@ -54,8 +54,6 @@ MAX_ANSWER = 16 * 1024 * 1024
 _MAX_ERROR_BODY = 64 * 1024
 _DIGEST = 16
 """Bytes that tell one answer from another."""
-_LONG = 256 * 1024
-"""Bytes of an answer that are read at once: to read more would keep a key waiting."""
 _COMPRESSIONS = ("gzip", "deflate")
 """One of them at a time: each unpacks to a thousand times its size at most, so that the bound on an
 answer is met before the memory is. Others, or one inside another, know no such measure."""
@@ -201,7 +199,7 @@ class Transport:
                 request_id=request_id_of(headers),
             )
         success = partial(self._success, status, body, headers, call)
-        return await asyncio.to_thread(success) if len(body) > _LONG else success()
+        return await run_by_size(success, len(body), LARGE_BODY)
 
     def _success(
         self, status: int, body: bytes, headers: Mapping[str, str], call: Call

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from gwtui.client.answers import confirm_deleted, read_count, read_one, read_rows, read_whole
+from gwtui.client.answers import confirm_deleted, read_one, read_rows
 from gwtui.client.call import Call, Caller, Query, validated
-from gwtui.client.errors import InvalidRequestError, UnreadableAnswerError
+from gwtui.client.errors import InvalidRequestError
 from gwtui.client.paging import Listing, Pager, listing_of
 from gwtui.contract.budgets import BUDGET_INTERVALS, Budget, PutBudgetRequest
 from gwtui.contract.request import Problem
@@ -14,6 +15,7 @@ from gwtui.contract.values import MAX_PAGE
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
 
 if TYPE_CHECKING:
+    from gwtui.client.organization import MembersService
     from gwtui.contract.organization import (
         ChangeMembersRequest,
         MembersAdded,
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     )
 
 _WORKSPACE = "/workspaces/{id}"
-_MEMBERS = "/workspaces/{id}/members"
 _BUDGETS = "/workspaces/{id}/budgets"
 _BUDGET = "/workspaces/{id}/budgets/{interval}"
 
@@ -30,11 +31,6 @@ _BUDGET = "/workspaces/{id}/budgets/{interval}"
 def workspace_call(id_or_slug: str) -> Call:
     """The request that reads one workspace."""
     return Call("GET", _WORKSPACE, {"id": id_or_slug})
-
-
-def members_call(id_or_slug: str) -> Call:
-    """The request that reads the members of a workspace."""
-    return Call("GET", _MEMBERS, {"id": id_or_slug})
 
 
 class WorkspacesService:
@@ -77,45 +73,23 @@ class WorkspacesService:
 
     async def members(self, id_or_slug: str) -> Listing[WorkspaceMember]:
         """Every member of a workspace; of the default one that is the whole organization."""
-        from gwtui.contract.organization import WorkspaceMember  # noqa: PLC0415 - seldom
-
-        call = members_call(id_or_slug)
-        pager = Pager(self._caller, call, WorkspaceMember, "user_id", page=MAX_PAGE)
-        return await pager.everything()
+        return await self._members.list(id_or_slug)
 
     async def add_members(self, id_or_slug: str, request: ChangeMembersRequest) -> MembersAdded:
         """Add organization members; one that is there already counts as well."""
-        from gwtui.contract.organization import (  # noqa: PLC0415 - seldom
-            ChangeMembersRequest,
-            MembersAdded,
-        )
-
-        body = validated(request, ChangeMembersRequest)
-        answer = await self._caller.call(
-            Call("POST", f"{_MEMBERS}/add", {"id": id_or_slug}, body=body)
-        )
-        added = read_whole(answer, MembersAdded)
-        if added.added_count is None and added.data is None:
-            raise UnreadableAnswerError(
-                "the answer does not say which members were added", request_id=answer.request_id
-            )
-        return added
+        return await self._members.add(id_or_slug, request)
 
     async def remove_members(
         self, id_or_slug: str, request: ChangeMembersRequest
     ) -> MembersRemoved:
         """Remove members; refused for those with active keys in the workspace."""
-        from gwtui.contract.organization import (  # noqa: PLC0415 - seldom
-            ChangeMembersRequest,
-            MembersRemoved,
-        )
+        return await self._members.remove(id_or_slug, request)
 
-        body = validated(request, ChangeMembersRequest)
-        answer = await self._caller.call(
-            Call("POST", f"{_MEMBERS}/remove", {"id": id_or_slug}, body=body)
-        )
-        read_count(answer, "removed_count")
-        return read_whole(answer, MembersRemoved)
+    @cached_property
+    def _members(self) -> MembersService:
+        from gwtui.client.organization import MembersService  # noqa: PLC0415 - seldom
+
+        return MembersService(self._caller)
 
     async def budgets(self, id_or_slug: str) -> Listing[Budget]:
         """The budgets of a workspace: at most one for each interval, not paged."""

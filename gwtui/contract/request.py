@@ -196,6 +196,11 @@ def problems(error: ValidationError) -> list[Problem]:
     ]
 
 
+def violation_text(error: Exception) -> str | None:
+    """Every refusal of a validation, as one text; None for any other error."""
+    return "; ".join(map(str, problems(error))) if isinstance(error, ValidationError) else None
+
+
 _WRONG_KIND = ("_type", "literal_error")
 """Refusals by a member of a union that the value was not meant for: another one says more."""
 _TYPE_TAGS = frozenset({"str", "int", "float", "bool", "none", "decimal", "datetime", "list"})

@@ -30,8 +30,8 @@ class Action:
     Textual key names, the first is the one shown. ``scope`` is APP, LIST or a resource id.
     ``target`` means that it acts on the selected resource, ``marked`` says what it does while rows
     are marked. ``footer`` asks for a place there. ``bills`` means that it sends a request to a
-    model, which costs money. ``words`` are what may be typed for it behind a colon, ``also`` what
-    else people call it: it is found by that, and not shown.
+    model, which costs money. ``command_words`` may be typed for it behind a colon. ``keywords`` are
+    further names that a search finds it by; they are not shown.
     """
 
     id: str
@@ -44,13 +44,13 @@ class Action:
     marked: OnMarked = "refuse"
     footer: bool = False
     bills: bool = False
-    words: tuple[str, ...] = ()
-    also: str = ""
+    command_words: tuple[str, ...] = ()
+    keywords: str = ""
 
     @property
     def names(self) -> str:
         """Everything that it is called, in small letters."""
-        return f"{self.title} {' '.join(self.words)} {self.also}".casefold()
+        return f"{self.title} {' '.join(self.command_words)} {self.keywords}".casefold()
 
 
 def scoped_action(id: str, title: str, help: str, *keys: str, **more: Any) -> Action:
@@ -72,26 +72,26 @@ def create_action(resource: str, title: str, help: str) -> Action:
         "n",
         mutates=True,
         footer=True,
-        also="create add make",
+        keywords="create add make",
     )
 
 
 def edit_action(resource: str, help: str) -> Action:
     """Change the fields of the selected one, or of all that are marked: ``e``."""
     action = on_selected(f"{resource}.edit", "Edit", help, "e")
-    return replace(action, marked="all", also="change update modify rename")
+    return replace(action, marked="all", keywords="change update modify rename")
 
 
 def switch_action(resource: str, help: str) -> Action:
     """Disable or enable the selected one, or all that are marked: ``x``."""
     action = on_selected(f"{resource}.toggle", "On/off", help, "x")
-    return replace(action, marked="all", also="disable enable deactivate activate switch block")
+    return replace(action, marked="all", keywords="disable enable deactivate activate switch block")
 
 
 def delete_action(resource: str, help: str, *, marked: OnMarked = "all") -> Action:
     """Delete the selected one, or all that are marked: ``D`` or the delete key."""
     action = on_selected(f"{resource}.delete", "Delete", help, "D", "delete")
-    return replace(action, marked=marked, also="remove revoke")
+    return replace(action, marked=marked, keywords="remove revoke")
 
 
 def on_selected(id: str, title: str, help: str, *keys: str) -> Action:
@@ -109,7 +109,7 @@ def compare_action(resource: str, help: str) -> Action:
         target=True,
         marked="all",
         bills=True,
-        also="send prompt",
+        keywords="send prompt",
     )
 
 
@@ -122,5 +122,5 @@ def try_action(resource: str, help: str) -> Action:
         "T",
         target=True,
         bills=True,
-        also="test send prompt chat",
+        keywords="test send prompt chat",
     )

@@ -27,6 +27,7 @@ READING = Cell("reading…", "muted")
 """Not known yet: it is read after the rows."""
 
 _ONE_LINE = 120
+_LONG_MOMENT = ("2026-11-21 00:00 UTC", "23 months ago")
 _PERCENT = Decimal(100)
 _CENT = Decimal("0.01")
 _FULL, _EMPTY = "█", "░"
@@ -106,8 +107,9 @@ def moment_row(
 ) -> DetailRow:
     """A moment in full, with the distance from now beside it."""
     if moment is None:
-        return DetailRow(label, missing)
-    return DetailRow(label, Cell(times.utc(moment)), times.relative(moment, now))
+        return DetailRow(label, missing, room=_LONG_MOMENT)
+    distance = times.relative(moment, now)
+    return DetailRow(label, Cell(times.utc(moment)), distance, room=_LONG_MOMENT)
 
 
 def hint(text: str) -> DetailRow:
@@ -125,7 +127,7 @@ def from_unix(seconds: int | None) -> datetime | None:
         return None
 
 
-def words(values: Iterable[str] | None, missing: Cell = NOTHING) -> Cell:
+def names(values: Iterable[str] | None, missing: Cell = NOTHING) -> Cell:
     """A list of names in the gateway's order."""
     if values is None:
         return missing

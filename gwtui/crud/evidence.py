@@ -46,7 +46,7 @@ class FieldComparison:
 class Candidate:
     """A resource that was made near the time of the write, compared with what was to be made.
 
-    ``apart`` is how long after the write was sent it was made, by the gateway's clock; negative
+    ``offset_of`` is how long after the write was sent it was made, by the gateway's clock; negative
     before, None when the gateway does not say when. ``made_by`` names another write of this
     machine that is known to have made it. ``route`` is where it is shown. ``item`` is the model.
     """
@@ -54,7 +54,7 @@ class Candidate:
     identity: str
     name: str
     made_at: datetime | None
-    apart: timedelta | None
+    offset: timedelta | None
     compared: tuple[FieldComparison, ...]
     route: str
     made_by: str = ""
@@ -70,8 +70,8 @@ class Candidate:
 class Evidence:
     """Everything that was found about one in-doubt write.
 
-    A creation has ``candidates``, nearest first, out of those made less than ``reach`` before or
-    after; any other write has ``compared``, the thing itself as it is now. ``said`` are
+    A creation has ``candidates``, nearest first, out of those made less than ``search_span`` before
+    or after; any other write has ``compared``, the thing itself as it is now. ``said`` are
     sentences: how far the search went, what cannot be known. ``route`` is where it is shown.
     """
 
@@ -80,12 +80,12 @@ class Evidence:
     candidates: tuple[Candidate, ...] = ()
     compared: tuple[FieldComparison, ...] = ()
     route: str = ""
-    reach: timedelta | None = None
+    search_span: timedelta | None = None
 
     @property
     def is_creation(self) -> bool:
         """Whether the write was to make something."""
-        return self.reach is not None
+        return self.search_span is not None
 
 
 def verdict(before: Any, wanted: Any, present: Any) -> Verdict:
@@ -155,39 +155,42 @@ REACHES = (timedelta(minutes=5), timedelta(hours=1), timedelta(hours=24))
 
 @dataclass(frozen=True, slots=True)
 class TimeWindow:
-    """``sent`` is when the write left, by the gateway's clock; ``unsure`` how well that is known.
+    """When a write was sent, by the gateway's clock, and how far around that is searched.
 
-    ``reach`` is how far before and after that the search goes.
+    ``uncertainty`` is how far off that moment may be; ``search_span`` is how far before and after
+    it things count as near.
     """
 
     sent: datetime
-    unsure: timedelta
-    reach: timedelta
+    uncertainty: timedelta
+    search_span: timedelta
 
     @classmethod
-    def around(cls, moment: datetime, skew: ClockSkew, reach: timedelta = REACHES[0]) -> TimeWindow:
+    def around(
+        cls, moment: datetime, skew: ClockSkew, search_span: timedelta = REACHES[0]
+    ) -> TimeWindow:
         """Around a moment of this machine's clock."""
         width = skew.high - skew.low
-        unsure = timedelta(seconds=width / 2) if isfinite(width) and width > 0 else timedelta()
-        return cls(moment + timedelta(seconds=skew.seconds), unsure, reach)
+        uncertainty = timedelta(seconds=width / 2) if isfinite(width) and width > 0 else timedelta()
+        return cls(moment + timedelta(seconds=skew.seconds), uncertainty, search_span)
 
-    def apart(self, made: datetime) -> timedelta:
-        """How long after the write was sent that was; negative before."""
+    def offset_of(self, made: datetime) -> timedelta:
+        """How long after the write was sent that was made; negative before."""
         return made - self.sent
 
     def holds(self, made: datetime) -> bool:
         """Whether that is near enough."""
-        return abs(self.apart(made)) <= self.reach + self.unsure
+        return abs(self.offset_of(made)) <= self.search_span + self.uncertainty
 
     def beside(self, made: datetime) -> str:
         """When something was made, beside the write: "12 s after this write"."""
-        seconds = self.apart(made).total_seconds()
+        seconds = self.offset_of(made).total_seconds()
         return f"{age(abs(seconds))} {'after' if seconds >= 0 else 'before'} this write"
 
     @property
     def text(self) -> str:
         """From when to when: "between ... and ... UTC"."""
-        wide = self.reach + self.unsure
+        wide = self.search_span + self.uncertainty
         begin, end = self.sent - wide, self.sent + wide
         first = utc(begin, seconds=True).removesuffix(" UTC")
         last = utc(end, seconds=True)
@@ -221,9 +224,9 @@ def created_near(
         if made is None:
             undated += 1
         elif window.holds(made):
-            inside.append((abs(window.apart(made)), place, item))
+            inside.append((abs(window.offset_of(made)), place, item))
         else:
-            outside.append((abs(window.apart(made)), made))
+            outside.append((abs(window.offset_of(made)), made))
     nearest = min(outside)[1] if outside else None
     ordered = sorted(inside, key=lambda one: one[:2])
     return NearbyItems(tuple(item for _, _, item in ordered), nearest, undated)
@@ -234,11 +237,11 @@ def name_of(evidence: Evidence) -> str:
     return cells.text(evidence.intent.title).text
 
 
-def apart_text(apart: timedelta | None) -> str:
-    """How long after the write was sent: "+12 s", "-4 min"; within a second there is no telling."""
-    if apart is None:
+def offset_text(offset: timedelta | None) -> str:
+    """How long after the write was sent: "+12 s", "-4 min"; "0 s" within a second."""
+    if offset is None:
         return cells.DASH
-    seconds = apart.total_seconds()
+    seconds = offset.total_seconds()
     if abs(seconds) < 1:
         return "0 s"
     return f"{'+' if seconds > 0 else '-'}{age(abs(seconds))}"
@@ -255,8 +258,8 @@ CANDIDATE_COLUMNS: tuple[Column[Candidate], ...] = (
     Column(
         "apart",
         "Apart",
-        lambda one, _now: Cell(apart_text(one.apart)),
-        lambda one, _now: None if one.apart is None else abs(one.apart.total_seconds()),
+        lambda one, _now: Cell(offset_text(one.offset)),
+        lambda one, _now: None if one.offset is None else abs(one.offset.total_seconds()),
         10,
         1,
         right=True,

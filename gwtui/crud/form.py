@@ -76,10 +76,10 @@ Preview = Callable[[Any, Mapping[str, Any], Facts], Cell | None]
 class FormField:
     """One field of a form; ``name`` is that of the request model's field, or "object.field".
 
-    ``help`` replaces the model's description. ``empty`` is the word of the choice that stands for
-    no value. ``fixed`` makes it a figure that cannot be edited: the text shown, and why.
-    ``suggest`` fills a text of a new resource from the other values until the person touches it.
-    ``words`` are what people call the model's choices, where they are called something else.
+    ``help`` replaces the model's description. ``empty`` labels the choice that stands for no value.
+    ``fixed`` makes it a figure that cannot be edited: the text shown, and why. ``suggest`` fills a
+    text of a new resource from the other values until the person touches it. ``choice_labels`` are
+    labels of the model's choices, where they differ from the values.
     """
 
     name: str
@@ -91,7 +91,7 @@ class FormField:
     preview: Preview | None = None
     fixed: tuple[str, str] | None = None
     suggest: Callable[[Mapping[str, Any]], str] | None = None
-    words: Mapping[str, str] = field(default_factory=dict)
+    choice_labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def row_id(self) -> str:

@@ -126,7 +126,7 @@ def bundle_alike(
 class Confirmation(Generic[T]):
     """A plan that a person agreed to, and how: the only thing that the executor of writes takes.
 
-    It is made where the person was asked and nowhere else: in ``ui/forms/writing.py`` and by the
+    It is made where the person was asked and nowhere else: in ``ui/actions/writing.py`` and by the
     command line.
     """
 

@@ -87,44 +87,49 @@ def as_read(fresh: ResponseModel, names: Iterable[str]) -> dict[str, JsonValue]:
 
 
 def changes(
-    known: Mapping[str, Any], request: RequestModel, labels: Mapping[str, str], words: Formatter
+    known: Mapping[str, Any],
+    request: RequestModel,
+    labels: Mapping[str, str],
+    format_value: Formatter,
 ) -> tuple[Change, ...]:
     """What an update changes, field by field, in the order of the labels."""
     return tuple(
-        Change(label, *both_sides(name, known.get(name, ABSENT), getattr(request, name), words))
+        Change(
+            label, *both_sides(name, known.get(name, ABSENT), getattr(request, name), format_value)
+        )
         for name, label in _labelled(request.model_fields_set, labels)
     )
 
 
-def both_sides(name: str, before: Any, after: Any, words: Formatter) -> tuple[str, str]:
+def both_sides(name: str, before: Any, after: Any, format_value: Formatter) -> tuple[str, str]:
     """The texts of a field before and after, made so that the difference can be seen.
 
     The text of a long list names its first entries only, that of a long text its beginning: two
     values may differ behind that. ABSENT is a value that is not known.
     """
     first, second = (
-        UNKNOWN if value is ABSENT else words(name, value) for value in (before, after)
+        UNKNOWN if value is ABSENT else format_value(name, value) for value in (before, after)
     )
     if isinstance(before, list | tuple) and isinstance(after, list | tuple):
-        return _entries(name, before, after, words) or (first, second)
+        return _entries(name, before, after, format_value) or (first, second)
     if first == second and isinstance(before, str) and isinstance(after, str) and before != after:
         apart = (
             at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other
         )
         start = max(0, next(apart, min(len(before), len(after))) - _BEFORE_IT)
-        return words(name, f"…{before[start:]}"), words(name, f"…{after[start:]}")
+        return format_value(name, f"…{before[start:]}"), format_value(name, f"…{after[start:]}")
     return first, second
 
 
 def _entries(
-    name: str, before: Sequence[Any], after: Sequence[Any], words: Formatter
+    name: str, before: Sequence[Any], after: Sequence[Any], format_value: Formatter
 ) -> tuple[str, str] | None:
     """Added and removed entries; None where both texts name every entry anyway."""
     if max(len(before), len(after)) <= SEVERAL or not before or not after:
         return None
 
     def each(entries: Sequence[Any], others: Sequence[Any]) -> str:
-        only = [words(name, [entry]) for entry in entries if entry not in others]
+        only = [format_value(name, [entry]) for entry in entries if entry not in others]
         return several(only, MOST_NAMED)
 
     parts = (("added", each(after, before)), ("removed", each(before, after)))
@@ -135,11 +140,14 @@ def _entries(
 
 
 def first_values(
-    request: RequestModel, labels: Mapping[str, str], words: Formatter, always: Iterable[str] = ()
+    request: RequestModel,
+    labels: Mapping[str, str],
+    format_value: Formatter,
+    always: Iterable[str] = (),
 ) -> tuple[Change, ...]:
     """What a creation sets: the fields that were given, and those that always matter."""
     return tuple(
-        Change(label, None, words(name, getattr(request, name)))
+        Change(label, None, format_value(name, getattr(request, name)))
         for name, label in _labelled({*always, *request.model_fields_set}, labels)
     )
 

@@ -43,20 +43,20 @@ _MOST_UNDATED = 20
 class InspectionContext:
     """What one inspection of one in-doubt write works with.
 
-    ``reach`` is how far before and after the write the search for what it may have made goes;
+    ``search_span`` is how far before and after the write the search for what it may have made goes;
     ``makers`` names other writes of this machine by the identity of what they made.
     """
 
     client: GatewayClient
     intent: OpenIntent
     now: datetime
-    reach: timedelta = REACHES[0]
+    search_span: timedelta = REACHES[0]
     makers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def window(self) -> TimeWindow:
         """Around the moment of the write, by the gateway's clock."""
-        return TimeWindow.around(self.intent.at, self.client.skew, self.reach)
+        return TimeWindow.around(self.intent.at, self.client.skew, self.search_span)
 
     def since(self, row: Any | None) -> str:
         """When a row was made, relative to the write; empty where the gateway does not say."""
@@ -65,16 +65,16 @@ class InspectionContext:
 
 
 async def inspect_write(
-    look: InspectionContext, writes: Writes[Any], context: PlanContext
+    inspection: InspectionContext, writes: Writes[Any], context: PlanContext
 ) -> Evidence:
     """What there is to find about a creation, a deletion or any other change. Raises GatewayError.
 
     ``writes`` is the declaration of what it was about, ``context`` has the names to show.
     """
-    one = _Inspection(look, writes.for_row(None, context.dialect), context)
-    if look.intent.action.endswith(_CREATE):
+    one = _Inspection(inspection, writes.for_row(None, context.dialect), context)
+    if inspection.intent.action.endswith(_CREATE):
         return await one.of_creation()
-    if look.intent.action.endswith(_DELETE):
+    if inspection.intent.action.endswith(_DELETE):
         return await one.of_deletion()
     return await one.of_update()
 
@@ -83,13 +83,13 @@ async def inspect_write(
 class _Inspection:
     """The inspection of one write, by the declaration of what it was about."""
 
-    look: InspectionContext
+    inspection: InspectionContext
     writes: Writes[Any]
     context: PlanContext
 
     @property
     def _intent(self) -> OpenIntent:
-        return self.look.intent
+        return self.inspection.intent
 
     def _route(self, identity: str) -> str:
         return f"{self.writes.resource}/{identity}"
@@ -106,17 +106,18 @@ class _Inspection:
             listed = await self._list(scoped=scoped)
         except NotFoundError:
             gone = "The workspace in which it was to be made no longer exists."
-            return Evidence(self._intent, (gone,), reach=self.look.reach)
-        found = created_near(self.look.window, listed.items, _made_at)
+            return Evidence(self._intent, (gone,), search_span=self.inspection.search_span)
+        found = created_near(self.inspection.window, listed.items, _made_at)
         candidates = tuple(map(self._candidate, found.inside))
         undated = [self._candidate(item) for item in listed.items if _made_at(item) is None]
         where = "in that workspace" if scoped else "in the account"
+        window = self.inspection.window
         said = [
-            f"{_number(len(candidates), noun)} made {self.look.window.text}, by the gateway's "
+            f"{_number(len(candidates), noun)} made {window.text}, by the gateway's "
             f"clock; {count(len(listed.items), noun)} {where} read."
         ]
         if found.nearest_outside is not None and not candidates:
-            nearest = self.look.window.beside(found.nearest_outside)
+            nearest = window.beside(found.nearest_outside)
             said.append(f"The nearest other one was made {nearest}.")
         if found.undated:
             said.append(
@@ -131,7 +132,7 @@ class _Inspection:
             tuple(said),
             (*candidates, *undated[:_MOST_UNDATED]),
             route=self.writes.resource,
-            reach=self.look.reach,
+            search_span=self.inspection.search_span,
         )
 
     async def _list(self, *, scoped: bool) -> Listing[Any]:
@@ -139,7 +140,7 @@ class _Inspection:
         space = self._intent.summary.get("workspace_id")
         named = space if isinstance(space, str) and space else None
         narrowed = {"workspace_id": named} if scoped else {}
-        listed: Listing[Any] = await self.writes.service(self.look.client).list(**narrowed)
+        listed: Listing[Any] = await self.writes.service(self.inspection.client).list(**narrowed)
         return listed
 
     def _candidate(self, item: Any) -> Candidate:
@@ -149,10 +150,10 @@ class _Inspection:
             identity,
             self.writes.name(item),
             made,
-            None if made is None else self.look.window.apart(made),
+            None if made is None else self.inspection.window.offset_of(made),
             self._compare(item, {**left_out, **self._intent.summary}, None),
             self._route(identity),
-            self.look.makers.get(identity, ""),
+            self.inspection.makers.get(identity, ""),
             item,
         )
 
@@ -189,7 +190,7 @@ class _Inspection:
     async def _present(self) -> ResponseModel | None:
         try:
             found: ResponseModel = await self.writes.read(
-                self.look.client, self._intent.identity or ""
+                self.inspection.client, self._intent.identity or ""
             )
         except NotFoundError:
             return None
@@ -200,7 +201,9 @@ class _Inspection:
         made = getattr(present, "updated_at", None)
         if made is None:
             return ()
-        return (f"It was changed last {self.look.window.beside(made)}, by the gateway's clock.",)
+        return (
+            f"It was changed last {self.inspection.window.beside(made)}, by the gateway's clock.",
+        )
 
     # Field by field -----------------------------------------------------------------------------
 

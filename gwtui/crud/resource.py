@@ -16,7 +16,6 @@ from gwtui.watch.hub import Scope as Scope  # noqa: PLC0414 - part of a declarat
 
 if TYPE_CHECKING:
     from gwtui.client.call import Call
-    from gwtui.crud.writes import Writes
     from gwtui.domain.lookup import Names
 
 T = TypeVar("T")
@@ -80,21 +79,29 @@ class Column(Generic[T]):
 class DetailRow:
     """A labelled figure of the detail pane; ``note`` explains a unit, a rule or a gap.
 
-    A ``hint`` tells which key does what: it is of use in the dashboard only.
+    A ``hint`` tells which key does what: it is of use in the dashboard only. ``room`` is a long
+    value and a long note for this place: in the pane the row takes as many lines as they would, so
+    that what stands beneath keeps its place from item to item.
     """
 
     label: str
     value: Cell
     note: str = ""
     hint: bool = False
+    room: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True)
 class DetailTable:
-    """A small table inside the detail pane, such as percentiles by workload."""
+    """A small table inside the detail pane, such as percentiles by workload.
+
+    Where there is room, figures have ``least`` cells, so that they keep their place from item to
+    item.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    least: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,15 +212,6 @@ class ResourceSpec(Generic[T]):
             if column.id == "name" and column.export and (name := column.export(row, now)):
                 return str(name)
         return self.name(row)
-
-    @property
-    def written(self) -> Writes[Any]:
-        """What can be written to it. Raises TypeError where nothing can."""
-        if not self.writes:
-            raise TypeError(f"nothing can be written to {self.id}")
-        module, _, name = self.writes.partition(":")
-        found: Writes[Any] = getattr(import_module(module), name)
-        return found
 
 
 Facets = Mapping[str, Callable[[T, datetime], str]]

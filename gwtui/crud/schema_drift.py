@@ -53,7 +53,7 @@ def drift_sections(model: Callable[[T], ResponseModel]) -> tuple[Section[T], Sec
 
 
 def own_drift_sections(_kind: type[M]) -> tuple[Section[M], Section[M]]:
-    """The same for a resource whose rows are the answer itself."""
+    """The drift sections of a resource whose rows are the answers themselves."""
     return drift_sections(lambda item: item)
 
 

@@ -1,33 +1,22 @@
-"""Undo: the changes that were applied in this session, and the plans that take them back.
+"""How a change is undone: plans that give a resource the values that it had before.
 
-Such a plan is an ordinary one with a confirmation of its own. It is made from a fresh reading:
-where somebody changed the same field since, CannotUndoError says so and there is no plan.
+Such a plan is made from a fresh reading: where somebody else changed the same field since,
+CannotUndoError says so and there is no plan.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.request import RequestModel, problems
 from gwtui.contract.response import ResponseModel
-from gwtui.crud.bulk import (
-    BulkOperation,
-    BulkPart,
-    BulkPlan,
-    LeftOut,
-    LeftOutError,
-    changes_of_part,
-    effects_of_parts,
-    left_out_lines,
-)
-from gwtui.crud.plan import Plan, Undo, UndoPlanner, bundle, bundle_alike
+from gwtui.crud.plan import Plan, Undo, UndoPlanner, bundle_alike
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT, ThreeWayField, three_way
 from gwtui.domain.safe_text import safe_line
@@ -35,209 +24,31 @@ from gwtui.domain.safe_text import safe_line
 M = TypeVar("M", bound=ResponseModel)
 T = TypeVar("T")
 
-UNDO_TIME = timedelta(minutes=10)
-"""How long a change can be taken back: later, somebody relies on it."""
-_MOST = 50
-"""Changes that are remembered."""
-
 
 class CannotUndoError(Exception):
     """It cannot be taken back any more; the message says why, fit to show to a person."""
-
-
-@dataclass(frozen=True, slots=True)
-class AppliedPart:
-    """One of many changes that were agreed to together; ``undo`` plans how it is taken back."""
-
-    plan_id: str
-    identity: str
-    name: str
-    undo: UndoPlanner
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class AppliedChange:
-    """A change that was applied; ``undo`` plans how it is taken back, None where nothing can.
-
-    Its plan is not kept: what it sent may hold a secret.
-    ``parts`` are the changes of a plan for many that can be taken back, each by itself.
-    """
-
-    plan_id: str
-    title: str
-    undo: UndoPlanner | None
-    at: datetime
-    parts: tuple[AppliedPart, ...] = ()
-
-
-class UndoList:
-    """The changes of one session, the newest last."""
-
-    def __init__(self, now: Callable[[], datetime]) -> None:
-        self._now = now
-        self._done: list[AppliedChange] = []
-
-    def add(self, plan: Plan[T], value: T) -> None:
-        """Remember a change, also one that cannot be taken back. An undo itself is not kept."""
-        if plan.undoes is None:
-            undo = None if plan.undo is None else plan.undo(value)
-            done = AppliedChange(plan.id, plan.title, undo, self._now())
-            self._done = [*self._done, done][-_MOST:]
-
-    def add_many(self, plan: Plan[Any], carried_out: Sequence[tuple[BulkPart, Any]]) -> None:
-        """Remember what was applied of a plan for many, with the answers: one change to undo."""
-        if plan.undoes is not None or not carried_out:
-            return
-        parts = tuple(
-            AppliedPart(part.plan.id, part.identity, part.name, part.plan.undo(answer))
-            for part, answer in carried_out
-            if part.plan.undo is not None
-        )
-
-        async def plan_parts(client: GatewayClient, now: datetime) -> Plan[Any]:
-            return await _undo_parts(parts, client, now)
-
-        done = AppliedChange(plan.id, plan.title, plan_parts if parts else None, self._now(), parts)
-        self._done = [*self._done, done][-_MOST:]
-
-    def latest(self) -> AppliedChange | None:
-        """The newest change that can still be taken back."""
-        since = self._now() - UNDO_TIME
-        for done in reversed(self._done):
-            if done.undo is not None:
-                return done if done.at > since else None
-        return None
-
-    @property
-    def offers_last(self) -> bool:
-        """Whether the very last change can be taken back."""
-        done = self.latest()
-        return done is not None and done is self._done[-1]
-
-    def after(self, done: AppliedChange) -> tuple[str, ...]:
-        """Titles of the changes after that one, the newest first; none can be taken back."""
-        place = self._done.index(done)
-        return tuple(later.title for later in reversed(self._done[place + 1 :]))
-
-    def why_not(self) -> str:
-        """Why no change can be taken back, as a sentence."""
-        minutes = int(UNDO_TIME.total_seconds() // 60)
-        if not self._done:
-            return "Nothing was changed in this session"
-        last = self._done[-1]
-        if last.undo is None:
-            return f"{last.title}: this cannot be undone"
-        return f"{last.title}: that was more than {minutes} minutes ago, too long to undo it"
-
-    def forget(self, done: AppliedChange) -> None:
-        """Remove a change: it was taken back, or never can be."""
-        self._done = [one for one in self._done if one is not done]
-
-    def undone(self, done: AppliedChange, plan_ids: Collection[str]) -> None:
-        """Remove parts of a change that were taken back; the rest can still be."""
-        left = tuple(part for part in done.parts if part.plan_id not in plan_ids)
-
-        async def plan_left(client: GatewayClient, now: datetime) -> Plan[Any]:
-            return await _undo_parts(left, client, now)
-
-        rest = [replace(done, undo=plan_left, parts=left)] if left else []
-        place = self._done.index(done)
-        self._done = [*self._done[:place], *rest, *self._done[place + 1 :]]
-
-    def bulk(self, client: GatewayClient, done: AppliedChange, plan: Plan[Any]) -> BulkPlan:
-        """What ``plan`` planned for a change of many parts, as requests to be sent one by one."""
-        of_id = {part.plan_id: part for part in done.parts}
-        found = [(of_id[back.undoes or ""], back) for back in plan.parts]
-        by_identity = {part.identity: part for part, _ in found}
-
-        async def again(identity: str) -> Plan[Any]:
-            try:
-                return await by_identity[identity].undo(client, self._now())
-            except CannotUndoError as error:
-                raise LeftOutError(str(error)) from None
-
-        operation = BulkOperation(
-            action=plan.action, resource=plan.resource, verb="Undo", noun="change", plan=again
-        )
-        parts = tuple(BulkPart(part.identity, part.name, back) for part, back in found)
-        return BulkPlan(operation, plan, parts, ())
-
-    async def plan(self, client: GatewayClient, done: AppliedChange) -> Plan[Any]:
-        """The plan that takes a change back. Raises CannotUndoError and GatewayError."""
-        if done.undo is None:
-            raise CannotUndoError("It cannot be undone.")
-        try:
-            back = await done.undo(client, self._now())
-        except NotFoundError:
-            raise CannotUndoError("It no longer exists.") from None
-        return _marked(back, done)
-
-
-def _marked(back: Plan[Any], undone: AppliedChange) -> Plan[Any]:
-    """The plan with the title and the ids of an undo; it cannot be undone itself."""
-    parts = tuple(
-        replace(part, undoes=part.undoes or undone.plan_id, undo=None) for part in back.parts
-    )
-    title = f"Undo: {undone.title}"
-    return replace(back, title=title, undoes=undone.plan_id, undo=None, parts=parts)
-
-
-async def _undo_parts(
-    parts: Sequence[AppliedPart], client: GatewayClient, now: datetime
-) -> Plan[Any]:
-    """One plan that takes each part back, the last one first; it says which cannot be any more.
-
-    Raises CannotUndoError when none can, GatewayError when one cannot be read.
-    """
-    backs: list[BulkPart] = []
-    left_out: list[LeftOut] = []
-    for part in reversed(parts):
-        try:
-            back = await part.undo(client, now)
-        except NotFoundError:
-            left_out.append(LeftOut(part.identity, part.name, "it no longer exists"))
-        except CannotUndoError as error:
-            left_out.append(LeftOut(part.identity, part.name, str(error)))
-        else:
-            plan = replace(back, undoes=part.plan_id)
-            backs.append(BulkPart(part.identity, part.name, plan))
-    if not backs:
-        raise CannotUndoError(" ".join(left_out_lines(left_out)))
-    first = backs[0].plan
-    plan = bundle(
-        "",
-        [back.plan for back in backs],
-        action=first.action,
-        resource=first.resource,
-        identity=None,
-    )
-    return replace(
-        plan,
-        changes=tuple(change for back in backs for change in changes_of_part(back)),
-        effects=(*left_out_lines(left_out), *effects_of_parts(backs)),
-    )
 
 
 def restore_fields(  # noqa: PLR0913 - what every update knows of itself
     fresh: M,
     request: RequestModel,
     labels: Mapping[str, str],
-    words: Callable[[str, Any], str],
+    format_value: Callable[[str, Any], str],
     *,
     read: Callable[[GatewayClient], Awaitable[M]],
     plan: Callable[[M, Mapping[str, Any], datetime], Plan[Any]],
-    made_identity: Callable[[M], Mapping[str, Any]],
+    known: Callable[[M], Mapping[str, Any]],
 ) -> Undo[M] | None:
     """The undo of an update: it gives the fields the values that they have in ``fresh``.
 
     None where the gateway did not give one of those values.
-    ``read`` reads the resource again, ``plan`` plans the update with the fields that it is given,
-    ``known`` gives the fields in the form in which a request carries them.
+    ``read`` reads the resource again; ``plan`` plans an update of the given fields; ``known`` gives
+    the fields as a request carries them; ``format_value`` words the value of a field.
     """
     fields = sorted(request.model_fields_set)
 
     def of(model: M) -> dict[str, Any]:
-        every = made_identity(model)
+        every = known(model)
         return {name: every[name] for name in fields if name in every}
 
     before = of(fresh)
@@ -250,7 +61,7 @@ def restore_fields(  # noqa: PLR0913 - what every update knows of itself
 
         async def plan_undo(client: GatewayClient, now: datetime) -> Plan[Any]:
             present = await read(client)
-            changes = fields_to_restore(after, before, of(present), labels, words)
+            changes = fields_to_restore(after, before, of(present), labels, format_value)
             try:
                 return plan(present, changes, now)
             except ValidationError as error:
@@ -267,7 +78,7 @@ def fields_to_restore(
     before: Mapping[str, Any],
     present: Mapping[str, Any],
     labels: Mapping[str, str],
-    words: Callable[[str, Any], str],
+    format_value: Callable[[str, Any], str],
 ) -> Mapping[str, Any]:
     """The fields that must be sent so that it is as ``before``, as long as it still is ``after``.
 
@@ -275,18 +86,20 @@ def fields_to_restore(
     """
     merged = three_way(after, before, present)
     if merged.conflicts:
-        raise CannotUndoError(_changed_since(merged.conflicts, labels, words))
+        raise CannotUndoError(_changed_since(merged.conflicts, labels, format_value))
     if not merged.to_send:
         raise CannotUndoError("It is as it was before already.")
     return merged.to_send
 
 
 def _changed_since(
-    fields: Sequence[ThreeWayField], labels: Mapping[str, str], words: Callable[[str, Any], str]
+    fields: Sequence[ThreeWayField],
+    labels: Mapping[str, str],
+    format_value: Callable[[str, Any], str],
 ) -> str:
     lines = [
         f"{labels.get(one.field, one.field)} is now "
-        f"{UNKNOWN if one.theirs is ABSENT else words(one.field, one.theirs)}"
+        f"{UNKNOWN if one.theirs is ABSENT else format_value(one.field, one.theirs)}"
         for one in fields
     ]
     return f"Somebody else changed it since: {'; '.join(lines)}."

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from gwtui.contract.dialects import Dialect
@@ -23,6 +24,7 @@ from gwtui.domain.safe_text import safe_line
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
     from gwtui.crud.form import FormContext, FormSpec
+    from gwtui.crud.resource import ResourceSpec
     from gwtui.watch.feed import Feed
     from gwtui.watch.hub import FeedHub
 
@@ -114,8 +116,9 @@ class Update:
     secret: str = ""
     """The field whose value the command line reads from stdin."""
     danger: Danger = "low"
-    moved: Callable[[Any, Any], str] = lambda _before, _now: ""
-    """What somebody else did between two readings that a person should know, as a sentence."""
+    outside_change: Callable[[Any, Any], str] = lambda _before, _now: ""
+    """Says in a sentence what somebody else changed between two readings; "" for nothing to
+    report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +163,7 @@ class Writes(Generic[M]):
     in a sentence, the best first. ``uses`` reads what uses one, as sentences for an update's plan;
     ``around`` reads what disabling and deleting must know. ``names`` is a feed of names by
     identifier, beside those of the workspaces. ``feeds`` begin the names of the feeds that a write
-    makes out of date. ``before`` are comparable fields beside the editable ones.
+    makes out of date.
     """
 
     resource: str
@@ -233,7 +236,10 @@ class Writes(Generic[M]):
         return found | {asked: getattr(one, shown) for asked, shown in self.stands_for.items()}
 
     def sent_by_gateway(self, one: M) -> dict[str, Any]:
-        """The same without the fields that the answer left out: they are not known to be null."""
+        """Every declared field that the answer holds.
+
+        One that it left out is not known to be null.
+        """
         masks = {name: getattr(one, shown) for name, shown in self.stands_for.items()}
         return {
             name: value
@@ -351,7 +357,7 @@ class Writes(Generic[M]):
             self.fields.formatter(context),
             read=lambda client: self.read(client, identity),
             plan=plan,
-            made_identity=lambda present: self.fields.read(present, request.model_fields_set),
+            known=lambda present: self.fields.read(present, request.model_fields_set),
         )
 
     def plan_delete(self, fresh: M, context: PlanContext, around: Any = None) -> Plan[None]:
@@ -376,3 +382,15 @@ def _declared(verb: V | None, name: str) -> V:
     if verb is None:
         raise TypeError(f"this resource declares no way to {name} one")
     return verb
+
+
+def declared_writes(spec: ResourceSpec[Any]) -> Writes[Any]:
+    """The writes of a resource, from the module that its declaration names.
+
+    Raises TypeError where nothing can be written to it.
+    """
+    if not spec.writes:
+        raise TypeError(f"nothing can be written to {spec.id}")
+    module, _, name = spec.writes.partition(":")
+    found: Writes[Any] = getattr(import_module(module), name)
+    return found

@@ -149,7 +149,7 @@ class ActivitySummary:
         return None if figure is None else Decimal(figure)
 
 
-def tally(rows: Iterable[ActivityRow]) -> ActivitySummary:
+def summarize(rows: Iterable[ActivityRow]) -> ActivitySummary:
     """Sum rows up."""
     rows = tuple(rows)
     return ActivitySummary(
@@ -204,10 +204,10 @@ def by_day(
     found: dict[date | None, list[ActivityRow]] = defaultdict(list)
     for row in rows:
         found[day_of(row)].append(row)
-    return tuple(tally(found.get(day, ())).measure(measure) for day in days)
+    return tuple(summarize(found.get(day, ())).measure(measure) for day in days)
 
 
-def rest(whole: ActivitySummary, parts: Iterable[ActivitySummary]) -> ActivitySummary:
+def remainder(whole: ActivitySummary, parts: Iterable[ActivitySummary]) -> ActivitySummary:
     """What the whole has beyond its parts, never less than nothing."""
     parts = tuple(parts)
     return ActivitySummary(

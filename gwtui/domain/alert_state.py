@@ -123,12 +123,12 @@ def step(
 
 
 def occur(at: datetime) -> AlertStep:
-    """Something happened that is an alert by itself, such as a changed price."""
+    """The state of an alert that an event raises at once, such as a changed price."""
     return AlertStep(_begin("firing", at), "fired")
 
 
 def lapse(before: AlertState, at: datetime, after: timedelta) -> AlertStep:
-    """What happened stops being news after a time."""
+    """The state of such an alert later: quiet once ``after`` has passed since the event."""
     if before.state == "firing" and before.since is not None and at - before.since >= after:
         return AlertStep(_begin("quiet", at), "cleared")
     return AlertStep(before)

@@ -16,7 +16,7 @@ def _utc_now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The three ways in which the outside world is not repeatable."""
+    """Time, sleep and chance; tests replace each of them by repeatable ones."""
 
     now: Callable[[], datetime] = _utc_now
     """Wall clock, aware, UTC."""

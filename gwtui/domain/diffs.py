@@ -67,8 +67,8 @@ class ThreeWay:
         return tuple(field for field in self.fields if field.conflict)
 
     @property
-    def moved(self) -> tuple[ThreeWayField, ...]:
-        """Fields that somebody else changed while I was editing."""
+    def changed_elsewhere(self) -> tuple[ThreeWayField, ...]:
+        """Fields that somebody else changed while this edit was open."""
         return tuple(field for field in self.fields if field.changed_there)
 
     @property

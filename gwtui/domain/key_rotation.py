@@ -89,8 +89,8 @@ class KeyRotation:
     ended_at: datetime | None = None
 
 
-Making = Literal["made", "under way", "in doubt", "nameless", "not made"]
-"""What became of the creation of a successor; "nameless": made, but nobody knows its hash."""
+CreationOutcome = Literal["made", "under way", "in doubt", "nameless", "not made"]
+"""The outcome of the creation of a successor; "nameless": made, but nobody knows its hash."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ class RotationFacts:
     has now, None where it does not tell; ``recorded_why`` why it could not be asked.
     """
 
-    making: Making = "made"
+    making: CreationOutcome = "made"
     old: ApiKey | None = None
     old_gone: bool = False
     new: ApiKey | None = None

@@ -15,8 +15,8 @@ from decimal import Decimal
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.keys import ApiKey, is_expired, limit_used_share
 from gwtui.domain.cell_values import Tone
-from gwtui.domain.money import percent, usd
-from gwtui.domain.times import relative, utc
+from gwtui.domain.money import percent
+from gwtui.domain.times import relative
 
 NEAR_LIMIT = Decimal("0.8")
 """Used share of a limit from which a person should look: a fifth is left."""
@@ -32,7 +32,7 @@ _USAGE = {
 
 @dataclass(frozen=True, slots=True)
 class KeyState:
-    """``word`` is shown, ``tone`` colours it, ``why`` explains it in a sentence."""
+    """``word`` is shown, ``tone`` colours it, ``why`` explains it in a few words."""
 
     word: str
     tone: Tone
@@ -46,11 +46,11 @@ def key_state(key: ApiKey, now: datetime) -> KeyState:
 
 def _stopped(key: ApiKey, now: datetime) -> KeyState | None:
     if key.disabled:
-        return KeyState("disabled", "muted", "requests with this key are refused")
+        return KeyState("disabled", "muted", "requests are refused")
     if is_expired(key.expires_at, now):
-        return KeyState("expired", "muted", f"stopped working at {utc(key.expires_at)}")
+        return KeyState("expired", "muted", f"stopped {relative(key.expires_at, now)}")
     if _used_up(key):
-        return KeyState("over limit", "bad", f"the limit of {usd(key.limit)} is used up")
+        return KeyState("over limit", "bad", "the limit is used up")
     return None
 
 
@@ -59,16 +59,15 @@ def _threatened(key: ApiKey, now: datetime) -> KeyState | None:
         return KeyState("expiring soon", "warn", f"stops working {relative(key.expires_at, now)}")
     share = limit_used_share(key.limit, key.limit_remaining)
     if share is not None and share >= NEAR_LIMIT:
-        why = f"{percent(share)} of {usd(key.limit)} is used"
-        return KeyState("near limit", "warn", why)
+        return KeyState("near limit", "warn", f"{percent(share)} of the limit used")
     return None
 
 
 def _in_use(key: ApiKey, now: datetime) -> KeyState:
     if key.disabled is None:
-        return KeyState("unknown", "muted", "the answer does not say whether it is disabled")
+        return KeyState("unknown", "muted", "the answer does not say")
     if _never_used(key):
-        return KeyState("never used", "muted", "no request has been made with it")
+        return KeyState("never used", "muted", "no request so far")
     if key.last_used_at is not None:
         return KeyState("active", "good", f"last used {relative(key.last_used_at, now)}")
     return KeyState("active", "good", "works and has been used")

@@ -126,13 +126,16 @@ def closest(word: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """``; did you mean 'list'?`` to follow a refusal of ``word``; "" where none is like it."""
+    """To follow a refusal of ``word``: ``; did you mean 'list'?``, or "" where none is like it."""
     found = closest(word, known)
     return f"; did you mean {safe_line(found, _NAME)!r}?" if found is not None else ""
 
 
 def among(word: str, known: Iterable[str]) -> str:
-    """The same, and every name that there is: ``; did you mean 'list'? (known: list, get)``."""
+    """As ``did_you_mean``, followed by every known name.
+
+    For example ``; did you mean 'list'? (known: list, get)``.
+    """
     names = [safe_line(name, _NAME) for name in known]
     listed = ", ".join(names[:_MOST_LISTED]) or "there are none"
     more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""

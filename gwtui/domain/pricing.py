@@ -132,8 +132,6 @@ def _prices(entry: PriceOverride) -> Mapping[str, Decimal | None]:
 
 
 def _number(value: Any) -> Decimal | None:
-    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
-        return None
     try:
         number = Decimal(str(value))
     except InvalidOperation:

@@ -153,9 +153,9 @@ def max_request_cost(
     return unknown or max(found, key=lambda each: each.cost or Decimal(0))
 
 
-def max_output_tokens(asked: int | None, endpoint: Endpoint) -> int | None:
+def max_output_tokens(requested: int | None, endpoint: Endpoint) -> int | None:
     """The longest answer: what was asked for, else the endpoint's limit, None when unknown."""
-    return asked or endpoint.max_completion_tokens or endpoint.context_length
+    return requested or endpoint.max_completion_tokens or endpoint.context_length
 
 
 def max_prompt_tokens(request: ChatRequest | EmbeddingRequest) -> int | None:

@@ -145,7 +145,7 @@ class Burn:
 class Outlook:
     """When the balance will be gone: between ``soonest`` and ``latest``, most likely at ``likely``.
 
-    None is later than ``burn.FARTHEST`` from now, where a date has no meaning.
+    None is later than ``FARTHEST`` from now, where a date has no meaning.
     """
 
     soonest: datetime | None
@@ -311,7 +311,7 @@ def _date(now: datetime, hours: float) -> datetime | None:
 
 _DAY_HOURS = 24
 _LEAST = 60
-"""A rate needs this part of its window, as in ``runway.burn_rate``."""
+"""A rate needs this part of its window, as in ``burn_rate``."""
 _SPARE = 1000
 
 
@@ -347,7 +347,7 @@ class UsedCurve:
         return tuple(Burn(window, self._rate(window, now)) for window in WINDOWS)
 
     def days_left(self, balance: Decimal | None, now: datetime) -> Decimal | None:
-        """Days until the balance is gone; ``burn.FARTHEST`` when nothing is used or it lasts so.
+        """Days until the balance is gone; ``FARTHEST`` when nothing is used or it lasts so.
 
         None when the balance is unknown, or too little was seen to tell.
         """

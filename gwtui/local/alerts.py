@@ -58,6 +58,8 @@ from gwtui.local.toml_file import (
 
 Model = TypeVar("Model", bound=RequestModel)
 
+FILE_NAME = "alerts.toml"
+"""The file of the rules, in the directory of the configuration."""
 COMMAND_LIMIT = 10.0
 """Seconds that the program may take."""
 MOST_RULES = 200
@@ -319,3 +321,46 @@ async def run_alert_command(
         raise
     if status != 0:
         raise AlertCommandError(f"{program}: ended with status {status}")
+
+
+class RuleFile:
+    """The rules of the file as they last were without fault; ``problem`` is what is wrong now."""
+
+    def __init__(self, path: Path, profile: str) -> None:
+        self.path = path
+        self.problem = ""
+        self.book = AlertBook()
+        self._profile = profile
+        self._version: tuple[int, int, int] | None = None
+        self._read = False
+        self._active: Mapping[str, AlertRule] = {}
+
+    def refresh(self) -> Mapping[str, AlertRule]:
+        """The rules for this profile; the same object as long as nothing changed. Never raises."""
+        version = self._stamp()
+        if not self._read or version != self._version:
+            self._read, self._version = True, version
+            try:
+                self.book = load_alerts(self.path)
+            except AlertFileError as error:
+                self.problem = f"The rules stay as they were: {error}"
+                if not self._active:
+                    self._active = self._of_profile()
+            else:
+                self.problem = ""
+                self._active = self._of_profile()
+        return self._active
+
+    def _of_profile(self) -> Mapping[str, AlertRule]:
+        return {
+            identity: rule
+            for identity, rule in self.book.rules.items()
+            if rule.profile in (None, self._profile)
+        }
+
+    def _stamp(self) -> tuple[int, int, int] | None:
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_ino, found.st_mtime_ns, found.st_size

@@ -23,7 +23,7 @@ _PATTERN = "crash-*.txt"
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _ROOT = Path(__file__).resolve().parent.parent.parent
 _FRAMES = 60
-"""Places of one error that are told, half of them from either end: a recursion has thousands."""
+"""Frames of one error that are listed, half of them from either end: a recursion has thousands."""
 _ERRORS = 20
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,40}(?:\.[A-Za-z_][A-Za-z0-9_]{0,40}){0,8}")
 
@@ -34,12 +34,15 @@ def crash_report(error: BaseException) -> str:
     Locals, exception arguments, messages and notes are left out.
     """
     return (
-        "\n".join(["gwtui stopped because of an error in the program.", "", *places(error)]) + "\n"
+        "\n".join(
+            ["gwtui stopped because of an error in the program.", "", *traceback_lines(error)]
+        )
+        + "\n"
     )
 
 
-def places(error: BaseException) -> list[str]:
-    """In lines: the type of an error and where it came from, then the same of its causes."""
+def traceback_lines(error: BaseException) -> list[str]:
+    """The lines of a report: the type of an error and its frames, then the same of its causes."""
     lines: list[str] = []
     for number, (link, how) in enumerate(_linked(error)):
         lines += ["", how] if number else []

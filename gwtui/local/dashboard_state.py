@@ -28,6 +28,14 @@ _PATH_KEY = "path"
 _log = logging.getLogger(__name__)
 
 
+class DashboardState:
+    """What is kept in the state directory; None keeps nothing beyond this run."""
+
+    def __init__(self, directory: Path | None) -> None:
+        self.paths = PathHistory(None if directory is None else directory / PATHS_FILE)
+        self.first_steps = FirstSteps(None if directory is None else directory / FIRST_STEPS_FILE)
+
+
 class FirstSteps:
     """Whether the first steps were seen; ``file`` None counts as seen.
 

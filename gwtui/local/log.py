@@ -19,7 +19,7 @@ from typing import Any
 
 from gwtui.domain.known_secrets import without_secrets
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.crash_report import places
+from gwtui.local.crash_report import traceback_lines
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
 
 FILE_NAME = "gwtui.log"
@@ -126,7 +126,7 @@ def line_of(record: logging.LogRecord) -> str:
     lines = [safe_line(f"{head}: {_message(record)}", _LONGEST)]
     error = record.exc_info[1] if record.exc_info else None
     if error is not None:
-        lines += [f"    {line}" for line in places(error) if line]
+        lines += [f"    {line}" for line in traceback_lines(error) if line]
     return "\n".join(lines)
 
 

@@ -43,7 +43,7 @@ def validated_fields(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def keys_of(table: str) -> frozenset[str]:
-    """The keys that a table inside of a profile may have."""
+    """The names of the fields that a table inside of a profile may have."""
     if table == FINDINGS:
         return THRESHOLD_NAMES
     from gwtui.local.profile_tables import TABLE_MODELS  # noqa: PLC0415 - loads pydantic
@@ -96,9 +96,17 @@ def _file(name: str, value: object) -> Path | None:
 
 
 def _late_table(name: str, value: object) -> CheckThresholds | ProbeSettings | None:
-    from gwtui.local.profile_tables import validated_table  # noqa: PLC0415 - loads pydantic
+    if value is None:
+        return None
+    from gwtui.local.profile_tables import (  # noqa: PLC0415 - loads pydantic
+        InvalidTableError,
+        validated_table,
+    )
 
-    return None if value is None else validated_table(name, value)
+    try:
+        return validated_table(name, value)
+    except InvalidTableError as error:
+        raise InvalidFieldError((name, *error.path), str(error)) from None
 
 
 def _findings(name: str, value: object) -> FindingThresholds:

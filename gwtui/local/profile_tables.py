@@ -13,7 +13,6 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from gwtui.contract.request import problems
-from gwtui.local.profile_fields import CHECK, PROBE, InvalidFieldError
 
 Amount = Annotated[Decimal, Field(allow_inf_nan=False)]
 Percent = Annotated[Decimal, Field(ge=0, allow_inf_nan=False)]
@@ -86,16 +85,24 @@ class ProbeSettings(BaseModel):
 
 
 TABLE_MODELS: Mapping[str, type[CheckThresholds | ProbeSettings]] = {
-    CHECK: CheckThresholds,
-    PROBE: ProbeSettings,
+    "check": CheckThresholds,
+    "probe": ProbeSettings,
 }
 
 
+class InvalidTableError(ValueError):
+    """A table has no fit value at ``path`` within it; the message never repeats the value."""
+
+    def __init__(self, path: tuple[str, ...], message: str) -> None:
+        super().__init__(message)
+        self.path = path
+
+
 def validated_table(name: str, value: object) -> CheckThresholds | ProbeSettings:
-    """The table of that name as a model. Raises InvalidFieldError."""
+    """The table of that name as a model. Raises InvalidTableError."""
     try:
         return TABLE_MODELS[name].model_validate(value)
     except ValidationError as error:
         wrong = problems(error)[0]
-    inside = wrong.field.split(".") if wrong.field else ()
-    raise InvalidFieldError((name, *inside), wrong.message.removeprefix("Value error, "))
+    path = tuple(wrong.field.split(".")) if wrong.field else ()
+    raise InvalidTableError(path, wrong.message.removeprefix("Value error, "))

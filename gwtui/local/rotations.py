@@ -7,6 +7,7 @@ secret. Torn and foreign lines are passed over; several processes may write.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -15,6 +16,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import JsonValue
 
+from gwtui.contract.keys import ApiKey
 from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.key_rotation import ENDED, KeyFigures, KeyRotation, RotationStage
 from gwtui.local.jsonl import LineFile, parsed_line
@@ -24,6 +26,8 @@ LARGE = 256 * 1024
 """Bytes up to which nothing is taken out."""
 KEPT = timedelta(days=30)
 """How long what ended stays."""
+_NOTED_EVERY = timedelta(minutes=5)
+"""Between two notes of changing figures. What changed meanwhile counts as changed at the next."""
 _VERSION = 1
 
 RotationEvent = Literal["began", "made", "delivered", "seen", "disabled", "enabled", "ended"]
@@ -158,3 +162,28 @@ def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError("not a text")
     return value
+
+
+def record_old_key(
+    log: RotationLog, rotation: KeyRotation, old: ApiKey, now: datetime
+) -> KeyRotation:
+    """The rotation with the figures and the state of its old key, as ``old`` was read at ``now``.
+
+    What is new is written to the log. Blocks; a line that cannot be written is left out.
+    """
+    figures = KeyFigures.of(old)
+    if figures is not None and figures != rotation.figures:
+        last = rotation.figures_at
+        if last is None or now - last >= _NOTED_EVERY:
+            with contextlib.suppress(OSError):
+                log.seen(rotation.id, now, figures)
+        rotation = replace(rotation, figures=figures, figures_at=now)
+    if old.disabled and rotation.disabled_at is None:
+        with contextlib.suppress(OSError):
+            log.note(rotation.id, "disabled", now)
+        rotation = replace(rotation, disabled_at=now)
+    elif old.disabled is False and rotation.disabled_at is not None:
+        with contextlib.suppress(OSError):
+            log.note(rotation.id, "enabled", now)
+        rotation = replace(rotation, disabled_at=None)
+    return rotation

@@ -34,6 +34,8 @@ from gwtui.domain.known_secrets import Secret, remember
 from gwtui.local import private_file
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
 from gwtui.local.private_file import sync_directory
+from gwtui.local.rotations import FILE_NAME as ROTATIONS
+from gwtui.local.rotations import RotationLog
 
 DIRECTORY = "sealed-keys"
 """Its name below the state directory."""
@@ -352,9 +354,7 @@ class SealedKeys:
             if found == identifier:
                 _destroy(path)
         self.release(identifier)
-        from gwtui.local.rotations import FILE_NAME, RotationLog  # noqa: PLC0415 - seldom needed
-
-        log = RotationLog(self.directory.with_name(FILE_NAME))
+        log = RotationLog(self.directory.with_name(ROTATIONS))
         with contextlib.suppress(OSError):
             log.delivered(identifier, self._now())
 

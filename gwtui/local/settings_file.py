@@ -83,7 +83,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class SettingsSchema:
     """Every setting of a file.
 
     ``together`` says what is wrong with settings beside each other; its second argument is whether
@@ -207,7 +207,7 @@ def shown_value(value: TomlValue) -> str:
 
 
 def read_settings(
-    path: Path, declared: Declared, *, thorough: bool = False
+    path: Path, declared: SettingsSchema, *, thorough: bool = False
 ) -> dict[Name, TomlValue]:
     """Every setting of the file; an absent one has none. Raises SettingsError."""
     try:
@@ -218,7 +218,7 @@ def read_settings(
 
 
 def parse_settings(
-    path: Path, text: str, declared: Declared, *, thorough: bool = False
+    path: Path, text: str, declared: SettingsSchema, *, thorough: bool = False
 ) -> dict[Name, TomlValue]:
     """What the text of the file at ``path`` sets. Raises SettingsError."""
     try:
@@ -244,7 +244,7 @@ def parse_settings(
 
 
 def change_settings(
-    path: Path, changes: Mapping[Name, TomlValue | None], declared: Declared
+    path: Path, changes: Mapping[Name, TomlValue | None], declared: SettingsSchema
 ) -> dict[Name, TomlValue]:
     """Give settings values; None removes a setting, or a table of them. Gives back all there are.
 

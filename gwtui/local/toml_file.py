@@ -162,8 +162,7 @@ class TomlEditor:
     def _insert_dotted(
         self, beside: tuple[_Statement, TablePath], table: TablePath, name: str, value: TomlValue
     ) -> None:
-        import tomlkit  # noqa: PLC0415 - only for who edits
-
+        tomlkit = _tomlkit()
         statement, around = beside
         key = tomlkit.key([*table[len(around) :], name]).as_string()
         written = f"{key} = {tomlkit.item(value).as_string()}{self._newline}"
@@ -171,8 +170,7 @@ class TomlEditor:
         self._lines.insert(statement.last + 1, self._indent(statement) + written)
 
     def _replace(self, present: _Statement, name: str, value: TomlValue) -> None:
-        import tomlkit  # noqa: PLC0415 - only for who edits
-
+        tomlkit = _tomlkit()
         written = tomlkit.parse("".join(self._lines[present.first : present.last + 1]))
         inner: Any = written
         while name not in inner:  # it is written with dots
@@ -283,9 +281,14 @@ def _descend(meaning: Any) -> TablePath:
 
 
 def _written(values: Mapping[str, Any], newline: str) -> str:
+    text: str = _tomlkit().dumps(values)
+    return text.replace("\n", newline)
+
+
+def _tomlkit() -> Any:
     import tomlkit  # noqa: PLC0415 - only for who edits
 
-    return tomlkit.dumps(values).replace("\n", newline)
+    return tomlkit
 
 
 def _pruned(value: Any) -> Any:

@@ -32,7 +32,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
                 "keys",
                 "Change fields of the selected key; limit, reset, workspace of the marked ones",
             ),
-            also="change update modify rename limit quota reset move",
+            keywords="change update modify rename limit quota reset move",
         ),
         switch_action(
             "keys", "Refuse requests with the selected or marked keys, or allow them again"
@@ -57,7 +57,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "N",
             mutates=True,
             target=True,
-            also="renew replace exchange",
+            keywords="renew replace exchange",
         ),
         try_action("keys", "Send a request to a model with the selected key, and see what happens"),
         delete_action("keys", "Delete the selected or marked keys for good"),
@@ -66,7 +66,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "Activity",
             "What the selected key did in the last 30 completed days",
             "a",
-            also="usage spending requests",
+            keywords="usage spending requests",
         ),
     ),
     "workspaces": (
@@ -121,7 +121,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             mutates=True,
             target=True,
             footer=True,
-            also="limit quota spending",
+            keywords="limit quota spending",
         ),
     ),
     "members": (
@@ -143,7 +143,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             target=True,
             marked="all",
             footer=True,
-            also="delete",
+            keywords="delete",
         ),
         scoped_action(
             "members.people",
@@ -212,7 +212,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             mutates=True,
             target=True,
             footer=True,
-            also="change update modify rename budget limit",
+            keywords="change update modify rename budget limit",
         ),
         on_selected(
             "guardrails.assign_keys",
@@ -266,7 +266,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             target=True,
             marked="all",
             footer=True,
-            also="remove",
+            keywords="remove",
         ),
     ),
     "assignments": (
@@ -321,7 +321,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "those that are left",
             "B",
         ),
-        scoped_action("activity.keys", "By key", "Rank by key", "K", also="who spent most"),
+        scoped_action("activity.keys", "By key", "Rank by key", "K", keywords="who spent most"),
         scoped_action(
             "activity.days",
             "Days",

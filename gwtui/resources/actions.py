@@ -89,9 +89,11 @@ def place_actions() -> tuple[Action, ...]:
 
 def _go(place: str) -> Action:
     title, keys = TITLES[place], _place_keys(place)
-    also = " ".join(alias for alias, meant in ALIASES.items() if meant == place)
+    keywords = " ".join(alias for alias, meant in ALIASES.items() if meant == place)
     return _with_own_keys(
-        Action(f"{GO}{place}", f"{GO_TO}{title}", f"Show {title.lower()}", APP, keys, also=also)
+        Action(
+            f"{GO}{place}", f"{GO_TO}{title}", f"Show {title.lower()}", APP, keys, keywords=keywords
+        )
     )
 
 

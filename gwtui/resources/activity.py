@@ -77,7 +77,7 @@ class UsageRow:
 
 @dataclass(frozen=True, slots=True)
 class UsageRows:
-    """Rows to be grouped, and names by what they name; ``rest`` is what else was done is called."""
+    """Rows to be grouped, and names by identity; ``rest`` names the group of everything else."""
 
     uses: tuple[UsageRow, ...]
     names: Mapping[Part, Mapping[str, str]] = field(default_factory=dict)
@@ -96,7 +96,7 @@ class ActivityGroup:
     """Rows that have the same parts, and their sums."""
 
     parts: tuple[str, ...]
-    tally: ActivitySummary
+    summary: ActivitySummary
     rows: tuple[ActivityRow, ...] = field(default=(), compare=False, repr=False)
 
 
@@ -142,15 +142,15 @@ def grouped(
     days = {activity.day_of(row) for row in whole}
     found = _by_parts((use for use in uses.uses if activity.day_of(use.row) in days), by)
     groups = [
-        ActivityGroup(parts, activity.tally(rows), tuple(rows)) for parts, rows in found.items()
+        ActivityGroup(parts, activity.summarize(rows), tuple(rows)) for parts, rows in found.items()
     ]
     if uses.rest:
         told: dict[tuple[str, ...], list[ActivitySummary]] = defaultdict(list)
         for group in groups:
-            told[_rest_of(group.parts, by)].append(group.tally)
+            told[_rest_of(group.parts, by)].append(group.summary)
         for parts, rows in _by_parts(map(UsageRow, whole), by).items():
             rest = _rest_of(parts, by)
-            others = activity.rest(activity.tally(rows), told[rest])
+            others = activity.remainder(activity.summarize(rows), told[rest])
             if others.requests or others.spend or others.byok:
                 groups.append(ActivityGroup(rest, others))
     return tuple(groups)
@@ -172,7 +172,7 @@ def _rest_of(parts: Sequence[str], by: Sequence[Part]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedGroup:
     """A model, provider, workspace, key or user, or two at once, and its share (0..1).
 
     ``largest`` is the highest share of the ranking.
@@ -180,7 +180,7 @@ class Ranked:
 
     identity: str
     name: str
-    tally: ActivitySummary
+    summary: ActivitySummary
     share: Decimal | None
     rows: tuple[ActivityRow, ...] = field(default=(), compare=False, repr=False)
     parts: tuple[str, ...] = ()
@@ -190,9 +190,9 @@ class Ranked:
 
 def ranked(
     uses: UsageRows, rows: Sequence[ActivityRow], by: Sequence[Part], measure: Measure
-) -> tuple[Ranked, ...]:
+) -> tuple[RankedGroup, ...]:
     """The groups of what was done, the biggest first; ``rows`` are all that was done then."""
-    whole = activity.tally(rows).measure(measure)
+    whole = activity.summarize(rows).measure(measure)
     return _by_size(
         [
             _ranked(
@@ -201,7 +201,7 @@ def ranked(
                     uses.name(part, identity)
                     for part, identity in zip(by, group.parts, strict=True)
                 ),
-                group.tally,
+                group.summary,
                 whole,
                 measure,
                 group,
@@ -215,19 +215,19 @@ def ranked(
 def _ranked(
     identity: str,
     name: str,
-    tally: ActivitySummary,
+    summary: ActivitySummary,
     whole: Decimal | None,
     measure: Measure,
     group: ActivityGroup,
-) -> Ranked:
-    amount = tally.measure(measure)
+) -> RankedGroup:
+    amount = summary.measure(measure)
     share = None if amount is None or not whole else amount / whole
-    return Ranked(identity, name, tally, share, group.rows, group.parts)
+    return RankedGroup(identity, name, summary, share, group.rows, group.parts)
 
 
-def _by_size(found: Sequence[Ranked], measure: Measure) -> tuple[Ranked, ...]:
-    def size(one: Ranked) -> tuple[bool, Decimal, str]:
-        amount = one.tally.measure(measure)
+def _by_size(found: Sequence[RankedGroup], measure: Measure) -> tuple[RankedGroup, ...]:
+    def size(one: RankedGroup) -> tuple[bool, Decimal, str]:
+        amount = one.summary.measure(measure)
         return amount is None, -(amount or Decimal(0)), one.name.casefold()
 
     largest = max((one.share for one in found if one.share is not None), default=None)
@@ -243,45 +243,45 @@ def measure_text(measure: Measure, amount: Decimal | None) -> str:
     return money.compact_int(amount)
 
 
-def total_cells(tally: ActivitySummary) -> Sequence[Cell]:
+def total_cells(summary: ActivitySummary) -> Sequence[Cell]:
     """All the sums in words."""
     parts = [
-        Cell(f"{money.usd(tally.spend)} spent", "accent"),
-        Cell(f"{money.usd(tally.byok)} on own keys"),
-        Cell(f"{money.compact_int(tally.requests)} requests"),
-        Cell(f"tokens {money.compact_int(tally.prompt)} in"),
-        Cell(f"{money.compact_int(tally.completion)} out"),
-        Cell(f"{money.compact_int(tally.reasoning)} reasoning", "muted"),
-        Cell(f"{money.compact_int(tally.cached)} cached", "muted"),
+        Cell(f"{money.usd(summary.spend)} spent", "accent"),
+        Cell(f"{money.usd(summary.byok)} on own keys"),
+        Cell(f"{money.compact_int(summary.requests)} requests"),
+        Cell(f"tokens {money.compact_int(summary.prompt)} in"),
+        Cell(f"{money.compact_int(summary.completion)} out"),
+        Cell(f"{money.compact_int(summary.reasoning)} reasoning", "muted"),
+        Cell(f"{money.compact_int(summary.cached)} cached", "muted"),
     ]
-    if tally.unknown:
-        noun = "row lacks" if tally.unknown == 1 else "rows lack"
-        parts.insert(0, Cell(f"{tally.unknown} {noun} figures", "warn"))
+    if summary.unknown:
+        noun = "row lacks" if summary.unknown == 1 else "rows lack"
+        parts.insert(0, Cell(f"{summary.unknown} {noun} figures", "warn"))
     return parts
 
 
-def share_cell(one: Ranked) -> Cell:
+def share_cell(one: RankedGroup) -> Cell:
     """The share as a bar and a percentage."""
     return cells.ranked_share(one.share, one.largest, _BAR)
 
 
 def _tokens(
     name: str, title: str, priority: int, help: str, value: Callable[[ActivitySummary], int | None]
-) -> Column[Ranked]:
+) -> Column[RankedGroup]:
     return figure_column(
         name,
         title,
-        lambda one: value(one.tally),
+        lambda one: value(one.summary),
         7,
         priority,
-        show=lambda one: cells.tokens(value(one.tally)),
+        show=lambda one: cells.tokens(value(one.summary)),
         help=help,
     )
 
 
-COLUMNS: tuple[Column[Ranked], ...] = (
+COLUMNS: tuple[Column[RankedGroup], ...] = (
     text_column("name", "Name", lambda one: one.name, 26, 0, help="what did it"),
-    usd_column("spend", "Spend", lambda one: one.tally.spend, 10, 1, "spent credits, USD"),
+    usd_column("spend", "Spend", lambda one: one.summary.spend, 10, 1, "spent credits, USD"),
     Column(
         "share",
         "Share",
@@ -292,13 +292,13 @@ COLUMNS: tuple[Column[Ranked], ...] = (
         help="share of the measure that is drawn",
         kind="number",
     ),
-    count_column("requests", "Requests", lambda one: one.tally.requests, 9, 3, "requests"),
-    _tokens("tokens", "Tokens", 4, "prompt and completion tokens", lambda tally: tally.tokens),
-    usd_column("byok", "BYOK", lambda one: one.tally.byok, 10, 5, "cost on own keys, USD"),
-    _tokens("prompt", "In", 6, "prompt tokens", lambda tally: tally.prompt),
-    _tokens("completion", "Out", 7, "completion tokens", lambda tally: tally.completion),
-    _tokens("reasoning", "Reason", 8, "reasoning tokens", lambda tally: tally.reasoning),
-    _tokens("cached", "Cached", 9, "cached prompt tokens", lambda tally: tally.cached),
+    count_column("requests", "Requests", lambda one: one.summary.requests, 9, 3, "requests"),
+    _tokens("tokens", "Tokens", 4, "prompt and completion tokens", lambda summary: summary.tokens),
+    usd_column("byok", "BYOK", lambda one: one.summary.byok, 10, 5, "cost on own keys, USD"),
+    _tokens("prompt", "In", 6, "prompt tokens", lambda summary: summary.prompt),
+    _tokens("completion", "Out", 7, "completion tokens", lambda summary: summary.completion),
+    _tokens("reasoning", "Reason", 8, "reasoning tokens", lambda summary: summary.reasoning),
+    _tokens("cached", "Cached", 9, "cached prompt tokens", lambda summary: summary.cached),
 )
 
 

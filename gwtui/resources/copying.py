@@ -50,8 +50,8 @@ class Copyable:
 
 
 @dataclass(frozen=True, slots=True)
-class Described(Generic[T]):
-    """What is known of the rows that are copied from.
+class CopySource(Generic[T]):
+    """Where rows are copied from: their columns and what declares them.
 
     ``spec`` is None for figures that no gateway sent as they are: then they have columns only, of
     which the first one names them. ``path`` leads to a row by its identity, None where none does.
@@ -79,9 +79,9 @@ class Described(Generic[T]):
         return exact_text(machine_value(self.columns[0], row, now))
 
 
-def declared(spec: ResourceSpec[T], path: Callable[[str], str]) -> Described[T]:
+def declared(spec: ResourceSpec[T], path: Callable[[str], str]) -> CopySource[T]:
     """Rows that a resource declares."""
-    return Described(spec.columns, spec, path)
+    return CopySource(spec.columns, spec, path)
 
 
 def row_path(resource: str, parent: str | None = None) -> Callable[[str], str]:
@@ -95,17 +95,17 @@ def row_path(resource: str, parent: str | None = None) -> Callable[[str], str]:
 
 
 def copyables(
-    described: Described[T], rows: Sequence[T], now: datetime, connection: Connection | None
+    source: CopySource[T], rows: Sequence[T], now: datetime, connection: Connection | None
 ) -> list[Copyable]:
     """What can be copied of one row, or of several at once: then one on each line, or an array.
 
     A request and a link are of one row. Without a connection there is neither.
     """
-    spec = described.spec
+    spec = source.spec
     identities = [] if spec is None else map(spec.identity, rows)
     ids = [identity for identity in identities if not _is_made_up(identity)]
     found = [_lines("id", "i", "Id", ids)] if ids else []
-    found.append(_lines("name", "n", "Name", [described.name(row, now) for row in rows]))
+    found.append(_lines("name", "n", "Name", [source.name(row, now) for row in rows]))
     found.append(Copyable(CELL, "c", "Cell", "of a column that you choose", str))
     if spec is None:
         return found
@@ -115,7 +115,7 @@ def copyables(
         note = f"array of {len(objects)}" if array else "as the gateway sent it"
         found.append(Copyable(JSON, "j", "JSON", note, lambda: text(spec, objects)))
     if len(rows) == 1 and connection is not None:
-        found += _ways_back(spec, described.path, rows[0], connection)
+        found += _ways_back(spec, source.path, rows[0], connection)
     return found
 
 

@@ -22,14 +22,14 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "Every key of this screen",
             "question_mark",
             footer=True,
-            words=("help", "h", "?"),
-            also="shortcuts manual",
+            command_words=("help", "h", "?"),
+            keywords="shortcuts manual",
         ),
         scoped_action(
             "app.first_steps",
             "First steps",
             "What this is, what to try, where help is: welcome, introduction, tour",
-            words=("welcome",),
+            command_words=("welcome",),
         ),
         scoped_action(
             "app.palette", "Commands", "Find an action by its name", "ctrl+p", footer=True
@@ -45,18 +45,18 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "Switch profile",
             "Go on with the gateway of another profile: context, account",
             "P",
-            words=("ctx", "context", "profile", "profiles"),
-            also="login",
+            command_words=("ctx", "context", "profile", "profiles"),
+            keywords="login",
         ),
         scoped_action(
             "app.workspace",
             "Workspace",
             "Choose the workspace that lists are narrowed to",
             "w",
-            also="scope project",
+            keywords="scope project",
         ),
         scoped_action(
-            "app.refresh", "Refresh", "Read the shown figures again now", "r", also="reload"
+            "app.refresh", "Refresh", "Read the shown figures again now", "r", keywords="reload"
         ),
         scoped_action(
             "app.redraw",
@@ -69,30 +69,30 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "Screenshot",
             "Keep what this screen or dialog shows, as SVG or text: a picture without secrets",
             "ctrl+g",
-            words=("screenshot", "picture"),
+            command_words=("screenshot", "picture"),
         ),
         scoped_action(
             "app.theme",
             "Theme",
             "Choose colours: dark, light, high contrast, terminal",
             "t",
-            words=("theme",),
-            also="colors appearance",
+            command_words=("theme",),
+            keywords="colors appearance",
         ),
         scoped_action(
             "app.view",
             "View",
             "Show a list by a saved view: its filter, order and columns",
-            words=("view", "views"),
+            command_words=("view", "views"),
         ),
         scoped_action(
             "app.save_view",
             "Save view",
             "Keep the filter, order and columns of this list under a name",
-            words=("save-view",),
+            command_words=("save-view",),
         ),
         scoped_action(
-            "app.delete_view", "Delete view", "Forget a saved view", words=("delete-view",)
+            "app.delete_view", "Delete view", "Forget a saved view", command_words=("delete-view",)
         ),
         scoped_action(
             "app.unacknowledged",
@@ -106,7 +106,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "U",
             "ctrl+z",
             mutates=True,
-            also="revert restore",
+            keywords="revert restore",
         ),
         scoped_action(
             "app.back",
@@ -123,7 +123,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "ctrl+q",
             "ctrl+c",
             footer=True,
-            words=("q", "quit", "exit", "q!"),
+            command_words=("q", "quit", "exit", "q!"),
         ),
         scoped_action(
             "app.requests",
@@ -139,10 +139,10 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "Narrow the list while typing",
             "slash",
             footer=True,
-            also="search find",
+            keywords="search find",
         ),
         scoped_action(
-            "list.sort", "Sort", "Choose the column to sort by", "s", footer=True, also="order"
+            "list.sort", "Sort", "Choose the column to sort by", "s", footer=True, keywords="order"
         ),
         scoped_action(
             "list.sort_left", "Sort left", "Sort by the column to the left", "less_than_sign"
@@ -163,7 +163,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "Show or hide every figure of the selected row",
             "d",
             footer=True,
-            also="inspect describe details",
+            keywords="inspect describe details",
         ),
         scoped_action(
             "list.detail_wider",
@@ -183,7 +183,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "Mark",
             "Mark the selected row or take the mark away",
             "space",
-            also="tick check",
+            keywords="tick check",
         ),
         scoped_action(
             "list.mark_range",

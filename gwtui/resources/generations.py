@@ -267,7 +267,7 @@ def feedback_form(identity: str) -> FormSpec:
                 "text",
                 fixed=(safe_line(identity), "the one that was looked up"),
             ),
-            FormField("category", FIELDS.labels["category"], "choice", words=CATEGORIES),
+            FormField("category", FIELDS.labels["category"], "choice", choice_labels=CATEGORIES),
             TextAreaField("comment", FIELDS.labels["comment"]),
         ),
         submit="Send feedback",

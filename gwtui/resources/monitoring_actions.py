@@ -119,7 +119,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "Put the selected model on the board, or take it off",
             "W",
             target=True,
-            also="record monitor board",
+            keywords="record monitor board",
         ),
         show_action(
             "models.price",
@@ -127,7 +127,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "What a request would cost at every endpoint of this model, cheapest first",
             "p",
             footer=True,
-            also="cost calculate estimate",
+            keywords="cost calculate estimate",
         ),
         show_action(
             "models.guardrails",
@@ -141,7 +141,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "The endpoints of all models in one list, the cheapest first",
             "A",
             footer=True,
-            also="find cheapest providers",
+            keywords="find cheapest providers",
         ),
         _figures("models"),
         try_action("models", "Send a request to the selected model"),
@@ -221,7 +221,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             target=True,
             marked="all",
             footer=True,
-            also="mute snooze",
+            keywords="mute snooze",
         ),
         show_action(
             "alerts.go", "Subject", "Go to what the selected alert is about", "o", footer=True
@@ -240,7 +240,12 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
     ),
     "alert-rules": (
         scoped_action(
-            "alert-rules.create", "New", "Make a rule", "n", footer=True, also="create add alert"
+            "alert-rules.create",
+            "New",
+            "Make a rule",
+            "n",
+            footer=True,
+            keywords="create add alert",
         ),
         scoped_action(
             "alert-rules.edit",
@@ -257,7 +262,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "x",
             target=True,
             footer=True,
-            also="disable enable deactivate activate",
+            keywords="disable enable deactivate activate",
         ),
         scoped_action(
             "alert-rules.delete",
@@ -266,7 +271,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "D",
             "delete",
             target=True,
-            also="remove",
+            keywords="remove",
         ),
         scoped_action(
             "alert-rules.effects",

@@ -29,12 +29,12 @@ from typing import Any
 
 from gwtui.domain.lookup import among
 from gwtui.local.settings_file import (
-    Declared,
     Name,
     Placeholder,
     Setting,
     Settings,
     SettingsError,
+    SettingsSchema,
     change_settings,
     read_settings,
 )
@@ -232,7 +232,7 @@ def views_of(settings: Settings) -> dict[str, View]:
     return found
 
 
-PREFERENCES = Declared(SETTINGS, _together)
+PREFERENCES = SettingsSchema(SETTINGS, _together)
 
 
 def sorting(text: str) -> tuple[str, bool]:
@@ -242,7 +242,7 @@ def sorting(text: str) -> tuple[str, bool]:
 
 
 def sorting_text(column: str, descending: bool) -> str:
-    """The same the other way around."""
+    """The text of a sorting, as ``sorting`` reads it."""
     return f"{column}:desc" if descending else column
 
 

@@ -163,7 +163,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
     RegistryEntry(
         "doubt",
         "Evidence",
-        "gwtui.ui.screens.doubt:DoubtScreen",
+        "gwtui.ui.screens.recovery:RecoveryScreen",
         tab=False,
         screen=True,
         parent="recovery",

@@ -7,27 +7,24 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gwtui.client.connection import READ_ONLY_PROFILE, Connection
 from gwtui.domain.clock import Clock
 from gwtui.domain.safe_text import safe_text
-from gwtui.local.paths import Paths
-from gwtui.watch.history.recording import Recording
-from gwtui.watch.hub import FeedHub, Scope
+from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
-    from gwtui.contract.current_key import CurrentKey
     from gwtui.crud.executor import WriteExecutor
     from gwtui.domain.known_secrets import Secret
     from gwtui.local.journal import Journal
     from gwtui.local.probe_key import ProbeAccess
     from gwtui.local.sealed_keys import SealedKeys
     from gwtui.watch.alerts.session import Alerts
-    from gwtui.watch.feed import Feed
+    from gwtui.watch.history.recording import Recording
     from gwtui.watch.probes.session import Probes
 
 
@@ -54,7 +51,8 @@ class Session:
         self.connection = gateway.connection
         self.gateway = gateway
         self.hub = hub
-        self.history = Recording()
+        self.history: Recording | None = None
+        """What is recorded; None until it is complete, and where nothing is recorded."""
         self.alerts: Alerts | None = None
         """The alerts of what is recorded; None where nothing is recorded."""
         self.probes: Probes | None = None
@@ -70,14 +68,9 @@ class Session:
     @cached_property
     def executor(self) -> WriteExecutor:
         """What sends writes, with the journal that they are written to before."""
-        from gwtui.crud.executor import WriteExecutor  # noqa: PLC0415
-        from gwtui.local.journal import Journal  # noqa: PLC0415
-        from gwtui.watch.feeds.current_key import current_key_feed  # noqa: PLC0415
+        from gwtui.resources.session_rest import write_executor  # noqa: PLC0415 - as complete
 
-        journal = self._files.journal or Journal(_default_journal())
-        made = WriteExecutor(self.gateway, journal, self._clock)
-        made.write_log.key_label = partial(_label, current_key_feed(self.hub, Scope()))
-        return made
+        return write_executor(self.gateway, self.hub, self._clock, self._files.journal)
 
     @cached_property
     def sealed(self) -> SealedKeys:
@@ -103,9 +96,15 @@ class Session:
         await asyncio.shield(self._completing)
 
     async def _complete(self) -> None:
-        from gwtui.resources.session_rest import open_rest  # noqa: PLC0415 - behind the first rows
+        from gwtui.resources.session_rest import (  # noqa: PLC0415 - behind the first rows
+            open_rest,
+            tidy_journal,
+        )
 
-        await open_rest(self, self._rest, self._files, self._probing, self._clock)
+        await tidy_journal(self.hub, self.executor, self.sealed)
+        opening = open_rest(self.hub, self._files.data, self._files.config, self._probing)
+        rest = await self._rest.enter_async_context(opening)
+        self.history, self.alerts, self.probes = rest.history, rest.alerts, rest.probes
         self.completed.set()
 
     async def close(self) -> None:
@@ -156,7 +155,7 @@ class TryMemory:
     typed: Secret | None = None
     draft: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
-    def held(self, connection: Connection) -> str | None:
+    def hold_reason(self, connection: Connection) -> str | None:
         """Why no request is sent to a model, to end a sentence with; None when it may be."""
         if not connection.read_only or self.allowed:
             return None
@@ -198,16 +197,6 @@ async def open_session(
             yield session
         finally:
             await session.close()
-
-
-def _label(current: Feed[CurrentKey]) -> str | None:
-    """How the gateway masks the key in use, as far as that was read."""
-    value = current.state.value
-    return None if value is None else value.label
-
-
-def _default_journal() -> Path:
-    return Paths.of_user().state / "journal.jsonl"
 
 
 def connection_error_text(error: BaseException) -> str:

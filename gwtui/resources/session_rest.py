@@ -8,63 +8,104 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gwtui.client.gateway import GatewayClient
+from gwtui.crud.executor import WriteExecutor
 from gwtui.domain.clock import Clock
+from gwtui.local.alerts import FILE_NAME
 from gwtui.local.audit import Operator
+from gwtui.local.journal import FILE_NAME as JOURNAL
+from gwtui.local.journal import Journal
+from gwtui.local.paths import Paths
+from gwtui.local.sealed_keys import SealedKeys
 from gwtui.resources.keys.sealed import settle_sealed_creations
-from gwtui.watch.alerts.session import FILE_NAME, Alerts, AlertScope, open_alerts
+from gwtui.watch.alerts.session import Alerts, AlertScope, open_alerts
 from gwtui.watch.feeds.alerts import serve_alerts
+from gwtui.watch.feeds.current_key import current_key_feed
 from gwtui.watch.history.file import history_path
-from gwtui.watch.history.recording import open_recording
+from gwtui.watch.history.recording import Recording, open_recording
+from gwtui.watch.hub import FeedHub, Scope
 
 if TYPE_CHECKING:
     from gwtui.local.probe_key import ProbeAccess
-    from gwtui.resources.session import Session, SessionFiles
+    from gwtui.watch.probes.session import Probes
 
 
-async def open_rest(
-    session: Session,
-    stack: AsyncExitStack,
-    files: SessionFiles,
-    probing: ProbeAccess | None,
-    clock: Clock,
-) -> None:
-    """Open all of it until ``stack`` is closed, and tell the session.
+@dataclass(slots=True)
+class SessionRest:
+    """What was opened: None is what is not recorded, not watched or not probed."""
 
-    First the journal is gone through for what an earlier run left. What is watched is recorded
-    where ``files`` names a directory for that; alerts and probes go with the recording.
-    """
-    hub, to, write_log = session.hub, session.connection, session.executor.write_log
+    history: Recording | None = None
+    alerts: Alerts | None = None
+    probes: Probes | None = None
+
+
+def write_executor(
+    gateway: GatewayClient, hub: FeedHub, clock: Clock, journal: Journal | None
+) -> WriteExecutor:
+    """What sends writes; ``journal`` None is this person's own. It notes the mask of the key."""
+    current_key = current_key_feed(hub, Scope())
+
+    def key_label() -> str | None:
+        value = current_key.state.value
+        return None if value is None else value.label
+
+    own = journal or Journal(Paths.of_user().state / JOURNAL)
+    executor = WriteExecutor(gateway, own, clock)
+    executor.write_log.key_label = key_label
+    return executor
+
+
+async def tidy_journal(hub: FeedHub, executor: WriteExecutor, sealed: SealedKeys) -> None:
+    """Go through the journal for what an earlier run left; the hub's feeds read it from now on."""
+    write_log = executor.write_log
     hub.journal, hub.audit_log = write_log.journal, write_log.audit
     await asyncio.to_thread(write_log.tidy)
-    await asyncio.to_thread(settle_sealed_creations, write_log, session.sealed)
-    if files.data is None:
-        return
-    path = history_path(files.data, to.label, to.base_url)
-    history = await stack.enter_async_context(open_recording(hub, path, clock, to.past))
-    session.history = hub.recording = history
-    if files.config is not None:
-        session.alerts = await stack.enter_async_context(_alerts(session, files.config, clock))
-    if probing is not None:
-        from gwtui.watch.probes.session import open_probes  # noqa: PLC0415 - few profiles probe
-
-        opened = open_probes(history, hub, to, probing, clock)
-        session.probes = await stack.enter_async_context(opened)
+    await asyncio.to_thread(settle_sealed_creations, write_log, sealed)
 
 
 @asynccontextmanager
-async def _alerts(session: Session, config: Path, clock: Clock) -> AsyncIterator[Alerts]:
+async def open_rest(
+    hub: FeedHub, data: Path | None, config: Path | None, probing: ProbeAccess | None
+) -> AsyncIterator[SessionRest]:
+    """Record what the hub's feeds watch below ``data``; evaluate the alert rules in ``config``.
+
+    ``data`` None records nothing; alerts and probes need a recording. All is closed at the end.
+    """
+    if data is None:
+        yield SessionRest()
+        return
+    connection, clock = hub.connection, hub.clock
+    async with AsyncExitStack() as stack:
+        path = history_path(data, connection.label, connection.base_url)
+        recording = open_recording(hub, path, clock, connection.past)
+        history = await stack.enter_async_context(recording)
+        hub.find_archive = lambda: history.archive
+        rest = SessionRest(history)
+        if config is not None:
+            rest.alerts = await stack.enter_async_context(_alerts(hub, history, config))
+        if probing is not None:
+            from gwtui.watch.probes.session import open_probes  # noqa: PLC0415 - few profiles probe
+
+            probes = open_probes(history, hub, connection, probing, clock)
+            rest.probes = await stack.enter_async_context(probes)
+        yield rest
+
+
+@asynccontextmanager
+async def _alerts(hub: FeedHub, history: Recording, config: Path) -> AsyncIterator[Alerts]:
     """The alerts of what is recorded, by the rules in the directory ``config``."""
-    operator, to = Operator.present(), session.connection
+    operator, connection = Operator.present(), hub.connection
     async with open_alerts(
-        session.history,
-        session.hub,
-        place=AlertScope(to.label, to.base_url, config / FILE_NAME),
-        dialect=to.dialect,
+        history,
+        hub,
+        scope=AlertScope(connection.label, connection.base_url, config / FILE_NAME),
+        dialect=connection.dialect,
         who=f"{operator.user}@{operator.host}",
-        clock=clock,
+        clock=hub.clock,
     ) as alerts:
-        serve_alerts(session.hub, alerts)
+        serve_alerts(hub, alerts)
         yield alerts

@@ -68,7 +68,8 @@ class AlertNotices:
 
     def _is_news(self, event: AlertEvent) -> bool:
         """Whether to tell of it: not of what stood already when the past was told, as a demo's."""
-        past = self._session.history.filled_until
+        history = self._session.history
+        past = None if history is None else history.filled_until
         return event.notifies and (past is None or event.at - past >= _FIRST_LOOK)
 
     # What is shown ----------------------------------------------------------------------------
@@ -83,7 +84,7 @@ class AlertNotices:
         loudest = active_alerts(alerts)
         where = self._session.connection.label
         text = "" if badge is None else f"{badge.text} · {loudest[0].title} · gwtui {where}"
-        self._app.entitle(text if self._effects.title else "")
+        self._app.set_terminal_title(text if self._effects.title else "")
 
     def _notify(self, events: Sequence[AlertEvent]) -> None:
         effects = self._effects

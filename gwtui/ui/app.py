@@ -48,7 +48,7 @@ from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
-    from gwtui.local.dashboard_state import FirstSteps, PathHistory
+    from gwtui.local.dashboard_state import DashboardState, FirstSteps, PathHistory
     from gwtui.local.journal import Journal
     from gwtui.local.probe_key import ProbeAccess
     from gwtui.local.targets import Targets
@@ -127,19 +127,21 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             binding = Binding(key, f"run({action.id!r})", show=False, priority=priority)
             bindings_of(self)[key] = [binding]
 
-    @cached_property
+    @property
     def paths(self) -> PathHistory:
         """The paths that were gone to."""
-        from gwtui.local.dashboard_state import PATHS_FILE, PathHistory  # noqa: PLC0415 - later
+        return self._dashboard_state.paths
 
-        return PathHistory(None if self._state is None else self._state / PATHS_FILE)
-
-    @cached_property
+    @property
     def first_steps(self) -> FirstSteps:
         """Whether this person has seen the first steps."""
-        from gwtui.local.dashboard_state import FIRST_STEPS_FILE, FirstSteps  # noqa: PLC0415 - later
+        return self._dashboard_state.first_steps
 
-        return FirstSteps(None if self._state is None else self._state / FIRST_STEPS_FILE)
+    @cached_property
+    def _dashboard_state(self) -> DashboardState:
+        from gwtui.local.dashboard_state import DashboardState  # noqa: PLC0415 - later
+
+        return DashboardState(self._state)
 
     # Life -------------------------------------------------------------------------------------
 
@@ -202,8 +204,8 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         await self.preference_store.end()
         self.shutdown.unwatch()
 
-    def entitle(self, text: str) -> None:
-        """Say something in the terminal's title; an empty text gives it back."""
+    def set_terminal_title(self, text: str) -> None:
+        """Show a text in the terminal's title; an empty text gives the title back."""
         self._title.show(driver_of(self), text)
 
     def _second(self) -> None:
@@ -286,8 +288,8 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
     def holds_back(self, action: Action) -> str | None:
         """Why an action is not possible while read-only, None when it is."""
         if action.bills and self.session is not None:
-            return self.tries.held(self.connection)
-        return self.held if action.mutates else None
+            return self.tries.hold_reason(self.connection)
+        return self.hold_reason if action.mutates else None
 
     def would_be_lost(self) -> str | None:
         """What quitting now would lose, None when nothing.

@@ -79,7 +79,7 @@ def asked_by(action: Action) -> str:
     """How an action is asked for: its keys, else what is typed behind a colon, else the palette."""
     if not action.keys and action.scope in DIALOG_SCOPES:
         return "its button"
-    word = f":{action.words[0]}" if action.words else "palette"
+    word = f":{action.command_words[0]}" if action.command_words else "palette"
     return shown_all(action.keys) or word
 
 

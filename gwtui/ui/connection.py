@@ -99,10 +99,14 @@ class ConnectionManager:
         """Do not wait any longer for the next try."""
         self._again.set()
 
-    async def stop(self, hurried: Callable[[], bool] = lambda: False) -> None:
-        """Close the session and wait for that, for a few seconds at most; less when ``hurried``."""
+    def begin_to_stop(self) -> None:
+        """Let the session close, and what it reads end, while something else does, too."""
         self._leaving.set()
         self._again.set()
+
+    async def stop(self, hurried: Callable[[], bool] = lambda: False) -> None:
+        """Close the session and wait for that, for a few seconds at most; less when ``hurried``."""
+        self.begin_to_stop()
         if self._task is None:
             return
         waited = 0.0
@@ -202,8 +206,8 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
         """The app that this is a part of."""
         return cast("DashboardApp", self)
 
-    def entitle(self, text: str) -> None:
-        """Hook: say something in the terminal's title; an empty text gives it back."""
+    def set_terminal_title(self, text: str) -> None:
+        """Hook: show a text in the terminal's title; an empty text gives the title back."""
 
     def session_completed(self) -> None:
         """Hook: the first rows are shown, and all of the session is open."""
@@ -270,20 +274,25 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
         return None if self.notices is None else self.notices.badge
 
     @property
-    def held(self) -> str | None:
+    def hold_reason(self) -> str | None:
         """Why writes are held back, to end a sentence with; None while they are not."""
         return None if self.session is None else self.session.gateway.gate.closed
 
     @property
     def read_only(self) -> bool:
         """Whether writes are held back."""
-        return self.held is not None
+        return self.hold_reason is not None
+
+    def exit(self, *arguments: Any, **options: Any) -> None:
+        """End the program; what is being read keeps nobody waiting meanwhile."""
+        self._connection_manager.begin_to_stop()
+        super().exit(*arguments, **options)
 
     async def leave(self) -> None:
         """Close everything that belongs to the gateway: what is told of it, tries, the session."""
         if self.notices is not None:
             self.notices.close()
-        self.entitle("")
+        self.set_terminal_title("")
         self.tries.forget()
         await self._connection_manager.stop(lambda: self.shutdown.status is not None)
 
@@ -315,8 +324,8 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
         self._connection_manager.retry()
 
     def _link_changed(self) -> None:
-        if self.is_running and self.held is not None and not self.connection.read_only:
-            self.say(f"Nothing can be changed: {self.held}", severity="warning")
+        if self.is_running and self.hold_reason is not None and not self.connection.read_only:
+            self.say(f"Nothing can be changed: {self.hold_reason}", severity="warning")
         screen = self.navigation.screen
         if screen is not None and self.is_running:
             screen.refeed()

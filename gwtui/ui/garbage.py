@@ -9,6 +9,7 @@ objects are new as there are: closed dialogs pile up to tens of megabytes before
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import ctypes
 import gc
@@ -33,16 +34,21 @@ _SHARE = 30
 _LONG = 0.02
 """Seconds of computing after which the rows of a large account are not looked at again: together
 with those that come until the next time it would be longer than a key may wait."""
-_TOO_LONG = 0.035
-"""The same where memory has hardly grown: old rows went as new ones came."""
 _ROWS = 250_000
 """So many blocks of memory, more than when a session began, are the rows of a large account (some
 6,000 keys); to look at all of them takes a thirtieth of a second. What is spared and in a ring is
 not freed for a while: what a smaller account has is not spared."""
+_TOO_LONG = 0.035
+"""The same where memory has hardly grown, for old rows went as new ones came: only where rows are
+most of what there is. Else screens are, and those leave rings behind."""
+_MOSTLY_ROWS = 2 * _ROWS
 _FLOOD = 80_000
 """So many blocks that are new since everything was looked at are rows that are being read; what
 comes and goes while somebody types is a third of that. Fewer are looked at before they are spared,
 so that no garbage is."""
+_WHILE = 60.0
+"""Seconds in which memory grows by a flood where rows are read, however slow the gateway is. What
+grows by as much in half an hour is screens."""
 _LONG_REST = 600.0
 """Seconds without a key or the mouse after which what was spared is looked at, too."""
 _M_ARENA_MAX = -8
@@ -63,10 +69,11 @@ class Garbage:
         self._rounds_at = self._young_at = 0
         """Rounds of ``_NEW`` objects that there had been when everything was looked at last, and
         when what is new was."""
-        self._blocks = self._spared_at = self._looked_at = 0
-        """Blocks of memory in use when the session began, when anything was spared last, and when
-        everything else had been looked at last."""
-        self._touched_at = self._due = monotonic()
+        self._blocks = self._before = self._looked_at = 0
+        """Blocks of memory in use when the session began, at ``_before_at``, and when everything
+        that is not spared had been looked at last."""
+        self._touched_at = self._due = self._before_at = monotonic()
+        """``_before_at`` is at most ``_WHILE`` ago, or when anything was spared last."""
 
     def begin(self) -> None:
         """Take over from the interpreter; what is loaded by now is not looked at again.
@@ -76,6 +83,9 @@ class Garbage:
         """
         _use_one_heap()
         self._spare_loaded()
+        # The interpreter looks at everything once more when it ends, to no one's use.
+        atexit.unregister(gc.freeze)
+        atexit.register(gc.freeze)
         gc.set_threshold(_NEVER, _NEVER, _NEVER)
         gc.enable()
         self._begun = True
@@ -120,8 +130,10 @@ class Garbage:
         now = self._monotonic()
         rest = now - self._touched_at
         blocks = sys.getallocatedblocks()
+        if now - self._before_at > _WHILE:
+            self._before, self._before_at = self._looked_at, now
         # What was spared may be freed by and by, when another session has begun.
-        self._spared_at = min(self._spared_at, blocks)
+        self._before = min(self._before, blocks)
         self._looked_at = min(self._looked_at, blocks)
         if self._is_large(blocks) and blocks - self._looked_at >= _FLOOD:
             self._collect_new()  # rows most of all: too many to look at
@@ -138,8 +150,10 @@ class Garbage:
             return False
         else:
             took = self._collect()
-            grown = self._looked_at - self._spared_at >= _FLOOD
-            spare = took >= (_LONG if grown else _TOO_LONG)
+            if self._looked_at - self._before >= _FLOOD:
+                spare = took >= _LONG
+            else:
+                spare = took >= _TOO_LONG and self._is_large(self._looked_at, _MOSTLY_ROWS)
         if spare and not dialog and self._is_large(sys.getallocatedblocks()):
             # Rows hold no rings: those that are replaced are freed without the collector.
             self._spare()
@@ -149,21 +163,24 @@ class Garbage:
     def _spare_loaded(self) -> None:
         """What is loaded by now is not looked at again."""
         self._spare()
-        self._blocks = self._spared_at
+        self._blocks = self._before
 
     def _spare(self) -> None:
         """Nothing that there is now is looked at, until that is taken back."""
         gc.freeze()
-        self._spared_at = self._looked_at = sys.getallocatedblocks()
+        self._before = self._looked_at = sys.getallocatedblocks()
+        self._before_at = self._monotonic()
         self._rounds_at = _newest_collected()
 
-    def _is_large(self, blocks: int) -> bool:
+    def _is_large(self, blocks: int, rows: int = _ROWS) -> bool:
         """Whether so many blocks of memory in use hold the rows of a large account.
+
+        ``rows`` is how many more that are than when the session began.
 
         Blocks are counted, for a list of the objects would refer to each: one that another thread
         is about to build, a tuple above all, could then not be built.
         """
-        return blocks - self._blocks >= _ROWS
+        return blocks - self._blocks >= rows
 
     def _let_interpreter_collect(self) -> None:
         """It looks at new objects by itself from now on, and at what is left of them once more."""

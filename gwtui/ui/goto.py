@@ -46,7 +46,7 @@ class GotoTarget:
 @cache
 def commands() -> Mapping[str, Action]:
     """Commands by each word that may be typed for them."""
-    return {word: action for action in registry.for_scope(APP) for word in action.words}
+    return {word: action for action in registry.for_scope(APP) for word in action.command_words}
 
 
 @cache
@@ -111,7 +111,7 @@ class PathNames:
             return None
         return f"{text[: len(text) - len(level.typed)]}{whole}"
 
-    def lacks(self, text: str) -> bool:
+    def is_missing(self, text: str) -> bool:
         """Whether names that could complete a text were never read."""
         head, _, rest = parted(text)
         level = self._level(head, rest)
@@ -120,7 +120,7 @@ class PathNames:
     async def learn(self, text: str) -> None:
         """Read the names that may stand in a text where that was not done, list by list."""
         before: _Level | None = None
-        while self.lacks(text):
+        while self.is_missing(text):
             head, _, rest = parted(text)
             level = self._level(head, rest)
             if level is None or level == before:
@@ -176,7 +176,7 @@ async def follow(context: ActionContext, text: str) -> None:
         await app.perform(meant.command, replace(context, argument=meant.argument))
     else:
         names = PathNames(app)
-        if names.lacks(meant.route):
+        if names.is_missing(meant.route):
             app.run_worker(_learn_and_go(app, names, meant.route), group=ACTIONS)
         else:
             await _go(app, meant.route)

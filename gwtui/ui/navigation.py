@@ -143,10 +143,10 @@ class Navigation:
             spec = RESOURCES.get(place)
             whole = spec is not None and spec.opened_by_id == len(path.split("/"))
             if spec is not None and whole:
-                self.screen.want(path)
+                self.screen.show_row(path)
                 await self.open_child(spec, path, child)
             else:
-                self.screen.seek(path, child)
+                self.screen.resolve_path(path, child)
         return None
 
     async def _go(self, place: Location) -> None:

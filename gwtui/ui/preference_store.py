@@ -11,7 +11,7 @@ from gwtui.resources.preferences import Preferences
 
 if TYPE_CHECKING:
     from gwtui.local.toml_file import TomlValue
-    from gwtui.ui.actions.context import DashboardApp
+    from gwtui.ui.terminal_app import TerminalApp
 
 _PAUSE = 1.0
 """Seconds in which several choices become one change of the file."""
@@ -21,7 +21,7 @@ _NOT_KEPT = "What you choose is not remembered: "
 class PreferenceStore:
     """The preferences of the running dashboard. That they cannot be written is said once."""
 
-    def __init__(self, app: DashboardApp, preferences: Preferences) -> None:
+    def __init__(self, app: TerminalApp, preferences: Preferences) -> None:
         self._app = app
         self.preferences = preferences
         self._due: asyncio.TimerHandle | None = None

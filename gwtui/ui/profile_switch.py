@@ -249,7 +249,7 @@ class ProfileScreen(ChooseScreen):
     @property
     def hint(self) -> Content:
         """What went wrong, until the search begins."""
-        if self._problem and not self._sought:
+        if self._problem and not self._search_text:
             return toned(safe_line(self._problem, 300), "bad")
         return super().hint
 

@@ -87,10 +87,10 @@ _MOST_DOUBLINGS = 10
 
 
 class Restraint:
-    """What the gateway asked of all feeds at once: none reads by itself before a moment.
+    """Until when no feed reads by itself, because the gateway asked for fewer requests.
 
-    A limit on requests counts them together: were each feed to find out by itself, every one of
-    them would knock at a gateway that has just asked for fewer.
+    A limit on requests counts those of all feeds together: were each to find out by itself, every
+    one would send a request to a gateway that has just asked for fewer.
     """
 
     def __init__(self) -> None:
@@ -98,7 +98,7 @@ class Restraint:
         """By the monotonic clock."""
 
     def hold(self, until: float) -> None:
-        """Hold back until then; the latest one counts."""
+        """Hold all feeds back until then; the latest moment counts."""
         self.until = max(self.until, until)
 
 

@@ -34,8 +34,8 @@ REQUESTS_PER_SECOND = 1.0
 _log = logging.getLogger(__name__)
 
 
-class NotWantedError(Exception):
-    """A long reading ended early, for nobody waits for it: it gave neither a value nor a fault."""
+class ReadAbandonedError(Exception):
+    """A long reading ended early because nobody waits for it: neither a value nor a fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class _Flight:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Viewer(Generic[T]):
-    """Who looks, how often, and whether a pause concerns it."""
+    """Who watches a feed, how often it needs a read, and whether a pause concerns it."""
 
     listener: Listener[T]
     background: bool
@@ -165,7 +165,7 @@ class Feed(Generic[T]):
         return self._pace() is not None and not self._closed
 
     @property
-    def wanted(self) -> bool:
+    def awaited(self) -> bool:
         """Whether somebody still waits for the read under way."""
         return self.polling or (self._flight is not None and self._flight.requested)
 
@@ -293,7 +293,7 @@ class Feed(Generic[T]):
         fault: GatewayError | None = None
         try:
             value = await self._fetch()
-        except NotWantedError:
+        except ReadAbandonedError:
             self._due = -math.inf
             self._publish(replace(self._state, refreshing=False))
             return

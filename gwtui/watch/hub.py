@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from gwtui.client.request_log import PageHandler
     from gwtui.local.audit import AuditLog
     from gwtui.local.journal import Journal
-    from gwtui.watch.alerts.session import Alerts
+    from gwtui.watch.alerts.model import AlertSource
     from gwtui.watch.history.archive import Archive
-    from gwtui.watch.history.recording import Recording
 
 
 T = TypeVar("T")
@@ -44,6 +43,11 @@ OF_ACCOUNT = "findings"
 
 async def _nothing() -> None:
     """There is nothing to wait for."""
+
+
+def _no_archive() -> Archive | None:
+    """Nothing is recorded."""
+    return None
 
 
 class FeedHub:
@@ -77,10 +81,10 @@ class FeedHub:
         """The journal that the connection writes, None where none is served."""
         self.audit_log: AuditLog | None = None
         """The audit log that the connection writes, None where none is served."""
-        self.alerts: Alerts | None = None
+        self.alerts: AlertSource | None = None
         """The alerts of this connection, None where nothing is watched."""
-        self.recording: Recording | None = None
-        """The history of this connection, once it is served."""
+        self.find_archive: Callable[[], Archive | None] = _no_archive
+        """Gives the recorded history of this connection, None while none is open."""
         self.history_file: Path | None = None
         """What was recorded before, for who only reads: there is no recorder then."""
         self.fill_past: Callable[[], Awaitable[None]] = _nothing
@@ -156,11 +160,11 @@ class FeedHub:
 
         return self.feed(key, fetch, cadence, outdate=outdated, passing=passing)
 
-    def handing_on(self, take: PageHandler) -> FeedHub:
-        """A hub of the same connection to ask for one feed, which is to be refreshed once.
+    def streaming(self, take: PageHandler) -> FeedHub:
+        """A hub of the same connection for one feed, which is to be refreshed once.
 
-        A feed whose list can be had portion by portion hands its rows to ``take`` as they come, and
-        keeps none of them: its value is what is left. Any other feed reads as ever.
+        A feed whose list can be read page by page hands its rows to ``take`` as they come, and
+        keeps none of them: its value is what is left. Any other feed reads as usual.
         """
         other = copy(self)
         other._feeds, other._lasting, other._passing = WeakValueDictionary(), [], {}
@@ -176,9 +180,8 @@ class FeedHub:
 
     @property
     def archive(self) -> Archive | None:
-        """What is recorded, to read from; None while no history is open."""
-        recorder = None if self.recording is None else self.recording.recorder
-        return None if recorder is None else recorder.archive
+        """The recorded history, to read from; None while none is open."""
+        return self.find_archive()
 
     @property
     def connection(self) -> Connection:

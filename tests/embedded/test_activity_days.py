@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gateway_bench import START, Bench, HandClock, bench
+from gateway_kit import START, Bench, HandClock, bench
 
 from gwtui.contract.values import ACTIVITY_DAYS
 from gwtui.embedded.simulator.build import build_world

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from gateway_bench import Bench, bench
+from gateway_kit import Bench, bench
 
 ONE_REQUEST = 0.5
 """More USD than one request of the simulated keys costs."""

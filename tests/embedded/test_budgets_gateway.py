@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from gateway_bench import Bench, bench
+from gateway_kit import Bench, bench
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gateway_bench import Bench, bench
+from gateway_kit import Bench, bench
 
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.embedded.auth import issue_key

@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from gateway_bench import Bench, bench
+from gateway_kit import Bench, bench
 
 from gwtui.embedded.errors import DatabaseUnusableError
 from gwtui.embedded.gateway import EmbeddedGateway
@@ -177,7 +177,7 @@ def test_what_a_crash_left_is_cleared_at_the_next_start(database: Path):
 import asyncio, os, sqlite3, sys
 from pathlib import Path
 sys.path[:0] = sys.argv[2:]
-from gateway_bench import bench
+from gateway_kit import bench
 from gwtui.embedded.store.database import LogCleaner
 
 async def main():

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from contract_drive import walked
-from contract_witness import Witness
-from gateway_bench import Bench, bench
+from gateway_kit import Bench, bench
 from jsonschema import Draft202012Validator
+from operations_kit import walked
+from response_validator import Witness
 
 from gwtui.contract.dialects import DIALECTS
 from gwtui.embedded.operations import Access

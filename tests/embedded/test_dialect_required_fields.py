@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from contract_drive import walked
-from contract_witness import Witness
-from gateway_bench import HandClock, bench
+from gateway_kit import HandClock, bench
+from operations_kit import walked
+from response_validator import Witness
 
 from gwtui.contract.dialects import DIALECTS, GENERIC, OPENROUTER
 from gwtui.embedded.routes import all_operations

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
-from gateway_bench import START, HandClock
+from gateway_kit import START, HandClock
 from starlette.applications import Starlette
 
 from gwtui.embedded.app import PREFIX

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from gateway_bench import START, Bench, bench
+from gateway_kit import START, Bench, bench
 
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.embedded.catalog_query import SORTS

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from gateway_bench import Bench, bench
+from gateway_kit import Bench, bench
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

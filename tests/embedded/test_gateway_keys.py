@@ -8,7 +8,7 @@ import re
 from collections.abc import AsyncIterator
 
 import pytest
-from gateway_bench import Bench, bench
+from gateway_kit import Bench, bench
 
 from gwtui.contract.dialects import OPENROUTER
 

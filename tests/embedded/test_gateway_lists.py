@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
-from gateway_bench import START, Bench, bench
+from gateway_kit import START, Bench, bench
 
 from gwtui.contract.scalars import timestamp_text
 from gwtui.embedded.routes import all_operations

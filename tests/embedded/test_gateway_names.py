@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
-from gateway_bench import bench
+from gateway_kit import bench
 from other_process import ServerProcess, server_process
 from test_byok_traces import NEW, OLD, made, sealed
 

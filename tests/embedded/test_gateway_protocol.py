@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gateway_bench import HandClock
+from gateway_kit import HandClock
 
 from gwtui.contract.errors import ErrorBody
 from gwtui.embedded.faults import FaultInjector

@@ -6,7 +6,7 @@ import logging
 from collections.abc import AsyncIterator
 
 import pytest
-from gateway_bench import Bench, bench
+from gateway_kit import Bench, bench
 
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.embedded import wire

@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from gateway_bench import HandClock, bench
+from gateway_kit import HandClock, bench
 
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.embedded.auth import issue_key

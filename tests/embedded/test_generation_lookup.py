@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gateway_bench import START, Bench, HandClock, bench
+from gateway_kit import START, Bench, HandClock, bench
 
 from gateway_facts import feedback_on
 from gwtui.embedded.errors import DatabaseMissingError

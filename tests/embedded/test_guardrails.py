@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from gateway_bench import Bench, bench
+from gateway_kit import Bench, bench
 
 from gwtui.contract.content_filters import BUILTIN_LABELS, BUILTIN_SLUGS
 from gwtui.contract.dialects import GENERIC, OPENROUTER, Dialect

@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 from httpx_sse import aconnect_sse
-from inference_bench import MINI, VECTORS, Caller, Room, caller, exact, list_price, moved, room
+from inference_gateway_kit import (
+    MINI,
+    VECTORS,
+    Caller,
+    Room,
+    caller,
+    exact,
+    list_price,
+    moved,
+    room,
+)
 
 from gwtui.domain.clock import Clock
 from gwtui.embedded.errors import FaultSyntaxError

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
-from inference_bench import Caller, Room, caller, room
+from inference_gateway_kit import Caller, Room, caller, room
 
 from gwtui.embedded.inference import detectors
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from inference_bench import MINI, Caller, Room, caller, exact, room
+from inference_gateway_kit import MINI, Caller, Room, caller, exact, room
 
 LARGE = "northwind/atlas-large"
 DEAR = {"model": LARGE, "provider": {"only": ["northwind"]}, "max_tokens": 200}

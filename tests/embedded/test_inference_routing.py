@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
-from inference_bench import MINI, Caller, Room, caller, events, room
+from inference_gateway_kit import MINI, Caller, Room, caller, events, room
 
 from gwtui.contract.dialects import OPENROUTER
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gateway_bench import START, Bench, HandClock, bench
+from gateway_kit import START, Bench, HandClock, bench
 
 from gwtui.contract.dialects import DIALECTS, Dialect
 from gwtui.contract.keys import ApiKey

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -84,6 +85,19 @@ def _change(data: Path, **values: object) -> None:
     said(data).write_text(json.dumps({**json.loads(said(data).read_text()), **values}))
 
 
+@pytest.fixture(scope="module")
+def founded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data of a demo that ran once."""
+    data = tmp_path_factory.mktemp("founded") / "data"
+
+    async def run() -> None:
+        async with demo_gateway(data_dir=data):
+            pass
+
+    asyncio.run(run())
+    return data
+
+
 @pytest.mark.parametrize(
     "trick",
     [
@@ -92,9 +106,9 @@ def _change(data: Path, **values: object) -> None:
     ],
 )
 async def test_what_is_not_surely_our_own_is_not_believed(
-    trick: Callable[[Path, Path], None], tmp_path: Path
+    trick: Callable[[Path, Path], None], founded: Path, tmp_path: Path
 ) -> None:
-    data = tmp_path / "data"
+    data = shutil.copytree(founded, tmp_path / "data")
     async with demo_gateway(data_dir=data) as site:
         trick(data, site.socket_path)
         assert await asyncio.to_thread(running_demo, data) is None

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from gateway_bench import Bench, bench
+from gateway_kit import Bench, bench
 
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.embedded.auth import issue_key

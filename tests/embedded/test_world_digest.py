@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from founded import no_chance
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.domain.clock import Clock
 from gwtui.embedded.gateway import EmbeddedGateway
@@ -23,6 +22,7 @@ from gwtui.embedded.simulator import catalog_facts
 from gwtui.embedded.simulator.build import build_world
 from gwtui.embedded.simulator.catalog import build_catalog
 from gwtui.embedded.simulator.endpoint_figures import endpoints_answer
+from seeded_gateways import no_chance
 
 MOMENTS = (
     datetime(2026, 11, 21, 9, 0, 3, tzinfo=UTC),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
-from gateway_bench import Bench, bench
+from gateway_kit import Bench, bench
 
 from gwtui.embedded.simulator.catalog import build_catalog
 from gwtui.embedded.simulator.catalog_facts import is_zero_retention

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from gwtui.client.gateway import GatewayClient
-from gwtui.domain.activity import completed_days, tally
+from gwtui.domain.activity import completed_days, summarize
 from gwtui.domain.money import usd
 from gwtui.embedded.store.generations import latest_requests
-from gwtui.resources.activity import Ranked
+from gwtui.resources.activity import RankedGroup
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.activity import ActivityScreen
 from gwtui.ui.screens.generation import GenerationScreen
@@ -23,8 +23,8 @@ from gwtui.ui.widgets.lines import OneLine
 from gwtui.watch.feeds import activity as activity_feeds
 from journeys import Terminal, at_rest
 from screen_text import shown
+from shared_dashboard import walk
 from shell_kit import Site, dashboard, has_data, line, listing, notices, site, until
-from walk import walk
 
 
 def screen_of(app: GwtuiApp) -> ActivityScreen:
@@ -37,7 +37,7 @@ def text_of(app: GwtuiApp, name: str) -> str:
     return screen_of(app).query_one(f"#activity-{name}", OneLine).text
 
 
-def ranked(app: GwtuiApp) -> list[Ranked]:
+def ranked(app: GwtuiApp) -> list[RankedGroup]:
     table = screen_of(app)._table
     found = []
     for identity in table.identities:
@@ -62,11 +62,11 @@ async def test_days_sums_and_ranking_agree_with_the_gateway(
         dashboard(place, tmp_path, start="activity", size=size) as (app, pilot),
     ):
         await until(pilot, lambda: ranked(app), "the ranking")
-        whole = tally(await rows_of(place))
+        whole = summarize(await rows_of(place))
         assert f"{usd(whole.spend)} spent" in text_of(app, "totals")
         models = ranked(app)
-        assert sum(one.tally.spend or 0 for one in models) == whole.spend
-        assert models == sorted(models, key=lambda one: -(one.tally.spend or 0))
+        assert sum(one.summary.spend or 0 for one in models) == whole.spend
+        assert models == sorted(models, key=lambda one: -(one.summary.spend or 0))
         days = completed_days(place.clock.now())
         assert f"{days[0]} to {days[-1]} UTC" in text_of(app, "legend")
         leading = [one.name.rpartition("/")[2] for one in models[: 4 if size[0] > 80 else 3]]
@@ -85,10 +85,10 @@ async def the_grouping_and_the_measure_are_switched(desk: Any) -> None:
     await app.open_route("activity")
     await until(pilot, lambda: has_data(app), "activity")
     await until(pilot, lambda: ranked(app), "the ranking")
-    whole = tally(await rows_of(place))
+    whole = summarize(await rows_of(place))
     await pilot.press("b")
     assert "[provider]" in text_of(app, "grouping")
-    assert sum(one.tally.requests or 0 for one in ranked(app)) == whole.requests
+    assert sum(one.summary.requests or 0 for one in ranked(app)) == whole.requests
     await pilot.press("b")
     assert "[workspace]" in text_of(app, "grouping")
     names = {one.name for one in ranked(app)}
@@ -107,12 +107,12 @@ async def test_keys_are_ranked_and_what_they_leave_is_said(tmp_path: Path) -> No
         await pilot.press("b", "b", "b")
         await until(pilot, lambda: screen_of(app)._keys is not None, "the keys")
         await until(pilot, lambda: ranked(app), "the ranking of keys")
-        whole = tally(await rows_of(place))
+        whole = summarize(await rows_of(place))
         keys = ranked(app)
-        assert sum(one.tally.requests or 0 for one in keys) == whole.requests
+        assert sum(one.summary.requests or 0 for one in keys) == whole.requests
         first = keys[0]
-        theirs = tally(await rows_of(place, api_key_hash=first.identity))
-        assert (first.tally.spend, first.tally.requests) == (theirs.spend, theirs.requests)
+        theirs = summarize(await rows_of(place, api_key_hash=first.identity))
+        assert (first.summary.spend, first.summary.requests) == (theirs.spend, theirs.requests)
         await pilot.press("enter")
         await until(pilot, lambda: first.name in line(screen_of(app), "crumbs"), "its activity")
         await until(
@@ -132,18 +132,18 @@ async def test_who_spent_most_yesterday_takes_three_keys(tmp_path: Path) -> None
         yesterday = days[-1].isoformat()
         assert f"only {yesterday} UTC" in line(screen_of(app), "status")
         assert f"{yesterday} UTC" in text_of(app, "legend")
-        whole = tally(await rows_of(place, date=yesterday))
+        whole = summarize(await rows_of(place, date=yesterday))
         assert f"{usd(whole.spend)} spent" in text_of(app, "totals")
         lines = ranked(app)
         first = lines[0]
-        theirs = tally(await rows_of(place, date=yesterday, api_key_hash=first.identity))
-        assert first.tally.spend == theirs.spend == max(one.tally.spend or 0 for one in lines)
+        theirs = summarize(await rows_of(place, date=yesterday, api_key_hash=first.identity))
+        assert first.summary.spend == theirs.spend == max(one.summary.spend or 0 for one in lines)
 
         terminal.write("B")
         await at_rest(app)
         assert "+model" in text_of(app, "grouping")
         assert screen_of(app)._table.model.cursor == 0
-        assert sum(one.tally.requests or 0 for one in ranked(app)) == whole.requests
+        assert sum(one.summary.requests or 0 for one in ranked(app)) == whole.requests
         terminal.write("b")
         await until(pilot, lambda: screen_of(app)._users is not None, "the people")
         assert "[user]" in text_of(app, "grouping")
@@ -183,7 +183,7 @@ async def a_key_leads_to_its_activity_and_back(desk: Any) -> None:
     await until(pilot, lambda: isinstance(app.navigation.screen, ActivityScreen), "activity")
     await until(pilot, lambda: has_data(app), "its figures")
     assert row.key.name in line(screen_of(app), "crumbs")
-    theirs = tally(await rows_of(place, api_key_hash=row.key.hash))
+    theirs = summarize(await rows_of(place, api_key_hash=row.key.hash))
     if theirs.rows:
         assert f"{usd(theirs.spend)} spent" in text_of(app, "totals")
     for _ in range(3):
@@ -208,7 +208,7 @@ async def a_person_leads_to_what_their_keys_did(desk: Any) -> None:
     people = listing(app)
     user = next(one for one in people.table.identities if one in makers)
     people.table.select(user)
-    theirs = tally(await rows_of(place, user_id=user))
+    theirs = summarize(await rows_of(place, user_id=user))
     assert theirs.rows
     name = people.declared.name(people.table.selected)
     await pilot.press("a")
@@ -322,7 +322,7 @@ async def test_the_preview_shows_what_remains_and_what_is_lost(tmp_path: Path) -
         assert rows[: len(lost)] == lost, "models that lose every endpoint come first"
         assert "loses all" in shown(app)
         partly = next(row for row in rows if row.remaining and row.lost)
-        listing(app).want(partly.identity)
+        listing(app).show_row(partly.identity)
         await until(pilot, lambda: "✗" in shown(app) and "✓" in shown(app), "both parts")
         assert notices(app) == ""
 

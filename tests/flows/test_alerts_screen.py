@@ -182,7 +182,7 @@ async def test_bell_and_title_follow_the_effects(tmp_path: Path) -> None:
     async with site(speed=SPEED) as place:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(GwtuiApp, "bell", lambda _app: rung.append(1))
-            patch.setattr(GwtuiApp, "entitle", lambda _app, text: titles.append(text))
+            patch.setattr(GwtuiApp, "set_terminal_title", lambda _app, text: titles.append(text))
             async with watching(place, tmp_path) as (app, pilot):
                 await until(pilot, lambda: titles and titles[-1], "the title")
                 count = badge(app)

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from textual import events
 
-from board_desk import Opened, _rows, board, line, notices, press
 from board_kit import MODELS, Filled, at_rest, board_of, filled_once
+from board_screen_kit import Opened, _rows, board, line, notices, press
 from dashboard_kit import MOMENT, Demo, settled
 from gwtui.contract.usage import Credits
 from gwtui.domain.clock import Clock
@@ -29,7 +29,7 @@ from gwtui.watch.history.observers import ObservedReading, observe_credits
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.replay import Snapshot, snapshot_at
 from gwtui.watch.history.writer import HistoryWriter
-from walk import walk
+from shared_dashboard import walk
 
 
 @pytest.fixture(scope="session")

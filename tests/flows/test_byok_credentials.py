@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from desk import Desk
 from gwtui.client.errors import NotFoundError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
@@ -20,8 +19,9 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.watch.feeds.byok import ByokRow
 from screen_text import shown
+from shared_dashboard import walk
 from shell_kit import Site, dashboard, listing, notices, site, until
-from walk import walk
+from two_administrators_kit import Desk
 
 SENTINEL = "sk-SENTINEL-7f3a9c51d0e24b68"
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from field_desk import Desk, models, one
+from narrow_form_kit import Desk, models, one
 from textual.widgets import OptionList
 
 from form_kit import FACTS, HostApp, ScriptedSubmit, until
@@ -171,7 +171,7 @@ async def test_nothing_is_ticked_or_kept_by_a_search_that_finds_nothing() -> Non
         screen = await desk.open("allowed_models", PickScreen)
         await until(desk.pilot, lambda: screen.offer.loaded, "the list")
         for key in ("space", "enter"):
-            await desk.press("escape" if screen.sought else "home", *"nosuch", key)
+            await desk.press("escape" if screen.search_text else "home", *"nosuch", key)
             assert desk.app.screen is screen
             assert "Nothing matches “nosuch”: nothing is taken" in desk.shown()
         await desk.press("ctrl+u", *"model-12", "space", "enter")

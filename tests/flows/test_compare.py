@@ -12,7 +12,7 @@ from gwtui.ui.widgets.growing_text import GrowingText
 from gwtui.ui.widgets.lines import OneLine
 from scripted_models import ScriptedModels
 from shell_kit import listing, until
-from try_desk import MODEL, TryDesk, try_desk
+from tries_screen_kit import MODEL, TryDesk, try_desk
 
 
 def half(text: str) -> list[bytes]:
@@ -28,7 +28,7 @@ async def marked(desk: TryDesk, route: str, identities: list[str]) -> None:
     await until(desk.pilot, lambda: listing(desk.app).table.selected is not None, "the rows")
     table = listing(desk.app).table
     for identity in identities:
-        listing(desk.app).want(identity, detail=False)
+        listing(desk.app).show_row(identity, detail=False)
         await until(desk.pilot, lambda wanted=identity: table.selected_identity == wanted, identity)
         await desk.pilot.press("space")
     await until(desk.pilot, lambda: len(listing(desk.app).marked_rows) == len(identities), "marks")

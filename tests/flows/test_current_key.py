@@ -22,7 +22,7 @@ async def test_a_management_key_may_write(tmp_path: Path) -> None:
         text = shown(app)
         assert "management key  yes" in text
         assert "none: no budget binds this key" in text
-        assert app.held is None
+        assert app.hold_reason is None
         assert "READ-ONLY" not in text.splitlines()[0]
         await pilot.press("v")
         await until(pilot, lambda: '"is_management_key": true' in shown(app), "the raw answer")
@@ -38,7 +38,7 @@ async def test_another_key_turns_the_dashboard_read_only(
             app,
             pilot,
         ):
-            await until(pilot, lambda: app.held is not None, "the rights")
+            await until(pilot, lambda: app.hold_reason is not None, "the rights")
             await until(pilot, lambda: "READ-ONLY" in shown(app).splitlines()[0], "the badge")
             assert (WHY in shown(app).splitlines()[0]) is (size[0] > 120)
             assert f"Nothing can be changed: {WHY}" in notices(app)
@@ -64,7 +64,7 @@ async def test_rights_that_cannot_be_read_block_nothing(
     async with site() as place, dashboard(place, tmp_path) as (app, pilot):
         await pilot.pause(0.2)
         assert has_data(app)
-        assert app.held is None
+        assert app.hold_reason is None
         assert "READ-ONLY" not in shown(app).splitlines()[0]
 
 
@@ -74,5 +74,5 @@ async def test_the_profile_says_it_first(tmp_path: Path) -> None:
         async with dashboard(
             place, tmp_path, start="key", token=token, read_only=True, size=(160, 40)
         ) as (app, _pilot):
-            assert app.held == "this profile is read-only"
+            assert app.hold_reason == "this profile is read-only"
             assert WHY not in shown(app).splitlines()[0]

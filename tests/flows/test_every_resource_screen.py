@@ -15,9 +15,8 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from declared_desk import desk_for, distinct
+from action_handlers_kit import desk_for, distinct
 from declared_kit import SPECS, verbs_of, writes_of
-from fault_world import CLOCK, FaultWorld
 from gwtui.client.connection import Connection
 from gwtui.crud.action import Action
 from gwtui.crud.evidence import alike
@@ -31,6 +30,7 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
 from screen_text import shown
 from shell_kit import dashboard, listing, notices, until
+from writes_kit import CLOCK, FaultWorld
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from textual.widgets import Static
+
 from gwtui.local.dashboard_state import FIRST_STEPS_FILE
 from gwtui.local.journal import Journal
 from gwtui.ui.actions.first_steps import FirstStepsScreen
@@ -34,6 +36,8 @@ async def offered(
             screen = app.screen
             assert screen.query_one("#first-steps").region.bottom <= 24
             assert screen.query_one(".keys").region.bottom < 24, "all of it is in sight"
+            about = str(screen.query_one("#first-steps").query(Static)[1].content)
+            assert f"You look at {app.connection.where}." in about
             before = listing(app).table.selected
             terminal.write("jjk")
             await at_rest(app)

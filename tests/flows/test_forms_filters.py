@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 
 import pytest
-from field_desk import HOSTILE, MADE, Desk, one
+from narrow_form_kit import HOSTILE, MADE, Desk, one
 
 from form_kit import until
 from gwtui.client import errors

@@ -18,10 +18,10 @@ from gwtui.ui.forms.option_pickers import PickEditor
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.choosers import ChooseScreen
 from gwtui.ui.screens.dialogs import AskScreen
-from key_desk import KeyDesk, acknowledge
+from keys_screen_kit import KeyDesk, acknowledge
 from screen_text import shown
+from shared_dashboard import start_over, walk
 from shell_kit import dashboard, listing, site, until
-from walk import start_over, walk
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.dialogs import AskScreen, NoticeScreen, WaitScreen
-from key_desk import KeyDesk, acknowledge
+from keys_screen_kit import KeyDesk, acknowledge
 from screen_text import shown
 from shell_kit import dashboard, listing, site, until
 

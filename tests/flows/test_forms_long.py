@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from field_desk import Desk, models, one
+from narrow_form_kit import Desk, models, one
 
 from form_kit import until
 from gwtui.contract.workspaces import CreateWorkspaceRequest

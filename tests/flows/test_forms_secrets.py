@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from field_desk import MADE, SECRET, Desk
+from narrow_form_kit import MADE, SECRET, Desk
 from pydantic import SecretStr
 from textual.widgets import Input
 

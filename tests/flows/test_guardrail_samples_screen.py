@@ -21,9 +21,9 @@ from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.guardrail_samples import SamplesScreen
 from gwtui.ui.widgets.lines import OneLine
 from scripted_models import ScriptedModels
+from shared_dashboard import walk
 from shell_kit import listing, until
-from try_desk import MODEL, TryDesk, try_desk
-from walk import walk
+from tries_screen_kit import MODEL, TryDesk, try_desk
 
 
 def sample(name: str, prompt: str, expect: str) -> GuardrailSample:

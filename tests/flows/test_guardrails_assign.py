@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from guardrail_desk import GuardrailDesk, guardrail_desk
+from guardrails_screen_kit import GuardrailDesk, guardrail_desk
 from gwtui.contract.guardrails import AssignKeysRequest
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import PickScreen
 from gwtui.ui.widgets.detail import DetailPane
+from shared_dashboard import walk
 from shell_kit import line, listing, until
-from walk import walk
 
 APPROVED = "Approved models"
 PRIVATE = "Customer data leaves no trace"

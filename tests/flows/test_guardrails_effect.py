@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from guardrail_desk import GuardrailDesk, guardrail_desk
+from guardrails_screen_kit import GuardrailDesk, guardrail_desk
 from gwtui.contract.guardrails import CreateGuardrailRequest, UpdateGuardrailRequest
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.remaining import RemainingScreen
 from gwtui.watch.feeds.concurrent_reads import CONCURRENCY
 from gwtui.watch.feeds.models import progress_of
+from shared_dashboard import walk
 from shell_kit import line, listing, until
-from walk import walk
 
 LARGE = "northwind/atlas-large"
 STRICT = CreateGuardrailRequest(

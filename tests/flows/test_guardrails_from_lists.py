@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from guardrail_desk import GuardrailDesk, guardrail_desk
+from guardrails_screen_kit import GuardrailDesk, guardrail_desk
 from gwtui.resources.keys.resource import own_cell
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.option_pickers import FindScreen

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from guardrail_desk import GuardrailDesk, guardrail_desk
+from guardrails_screen_kit import GuardrailDesk, guardrail_desk
 from gwtui.client.errors import NotFoundError
 from gwtui.contract.content_filters import BuiltinFilterRequest, CustomFilterRequest
 from gwtui.contract.dialects import OPENROUTER
@@ -18,8 +18,8 @@ from gwtui.ui.forms.confirm import ConfirmScreen, ConflictScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import PickScreen
 from gwtui.ui.widgets.detail import DetailPane
+from shared_dashboard import start_over, walk
 from shell_kit import listing, until
-from walk import start_over, walk
 
 MINE = CreateGuardrailRequest(
     name="mine",

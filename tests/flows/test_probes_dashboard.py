@@ -16,7 +16,7 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.board.selected_endpoint import EndpointPanel
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.watch.history.model import PROBE_OK, PROBE_TTFT
-from gwtui.watch.probes.session import ProbeStatus
+from gwtui.watch.probes.status import ProbeStatus
 from shell_kit import Site, notices, site, until
 
 

@@ -15,8 +15,8 @@ from gwtui.ui.widgets.detail import DetailPane
 from gwtui.watch.feeds.keys import fetch_keys
 from gwtui.watch.shared_reads import FeedKey
 from screen_text import shown
+from shared_dashboard import walk
 from shell_kit import dashboard, has_data, line, listing, notices, site, until
-from walk import walk
 
 
 def test_every_tab_has_a_screen_and_every_opened_resource_exists() -> None:

@@ -21,8 +21,8 @@ from gwtui.ui.screens.help import help_lines
 from gwtui.ui.screens.palette import PaletteScreen, elsewhere, matching
 from gwtui.ui.widgets.prompt import QuietInput
 from screen_text import shown
+from shared_dashboard import walk
 from shell_kit import dashboard, has_data, listing, notices, site, until
-from walk import walk
 
 NO_HANDLERS = {
     "__init__",

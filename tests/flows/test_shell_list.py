@@ -16,8 +16,8 @@ from gwtui.ui.widgets.detail import DetailPane
 from gwtui.ui.widgets.prompt import FilterPrompt
 from journeys import Terminal, at_rest
 from screen_text import shown
+from shared_dashboard import walk
 from shell_kit import dashboard, line, listing, notices, site, until
-from walk import walk
 
 
 async def the_filter_narrows_while_typing_and_escape_takes_it_away(desk: Any) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 from gwtui.resources.actions import tab_actions
 from screen_text import shown
+from shared_dashboard import walk
 from shell_kit import dashboard, has_data, line, listing, notices, site, until
-from walk import walk
 
 
 async def number_keys_show_the_tabs_in_order(desk: Any) -> None:

@@ -277,6 +277,32 @@ async def test_resizing_keeps_the_cursor_in_view() -> None:
             assert "row-035" in app.cursor_line(), size
 
 
+async def test_lines_that_stay_are_what_they_would_be_if_all_was_drawn_anew() -> None:
+    app = TableApp(things(60))
+
+    def painted() -> list[tuple[str, str | None]]:
+        strips = [*app.table.render_lines(app.table.size.region)]
+        return [(part.text, str(part.style)) for strip in strips for part in strip]
+
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press(*["down"] * 30)
+        for height in (20, 12, 40, 90, 23):
+            await pilot.resize_terminal(80, height)
+            await pilot.pause()
+            before = painted()
+            app.table.refresh()
+            assert painted() == before, height
+        for focused in (None, app.table):
+            there = painted()
+            app.screen.set_focus(focused)
+            await pilot.pause()
+            before = painted()
+            assert before != there, "the cursor shows whether the list has the keys"
+            app.table.notify_style_update()
+            app.table.refresh()
+            assert painted() == before
+
+
 HOSTILE = "[red]\x1b[31m[/foo]\x07\u202eevil\u200b[@click=app.quit]x[/]"
 
 

@@ -19,9 +19,9 @@ from gwtui.ui.screens.generation import GenerationScreen
 from gwtui.ui.screens.tries import AnswerScreen, TryScreen
 from gwtui.ui.widgets.growing_text import GrowingText
 from scripted_models import ScriptedModels, result
+from shared_dashboard import start_over, walk
 from shell_kit import listing, until
-from try_desk import MODEL, TryDesk, try_desk
-from walk import start_over, walk
+from tries_screen_kit import MODEL, TryDesk, try_desk
 
 
 def pieces(*texts: str) -> list[bytes]:
@@ -97,8 +97,8 @@ async def what_it_cost_stands_in_the_list_and_the_rule_beside_it(desk: TryDesk) 
     assert screen.tried is not None
     cost = screen.tried.cost
     assert cost
-    assert screen.tried.reckoned is not None
-    assert screen.tried.reckoned.cost == cost
+    assert screen.tried.expected is not None
+    assert screen.tried.expected.cost == cost
     assert "base price" in desk.figures()
     assert "✗ Northwind" in desk.figures()
     assert "provider not allowed" in desk.figures()

@@ -11,9 +11,9 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import PickScreen
 from gwtui.ui.screens.dialogs import NoticeScreen
+from shared_dashboard import walk
 from shell_kit import listing, until
-from walk import walk
-from workspace_desk import WorkspaceDesk, workspace_desk
+from workspaces_screen_kit import WorkspaceDesk, workspace_desk
 
 
 @pytest.fixture

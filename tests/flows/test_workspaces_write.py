@@ -14,9 +14,9 @@ from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceReq
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.field_editors import ChoiceEditor, TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
+from shared_dashboard import walk
 from shell_kit import line, listing, until
-from walk import walk
-from workspace_desk import WorkspaceDesk, workspace_desk
+from workspaces_screen_kit import WorkspaceDesk, workspace_desk
 
 
 @pytest.fixture

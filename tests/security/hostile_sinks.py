@@ -230,7 +230,7 @@ def _activity(values: Sequence[Any]) -> Iterator[Shown]:
         for grouping, items in ranked.items():
             for shown in table(activity.COLUMNS, lambda one: one.identity, items):
                 yield Shown(shown.sink, f"{measure} {grouping} {shown.place}", shown.text)
-    for number, cell in enumerate(activity.total_cells(activity.activity.tally(found.rows))):
+    for number, cell in enumerate(activity.total_cells(activity.activity.summarize(found.rows))):
         yield Shown("line", str(number), cell.text)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from hostile_sinks import dangerous
 from hostile_strings import SMALL
-from hostile_witness import Witness
+from recording_filter import Witness
 
 import gwtui.ui.terminal_app
 from board_kit import at_rest

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hostile_sinks import dangerous
 from hostile_strings import CORPUS, HUGE, SMALL
-from hostile_witness import HARMLESS, Witness
+from recording_filter import HARMLESS, Witness
 from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.widgets import Input

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hostile_site import Hostile
+from hostile_dashboard import Hostile
 from textual.pilot import Pilot
 from textual.widget import Widget
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hostile_dashboard import Hostile
 from hostile_sinks import dangerous
-from hostile_site import Hostile
-from hostile_witness import Witness
+from recording_filter import Witness
 from textual.pilot import Pilot
 
 import gwtui.ui.terminal_app

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 from random_walk import Walk
-from walk_site import BASE_URL, WalkSite
-from walk_witness import Witness
+from random_walk_audit import Witness
+from random_walk_gateway import BASE_URL, WalkSite
 
 from gwtui.cli.target import open_target
 from gwtui.client.connection import Connection

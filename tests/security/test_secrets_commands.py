@@ -14,10 +14,10 @@ from pathlib import Path
 
 import httpx
 import pytest
-from secret_world import logging_into, minting_marked
+from marked_secrets_kit import logging_into, minting_marked
 from sentinels import FORMS, MARKED, Sentinel, files, leaks, marked, open_to_others
 
-from gwtui.cli.main import COMMANDS
+from gwtui.cli.commands import COMMANDS
 from gwtui.embedded.faults import FaultInjector
 from login_kit import Commands, DictRing, ServedGateway, served_gateway
 

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from marked_secrets_kit import logging_into, minting_marked
 from pydantic import SecretStr
-from secret_world import logging_into, minting_marked
 from sentinels import (
     FORMS,
     MARKED,
@@ -186,7 +186,9 @@ class Desk:
                 await self.wait_for(MenuScreen)
             await self.press(*keys)
             await self.wait_for(SaveScreen)
-            await self.press("ctrl+u", *str(self.folder / f"{route}.{ending}"), "enter")
+            await self.press("ctrl+u")
+            await self.paste(str(self.folder / f"{route}.{ending}"))
+            await self.press("enter")
             await self.said("written to")
 
     async def take(self) -> str:

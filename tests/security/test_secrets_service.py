@@ -22,8 +22,8 @@ from urllib.parse import quote
 
 import httpx
 import pytest
+from marked_secrets_kit import logging_into, minting_marked
 from pydantic import SecretStr, ValidationError
-from secret_world import logging_into, minting_marked
 from sentinels import FORMS, MARKED, files, leaks, marked, representations, told
 
 from gwtui.client.connection import Connection

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from fault_world import FaultWorld
+from writes_kit import FaultWorld
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from dashboard_kit import Demo
-from gwtui.cli.main import dashboard_parser
+from gwtui.cli.commands import dashboard_parser
 from gwtui.cli.running import hub_over
 from gwtui.client.connection import Connection
 from gwtui.crud.resource import ResourceSpec, Scope

@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from declared_desk import desk_for, distinct
+from action_handlers_kit import desk_for, distinct
 from declared_kit import SAMPLES, SPECS, verbs_of, writes_of
-from fault_world import FaultWorld
 from gwtui.cli.changes.change import NothingToDoError
 from gwtui.cli.changes.crud import changes_of
 from gwtui.client.errors import GatewayError, NotFoundError
@@ -25,6 +24,7 @@ from gwtui.crud.evidence import alike
 from gwtui.crud.undo import CannotUndoError
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.ui.forms.form_state import NOTHING_CHANGED
+from writes_kit import FaultWorld
 
 RESOURCES = pytest.mark.parametrize("resource", SPECS)
 FIELDS = pytest.mark.parametrize(

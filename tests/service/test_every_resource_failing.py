@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from declared_desk import desk_for
+from action_handlers_kit import desk_for
 from declared_kit import SPECS, verbs_of, writes_of
-from fault_world import NOW, FaultWorld
 from gwtui.crud.evidence import Candidate
 from gwtui.crud.recovery import InspectionContext
 from gwtui.resources.recovery.inspection import find_evidence
+from writes_kit import NOW, FaultWorld
 
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
@@ -78,8 +78,8 @@ async def test_a_lost_answer_is_unknown_and_the_evidence_tells_what_became_of_it
     if verb == "create":
         [new] = candidates[HAPPENED].keys() - candidates[DID_NOT].keys()
         made = candidates[HAPPENED][new]
-        assert made.apart is not None
-        assert abs(made.apart) <= timedelta(seconds=1)
+        assert made.offset is not None
+        assert abs(made.offset) <= timedelta(seconds=1)
         assert made.route == f"{resource}/{new}"
         assert made.compared
         assert {one.verdict for one in made.compared} <= {"as wanted", "not known"}

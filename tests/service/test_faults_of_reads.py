@@ -15,7 +15,6 @@ import httpx
 import pytest
 from service_kit import FakeTime
 
-from fault_world import FaultWorld
 from gwtui.client import errors
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
@@ -23,6 +22,7 @@ from gwtui.client.retry import MAX_RETRIES
 from gwtui.client.transport import Patience, Transport
 from gwtui.embedded.faults.kinds import KINDS
 from gwtui.embedded.routes import all_operations
+from writes_kit import FaultWorld
 
 MODEL = "northwind/atlas-mini"
 HASTY = Patience(whole=0.15)

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from fault_world import CLOCK, PLANS, Effect, FaultWorld
 from gwtui.client import errors
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
@@ -25,6 +24,7 @@ from gwtui.embedded.faults.kinds import KINDS
 from gwtui.embedded.hosting import host_on_socket
 from gwtui.embedded.routes import all_operations
 from gwtui.local.journal import Journal
+from writes_kit import CLOCK, PLANS, Effect, FaultWorld
 
 PATIENT = Patience()
 FAILURES = (500, 502, 503, 504, 524)

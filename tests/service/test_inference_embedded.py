@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from inference_place import MODEL, VECTORS, Place, asks, open_place
+from inference_client_kit import MODEL, VECTORS, Place, asks, open_place
 from pydantic import SecretStr
 
 from gwtui.client.chat_stream import AnswerDelta, AnswerDone
@@ -77,9 +77,9 @@ async def test_what_it_costs_is_what_the_prices_say_and_what_is_kept_of_it(place
         place.time.ahead += timedelta(minutes=1)
         kept = await models.generation(answer.generation_id or "")
         left = await models.key()
-    reckoned = expected_chat_cost(facts, answer, SYSTEM_CLOCK.now())
-    assert reckoned is not None
-    assert answer.cost == reckoned.cost == kept.total_cost == left.usage
+    expected = expected_chat_cost(facts, answer, SYSTEM_CLOCK.now())
+    assert expected is not None
+    assert answer.cost == expected.cost == kept.total_cost == left.usage
     assert plan.most_cost is not None
     assert answer.cost is not None
     assert 0 < answer.cost <= plan.most_cost

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from inference_place import VECTORS, Place, asks, open_place
+from inference_client_kit import VECTORS, Place, asks, open_place
 
 from gwtui.client import errors
 from gwtui.client.chat_stream import AnswerDone

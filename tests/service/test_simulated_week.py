@@ -1,6 +1,6 @@
 """A whole week in seconds: recording, tiers, alerts, replay and changes, in one run.
 
-``week_story`` says what happens in it. ``GWTUI_WEEK_PACE`` is how many seconds lie between two
+``week_scenario`` says what happens in it. ``GWTUI_WEEK_PACE`` is how many seconds lie between two
 readings (default 1800). With 60, the pace of a real recorder, it takes about four minutes; with 30
 there are 20,160 rounds of readings, and the memory must stay flat over the second half of them.
 """
@@ -34,9 +34,9 @@ from gwtui.watch.history.replay import (
     snapshot_at,
 )
 from history_kit import desk
+from week_expected import Figure, Value, check_curve, last_before, reckoned
 from week_kit import Week, run_week
-from week_reckoning import Figure, Value, check_curve, last_before, reckoned
-from week_story import (
+from week_scenario import (
     DEARER_AT,
     EDITED_AT,
     END,

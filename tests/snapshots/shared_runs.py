@@ -27,7 +27,7 @@ from dashboard_kit import Steps
 from gwtui.resources.preferences import Preferences
 from gwtui.ui.app import GwtuiApp
 from resizing_kit import resize
-from walk import start_over
+from shared_dashboard import start_over
 
 SIZES = [(80, 24), (120, 40)]
 _HERE = Path(__file__).resolve().parent

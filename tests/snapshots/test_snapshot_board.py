@@ -94,7 +94,7 @@ def test_board_loading(demo: Demo, data: Path, snap_compare: SnapCompare) -> Non
 
     async def connected(pilot: Pilot[Any]) -> None:
         app: Any = pilot.app
-        while app.session is None or app.session.history.recorder is None:
+        while app.session is None or not (app.session.history and app.session.history.recorder):
             await pilot.pause(0.02)
         for _ in range(200):
             await pilot.pause(0.02)

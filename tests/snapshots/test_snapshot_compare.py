@@ -16,7 +16,7 @@ from gwtui.contract.keys import CreateKeyRequest
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.compare import CompareScreen
 from shell_kit import listing, until
-from try_desk import MODEL, fill
+from tries_screen_kit import MODEL, fill
 
 SnapCompare = Callable[..., bool]
 
@@ -58,7 +58,7 @@ def test_compare(
         await app.open_route(f"models/{MODEL}")
         await until(pilot, lambda: listing(app).table.selected is not None, "the rows")
         for identity in ENDPOINTS:
-            listing(app).want(identity, detail=False)
+            listing(app).show_row(identity, detail=False)
             await settled(pilot)
             await pressing("space")(pilot)
         await pressing("C")(pilot)

@@ -20,7 +20,7 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.guardrail_samples import SamplesScreen
 from gwtui.ui.screens.tries import AnswerScreen
 from shell_kit import listing, until
-from try_desk import FILTERS, MODEL, fill
+from tries_screen_kit import FILTERS, MODEL, fill
 
 SnapCompare = Callable[..., bool]
 
@@ -86,7 +86,7 @@ def test_try(
         app = pilot.app
         assert isinstance(app, GwtuiApp)
         await settled(pilot)
-        listing(app).want(hash, detail=False)
+        listing(app).show_row(hash, detail=False)
         await settled(pilot)
         await pressing("T")(pilot)
         await fill(pilot, model=MODEL, prompt=PROMPTS[name], key=value)

@@ -88,7 +88,7 @@ def test_the_help_of_no_command_loads_a_screen_or_the_network() -> None:
     heavy = ("textual", "rich", "httpx", "keyring", "tomlkit", "starlette", "uvicorn")
     program = (
         "import contextlib, io, sys\n"
-        "from gwtui.cli.main import COMMANDS\n"
+        "from gwtui.cli.commands import COMMANDS\n"
         "from gwtui.cli.main import main\n"
         "for name in COMMANDS:\n"
         "    with contextlib.redirect_stdout(io.StringIO()) as out:\n"

@@ -35,7 +35,7 @@ from gwtui.watch.history.model import Subject
 from gwtui.watch.history.recorder import Recorder
 from gwtui.watch.history.recording import Recording
 from gwtui.watch.hub import FeedHub, Scope
-from recording_world import MODEL, Inline, World
+from recorded_gateway_kit import MODEL, Inline, World
 from resource_samples import endpoint_body, model, model_endpoints
 
 CREDITS = AlertKey("credits-low", Subject("credits", "account"))
@@ -84,10 +84,10 @@ async def program(folder: Path, world: World, time: FakeClock) -> AsyncIterator[
     recorder = Recorder(hub, archive, time.clock)
     history = Recording()
     history.recorder = recorder
-    place = AlertScope("work", "https://gateway.example/api/v1", folder / "alerts.toml")
+    scope = AlertScope("work", "https://gateway.example/api/v1", folder / "alerts.toml")
     await recorder.start()
     async with open_alerts(
-        history, hub, place=place, dialect=GENERIC, who="kim@ops", clock=time.clock
+        history, hub, scope=scope, dialect=GENERIC, who="kim@ops", clock=time.clock
     ) as alerts:
         serve_alerts(hub, alerts)
         await time.settle()
@@ -251,8 +251,8 @@ async def test_an_unusable_history_is_a_problem_not_a_crash(
     history = Recording()
     history.problem = "No history is recorded: the disk is full"
     hub = FeedHub(world.client(), time.clock)
-    place = AlertScope("work", "", tmp_path / "alerts.toml")
-    async with open_alerts(history, hub, place=place, dialect=GENERIC, who="k") as alerts:
+    scope = AlertScope("work", "", tmp_path / "alerts.toml")
+    async with open_alerts(history, hub, scope=scope, dialect=GENERIC, who="k") as alerts:
         serve_alerts(hub, alerts)
         assert alerts.problem == history.problem
         state = await alerts_feed(hub).refresh()

@@ -26,7 +26,7 @@ from gwtui.domain.alert_rules import (
     default_rules,
 )
 from gwtui.domain.runway import UsedCurve, UsedTotal, burns, outlook
-from gwtui.watch.alerts.engine import AlertThread
+from gwtui.watch.alerts.persistent_evaluator import PersistentEvaluator
 from gwtui.watch.alerts.preview import preview
 from gwtui.watch.history.model import Observation, Sample, SeriesKey, Subject, endpoint_identity
 from history_kit import START, USED, Desk, desk, minutes, series
@@ -170,7 +170,7 @@ def test_the_past_gives_what_the_present_gave(
     folder = tmp_path_factory.mktemp("p")  # type: ignore[attr-defined]
     rule = UptimeRule(name="x", fires_at=Decimal(90), clears_at=Decimal(95))
     key = SeriesKey("endpoint", SEEN[0], "uptime_last_30m")
-    core, told = AlertThread(), []
+    core, told = PersistentEvaluator(), []
     with desk(folder / "h.sqlite3") as opened:
         for place, value in enumerate(values):
             at = START + minutes(5 * place)

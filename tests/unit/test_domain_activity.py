@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from gwtui.contract.usage import ActivityRow
-from gwtui.domain.activity import by_day, completed_days, rest, tally, within
+from gwtui.domain.activity import by_day, completed_days, remainder, summarize, within
 
 NOW = datetime(2026, 11, 21, 0, 0, 1, tzinfo=UTC)
 
@@ -37,22 +37,22 @@ def test_today_is_not_over_and_the_days_are_utc() -> None:
 
 
 def test_sums_are_exact() -> None:
-    found = tally([row(usage=0.1), row(usage=0.2, requests=3)])
+    found = summarize([row(usage=0.1), row(usage=0.2, requests=3)])
     assert found.spend == Decimal("0.3")
     assert (found.requests, found.tokens, found.unknown) == (5, 220, 0)
 
 
 def test_what_is_unknown_is_left_out_and_said() -> None:
-    found = tally([row(usage=None), row(usage=2)])
+    found = summarize([row(usage=None), row(usage=2)])
     assert (found.spend, found.unknown) == (Decimal(2), 1)
-    nothing_known = tally([row(usage=None), row(usage="garbled")])
+    nothing_known = summarize([row(usage=None), row(usage="garbled")])
     assert nothing_known.spend is None
     assert nothing_known.measure("spend") is None
 
 
 def test_no_rows_are_nothing_not_unknown() -> None:
-    assert tally([]).spend == 0
-    assert tally([]).measure("tokens") == 0
+    assert summarize([]).spend == 0
+    assert summarize([]).measure("tokens") == 0
 
 
 def test_days_without_rows_are_nothing_and_unknown_ones_unknown() -> None:
@@ -69,16 +69,16 @@ def test_rows_of_other_and_unreadable_days_are_left_out() -> None:
 
 
 def test_the_rest_is_what_the_parts_leave() -> None:
-    whole = tally([row(usage=5), row(usage=5)])
-    left = rest(whole, [tally([row(usage=4)])])
+    whole = summarize([row(usage=5), row(usage=5)])
+    left = remainder(whole, [summarize([row(usage=4)])])
     assert (left.spend, left.requests, left.tokens) == (Decimal(6), 2, 110)
-    assert rest(tally([row(usage=1)]), [tally([row(usage=4)])]).spend == 0
-    assert rest(tally([row(usage=None)]), []).spend is None
+    assert remainder(summarize([row(usage=1)]), [summarize([row(usage=4)])]).spend == 0
+    assert remainder(summarize([row(usage=None)]), []).spend is None
 
 
 def test_the_rest_is_never_less_than_nothing_and_unknown_parts_take_nothing_away() -> None:
-    beyond = rest(tally([row()]), [tally([row()]), tally([row()])])
+    beyond = remainder(summarize([row()]), [summarize([row()]), summarize([row()])])
     assert (beyond.spend, beyond.requests, beyond.tokens) == (Decimal(0), 0, 0)
-    unknown = tally([row(usage=None, requests=None, prompt_tokens=None)])
-    left = rest(tally([row()]), [unknown])
+    unknown = summarize([row(usage=None, requests=None, prompt_tokens=None)])
+    left = remainder(summarize([row()]), [unknown])
     assert (left.spend, left.requests, left.prompt) == (Decimal("1.5"), 2, 100)

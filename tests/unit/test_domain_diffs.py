@@ -53,14 +53,14 @@ def test_a_conflict_is_where_both_changed_it_differently() -> None:
     found = three_way(original, mine, theirs)
     assert [field.field for field in found.fields] == ["name", "limit", "reset", "disabled"]
     assert [field.field for field in found.conflicts] == ["name"]
-    assert [field.field for field in found.moved] == ["name", "limit", "disabled"]
+    assert [field.field for field in found.changed_elsewhere] == ["name", "limit", "disabled"]
     assert found.to_send == {"name": "b", "reset": "weekly"}
 
 
 def test_a_form_that_lacks_a_field_did_not_edit_it() -> None:
     found = three_way({"a": 1, "b": 2}, {"a": 5}, {"a": 1, "b": 3})
     assert found.to_send == {"a": 5}
-    assert [field.field for field in found.moved] == ["b"]
+    assert [field.field for field in found.changed_elsewhere] == ["b"]
     assert found.conflicts == ()
 
 
@@ -98,4 +98,4 @@ def test_sending_what_is_left_gives_every_edit_of_mine(
             assert same(result.get(field.field, ABSENT), field.mine)
         else:
             assert same(result.get(field.field, ABSENT), field.theirs)
-    assert all(field in found.moved for field in found.conflicts)
+    assert all(field in found.changed_elsewhere for field in found.conflicts)

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from declared_kit import SPECS, loaded, verbs_of, writes_of
-from fault_world import NOW
 from gwtui.cli.changes.change import field_schemas, is_deprecated
 from gwtui.cli.changes.crud import changes_of
 from gwtui.cli.resources import RESOURCES as COMMANDS
@@ -17,10 +16,12 @@ from gwtui.cli.verbs import verbs_of as commands_of
 from gwtui.contract.request import RequestModel
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan_text import MOST_NAMED
+from gwtui.crud.writes import declared_writes
 from gwtui.resources.actions import by_id
 from gwtui.resources.recovery.inspection import DECLARED
 from gwtui.ui.actions.handlers import handler
 from resource_samples import HOSTILE, nulls
+from writes_kit import NOW
 
 CONTEXT = PlanContext(NOW)
 _LONGEST = MOST_NAMED * 200
@@ -202,7 +203,7 @@ def test_the_command_line_offers_exactly_what_can_be_written(resource: str) -> N
         if how is not None:
             change = offered[how.command]
             assert change.model is how.request
-            assert change.fields == (how.fields or SPECS[resource].written.fields.editable)
+            assert change.fields == (how.fields or declared_writes(SPECS[resource]).fields.editable)
             assert change.secret == how.secret
     if writes.create is not None:
         change = offered["create"]

@@ -32,7 +32,7 @@ from gwtui.resources.rotations.writes import (
     plan_rotation,
     successor_name,
 )
-from gwtui.watch.feeds.rotations import makings
+from gwtui.watch.feeds.rotations import creation_outcomes
 from resource_samples import NOW, WORKSPACE_ID, key, wire_time
 
 OLD, NEW = (
@@ -230,7 +230,7 @@ def test_the_journal_tells_what_became_of_the_successors_creation(tmp_path: Path
     for plan, told in events.items():
         for event, facts in told:
             journal.record(JournalEntry(plan, event, NOW, facts))
-    assert makings(journal, set(events) - {"other"} | {"absent"}, NOW) == {
+    assert creation_outcomes(journal, set(events) - {"other"} | {"absent"}, NOW) == {
         "running": ("under way", None),
         "died": ("in doubt", None),
         "lost": ("in doubt", None),

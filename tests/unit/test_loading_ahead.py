@@ -42,6 +42,20 @@ def test_who_only_watches_is_spared_what_writes() -> None:
     assert asked.stdout.split() == []
 
 
+READING = ("activity", "board", "links", "lists", "models", "output", "remaining")
+"""Modules of actions that change nothing and ask for nothing."""
+
+
+def test_what_only_reads_loads_no_form() -> None:
+    code = (
+        "import sys; from importlib import import_module;"
+        f"[import_module('gwtui.ui.actions.' + name) for name in {READING!r}];"
+        "print(*(name for name in sys.modules if name.startswith('gwtui.ui.forms')))"
+    )
+    asked = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert asked.stdout.split() == []
+
+
 async def test_nothing_is_loaded_while_somebody_types(monkeypatch: pytest.MonkeyPatch) -> None:
     loaded: list[str] = []
     rested = 0.0

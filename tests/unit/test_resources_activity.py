@@ -11,10 +11,10 @@ from gwtui.client.paging import Listing
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.usage import ActivityRow
 from gwtui.contract.workspaces import Workspace
-from gwtui.domain.activity import Measure, tally
+from gwtui.domain.activity import Measure, summarize
 from gwtui.resources.activity import (
     OTHERS,
-    Ranked,
+    RankedGroup,
     UsageRows,
     account_usage,
     grouped,
@@ -49,11 +49,13 @@ def row(**fields: Any) -> ActivityRow:
 
 def ranking(
     found: Activity, rows: list[ActivityRow], by: Any, measure: Measure
-) -> tuple[Ranked, ...]:
+) -> tuple[RankedGroup, ...]:
     return ranked(account_usage(found), rows, (by,), measure)
 
 
-def key_ranking(keys: KeyActivity, rows: list[ActivityRow], measure: Measure) -> tuple[Ranked, ...]:
+def key_ranking(
+    keys: KeyActivity, rows: list[ActivityRow], measure: Measure
+) -> tuple[RankedGroup, ...]:
     return ranked(key_usage(keys, Activity(tuple(rows))), rows, ("key",), measure)
 
 
@@ -91,7 +93,7 @@ def test_what_no_key_did_is_a_line_of_its_own() -> None:
         (OTHERS, "deleted keys and 2 that were not read"),
         ("h1", "ci"),
     ]
-    assert found[0].tally.spend == 6
+    assert found[0].summary.spend == 6
     assert sum(one.share or 0 for one in found) == 1
 
 
@@ -117,7 +119,7 @@ def test_two_things_at_once_tell_the_lines_apart() -> None:
     found = ranked(
         key_usage(TWO_KEYS, Activity(tuple(rows), {"w2": "Lab"})), rows, ("key", "model"), "spend"
     )
-    assert [(one.name, one.parts, one.tally.spend) for one in found] == [
+    assert [(one.name, one.parts, one.summary.spend) for one in found] == [
         ("ci · acme/m1", ("h1", "acme/m1"), 4),
         ("deleted keys · acme/m1", (OTHERS, "acme/m1"), 2),
         ("laptop · acme/m1", ("h2", "acme/m1"), 2),
@@ -132,14 +134,14 @@ def test_two_things_at_once_tell_the_lines_apart() -> None:
 def test_only_the_days_of_what_was_done_count() -> None:
     whole = [row(usage=9, date="2026-11-19")]
     [one] = grouped(key_usage(TWO_KEYS, Activity(tuple(whole))), whole, ("key", "day"))
-    assert (one.parts, one.tally.spend) == (("h1", "2026-11-19"), 9)
+    assert (one.parts, one.summary.spend) == (("h1", "2026-11-19"), 9)
 
 
 def test_what_nobody_here_did_is_a_line_of_its_own() -> None:
     users = UserActivity({"u1": (row(usage=3),), "u2": ()}, {"u1": "Ana", "u2": "Ben"}, left_out=1)
     rows = [row(usage=5, requests=3)]
     found = ranked(user_usage(users, Activity(tuple(rows))), rows, ("user",), "spend")
-    assert [(one.name, one.tally.spend) for one in found] == [
+    assert [(one.name, one.summary.spend) for one in found] == [
         ("Ana", 3),
         ("keys of nobody here and 1 people who were not read", 2),
     ]
@@ -209,4 +211,4 @@ def test_figures_have_their_unit(measure: Any, amount: str | None, words: str) -
 
 
 def test_sums_that_lack_figures_say_so_first() -> None:
-    assert "1 row lacks figures" in total_cells(tally([row(usage=None), row()]))[0].text
+    assert "1 row lacks figures" in total_cells(summarize([row(usage=None), row()]))[0].text

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from declaration_reader import cell_of, every_text, rows_of
 from gwtui.contract.byok import ByokCredential
 from gwtui.contract.workspaces import Workspace
 from gwtui.resources.byok.resource import BYOK
 from gwtui.watch.feeds.byok import ByokRow, ranked
-from resource_reading import cell_of, every_text, rows_of
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 SPACE = Workspace.model_validate({"id": "w1", "name": "Default", "slug": "default"})

@@ -6,12 +6,12 @@ from decimal import Decimal
 
 import pytest
 
+from declaration_reader import cell_of, rows_of, sort_of, tables_of
 from gwtui.contract.models import Model, Provider
 from gwtui.contract.workspaces import Workspace
 from gwtui.resources.models.resource import MODELS, PROVIDERS
 from gwtui.resources.workspaces.resource import WORKSPACES
 from gwtui.watch.feeds.workspaces import WorkspaceRow
-from resource_reading import cell_of, rows_of, sort_of, tables_of
 from resource_samples import NOW, model, nulls, provider, workspace
 
 

@@ -6,13 +6,13 @@ from decimal import Decimal
 
 import pytest
 
+from declaration_reader import cell_of, notes_of, rows_of, section_of, sort_of, tables_of
 from gwtui.contract.models import Endpoint
 from gwtui.crud.resource import Scope
 from gwtui.resources.models.endpoints import COLUMNS, ENDPOINTS
 from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.feeds.endpoints import rows_of as endpoint_rows
 from gwtui.watch.history.model import Curve, Point, Series, SeriesKey
-from resource_reading import cell_of, notes_of, rows_of, section_of, sort_of, tables_of
 from resource_samples import NOW, endpoint_body, model_endpoints, nulls, percentiles
 
 HOUR = timedelta(hours=1)

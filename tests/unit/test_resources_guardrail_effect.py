@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from declaration_reader import cell_of, rows_of
 from guardrail_rows import DEFAULT_ID, GUARDRAIL_ID, SPACE, bindings, catalog, on_key, row
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrails import KeyAssignment
@@ -20,7 +21,6 @@ from gwtui.ui.screens.remaining import model_lines
 from gwtui.watch.alerts.derived_figures import _healthy
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.models import GuardrailOnModel
-from resource_reading import cell_of, rows_of
 from resource_samples import NOW, WORKSPACE_ID, key
 
 
@@ -61,6 +61,12 @@ def test_the_effect_reads_as_a_list() -> None:
         "c/d": ["none remains", "0 of 1", "0", "provider ignored"],
         "e/f": ["unknown", "—", "—", "its endpoints could not be read"],
     }
+    tones = {
+        model_identity(each): [column.cell(each, NOW).tone for column in EFFECT_COLUMNS[2:4]]
+        for each in effect.models
+    }
+    assert tones["a/b"] == ["plain", "plain"]
+    assert tones["c/d"] == ["muted", "muted"], "nothing is left of it"
     by_verdict = sorted(effect.models, key=lambda each: EFFECT_COLUMNS[1].sort(each, NOW) or "")
     assert model_identity(by_verdict[0]) == "c/d", "what needs a look comes first"
 

@@ -7,6 +7,15 @@ from typing import Any
 
 import pytest
 
+from declaration_reader import (
+    cell_of,
+    every_text,
+    notes_of,
+    rows_of,
+    section_of,
+    sort_of,
+    tables_of,
+)
 from guardrail_rows import (
     BOUND,
     DEFAULT_ID,
@@ -29,7 +38,6 @@ from gwtui.resources.keys.resource import KEYS, binding_of
 from gwtui.watch.feeds.guardrails import AssignmentRow, Bound, GuardrailRow
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.models import GuardrailOnModel
-from resource_reading import cell_of, every_text, notes_of, rows_of, section_of, sort_of, tables_of
 from resource_samples import HOSTILE, NOW, WORKSPACE_ID, key, nulls
 
 

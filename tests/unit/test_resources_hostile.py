@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from declaration_reader import every_text
 from gwtui.contract.budgets import Budget
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
@@ -24,7 +25,6 @@ from gwtui.watch.feeds.endpoints import EndpointRow, rows_of
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.organization import Belonging, MemberRow, PersonRow
 from gwtui.watch.feeds.workspaces import Figures, WorkspaceRow
-from resource_reading import every_text
 from resource_samples import (
     HOSTILE,
     NOW,

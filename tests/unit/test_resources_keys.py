@@ -5,10 +5,13 @@ from decimal import Decimal
 
 import pytest
 
+from declaration_reader import cell_of, notes_of, rows_of, section_of, sort_of, tables_of
+from guardrail_rows import DEFAULT_ID, GUARDRAIL_ID
+from guardrail_rows import row as guardrail
 from gwtui.contract.keys import ApiKey
 from gwtui.resources.keys.resource import COLUMNS, KEYS
-from gwtui.watch.feeds.keys import KeyRow
-from resource_reading import cell_of, notes_of, rows_of, section_of, sort_of, tables_of
+from gwtui.ui.widgets.detail import detail_lines
+from gwtui.watch.feeds.keys import KeyBinding, KeyRow
 from resource_samples import NOW, WORKSPACE_ID, key, nulls, wire_time, workspace
 
 
@@ -71,7 +74,7 @@ def test_over_the_limit_is_said_with_a_tone_and_in_words() -> None:
     over = row(limit_remaining=Decimal("-1.5"))
     assert cell_of(KEYS, "used", over, NOW).tone == "bad"
     left = rows_of(KEYS, "Limit", over, NOW)["left"]
-    assert left.note == "overdrawn by $1.50"
+    assert (left.value.text, left.note) == ("-$1.50", "overdrawn")
     assert left.value.tone == "bad"
 
 
@@ -80,10 +83,59 @@ def test_a_limit_of_zero_is_used_up() -> None:
     assert cell_of(KEYS, "used", nothing, NOW).text == "100%"
 
 
-def test_the_limit_is_told_as_a_sentence_with_the_next_reset() -> None:
+def test_the_limit_is_drawn_and_told_with_the_next_reset() -> None:
     rows = rows_of(KEYS, "Limit", row(), NOW)
-    assert rows["used"].value.text.startswith("████████████████")
-    assert rows[""].value.text.startswith("used 83% of $50.00, resets Monday 2026-11-23")
+    assert rows["used"].value.text == "█████████████▎░░ 83%"
+    assert rows["reset"].value.text == "weekly, in 2 days"
+    assert rows["reset"].note == "2026-11-23 00:00 UTC"
+
+
+LABELS = {
+    *("name", "state", "workspace", "workspace id", "label", "hash", "creator", "external user"),
+    *("limit", "used", "left", "BYOK counts", "reset"),
+    *("USD", "today (UTC)", "this week", "this month", "all time"),
+    *("assigned", "default", "created", "changed", "last used", "expires"),
+}
+NO_LIMIT = {"limit": None, "limit_remaining": None, "limit_reset": None}
+OVERDRAWN = {"limit_remaining": Decimal("-1234.5"), "limit_reset": "monthly"}
+UNUSED = {
+    "usage": 0,
+    "usage_daily": 0,
+    "usage_weekly": 0,
+    "usage_monthly": 0,
+    "byok_usage": 0,
+    "last_used_at": None,
+    "expires_at": None,
+    "updated_at": None,
+}
+STOPPED = {"expires_at": wire_time(NOW - timedelta(days=400)), "limit_reset": None}
+MADE = KeyBinding(default=guardrail(id=DEFAULT_ID))
+UNMADE = KeyBinding(GUARDRAIL_ID, guardrail(), guardrail(id=DEFAULT_ID, made=False))
+
+
+def places(item: KeyRow, width: int) -> dict[str, int]:
+    """The line of each label and title, and the column at which the figures of usage end."""
+    lines = [line.plain for line in detail_lines(KEYS, item, NOW, width)]
+    titles = {"Identity", "Limit", "Usage", "Guardrails", "Lifecycle"}
+    labels = {line.split("  ")[0]: number for number, line in enumerate(lines)}
+    found = {label: at for label, at in labels.items() if label in titles | LABELS}
+    assert len(found) == len(titles | LABELS)
+    assert lines[found["USD"]].endswith("BYOK")
+    return {**found, "figures": len(lines[found["USD"]])}
+
+
+@pytest.mark.parametrize("width", [34, 38, 45, 60, 78, 120])
+def test_whatever_a_key_has_its_lines_stay_in_place(width: int) -> None:
+    usual = places(row(), width)
+    for changes in (NO_LIMIT, OVERDRAWN, UNUSED, STOPPED, {"disabled": True}, {"disabled": ...}):
+        assert places(row(**changes), width) == usual, changes
+    for binding in (KeyBinding(), KeyBinding(known=False), MADE, UNMADE):
+        assert places(KeyRow(key(), workspace(), binding), width) == usual, binding
+
+
+def test_what_matters_most_of_a_key_fits_a_small_terminal() -> None:
+    wide = places(row(), 78)
+    assert max(wide[label] for label in ("state", "limit", "used", "left", "reset")) < 20
 
 
 def test_an_unknown_reset_is_shown_as_it_came() -> None:

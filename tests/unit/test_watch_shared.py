@@ -12,7 +12,7 @@ import pytest
 from fake_clock import FakeClock
 from gwtui.client.errors import GatewayError, ServerError
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.request_log import Shortfall, list_read, request_sent, workspaces_closed
+from gwtui.client.request_log import Shortfall, list_read, request_sent, workspaces_without_id
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
@@ -299,7 +299,7 @@ async def test_what_a_source_lacks_every_feed_made_of_it_lacks(
     assert joined.state.lacks == Shortfall(unreadable=4)
 
     async def closed(reader: PoolReader) -> str:
-        workspaces_closed(1)
+        workspaces_without_id(1)
         return await reader.get(SPACES)
 
     state = await hub.derive(FeedKey("closed"), closed, SLOW).refresh()

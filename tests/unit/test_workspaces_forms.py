@@ -14,7 +14,7 @@ from form_kit import FACTS
 from gwtui.contract.budgets import BUDGET_INTERVALS, Budget, budget_conflict
 from gwtui.contract.workspaces import SLUG, Workspace, slug_of
 from gwtui.resources.budgets.form import budgets_form, conflicts
-from gwtui.resources.budgets.writes import BYOK, known_limits, plan_series, together
+from gwtui.resources.budgets.writes import BYOK, bundle_budgets, known_limits, plan_series
 from gwtui.resources.workspaces.form import create_form, edit_form
 from gwtui.ui.forms.form_state import FormState
 from plan_kit import form_context
@@ -178,7 +178,7 @@ def test_every_step_of_a_series_is_legal_and_it_ends_as_wanted(
     wanted = {name: after.get(name) for name in BUDGET_INTERVALS}
     changed = {name: limit for name, limit in wanted.items() if limit != before.get(name)}
     plans = plan_series(space(), budgets(**before), changed, NOW)
-    assert not together(space(), plans).obstacles or not plans
+    assert not bundle_budgets(space(), plans).obstacles or not plans
     standing = dict(before)
     for plan in plans:
         assert not plan.obstacles, plan.title
@@ -203,7 +203,7 @@ def test_the_flag_travels_with_the_first_budget_or_with_one_that_stays() -> None
     assert [plan.summary for plan in alone] == [{"limit_usd": 5.0, BYOK: True}]
     nothing = plan_series(space(), [], {BYOK: True}, NOW)
     assert nothing == ()
-    assert together(space(), nothing).obstacles
+    assert bundle_budgets(space(), nothing).obstacles
 
 
 def test_conflicts_name_both_sides() -> None:

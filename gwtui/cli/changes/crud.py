@@ -18,7 +18,7 @@ from gwtui.contract.request import Problem
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan
 from gwtui.crud.resource import ResourceSpec
-from gwtui.crud.writes import Update, Writes
+from gwtui.crud.writes import Update, Writes, declared_writes
 
 
 def changes_of(
@@ -31,7 +31,7 @@ def changes_of(
 
     ``create`` plans a creation in a way of its own; ``notes`` are lines of its help.
     """
-    writes, verbs = spec.written, _Verbs(spec)
+    writes, verbs = declared_writes(spec), _Verbs(spec)
     operand = (Operand("id", writes.operand),) if writes.operand else ()
     several = spec if writes.operand else None
     if writes.create is not None:
@@ -89,7 +89,7 @@ class _Verbs:
 
     def __init__(self, spec: ResourceSpec[Any]) -> None:
         self._spec = spec
-        self._writes: Writes[Any] = spec.written
+        self._writes: Writes[Any] = declared_writes(spec)
 
     async def create(self, context: ChangeContext) -> Plan[Any]:
         how = self._writes.create

@@ -34,6 +34,7 @@ from gwtui.crud.bulk import (
 )
 from gwtui.crud.plan import Confirmation, Outcome, Plan
 from gwtui.crud.resource import ResourceSpec, Scope, filter_kinds
+from gwtui.crud.writes import declared_writes
 from gwtui.domain.filters import parse
 
 _STDIN = "-"
@@ -104,7 +105,7 @@ def _names_in(file: str) -> list[str]:
 def reject_own_fields(change: ChangeCommand, given: Mapping[str, Any]) -> None:
     """What names a row is its own: several cannot share it. Raises CommandError."""
     if change.many is not None:
-        own = sorted(given.keys() & {*change.many.written.called, "slug"})
+        own = sorted(given.keys() & {*declared_writes(change.many).called, "slug"})
         if own:
             raise CommandError(f"{own[0]} is each one's own: set it one by one", USAGE)
 
@@ -117,7 +118,7 @@ async def plan_selection(
 ) -> BulkPlan:
     """A plan for all selected rows. Raises CommandError for an unknown one, GatewayError."""
     rows = await _rows(context, chosen)
-    writes = chosen.spec.written
+    writes = declared_writes(chosen.spec)
 
     async def one(identity: str) -> Plan[Any]:
         try:

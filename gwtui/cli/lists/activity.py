@@ -148,12 +148,12 @@ async def _uses(
         feed = key_activity_feed(hub, scope, people="user" in by)
         keys = await readings.value(feed)
         if keys.left_out:
-            readings.lacks(f"{keys.left_out} keys were not read: they are in the rest")
+            readings.report_missing(f"{keys.left_out} keys were not read: they are in the rest")
         return key_usage(keys, whole)
     if "user" in by:
         users = await readings.value(every_user_activity_feed(hub, scope))
         if users.left_out:
-            readings.lacks(f"{users.left_out} people were not read: they are in the rest")
+            readings.report_missing(f"{users.left_out} people were not read: they are in the rest")
         return user_usage(users, whole)
     return account_usage(whole)
 
@@ -169,7 +169,7 @@ def _in_order(groups: Sequence[ActivityGroup], by: Sequence[Part]) -> list[Activ
     place = by.index("day") if "day" in by else None
 
     def order(group: ActivityGroup) -> tuple[Any, ...]:
-        spend = group.tally.spend
+        spend = group.summary.spend
         day = "" if place is None else group.parts[place]
         return day, spend is None, -(spend or 0), group.parts
 
@@ -211,11 +211,11 @@ def _object(group: ActivityGroup, uses: UsageRows, by: Sequence[Part]) -> dict[s
         found[part] = uses.name(part, identity) if identity else None
         if part in _WITH_ID:
             found[f"{part}_id"] = identity if known else None
-    return {**found, **{name: getattr(group.tally, name) for name in _FIGURES}}
+    return {**found, **{name: getattr(group.summary, name) for name in _FIGURES}}
 
 
 def _shown(group: ActivityGroup, name: str) -> str:
-    value = getattr(group.tally, name)
+    value = getattr(group.summary, name)
     cell = cells.usd(value) if name in {"spend", "byok"} else cells.count(value)
     return cell.text
 

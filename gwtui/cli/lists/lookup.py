@@ -55,7 +55,7 @@ class CommandReadings:
         if state.error is not None or state.value is None:
             raise state.error or GatewayError("There is no answer.")
         if state.lacks:
-            self.lacks(_shortfall(state.lacks))
+            self.report_missing(_shortfall(state.lacks))
         return state.value
 
     async def portions(
@@ -66,7 +66,7 @@ class CommandReadings:
         To be closed by who leaves before the end. Raises GatewayError.
         """
         rows: asyncio.Queue[Sequence[T]] = asyncio.Queue(maxsize=1)
-        feed = feed_of(self.hub.handing_on(rows.put))
+        feed = feed_of(self.hub.streaming(rows.put))
         last = asyncio.create_task(self.value(feed))
         try:
             while not (last.done() and rows.empty()):
@@ -82,14 +82,14 @@ class CommandReadings:
             await feed.close()
 
     async def value_or_nothing(self, feed: Feed[T], called: str) -> T | None:
-        """The same for what a list can do without; None when it could not be read."""
+        """As ``value``, for what a list can do without: None when it could not be read."""
         try:
             return await self.value(feed)
         except GatewayError as error:
-            self.lacks(f"{called} could not be read: {error.message}")
+            self.report_missing(f"{called} could not be read: {error.message}")
             return None
 
-    def lacks(self, message: str) -> None:
+    def report_missing(self, message: str) -> None:
         """Report that a part of the output is missing, once for each part."""
         if message not in self._lacks:
             narrate(message)

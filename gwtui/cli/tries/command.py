@@ -48,7 +48,7 @@ from gwtui.resources.tries.comparison import (
     Comparison,
     ComparisonError,
     Contender,
-    Contestant,
+    ContenderResult,
     comparison_problem,
     endpoint_contenders,
 )
@@ -314,7 +314,7 @@ async def compare(
     return exits.FAILED if failed == len(comparison.compared) else exits.INCOMPLETE
 
 
-def _row(one: Contestant) -> tuple[str, ...]:
+def _row(one: ContenderResult) -> tuple[str, ...]:
     answer, usage = one.answer, one.answer.usage
     speed = answer.tokens_per_second
     return (
@@ -328,11 +328,11 @@ def _row(one: Contestant) -> tuple[str, ...]:
     )
 
 
-def _came(one: Contestant) -> str:
+def _came(one: ContenderResult) -> str:
     """The first words of the answer, or what failed."""
     if one.error is not None:
         return f"{refusal_kind(one.error)}: {one.error.message}"[: 2 * _WORDS]
-    words = " ".join(one.words[: 4 * _WORDS].split())
+    words = " ".join(one.text[: 4 * _WORDS].split())
     return words if len(words) <= _WORDS else f"{words[: _WORDS - 1]}…"
 
 
@@ -340,7 +340,7 @@ def _ms(value: float | None) -> str:
     return "" if value is None else f"{value:.0f} ms"
 
 
-def _json(one: Contestant) -> dict[str, Any]:
+def _json(one: ContenderResult) -> dict[str, Any]:
     error = one.error
     return {
         "endpoint": one.contender.name,

@@ -70,11 +70,11 @@ class AnswerPrinter:
 
 def show_chat(answer: ChatAnswer, facts: TryFacts, *, as_json: bool) -> int:
     """The figures of an answer that was printed, or all of it as JSON; returns the exit code."""
-    reckoned = expected_chat_cost(facts, answer, SYSTEM_CLOCK.now())
+    expected = expected_chat_cost(facts, answer, SYSTEM_CLOCK.now())
     if as_json:
-        print_json(chat_json(answer, reckoned))
+        print_json(chat_json(answer, expected))
     else:
-        narrate_lines(_chat_lines(answer, reckoned))
+        narrate_lines(_chat_lines(answer, expected))
     if answer.error is None:
         return exits.OK
     if not as_json:
@@ -86,9 +86,9 @@ def show_embedding(answer: EmbeddingAnswer, facts: TryFacts, *, as_json: bool) -
     """The vectors and what they took; returns the exit code."""
     result = answer.result
     usage = result.usage or EmbeddingUsage()
-    reckoned = expected_embedding_cost(facts, answer, SYSTEM_CLOCK.now())
+    expected = expected_embedding_cost(facts, answer, SYSTEM_CLOCK.now())
     if as_json:
-        print_json(_embedding_json(answer, reckoned))
+        print_json(_embedding_json(answer, expected))
         return exits.OK
     vectors = result.data or []
     print_table([("input", "length", "begins"), *map(_vector_row, range(len(vectors)), vectors)])
@@ -96,7 +96,7 @@ def show_embedding(answer: EmbeddingAnswer, facts: TryFacts, *, as_json: bool) -
         [
             f"{result.model or 'unknown model'}, {answer.generation_id or 'no id told'}",
             f"{grouped(usage.prompt_tokens)} tokens, {answer.elapsed_ms:.0f} ms",
-            _cost_line(usage.cost, reckoned),
+            _cost_line(usage.cost, expected),
         ]
     )
     return exits.OK
@@ -134,7 +134,7 @@ def refusal_code(error: GatewayError) -> int:
     return exits.FAILED
 
 
-def chat_json(answer: ChatAnswer, reckoned: RequestCost | None) -> dict[str, Any]:
+def chat_json(answer: ChatAnswer, expected: RequestCost | None) -> dict[str, Any]:
     """Everything about an answer, for programs."""
     verdict = verdict_of(answer.metadata)
     return {
@@ -152,8 +152,8 @@ def chat_json(answer: ChatAnswer, reckoned: RequestCost | None) -> dict[str, Any
         "native_finish_reason": answer.native_finish_reason,
         "usage": masked(answer.usage.raw) if answer.usage else None,
         "cost_usd": answer.cost,
-        "reckoned_cost_usd": reckoned.cost if reckoned else None,
-        "cost_rule": reckoned.rule if reckoned else None,
+        "reckoned_cost_usd": expected.cost if expected else None,
+        "cost_rule": expected.rule if expected else None,
         "first_token_ms": _rounded(answer.first_token_ms),
         "elapsed_ms": _rounded(answer.elapsed_ms),
         "tokens_per_second": _rounded(answer.tokens_per_second),
@@ -176,7 +176,7 @@ def error_json(error: GatewayError) -> dict[str, Any]:
     }
 
 
-def _embedding_json(answer: EmbeddingAnswer, reckoned: RequestCost | None) -> dict[str, Any]:
+def _embedding_json(answer: EmbeddingAnswer, expected: RequestCost | None) -> dict[str, Any]:
     usage = answer.result.usage
     return {
         "data": [masked(vector.raw) for vector in answer.result.data or ()],
@@ -185,8 +185,8 @@ def _embedding_json(answer: EmbeddingAnswer, reckoned: RequestCost | None) -> di
         "provider": answer.result.provider,
         "usage": masked(usage.raw) if usage else None,
         "cost_usd": usage.cost if usage else None,
-        "reckoned_cost_usd": reckoned.cost if reckoned else None,
-        "cost_rule": reckoned.rule if reckoned else None,
+        "reckoned_cost_usd": expected.cost if expected else None,
+        "cost_rule": expected.rule if expected else None,
         "elapsed_ms": _rounded(answer.elapsed_ms),
     }
 
@@ -232,7 +232,7 @@ def _plan_lines(plan: TryPlan, problem: str | None) -> Iterator[str]:
         yield f"it would not be sent: {problem}"
 
 
-def _chat_lines(answer: ChatAnswer, reckoned: RequestCost | None) -> Iterator[str]:
+def _chat_lines(answer: ChatAnswer, expected: RequestCost | None) -> Iterator[str]:
     yield ", ".join(
         [
             answer.model or "unknown model",
@@ -242,7 +242,7 @@ def _chat_lines(answer: ChatAnswer, reckoned: RequestCost | None) -> Iterator[st
         ]
     )
     yield ", ".join(_speed(answer))
-    yield _cost_line(answer.cost, reckoned)
+    yield _cost_line(answer.cost, expected)
     if answer.usage is not None and answer.usage.is_byok:
         details = answer.usage.cost_details
         listed = details.upstream_inference_cost if details else None
@@ -270,13 +270,13 @@ def _speed(answer: ChatAnswer) -> Iterator[str]:
         yield f"{answer.tokens_per_second:.0f} tokens/s"
 
 
-def _cost_line(told: Decimal | None, reckoned: RequestCost | None) -> str:
+def _cost_line(told: Decimal | None, expected: RequestCost | None) -> str:
     cost = "cost: not told" if told is None else f"cost: {usd(told)}"
-    if reckoned is None or reckoned.cost is None:
+    if expected is None or expected.cost is None:
         return cost
-    if told is not None and told != reckoned.cost:
-        return f"{cost}, where the prices give {usd(reckoned.cost)} ({reckoned.rule})"
-    return f"{cost} ({reckoned.rule})"
+    if told is not None and told != expected.cost:
+        return f"{cost}, where the prices give {usd(expected.cost)} ({expected.rule})"
+    return f"{cost} ({expected.rule})"
 
 
 def _tell(error: GatewayError) -> None:

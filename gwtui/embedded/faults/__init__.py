@@ -1,4 +1,4 @@
-"""Faults on demand: what a gateway does on a bad day, limited to operations, a number and a chance.
+"""Faults on demand: errors and delays of the gateway, limited to operations, a number and a chance.
 
 ``FaultInjector`` holds the faults and stands before the gateway's application; ``parse`` reads one
 as it is written on the command line, such as ``reset-after:POST /keys x1``. A gateway without
@@ -46,7 +46,7 @@ class ArmedFault:
 
 
 class FaultInjector:
-    """The faults of one gateway: ``arm`` adds one, ``clear`` ends the bad day.
+    """The faults of one gateway: ``arm`` adds one, ``clear`` removes all.
 
     Every delay that hits a request is waited for; of the others the one that was armed first acts.
     """
@@ -63,7 +63,7 @@ class FaultInjector:
         return armed
 
     def clear(self) -> None:
-        """All is well again."""
+        """Remove every fault."""
         self._armed.clear()
 
     @property

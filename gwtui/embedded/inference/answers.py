@@ -135,7 +135,7 @@ def _called(request: ChatRequest, question: Question) -> tuple[ToolUse, ...]:
         chosen = [spoken] if spoken is not None else []
     return tuple(
         ToolUse(
-            id=f"call_{hex_text(24, question.luck, 'call', _name(tool), *question.parts)}",
+            id=f"call_{hex_text(24, question.chance_seed, 'call', _name(tool), *question.parts)}",
             name=_name(tool),
             arguments=text_model.arguments(question, _arguments_schema(tool)),
         )

@@ -71,12 +71,12 @@ class Question:
 
     @cached_property
     def parts(self) -> tuple[object, ...]:
-        """What chance depends on."""
+        """What the random choices depend on."""
         return (hex_text(32, 0, self.model, *self.texts),)
 
     @property
-    def luck(self) -> int:
-        """The seed of chance."""
+    def chance_seed(self) -> int:
+        """The seed of the random choices in its answer."""
         return self.seed or 0
 
 
@@ -85,7 +85,9 @@ def answer(question: Question) -> str:
     if question.schema is not None:
         return json.dumps(_example(question.schema, question, "answer", 0))
     begun = _opening(question)
-    length = _SHORTEST + number(question.luck, "length", *question.parts) % (_LONGEST - _SHORTEST)
+    length = _SHORTEST + number(question.chance_seed, "length", *question.parts) % (
+        _LONGEST - _SHORTEST
+    )
     return f"{begun} {_chain(question, 'answer', length - count(begun))}".strip()
 
 
@@ -119,7 +121,7 @@ def _chain(question: Question, purpose: str, tokens: int) -> str:
     said = [*first]
     pair, spent, step = first, count(" ".join(first)), 0
     while spent < tokens or not said[-1].endswith(_SENTENCE_END):
-        word = pick(follow[pair], question.luck, purpose, step, *question.parts)
+        word = pick(follow[pair], question.chance_seed, purpose, step, *question.parts)
         said.append(word)
         spent += count(f" {word}")
         pair, step = (pair[1], word), step + 1
@@ -133,7 +135,7 @@ def _start(question: Question, purpose: str) -> tuple[str, str]:
     words = frozenset(word.group().lower() for word in _WORD.finditer(question.last))
     fitting = [pair for pair, known in _starts() if known & words]
     choices = fitting or [pair for pair, _ in _starts()]
-    return pick(choices, question.luck, "start", purpose, *question.parts)
+    return pick(choices, question.chance_seed, "start", purpose, *question.parts)
 
 
 @cache
@@ -174,7 +176,7 @@ def _example(schema: Mapping[str, Any], question: Question, name: str, depth: in
     """A value that keeps a plain schema: type, properties, items, enum and const."""
     choices = [schema["const"]] if "const" in schema else schema.get("enum")
     if isinstance(choices, list) and choices:
-        return _any_of(choices, question.luck, name, *question.parts)
+        return _any_of(choices, question.chance_seed, name, *question.parts)
     kind = schema.get("type", "object" if depth == 0 else "string")
     if isinstance(kind, list):
         kind = next(iter(kind), "null")
@@ -189,18 +191,18 @@ def _example(schema: Mapping[str, Any], question: Question, name: str, depth: in
     return _plain_example(kind, question, name)
 
 
-def _any_of(choices: list[JsonValue], luck: int, *parts: object) -> JsonValue:
-    return pick(choices, luck, *parts)
+def _any_of(choices: list[JsonValue], chance_seed: int, *parts: object) -> JsonValue:
+    return pick(choices, chance_seed, *parts)
 
 
 def _plain_example(kind: str, question: Question, name: str) -> JsonValue:
     match kind:
         case "integer":
-            return number(question.luck, name, *question.parts) % 100
+            return number(question.chance_seed, name, *question.parts) % 100
         case "number":
-            return round(fraction(question.luck, name, *question.parts) * 100, 2)
+            return round(fraction(question.chance_seed, name, *question.parts) * 100, 2)
         case "boolean":
-            return number(question.luck, name, *question.parts) % 2 == 0
+            return number(question.chance_seed, name, *question.parts) % 2 == 0
         case _:
             return " ".join(_start(question, name))
 

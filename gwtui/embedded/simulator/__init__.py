@@ -1,6 +1,7 @@
 """The world behind the embedded gateway: seeded, deterministic, pure functions of (seed, moment).
 
 Nothing here stores, sleeps or serves. The gateway stores what must outlive a restart: the seed, the
-moment at which the world began, each key's counters and how far its usage has been accrued. One
-that was founded before runs without the data of the world until somebody asks for the catalog.
+moment at which the world began, each key's counters and how far its usage has been accrued. A
+database that was seeded before is served without building the world, until somebody asks for the
+catalog.
 """

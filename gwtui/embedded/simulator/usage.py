@@ -144,9 +144,12 @@ class UsageProfile:
         return replace(self, stopped_at=None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class UsageSlice:
-    """Requests of one key to one endpoint within one clock hour, or within one UTC day."""
+    """Requests of one key to one endpoint within one clock hour, or within one UTC day.
+
+    Not frozen, for the reason that ``DayPlan`` is not.
+    """
 
     moment: datetime
     """When the last of them was made; never outside the interval that was asked for."""
@@ -279,14 +282,15 @@ def day_plans(
     Every plan comes with the offsets of the part that is inside, in microseconds of the day.
     """
     since, until = _clip(profile, since, until)
+    first = since.replace(hour=0, minute=0, second=0, microsecond=0)
+    begin, whole = (since - first) // _MICROSECOND, (until - first) // _MICROSECOND
     for position, stream in enumerate(profile.streams):
-        midnight = since.replace(hour=0, minute=0, second=0, microsecond=0)
-        while midnight < until:
-            start = max(0, (since - midnight) // _MICROSECOND)
-            end = min(DAY_MICROSECONDS, (until - midnight) // _MICROSECOND)
-            if start < end:
-                yield day_plan(profile, position, stream, midnight), start, end
+        midnight, start, left = first, begin, whole
+        while start < left:
+            plan = day_plan(profile, position, stream, midnight)
+            yield plan, start, min(DAY_MICROSECONDS, left)
             midnight += _DAY
+            start, left = 0, left - DAY_MICROSECONDS
 
 
 def day_plan(
@@ -294,7 +298,8 @@ def day_plan(
 ) -> DayPlan:
     """What a profile's stream, given with its position, asks for on the UTC day of ``midnight``."""
     chances = number(profile.seed, profile.identity, position, midnight.toordinal())
-    busy, rest, size = ((chances >> shift & 0xFFFF) / 0x10000 for shift in (0, 16, 32))
+    busy, rest = (chances & 0xFFFF) / 0x10000, (chances >> 16 & 0xFFFF) / 0x10000
+    size = (chances >> 32 & 0xFFFF) / 0x10000
     rhythm = RHYTHMS[profile.rhythm]
     weekday_share = rhythm.weekend if midnight.weekday() >= _SATURDAY else 1.0
     scale = 0.85 + 0.3 * size

@@ -115,7 +115,10 @@ class UsageCounters:
 
 @dataclass(frozen=True, slots=True)
 class SeedKey:
-    """An API key as it stands on the world's first moment. The key text itself never existed."""
+    """An API key as it stands on the world's first moment.
+
+    It has no key text: nobody can use it.
+    """
 
     hash: str
     """64 lower-case hex digits."""
@@ -149,7 +152,10 @@ class Purchase:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Everything the gateway is born with, as of ``moment``. The same for the same arguments."""
+    """Everything that a new database is seeded with, as of ``moment``.
+
+    It is the same for the same arguments.
+    """
 
     seed: int
     moment: datetime

@@ -34,7 +34,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewCredential:
-    """What a credential is born with."""
+    """The fields that a credential is created with."""
 
     id: str
     workspace_id: str

@@ -20,7 +20,7 @@ from gwtui.embedded.store.usage import PeriodSums, UsageWindows, windows_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewKey:
-    """What a key is born with. Amounts are USD."""
+    """The fields that a key is created with. Amounts are USD."""
 
     hash: str
     label: str

@@ -169,7 +169,7 @@ class Origin:
         return _world(self.seed, self.moment, self.content)
 
     def relabel(self, db: sqlite3.Connection, dialect: Dialect) -> None:
-        """Give the simulated keys the labels of a dialect: their texts never were."""
+        """Give the simulated keys labels in the form of a dialect; no key text exists for them."""
         if self.content == "simulated":
             hashes = [key.hash for key in self.world().keys]
             keys.relabel(db, hashes, dialect.key_prefix)

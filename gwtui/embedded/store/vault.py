@@ -13,8 +13,12 @@ import os
 import re
 import secrets
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gwtui.embedded.errors import DatabaseUnusableError
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 _PRIVATE = 0o600
 _KEY_BYTES = 32
@@ -56,30 +60,33 @@ class Vault:
 
     def seal(self, secret: str, row: str) -> bytes:
         """The sealed form of a secret for the row that is to keep it."""
-        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - slow, rarely needed
-
         if not self._keys:
             self._keys = (
                 {1: secrets.token_bytes(_KEY_BYTES)} if self._path is None else _make(self._path)
             )
         number, key = next(reversed(self._keys.items()))
         nonce = secrets.token_bytes(_NONCE_BYTES)
-        sealed = AESGCM(key).encrypt(nonce, secret.encode("utf-8"), row.encode("utf-8"))
+        sealed = _cipher(key).encrypt(nonce, secret.encode("utf-8"), row.encode("utf-8"))
         return bytes((number,)) + nonce + sealed
 
     def unseal(self, sealed: bytes, row: str) -> str:
         """The secret that was sealed for a row. Raises VaultError."""
-        from cryptography.exceptions import InvalidTag  # noqa: PLC0415
-        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415
+        from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - as in _cipher
 
         key = self._keys.get(sealed[0]) if sealed else None
         if key is None:
             raise VaultError("sealed with a key that is not in the key file")
         nonce, rest = sealed[1 : 1 + _NONCE_BYTES], sealed[1 + _NONCE_BYTES :]
         try:
-            return AESGCM(key).decrypt(nonce, rest, row.encode("utf-8")).decode("utf-8")
+            return _cipher(key).decrypt(nonce, rest, row.encode("utf-8")).decode("utf-8")
         except (InvalidTag, ValueError):
             raise VaultError("not what was sealed for this row") from None
+
+
+def _cipher(key: bytes) -> AESGCM:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - slow to load
+
+    return AESGCM(key)
 
 
 def _read(path: Path) -> dict[int, bytes]:

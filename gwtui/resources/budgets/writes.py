@@ -64,7 +64,7 @@ class WorkspaceBudgets(NamedTuple):
     def plan(self, changed: Mapping[str, Any], now: datetime) -> Plan[Any]:
         """The requests that change the budgets as ``changed`` says, as one plan."""
         plans = plan_series(self.workspace, self.budgets, changed, now)
-        return together(self.workspace, plans, self.known, changed)
+        return bundle_budgets(self.workspace, plans, self.known, changed)
 
 
 async def read_budgets(client: GatewayClient, workspace_id: str) -> WorkspaceBudgets:
@@ -219,7 +219,7 @@ def plan_series(
     return tuple(plans)
 
 
-def together(
+def bundle_budgets(
     space: Workspace,
     plans: Sequence[Plan[Any]],
     before: Mapping[str, Any] | None = None,
@@ -259,7 +259,7 @@ def _limits_back(
             known = {name: value for name, value in present.known.items() if name in names}
             words = FIELDS.formatter(PlanContext(now))
             back = fields_to_restore(after, start, known, FIELDS.labels, words)
-            return together(fresh, plan_series(fresh, budgets, back, now))
+            return bundle_budgets(fresh, plan_series(fresh, budgets, back, now))
 
         return way
 
@@ -300,11 +300,11 @@ def _after(budgets: Sequence[Budget], interval: str, limit: Decimal | None) -> l
 # Evidence on writes in doubt ----------------------------------------------------------------------
 
 
-async def inspect_budget(look: InspectionContext) -> Evidence:
+async def inspect_budget(inspection: InspectionContext) -> Evidence:
     """What is set now, as evidence for a write in doubt. Raises GatewayError."""
-    intent = look.intent
+    intent = inspection.intent
     space, _, interval = (intent.identity or "").partition("/")
-    listed = await look.client.workspaces.budgets(space)
+    listed = await inspection.client.workspaces.budgets(space)
     found: Budget | None = next((one for one in listed.items if one.interval == interval), None)
     present: Any = None if listed.complete else ABSENT
     if found is not None:
@@ -313,11 +313,11 @@ async def inspect_budget(look: InspectionContext) -> Evidence:
     was = _amount(before_of(intent))
 
     def words(value: Any) -> str:
-        return FIELDS.format(interval, value, PlanContext(look.now))
+        return FIELDS.format(interval, value, PlanContext(inspection.now))
 
     line = compared(_label(interval), words, was, goal, present)
     changed = None if found is None else found.updated_at or found.created_at
-    said = () if changed is None else (f"It was set last {look.window.beside(changed)}.",)
+    said = () if changed is None else (f"It was set last {inspection.window.beside(changed)}.",)
     return Evidence(intent, said, compared=(line,), route=f"workspaces/{space}")
 
 

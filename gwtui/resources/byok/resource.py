@@ -234,11 +234,14 @@ def _identity_rows(row: ByokRow, now: datetime) -> Sequence[DetailRow]:
     ]
 
 
+_LONG_ORDER = ("tried 1 of 2 for a provider", "")
+
+
 def _routing_rows(row: ByokRow, _now: datetime) -> Sequence[DetailRow]:
     one = row.credential
     return [
         DetailRow("state", state_cell(row), why_state(row)),
-        DetailRow("order", Cell(order_sentence(row))),
+        DetailRow("order", Cell(order_sentence(row)), room=_LONG_ORDER),
         DetailRow("fallback", cells.yes_no(one.is_fallback), "tried after the others"),
         DetailRow("own key only", cells.yes_no(one.is_byok_only), "never the gateway's own key"),
         DetailRow("required", cells.yes_no(one.is_required), "the provider only with it"),

@@ -182,7 +182,7 @@ _ROTATION = Update(
     fields=("key",),
     secret="key",  # noqa: S106 - the name of a field
     danger="high",
-    moved=lambda before, now: (
+    outside_change=lambda before, now: (
         "" if before.label == now.label else "Somebody else rotated it while the form was open."
     ),
 )

@@ -109,7 +109,7 @@ def burn_lines(
 def recorded_lines(
     rates: Line, used_today: Decimal | None, runway: Line, now: datetime
 ) -> Sequence[Line]:
-    """The same where a history is kept: its rates and runway, and today's rate beside them."""
+    """Burn rates and runway where a history is kept, with today's rate beside them."""
     return (
         _line("Burn", *rates),
         _line("", *_today_cells(burn.since_midnight(used_today, now))),
@@ -230,7 +230,7 @@ def runway_cells(
 def short_runway(
     credits: Credits | None, outlook: Outlook | None, now: datetime, zone: tzinfo | None = None
 ) -> Line:
-    """The same for a line that has little room."""
+    """As ``runway_cells``, for a line that has little room."""
     if outlook is None and (credits is None or credits.balance is None or credits.balance > 0):
         return (Cell("runway unknown", "muted"),)
     if outlook is None or outlook.likely is None or credits is None:

@@ -277,7 +277,7 @@ def run_form(
     models: Choices,
     initial: Mapping[str, Any],
     samples: Sequence[GuardrailSample],
-    wanted: TriedKey | None = None,
+    preselected: TriedKey | None = None,
 ) -> FormSpec:
     """The form of a run of these samples."""
     nameless = sum(sample.model is None for sample in samples)
@@ -293,7 +293,7 @@ def run_form(
         model=SampleRunForm,
         fields=(
             ModelField("model", "Model", choices=models, placeholder="{form.choices} lists them"),
-            *key_fields(sources, wanted),
+            *key_fields(sources, preselected),
             FormField("max_cost", "Maximum cost", "usd"),
         ),
         submit="Run them",

@@ -215,10 +215,10 @@ def _entries(row: GuardrailRow, label: str, field: str, without: str) -> DetailR
     """A list as it could be read, and that it is not whole where it is not."""
     entries = getattr(row.guardrail, field)
     if not _garbled(row, field):
-        return DetailRow(label, cells.words(entries, Cell(without, "muted")))
+        return DetailRow(label, cells.names(entries, Cell(without, "muted")))
     if not entries:
         return DetailRow(label, cells.NOTHING)
-    return DetailRow(label, cells.words(entries), "not every entry could be read")
+    return DetailRow(label, cells.names(entries), "not every entry could be read")
 
 
 def _cap_rows(row: GuardrailRow, now: datetime) -> Sequence[DetailRow]:

@@ -37,19 +37,19 @@ _SCOPES: Mapping[str, str] = {
 }
 
 
-def reach_section(reach: KeyRights | None) -> Section[CurrentKey]:
+def key_rights_section(rights: KeyRights | None) -> Section[CurrentKey]:
     """What the guardrails on the key leave of the catalog."""
-    return Section("Catalog", lambda _current, _now: [_reach_row(reach)])
+    return Section("Catalog", lambda _current, _now: [_reach_row(rights)])
 
 
-def _reach_row(reach: KeyRights | None) -> DetailRow:
-    if reach is None:
+def _reach_row(rights: KeyRights | None) -> DetailRow:
+    if rights is None:
         return DetailRow("models", Cell("…", "muted"))
-    if reach.models is None:
+    if rights.models is None:
         return DetailRow("models", cells.NOTHING, "could not be read")
-    total = "" if reach.of is None else f" of {cells.count(reach.of).text}"
-    some = reach.of is not None and reach.models < reach.of
-    left = Cell(f"{cells.count(reach.models).text}{total}", "warn" if some else "plain")
+    total = "" if rights.of is None else f" of {cells.count(rights.of).text}"
+    some = rights.of is not None and rights.models < rights.of
+    left = Cell(f"{cells.count(rights.models).text}{total}", "warn" if some else "plain")
     return DetailRow("models", left, "may be called with this key; {key.models} lists them")
 
 
@@ -82,7 +82,7 @@ def _rights_rows(current: CurrentKey, _now: datetime) -> Sequence[DetailRow]:
             ),
             "today, free model variants",
         ),
-        DetailRow("data regions", cells.words(regions), "where data may go"),
+        DetailRow("data regions", cells.names(regions), "where data may go"),
     ]
 
 

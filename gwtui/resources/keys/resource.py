@@ -7,7 +7,6 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from gwtui.contract.keys import ApiKey
 from gwtui.crud import cells
 from gwtui.crud.columns import figure_column, moment_column, text_column, usd_column
 from gwtui.crud.resource import (
@@ -23,9 +22,9 @@ from gwtui.crud.resource import (
     Tone,
 )
 from gwtui.crud.schema_drift import drift_sections
-from gwtui.domain import money
+from gwtui.domain import money, times
 from gwtui.domain.keys import NEAR_LIMIT, KeyState, key_state
-from gwtui.domain.resets import describe_reset
+from gwtui.domain.resets import next_reset
 from gwtui.watch.feeds.keys import KeyBinding, KeyRow, keys_feed
 
 if TYPE_CHECKING:
@@ -34,6 +33,14 @@ if TYPE_CHECKING:
     from gwtui.watch.hub import FeedHub, Scope
 
 _NO_LIMIT = Cell("no limit", "muted")
+_BAR = 16
+"""Cells of the bar: the percentage goes beside it in a pane of 38."""
+_FIGURE = len("$1,234.56")
+_LONG_STATE = ("expiring soon", "last used 12 months ago")
+_LONG_DEFAULT = ("a guardrail's name", "binds the workspace")
+_LONG_SHARE = ("█" * _BAR + " >99.9%", "")
+_LONG_LEFT = ("-$1,234.56", "overdrawn")
+_LONG_RESET = ("monthly, in 23 hours", "2026-11-21 00:00 UTC")
 NEVER = Cell("never", "muted")
 
 
@@ -128,30 +135,34 @@ def own_cell(binding: KeyBinding | None) -> Cell:
 
 def binding_rows(binding: KeyBinding | None, _now: datetime) -> Sequence[DetailRow]:
     """The lines of the detail pane."""
-    rows = [DetailRow("assigned", own_cell(binding))]
-    if binding is None:
-        return rows
-    default = binding.default
-    if default is not None and default.made:
-        note = "binds the whole workspace"
-        rows.append(DetailRow("default", cells.text(_display_name(default)), note))
-    elif default is not None:
-        rows.append(DetailRow("default", Cell("not made yet", "muted")))
-    if binding.target is not None:
-        rows.append(cells.hint("{keys.guardrail} goes to it"))
-    return rows
+    hint = ""
+    if binding is not None and binding.known:
+        bound = binding.target is not None
+        hint = "{keys.guardrail} goes to it" if bound else "{keys.assign} assigns one"
+    return [DetailRow("assigned", own_cell(binding)), _default_row(binding), cells.hint(hint)]
+
+
+def _default_row(binding: KeyBinding | None) -> DetailRow:
+    """The default guardrail of the key's workspace."""
+    value, note = cells.READING, ""
+    if binding is not None:
+        default = binding.default
+        if default is None:
+            value = cells.NOTHING
+        elif default.made:
+            value, note = cells.text(_display_name(default)), "binds the workspace"
+        else:
+            value, note = Cell("not made yet", "muted"), "restricts nothing"
+    return DetailRow("default", value, note, room=_LONG_DEFAULT)
 
 
 def _identity_rows(row: KeyRow, now: datetime) -> Sequence[DetailRow]:
     key = row.key
     return [
         DetailRow("name", cells.text(key.name)),
-        DetailRow("state", state_cell(row, now), state_of(row, now).why),
-        DetailRow(
-            "workspace",
-            cells.text(row.workspace_name),
-            cells.text(key.workspace_id).text if row.workspace else "",
-        ),
+        DetailRow("state", state_cell(row, now), state_of(row, now).why, room=_LONG_STATE),
+        DetailRow("workspace", cells.text(row.workspace_name)),
+        DetailRow("workspace id", cells.text(key.workspace_id)),
         DetailRow("label", cells.text(key.label), "masked form of the key"),
         DetailRow("hash", cells.text(key.hash)),
         DetailRow("creator", cells.text(key.creator_user_id)),
@@ -160,35 +171,34 @@ def _identity_rows(row: KeyRow, now: datetime) -> Sequence[DetailRow]:
 
 
 def _limit_rows(row: KeyRow, now: datetime) -> Sequence[DetailRow]:
+    """The same lines with and without a limit; the last one is the one that may be shorter."""
     key = row.key
-    rows = [DetailRow("limit", limit_cell(row))]
-    part = row.used_share
-    if part is not None and key.limit is not None:
-        tone = used_tone(part)
-        rows += [
-            DetailRow("used", Cell(f"{cells.bar(part)} {money.percent(part)}", tone)),
-            DetailRow("", Cell(_limit_sentence(key, part, now), tone)),
-            DetailRow("left", cells.usd(key.limit_remaining, left_tone(row)), _overdrawn(key)),
-        ]
-    elif key.limit is not None:
-        rows.append(DetailRow("left", cells.usd(key.limit_remaining)))
-    rows += [
-        DetailRow("reset", reset_cell(row)),
-        DetailRow("BYOK counts", cells.yes_no(key.include_byok_in_limit), "against the limit"),
-    ]
-    return rows
-
-
-def _limit_sentence(key: ApiKey, part: Decimal, now: datetime) -> str:
-    used = f"used {money.percent(part)} of {money.usd(key.limit)}"
-    if key.limit_reset is None:
-        return f"{used}, never resets" if cells.is_null(key, "limit_reset") else used
-    return f"{used}, resets {describe_reset(key.limit_reset, now)}"
-
-
-def _overdrawn(key: ApiKey) -> str:
     left = key.limit_remaining
-    return f"overdrawn by {money.usd(-left)}" if left is not None and left < 0 else ""
+    overdrawn = "overdrawn" if left is not None and left < 0 else ""
+    return [
+        DetailRow("limit", limit_cell(row)),
+        DetailRow("used", _drawn_share(row), room=_LONG_SHARE),
+        DetailRow("left", cells.usd(left, left_tone(row)), overdrawn, room=_LONG_LEFT),
+        DetailRow("BYOK counts", cells.yes_no(key.include_byok_in_limit), "against the limit"),
+        _reset_row(row, now),
+    ]
+
+
+def _drawn_share(row: KeyRow) -> Cell:
+    part = row.used_share
+    if part is None:
+        return cells.NOTHING
+    return Cell(f"{cells.bar(part, _BAR)} {money.percent(part)}", used_tone(part))
+
+
+def _reset_row(row: KeyRow, now: datetime) -> DetailRow:
+    """The schedule, and when the limit starts over next."""
+    cell, note = reset_cell(row), ""
+    moment = next_reset(row.key.limit_reset, now)
+    if moment is not None:
+        cell = Cell(f"{cell.text}, {times.relative(moment, now)}")
+        note = times.utc(moment)
+    return DetailRow("reset", cell, note, room=_LONG_RESET)
 
 
 def _usage_table(row: KeyRow, _now: datetime) -> Sequence[DetailTable]:
@@ -205,6 +215,7 @@ def _usage_table(row: KeyRow, _now: datetime) -> Sequence[DetailTable]:
                     ("all time", key.usage, key.byok_usage),
                 )
             ),
+            least=_FIGURE,
         )
     ]
 

@@ -231,9 +231,9 @@ def _too_many(users: list[str]) -> tuple[str, ...]:
 # Evidence on writes in doubt ----------------------------------------------------------------------
 
 
-async def inspect_members(look: InspectionContext) -> Evidence:
+async def inspect_members(inspection: InspectionContext) -> Evidence:
     """Who of those concerned is in the workspace now. Raises GatewayError."""
-    intent, client = look.intent, look.client
+    intent, client = inspection.intent, inspection.client
     space = intent.identity or ""
     listed = await client.workspaces.members(space)
     found = {one.user_id: one for one in listed.items}
@@ -246,7 +246,7 @@ async def inspect_members(look: InspectionContext) -> Evidence:
         present: Any = True if row is not None else False if listed.complete else ABSENT
         was = before.get(user, ABSENT)
         who = named(user, people)
-        lines.append(compared(who, _member, was, goal, present, look.since(row)))
+        lines.append(compared(who, _member, was, goal, present, inspection.since(row)))
     return Evidence(intent, incomplete(listed), compared=tuple(lines), route=f"members/{space}")
 
 

@@ -160,7 +160,7 @@ def _tool_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
         rows.append(DetailRow("tool_choice", cells.NOTHING))
     else:
         working = [name for name in _TOOL_CHOICES if getattr(choice, name)]
-        rows.append(DetailRow("tool_choice", cells.words(working), "values that passed tests"))
+        rows.append(DetailRow("tool_choice", cells.names(working), "values that passed tests"))
     if endpoint.native_tools is None:
         return [*rows, DetailRow("native tools", cells.NOTHING)]
     if not endpoint.native_tools:
@@ -175,7 +175,7 @@ def _tool_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
 
 
 def _parameter_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
-    return [DetailRow("", cells.words(row.endpoint.supported_parameters))]
+    return [DetailRow("", cells.names(row.endpoint.supported_parameters))]
 
 
 _PROBE = "probe from here"

@@ -68,7 +68,7 @@ def per_million(pricing: Pricing | None, key: str) -> Decimal | None:
 
 
 def per_million_cell(pricing: Pricing | None, key: str) -> Cell:
-    """The same as it is shown."""
+    """The price of ``per_million`` as a cell."""
     price = None if pricing is None else pricing.price(key)
     if pricing is None or price is None:
         return cells.NOTHING

@@ -48,7 +48,7 @@ def trait_rows(model: Model, _now: datetime) -> Sequence[DetailRow]:
     if model.reasoning is not None:
         rows += _reasoning(model.reasoning)
     if model.supported_voices is not None:
-        rows.append(DetailRow("voices", cells.words(model.supported_voices)))
+        rows.append(DetailRow("voices", cells.names(model.supported_voices)))
     rows.append(DetailRow("defaults", _defaults(model), "where a request gives none"))
     if model.hugging_face_id:
         rows.append(DetailRow("weights", cells.text(model.hugging_face_id)))
@@ -81,7 +81,7 @@ def _reasoning(support: ReasoningSupport) -> Sequence[DetailRow]:
     note = f"effort {effort} when none is asked" if effort else ""
     rows = [DetailRow("reasoning", Cell(word), note)]
     if support.supported_efforts is not None:
-        rows.append(DetailRow("efforts", cells.words(support.supported_efforts)))
+        rows.append(DetailRow("efforts", cells.names(support.supported_efforts)))
     if support.supports_max_tokens is not None:
         rows.append(DetailRow("can be capped", cells.yes_no(support.supports_max_tokens)))
     return rows
@@ -228,8 +228,8 @@ def _architecture_rows(model: Model, _now: datetime) -> Sequence[DetailRow]:
     if architecture is None:
         return [DetailRow("architecture", cells.NOTHING)]
     return [
-        DetailRow("inputs", cells.words(architecture.input_modalities)),
-        DetailRow("outputs", cells.words(architecture.output_modalities)),
+        DetailRow("inputs", cells.names(architecture.input_modalities)),
+        DetailRow("outputs", cells.names(architecture.output_modalities)),
         DetailRow("modality", cells.text(architecture.modality)),
         DetailRow("tokenizer", cells.text(architecture.tokenizer)),
         DetailRow("instruct type", cells.text(architecture.instruct_type)),
@@ -261,7 +261,7 @@ def _price_section(model: Model, _now: datetime) -> Sequence[DetailRow | DetailT
 
 
 def _parameter_rows(model: Model, _now: datetime) -> Sequence[DetailRow]:
-    return [DetailRow("", cells.words(model.supported_parameters))]
+    return [DetailRow("", cells.names(model.supported_parameters))]
 
 
 MODELS: ResourceSpec[Model] = ResourceSpec(
@@ -317,7 +317,7 @@ def _link(provider: Provider, name: str) -> Cell:
 
 def _datacenters(provider: Provider) -> Cell:
     missing = _NONE_GIVEN if cells.is_null(provider, "datacenters") else cells.NOTHING
-    return cells.words(provider.datacenters, missing)
+    return cells.names(provider.datacenters, missing)
 
 
 PROVIDER_COLUMNS: tuple[Column[Provider], ...] = (

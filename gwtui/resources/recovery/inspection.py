@@ -48,40 +48,40 @@ DECLARED: tuple[Writes[Any], ...] = (KEYS, WORKSPACES, GUARDRAILS, CREDENTIALS, 
 _DECLARED = {writes.resource: writes for writes in DECLARED}
 
 
-async def find_evidence(look: InspectionContext) -> Evidence:
+async def find_evidence(inspection: InspectionContext) -> Evidence:
     """Everything that can be found now. Raises GatewayError."""
-    intent = look.intent
+    intent = inspection.intent
     if intent.resource == "generation":
         return Evidence(intent, (_NO_WAY,))
     if special := _SPECIAL.get(intent.resource):
         try:
-            return await special(look)
+            return await special(inspection)
         except NotFoundError:
             return Evidence(intent, (_NOT_THERE,))
     writes = _DECLARED.get(intent.resource)
     if writes is None:
         return Evidence(intent, (_STRANGE,))
-    return await inspect_write(look, writes, await _context(look))
+    return await inspect_write(inspection, writes, await _context(inspection))
 
 
-async def _context(look: InspectionContext) -> PlanContext:
+async def _context(inspection: InspectionContext) -> PlanContext:
     """Names of what the fields mention; without them their identifiers are shown."""
-    client, summary = look.client, look.intent.summary
+    client, summary = inspection.client, inspection.intent.summary
     names: dict[str, str] = {}
     if "workspace_id" in summary:
         spaces = await items_or_none(client.workspaces.list())
         names |= {one.id or "": one.name or "" for one in spaces or ()}
     if "allowed_user_ids" in summary or "creator_user_id" in summary:
         names |= await people_names(client) or {}
-    return PlanContext(look.now, names, client.connection.dialect)
+    return PlanContext(inspection.now, names, client.connection.dialect)
 
 
 # Which guardrail keys and members have ----------------------------------------------------------
 
 
-async def inspect_assignments(look: InspectionContext) -> Evidence:
+async def inspect_assignments(inspection: InspectionContext) -> Evidence:
     """Which guardrail each key or member has now. Raises GatewayError."""
-    client, intent = look.client, look.intent
+    client, intent = inspection.client, inspection.intent
     hashes = texts(intent.summary.get("key_hashes"))
     wanted = hashes or texts(intent.summary.get("member_user_ids"))
     listed: Listing[KeyAssignment] | Listing[MemberAssignment]
@@ -107,7 +107,7 @@ async def inspect_assignments(look: InspectionContext) -> Evidence:
         row = found.get(one)
         present, was = _held(row, listed), before.get(one, ABSENT)
         who = named(one, called)
-        lines.append(compared(who, rail, was, goal, present, look.since(row)))
+        lines.append(compared(who, rail, was, goal, present, inspection.since(row)))
     return Evidence(intent, incomplete(listed), compared=tuple(lines), route="assignments")
 
 
@@ -140,11 +140,15 @@ _SPECIAL: Mapping[str, Callable[[InspectionContext], Awaitable[Evidence]]] = {
 Inspection: TypeAlias = Inspected[Evidence]
 
 
-def evidence_feed(hub: FeedHub, journal: Journal, plan: str, reach: timedelta) -> Feed[Inspection]:
-    """The evidence on the write of that plan, as far as ``reach`` before and after it."""
+def evidence_feed(
+    hub: FeedHub, journal: Journal, plan: str, search_span: timedelta
+) -> Feed[Inspection]:
+    """The evidence on the write of that plan, as far as ``search_span`` before and after it."""
 
-    async def look(client: GatewayClient, doubt: InDoubtWrite) -> Evidence:
+    async def inspection(client: GatewayClient, doubt: InDoubtWrite) -> Evidence:
         now = hub.clock.now()
-        return await find_evidence(InspectionContext(client, doubt.intent, now, reach, doubt.made))
+        return await find_evidence(
+            InspectionContext(client, doubt.intent, now, search_span, doubt.made)
+        )
 
-    return inspected_feed(hub, journal, (plan, f"{reach.total_seconds():.0f}"), look)
+    return inspected_feed(hub, journal, (plan, f"{search_span.total_seconds():.0f}"), inspection)

@@ -40,8 +40,8 @@ class Contender:
 
 
 @dataclass(slots=True)
-class Contestant:
-    """What came of one contender so far; ``error`` is why it failed or broke off."""
+class ContenderResult:
+    """The result of one contender so far; ``error`` is why it failed or broke off."""
 
     contender: Contender
     state: CompareState = "waiting"
@@ -54,8 +54,8 @@ class Contestant:
         return self.state not in {"waiting", "under way"}
 
     @property
-    def words(self) -> str:
-        """The answer, or the refusal of the model, as it came: not fit to be shown."""
+    def text(self) -> str:
+        """The text of the answer, or of the model's refusal, as it came: not fit to be shown."""
         return self.answer.text or self.answer.refusal
 
 
@@ -148,7 +148,7 @@ class Comparison:
 
     def __init__(self, contenders: Sequence[Contender], *, at_once: bool = True) -> None:
         _check_count(len(contenders))
-        self.compared = tuple(Contestant(contender) for contender in contenders)
+        self.compared = tuple(ContenderResult(contender) for contender in contenders)
         self._at_once = at_once
         self._updates: asyncio.Queue[ComparisonUpdate | None] = asyncio.Queue()
 

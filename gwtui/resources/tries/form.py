@@ -83,11 +83,11 @@ def _at_hand(memory: TryMemory, sealed: Iterable[SealedKey]) -> Iterator[KeySour
         yield KeySource("environment", f"that of {TRY_KEY_VARIABLE}", memory.given)
 
 
-def initial_source(sources: Sequence[KeySource], wanted: str | None) -> KeySource:
-    """The source that a form begins with: the key of the hash ``wanted``, else the first."""
-    if wanted is None:
+def initial_source(sources: Sequence[KeySource], preselected: str | None) -> KeySource:
+    """The source that a form begins with: the key of the hash ``preselected``, else the first."""
+    if preselected is None:
         return sources[0]
-    return next((each for each in sources if each.hash == wanted), sources[-1])
+    return next((each for each in sources if each.hash == preselected), sources[-1])
 
 
 DEFAULT_MAX_TOKENS = 512
@@ -162,9 +162,9 @@ def try_form(
     models: Choices,
     providers: Choices,
     initial: Mapping[str, Any],
-    wanted: TriedKey | None = None,
+    preselected: TriedKey | None = None,
 ) -> FormSpec:
-    """The form; ``initial`` are values by field, ``wanted`` the key of the selected row."""
+    """The form; ``initial`` are values by field, ``preselected`` the key of the selected row."""
 
     def check(request: TryForm) -> Sequence[Problem]:
         return missing_key_problems(sources, request.key_from, request.key)
@@ -191,7 +191,7 @@ def try_form(
                     TextAreaField("system", "System text", placeholder="none"),
                 ),
             ),
-            FieldGroup("Key", key_fields(sources, wanted)),
+            FieldGroup("Key", key_fields(sources, preselected)),
             FieldGroup("Bounds", _BOUNDS),
         ),
         submit="Send it",
@@ -206,19 +206,19 @@ def try_form(
     )
 
 
-def key_fields(sources: Sequence[KeySource], wanted: TriedKey | None) -> Sequence[FormField]:
+def key_fields(sources: Sequence[KeySource], preselected: TriedKey | None) -> Sequence[FormField]:
     """The fields ``key_from``, where there is a choice, and ``key``."""
     known = {source.id: source for source in sources}
 
     def about_source(value: str, _values: Mapping[str, Any], _facts: Facts) -> Cell | None:
         source = known[value].value
-        return None if source is None else _whose(source, wanted)
+        return None if source is None else _whose(source, preselected)
 
     def about_key(value: Secret, values: Mapping[str, Any], _facts: Facts) -> Cell | None:
         chosen = known[values.get("key_from", TYPED)]
         if chosen.value is not None:
             return Cell(f"not used: {chosen.label} is", "warn")
-        return _whose(value, wanted)
+        return _whose(value, preselected)
 
     value = SecretField("key", "Its value", placeholder="paste it here", preview=about_key)
     options = [(source.id, source.label) for source in sources]
@@ -235,13 +235,13 @@ def missing_key_problems(
     return [] if at_hand or key is not None else [Problem("key", "type or paste the key to try")]
 
 
-def _whose(key: Secret, wanted: TriedKey | None) -> Cell | None:
+def _whose(key: Secret, preselected: TriedKey | None) -> Cell | None:
     """Whether it is the value of the selected row's key, by its hash."""
-    if wanted is None:
+    if preselected is None:
         return None
-    if key_hash(key) == wanted.hash:
-        return Cell(f"the value of key {wanted.name}", "good")
-    return Cell(f"not the value of key {wanted.name}; it is tried all the same", "warn")
+    if key_hash(key) == preselected.hash:
+        return Cell(f"the value of key {preselected.name}", "good")
+    return Cell(f"not the value of key {preselected.name}; it is tried all the same", "warn")
 
 
 def _cap(value: Decimal | None, _values: Mapping[str, Any], _facts: Facts) -> Cell:

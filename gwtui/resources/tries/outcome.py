@@ -58,14 +58,14 @@ _ON_SCREEN: Mapping[RefusalKind, str] = {
 class TryOutcome:
     """A request through a key, as far as it is known what came of it.
 
-    ``reckoned`` is what the prices give. ``error`` refused it or broke it off, ``cancelled`` is the
+    ``expected`` is what the prices give. ``error`` refused it or broke it off, ``cancelled`` is the
     person's own doing. ``key`` is what is left of the key's limit, and ``generation`` what the
     service wrote of a request that was cancelled; both are read afterwards, None until then.
     """
 
     plan: TryPlan
     answer: ChatAnswer
-    reckoned: RequestCost | None = None
+    expected: RequestCost | None = None
     error: GatewayError | None = None
     cancelled: bool = False
     key: CurrentKey | None = None
@@ -112,8 +112,8 @@ def answered_outcome(
 ) -> TryOutcome:
     """What came of a request that was answered, in part or as a whole."""
     names = {one.id: one.name for one in facts.key.bound if one.id and one.name}
-    reckoned = expected_chat_cost(facts, answer, moment)
-    return TryOutcome(plan, answer, reckoned, answer.error, names=names)
+    expected = expected_chat_cost(facts, answer, moment)
+    return TryOutcome(plan, answer, expected, answer.error, names=names)
 
 
 def headline(tried: TryOutcome) -> Cell:
@@ -199,16 +199,16 @@ def _look(tried: TryOutcome) -> str:
 
 
 def _rule(tried: TryOutcome) -> str:
-    reckoned, usage = tried.reckoned, tried.answer.usage
+    expected, usage = tried.expected, tried.answer.usage
     if usage is not None and usage.is_byok:
         details = usage.cost_details
         price = None if details is None else details.upstream_inference_cost
         return f"own provider key: the provider asks {usd(price)} of its owner"
-    if reckoned is None or reckoned.cost is None:
+    if expected is None or expected.cost is None:
         return "" if usage is None else "the rule is not known"
-    rule = safe_line(reckoned.rule, _MESSAGE)
-    if tried.cost is not None and tried.cost != reckoned.cost:
-        return f"the prices give {usd(reckoned.cost)}: {rule}"
+    rule = safe_line(expected.rule, _MESSAGE)
+    if tried.cost is not None and tried.cost != expected.cost:
+        return f"the prices give {usd(expected.cost)}: {rule}"
     return rule
 
 

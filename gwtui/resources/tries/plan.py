@@ -390,7 +390,7 @@ def expected_chat_cost(facts: TryFacts, answer: ChatAnswer, moment: datetime) ->
 def expected_embedding_cost(
     facts: TryFacts, answer: EmbeddingAnswer, moment: datetime
 ) -> RequestCost | None:
-    """The same for vectors."""
+    """As ``expected_chat_cost``, for an answer with vectors."""
     told, result = answer.result.usage, answer.result
     if told is None or told.prompt_tokens is None or told.is_byok:
         return None

@@ -211,7 +211,7 @@ def _default_rows(row: WorkspaceRow, _now: datetime) -> Sequence[DetailRow]:
             "tools off",
             _NOT_SET
             if cells.is_null(space, "disabled_server_tools")
-            else cells.words(space.disabled_server_tools),
+            else cells.names(space.disabled_server_tools),
         ),
     ]
 
@@ -220,7 +220,7 @@ def _logging_rows(row: WorkspaceRow, _now: datetime) -> Sequence[DetailRow]:
     space = row.workspace
     ids = space.io_logging_api_key_ids
     if ids is not None:
-        keys = cells.words([str(number) for number in ids])
+        keys = cells.names([str(number) for number in ids])
     else:
         everything = cells.is_null(space, "io_logging_api_key_ids")
         keys = Cell("all keys") if everything else cells.NOTHING

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from gwtui.resources.activity import OTHERS, Ranked
+from gwtui.resources.activity import OTHERS, RankedGroup
 from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.organization.resource import ORGANIZATION
 from gwtui.ui.actions.context import ActionContext, Handler
@@ -68,7 +68,7 @@ async def next_measure(context: ActionContext) -> None:
 async def open_ranked(context: ActionContext) -> None:
     """Go to the selected model, provider, workspace or key."""
     screen, one = _activity(context), context.target
-    if screen is None or not isinstance(one, Ranked):
+    if screen is None or not isinstance(one, RankedGroup):
         return
     if one.parts[0] in {"", OTHERS}:
         context.app.say("There is nothing to open behind this line")

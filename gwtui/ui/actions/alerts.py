@@ -33,7 +33,7 @@ from gwtui.resources.alerts.form import (
     silence_form,
 )
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.writing import covered, plain_facts, select
+from gwtui.ui.actions.writing import plain_facts, select
 from gwtui.ui.commands import key_of, with_keys
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
@@ -221,7 +221,7 @@ async def _edit(
         def save() -> str:
             taken = alerts.book().rules
             identity = new_identity(rule.name, taken) if row is None else row.id
-            put_rule(alerts.place.rules, identity, rule)
+            put_rule(alerts.scope.rules, identity, rule)
             return identity
 
         try:
@@ -235,7 +235,7 @@ async def _edit(
     def trial(rule: AlertRule) -> AsyncIterator[Preview]:
         return alerts.preview("preview" if row is None else row.id, rule)
 
-    if covered(context):
+    if context.covered:
         return
     listed: Sequence[RuleRow] = alert_rules_feed(context.app.hub).state.value or ()
     taken = {one.rule.name for one in listed}
@@ -275,7 +275,7 @@ async def toggle(context: ActionContext[RuleRow]) -> None:
     if alerts is None:
         return
     rule = row.rule.model_copy(update={"enabled": not row.rule.enabled})
-    if await _saved(context, alerts, lambda: put_rule(alerts.place.rules, row.id, rule)):
+    if await _saved(context, alerts, lambda: put_rule(alerts.scope.rules, row.id, rule)):
         name = safe_line(row.name, _NAME)
         context.app.say(f"Rule “{name}” is {'on' if rule.enabled else 'off'}")
 
@@ -300,7 +300,7 @@ async def delete(context: ActionContext[RuleRow]) -> None:
             deliberate="Reset" if row.built_in else "Delete",
         )
     )
-    if agreed and await _saved(context, alerts, lambda: remove_rule(alerts.place.rules, row.id)):
+    if agreed and await _saved(context, alerts, lambda: remove_rule(alerts.scope.rules, row.id)):
         if not row.built_in:
             context.expect_removed()
         context.app.say(f"Rule “{name}” {'reset' if row.built_in else 'deleted'}")
@@ -319,7 +319,7 @@ async def effects(context: ActionContext) -> None:
 
     async def submit(request: EffectsRequest) -> Outcome[str]:
         try:
-            await asyncio.to_thread(put_effects, alerts.place.rules, request.effects())
+            await asyncio.to_thread(put_effects, alerts.scope.rules, request.effects())
         except ValidationError as error:
             return Refused(GatewayError(str(problems(error)[0])))
         except AlertFileError as error:

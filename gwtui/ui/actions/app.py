@@ -11,6 +11,7 @@ from gwtui.crud import cells
 from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.actions.lists import show_view, view_actions, viewed_by
+from gwtui.ui.actions.output import output_actions
 from gwtui.ui.commands import offered
 from gwtui.ui.goto import PathNames
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
@@ -30,8 +31,8 @@ async def show_help(context: ActionContext) -> None:
     """List every action of the screen."""
     actions = offered(context.screen.scopes)
 
-    def page(width: int, sought: str) -> Sequence[Content]:
-        return help_lines(actions, context.spec, width, context.app.holds_back, sought)
+    def page(width: int, search_text: str) -> Sequence[Content]:
+        return help_lines(actions, context.spec, width, context.app.holds_back, search_text)
 
     await context.app.push_screen(HelpScreen(f"Help · {context.screen.heading}", page))
 
@@ -42,8 +43,6 @@ async def open_palette(context: ActionContext) -> None:
     about = "Commands"
     if context.target is not None and context.spec is not None:
         about = f"Commands · {context.spec.singular} {context.spec.name(context.target)}"
-    from gwtui.ui.actions.output import output_actions  # noqa: PLC0415 - help and quitting need none
-
     actions = [a for a in offered(context.screen.scopes) if a.id != "app.palette"]
     actions += view_actions(app)
     actions += [one for one in output_actions() if one.scope in context.screen.scopes]

@@ -34,7 +34,6 @@ from gwtui.ui.actions.links import say_not_made
 from gwtui.ui.actions.writing import (
     confirm,
     confirm_and_report,
-    covered,
     execute,
     execute_all,
     plain_facts,
@@ -71,7 +70,7 @@ async def assign(kind: AssignmentKind, context: ActionContext[GuardrailRow]) -> 
     if fresh is None:
         return
     bindings = (await bindings_feed(context.app.hub).refresh()).value or Bindings()
-    if covered(context):
+    if context.covered:
         return
     assigning = _AssignmentFlow(context, kind, fresh, bindings)
     title = f"Assign guardrail {shown_name(row)} to {kind.noun}s"
@@ -247,7 +246,7 @@ async def _pick(
             )
         ]
 
-    if covered(context):
+    if context.covered:
         return None
     kept = await context.app.push_screen_wait(FindScreen(title, SearchOption(choices), ""))
     return kept.typed if kept is not None and isinstance(kept.typed, str) and kept.typed else None
@@ -262,7 +261,7 @@ async def unassign(context: ActionContext) -> None:
     known = await fetch_people(app.gateway)
     people = {user: shown_person(person, user) for user, person in known.items()}
     plans = _unassign_plans(rows, people)
-    if covered(context) or not plans:
+    if context.covered or not plans:
         return
     title = f"Take guardrails away in {len(plans)} requests"
     shown = plans[0] if len(plans) == 1 else bundle_alike(title, plans, undo_each(plans))

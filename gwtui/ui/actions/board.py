@@ -61,7 +61,7 @@ async def _open_endpoint(context: ActionContext[EndpointLine]) -> None:
     await context.app.open_route(f"models/{line.model}")
     screen = context.app.navigation.screen
     if line.row is not None and screen is not None:
-        screen.want(line.row.identity)
+        screen.show_row(line.row.identity)
 
 
 async def _unwatch_selected(context: ActionContext[EndpointLine]) -> None:

@@ -13,11 +13,11 @@ from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import FormField, FormSpec
 from gwtui.crud.plan import Applied, Outcome
 from gwtui.crud.plan_text import Names, count
+from gwtui.crud.writes import declared_writes
 from gwtui.domain.diffs import same
 from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.actions.writing import (
     confirm,
-    covered,
     facts_for,
     form_context,
     refresh,
@@ -49,7 +49,7 @@ async def toggle(context: ActionContext) -> None:
             Choice(_OFF, "Disable all", "those that are disabled stay so"),
             Choice(_ON, "Enable all", "those that are enabled stay so"),
         ]
-        if covered(context):
+        if context.covered:
             return
         wanted = await context.app.push_screen_wait(ChooseScreen(title, choices, current=None))
     if wanted is not None:
@@ -77,25 +77,25 @@ async def edit(context: ActionContext) -> None:
     A field in which they differ is unknown to the form: it stays as it is unless something is
     typed. What one is called by is its own and not in the form.
     """
-    declared = None if context.spec is None else context.spec.written
+    declared = None if context.spec is None else declared_writes(context.spec)
     if declared is None or declared.update is None:
         return
     facts = await facts_for(context, declared.update.request)
     many, names = _marked(context, facts.workspaces)
     how = None if many is None else many.any.update
-    if many is None or how is None or covered(context):
+    if many is None or how is None or context.covered:
         return
     known = [writes.fields.known(many.known[one]) for one, writes in many.declared.items()]
     first = next(iter(many.known.values()))
     form = shared_form(how.form(first, form_context(context)), known, {*declared.called, "slug"})
     title = f"Edit {count(len(names), declared.noun)}: what stays empty differs, and stays as it is"
 
-    async def submit(request: RequestModel) -> Outcome[Sent] | None:
+    async def submit(request: RequestModel) -> Outcome[BulkOutcome] | None:
         over = partial(carry_out, covering=context.app.screen)
         sent = await over(context, many.change(request), names, "Change them", "changed")
         return None if sent is None else Applied(sent)
 
-    filled: FormScreen[Sent] = FormScreen(replace(form, title=title), facts, submit)
+    filled: FormScreen[BulkOutcome] = FormScreen(replace(form, title=title), facts, submit)
     outcome = await context.app.push_screen_wait(filled)
     await _look(context, outcome.value if isinstance(outcome, Applied) else None)
 
@@ -127,13 +127,13 @@ def _is_shared(field: FormField, own: Collection[str]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """What was agreed to went out; ``route`` leads to a lost answer that the person looks into."""
+class BulkOutcome:
+    """Requests for several rows were sent; ``route`` leads to a lost answer to be inspected."""
 
     route: str = ""
 
 
-async def _look(context: ActionContext, sent: Sent | None) -> None:
+async def _look(context: ActionContext, sent: BulkOutcome | None) -> None:
     if sent is not None and sent.route:
         await context.app.open_route(sent.route)
 
@@ -145,14 +145,14 @@ async def carry_out(
     button: str,
     done: str,
     covering: object = None,
-) -> Sent | None:
+) -> BulkOutcome | None:
     """Plan an operation on many, ask once, send one after the other, and say what became of each.
 
     None when it was not agreed to. ``covering`` is the form that asks for it, if any.
     """
     hidden = context.marks.hidden
     wanted = dict(names)
-    sent: Sent | None = None
+    sent: BulkOutcome | None = None
     while wanted:
         bulk = await plan_many(operation, wanted, hidden)
         if context.app.screen is not (covering or context.screen):
@@ -166,7 +166,7 @@ async def carry_out(
         run = BulkRun(bulk, confirmation, partial(send_one, context))
         answer = await _send_and_report(context, run, done)
         lost = run.lost if answer == "look" else None
-        sent = Sent("" if lost is None else route_to(lost.part.plan.id))
+        sent = BulkOutcome("" if lost is None else route_to(lost.part.plan.id))
         # What was refused was not applied: it is planned, shown and agreed to anew.
         again = run.having("refused") if answer == "retry" else []
         wanted = {one.part.identity: one.part.name for one in again}
@@ -204,7 +204,7 @@ async def _say_nothing_left(context: ActionContext, bulk: BulkPlan) -> None:
 def feeds_of(context: ActionContext) -> tuple[str, ...]:
     """The feeds that a write of what is listed makes out of date begin so."""
     spec = context.spec
-    return () if spec is None or not spec.writes else spec.written.feeds
+    return () if spec is None or not spec.writes else declared_writes(spec).feeds
 
 
 def _marked(
@@ -216,7 +216,7 @@ def _marked(
     spec, app = context.spec, context.app
     if spec is None:
         return None, {}
-    declared, dialect = spec.written, app.connection.dialect
+    declared, dialect = declared_writes(spec), app.connection.dialect
     found = [(declared.for_row(row, dialect), row) for row in context.chosen]
     ones = [(writes, writes.of_row(row)) for writes, row in found]
     nameless = [writes.name(one) for writes, one in ones if not writes.identity(one)]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gwtui.domain.clock import Clock
     from gwtui.local.dashboard_state import FirstSteps, PathHistory
     from gwtui.local.targets import Target, TargetFacts, Targets
-    from gwtui.resources.copying import Described
+    from gwtui.resources.copying import CopySource
     from gwtui.resources.session import Link, Session, TryMemory
     from gwtui.ui.connection_health import ConnectionHealth
     from gwtui.ui.preference_store import PreferenceStore
@@ -61,8 +61,8 @@ class DashboardScreen(Protocol):
     def app(self) -> App[Any]:
         """Textual's app, for what needs a terminal."""
 
-    def described(self) -> Described[Any] | None:
-        """What actions act on where it is no row of a list; None where nothing declares it."""
+    def copy_source(self) -> CopySource[Any] | None:
+        """What can be copied where it is no row of a list; None where nothing declares it."""
 
     @property
     def marked_rows(self) -> Sequence[Any]:
@@ -80,10 +80,10 @@ class DashboardScreen(Protocol):
     def go_back(self) -> bool:
         """Close what is open inside the screen; whether anything was."""
 
-    def want(self, identity: str, *, detail: bool = True) -> None:
+    def show_row(self, identity: str, *, detail: bool = True) -> None:
         """Show this row as soon as it is there; ``detail`` with every figure of it."""
 
-    def seek(self, path: str, child: str | None = None) -> None:
+    def resolve_path(self, path: str, child: str | None = None) -> None:
         """Show what a path names, or say that it names nothing; ``child`` is the list to open."""
 
     def call_after_refresh(self, callback: Callable[[], object]) -> bool:
@@ -177,7 +177,7 @@ class DashboardApp(Protocol):
         """What sends writes."""
 
     @property
-    def held(self) -> str | None:
+    def hold_reason(self) -> str | None:
         """Why writes are held back; None while they are not."""
 
     @property
@@ -255,8 +255,8 @@ class DashboardApp(Protocol):
     def bell(self) -> None:
         """Ring the bell."""
 
-    def entitle(self, text: str) -> None:
-        """Say something in the terminal's title; an empty text gives it back."""
+    def set_terminal_title(self, text: str) -> None:
+        """Show a text in the terminal's title; an empty text gives the title back."""
 
     def redraw(self) -> None:
         """Send the whole screen: something else may have written on it."""
@@ -295,6 +295,11 @@ class ActionContext(Generic[T]):
         """The marked rows of a list, else the one that was selected."""
         selected = () if self.target is None else (self.target,)
         return self.marked or selected
+
+    @property
+    def covered(self) -> bool:
+        """Whether something came up over the screen meanwhile: a key pressed twice opens a form."""
+        return self.app.screen is not self.screen
 
     def expect_removed(self, *others: str | None) -> None:
         """Let the list know that what was chosen, and ``others``, are removed by this program."""

@@ -18,7 +18,7 @@ from gwtui.crud.form import Facts, FormSpec
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused
 from gwtui.crud.plan_text import both_sides
 from gwtui.crud.resource import ResourceSpec
-from gwtui.crud.writes import Update, Writes
+from gwtui.crud.writes import Update, Writes, declared_writes
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT, ThreeWay, ThreeWayField, three_way
 from gwtui.resources.choices import value_soon
@@ -29,7 +29,6 @@ from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.writing import (
     confirm,
     confirm_and_report,
-    covered,
     execute,
     facts_for,
     form_context,
@@ -65,10 +64,10 @@ def not_read_again(noun: str, error: GatewayError) -> Refused:
 class EditFlow(Generic[T]):
     """One form on one resource: on submit it is read again, so that nobody's change is lost.
 
-    ``noun`` is "key", ``called`` names this one ("Key “ci”"); ``known`` gives the editable fields
-    that the gateway gave, ``words`` a value as people read it, ``plan`` the plan of the fields
-    that are to be sent, in view of the fresh reading. ``send`` carries a confirmed plan out,
-    ``uses`` says what uses the resource.
+    ``noun`` is "key", ``called`` names this one ("Key “ci”"). ``known`` gives the editable fields
+    that the gateway gave, ``format_value`` the text of a value. ``plan`` plans the fields that are
+    to be sent, in view of the fresh reading. ``send`` carries a confirmed plan out, ``uses`` says
+    what uses the resource.
     """
 
     context: ActionContext
@@ -78,7 +77,7 @@ class EditFlow(Generic[T]):
     read: Callable[[], Awaitable[T]]
     known: Callable[[T], Mapping[str, Any]]
     labels: Mapping[str, str]
-    words: Callable[[str, Any], str]
+    format_value: Callable[[str, Any], str]
     plan: Callable[[T, Mapping[str, Any]], Plan[Any]]
     send: Callable[[ActionContext, Confirmation[Any]], Awaitable[Outcome[Any]]] = execute
     uses: Callable[[T], Awaitable[Uses]] | None = None
@@ -123,7 +122,9 @@ class EditFlow(Generic[T]):
         plan = self.plan(fresh, changes)
         if self.uses is not None:
             plan = replace(plan, effects=(*plan.effects, *await self.uses(fresh)))
-        notes = tuple(self._note(field) for field in merged.moved if field.field not in changes)
+        notes = tuple(
+            self._note(field) for field in merged.changed_elsewhere if field.field not in changes
+        )
         return await confirm(self.context, plan, "Change it", notes=notes)
 
     async def _settle(self, merged: ThreeWay) -> dict[str, Any] | None:
@@ -143,13 +144,13 @@ class EditFlow(Generic[T]):
 
     def _dispute(self, field: ThreeWayField) -> FieldConflict:
         name, original = field.field, field.original
-        was = UNKNOWN if original is ABSENT else self.words(name, original)
-        _, theirs = both_sides(name, original, field.theirs, self.words)
-        _, mine = both_sides(name, original, field.mine, self.words)
+        was = UNKNOWN if original is ABSENT else self.format_value(name, original)
+        _, theirs = both_sides(name, original, field.theirs, self.format_value)
+        _, mine = both_sides(name, original, field.mine, self.format_value)
         return FieldConflict(name, self.labels[name], was, theirs, mine)
 
     def _note(self, field: ThreeWayField) -> str:
-        before, after = both_sides(field.field, field.original, field.theirs, self.words)
+        before, after = both_sides(field.field, field.original, field.theirs, self.format_value)
         label = self.labels[field.field]
         return f"{label} was changed by somebody else and stays: {before} → {after}"
 
@@ -168,7 +169,7 @@ async def create(context: ActionContext, make_form: MakeForm = plain_form) -> No
     if how is None:
         return
     facts = await facts_for(context, how.request)
-    if covered(context):
+    if context.covered:
         return
 
     async def submit(request: RequestModel) -> Outcome[Any] | None:
@@ -206,7 +207,7 @@ async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any 
     how, request = writes.update, writes.update.request
     facts = await facts_for(context, request)
     names = await _names(context, facts)
-    if covered(context):
+    if context.covered:
         return None
     at = plan_context(context, names)
     editing = EditFlow(
@@ -217,7 +218,7 @@ async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any 
         read=partial(_read, context, one),
         known=writes.fields.known,
         labels=writes.fields.labels,
-        words=writes.fields.formatter(at),
+        format_value=writes.fields.formatter(at),
         plan=lambda fresh, changes: writes.plan_update(
             fresh, request.model_validate(changes), plan_context(context, names)
         ),
@@ -232,9 +233,9 @@ async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any 
 
 async def edit_only(spec: ResourceSpec[Any], context: ActionContext) -> Any | None:
     """The same for what there is one of: no row of a list is selected, it is read first."""
-    writes = spec.written
+    writes = declared_writes(spec)
     one = await read_again(context, writes.read(context.app.gateway, ""), writes.title(None))
-    if one is None or covered(context):
+    if one is None or context.covered:
         return None
     return await edit(replace(context, spec=spec, target=one, identity=writes.identity(one)))
 
@@ -246,7 +247,7 @@ async def change(name: str, context: ActionContext) -> None:
     if one is None:
         return
     before = await _read_again(context, one)
-    if before is None or covered(context):
+    if before is None or context.covered:
         return
     app = context.app
 
@@ -258,7 +259,7 @@ async def change(name: str, context: ActionContext) -> None:
         at = plan_context(context)
         uses = await writes.uses(app.gateway, now, at)
         plan = writes.plan_update(now, request, at, uses, how=how)
-        notes = tuple(filter(None, (how.moved(before, now),)))
+        notes = tuple(filter(None, (how.outside_change(before, now),)))
         confirmation = await confirm(context, plan, how.button, notes=notes)
         return None if confirmation is None else await execute(context, confirmation)
 
@@ -338,7 +339,7 @@ def _declared(context: ActionContext) -> Writes[Any]:
     """What can be written to the resource of the list that was shown at the key press."""
     if context.spec is None:
         raise TypeError("only the rows of a list can be written to in this way")
-    found: Writes[Any] = context.spec.written
+    found: Writes[Any] = declared_writes(context.spec)
     return found
 
 

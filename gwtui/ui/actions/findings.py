@@ -12,7 +12,6 @@ from gwtui.resources.choices import value_soon
 from gwtui.resources.findings import remedy_of
 from gwtui.resources.registry import RESOURCES
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.writing import covered
 
 if TYPE_CHECKING:
     from gwtui.domain.findings import AccountFinding
@@ -26,7 +25,7 @@ async def fix(context: ActionContext[AccountFinding]) -> None:
         app.say(finding.advice or "Nothing that can be sent mends this")
         return
     found = await _subject(context)
-    if found is None or covered(context):
+    if found is None or context.covered:
         return
     if way.action == "keys.toggle" and found.target.key.disabled is not False:
         # The action would switch it on again.

@@ -38,7 +38,7 @@ from gwtui.resources.tries.form import IN_FORM, KeySource, key_sources
 from gwtui.resources.tries.plan import CostCap, KeyFacts, TryFacts, key_hash, read_try_facts
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.actions.tries import MOVED, chosen_key
-from gwtui.ui.actions.writing import covered, form_context, plain_facts, refresh
+from gwtui.ui.actions.writing import form_context, plain_facts, refresh
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.guardrail_samples import SampleRun, SamplesScreen
@@ -51,7 +51,7 @@ NOT_BOUND = "the key does not fall under this guardrail: nothing will happen"
 async def show_samples(context: ActionContext[GuardrailRow]) -> None:
     """The samples that are kept for the selected guardrail."""
     screen = await samples_screen(context)
-    if screen is not None and not covered(context):
+    if screen is not None and not context.covered:
         await context.app.push_screen_wait(screen)
 
 

@@ -1,4 +1,4 @@
-"""Actions on guardrails: making one, changing one, deleting one, what remains under one.
+"""Actions on guardrails: making one, changing one, deleting one.
 
 The default guardrail of a workspace is listed before it is made: its first change makes it.
 """
@@ -15,17 +15,14 @@ from textual.binding import Binding, BindingType
 from gwtui.contract.guardrails import Guardrail
 from gwtui.crud.form import Facts, FormSpec
 from gwtui.domain.guardrail_effect import restrictions_of
-from gwtui.resources.choices import value_soon
 from gwtui.resources.guardrails.effect import NamedRestrictions
-from gwtui.resources.guardrails.view import display_name
 from gwtui.ui.actions import bulk, crud
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.links import say_not_made
-from gwtui.ui.actions.writing import covered
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.ui.input_queue import OPENING
 from gwtui.ui.screens.remaining import RemainingScreen
-from gwtui.watch.feeds.guardrails import Bindings, GuardrailRow, bindings_feed
+from gwtui.watch.feeds.guardrails import GuardrailRow
 
 
 class GuardrailFormScreen(FormScreen[Guardrail]):
@@ -98,30 +95,8 @@ async def delete(context: ActionContext[GuardrailRow]) -> None:
         say_not_made(context)
 
 
-async def show_remaining(context: ActionContext[GuardrailRow]) -> None:
-    """What the selected guardrail leaves, together with the default one of its workspace."""
-    app = context.app
-    row = context.target
-    bindings = await value_soon(bindings_feed(app.hub)) or Bindings()
-    if covered(context):
-        return
-    default = None
-    for other in (bindings.guardrails or {}).values():
-        same_place = other.guardrail.workspace_id == row.guardrail.workspace_id
-        if other.is_default and other.made and same_place and other.identity != row.identity:
-            default = _named(other)
-    await app.push_screen_wait(
-        RemainingScreen(app.hub, app.clock, app.connection.dialect, _named(row), default=default)
-    )
-
-
-def _named(row: GuardrailRow) -> NamedRestrictions:
-    return NamedRestrictions(display_name(row), restrictions_of(row.guardrail))
-
-
 HANDLERS: Mapping[str, Handler] = {
     "guardrails.create": partial(crud.create, make_form=partial(_form, stored=False)),
     "guardrails.edit": partial(crud.edit, make_form=partial(_form, stored=True)),
     "guardrails.delete": delete,
-    "guardrails.remaining": show_remaining,
 }

@@ -43,6 +43,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "workspaces": ("workspaces", "members", "budgets"),
     "guardrails": ("guardrails",),
     "guardrail_samples": ("guardrails.samples",),
+    "remaining": ("guardrails.remaining",),
     "assignments": (
         *("guardrails.assign_keys", "guardrails.assign_members", "keys.assign"),
         *("members.assign", "organization.assign", "assignments.remove"),
@@ -102,12 +103,9 @@ def report_failure(app: DashboardApp, error: Exception) -> bool:
     if isinstance(error, GatewayError):
         app.say(error.message, severity="error")
         return True
-    from pydantic import ValidationError  # noqa: PLC0415 - not before the first paint
+    from gwtui.contract.request import violation_text  # noqa: PLC0415 - not before the first paint
 
-    from gwtui.contract.request import problems  # noqa: PLC0415 - not before the first paint
-
-    if isinstance(error, ValidationError):
-        why = "; ".join(map(str, problems(error)))
+    why = violation_text(error)
+    if why is not None:
         app.say(f"Nothing was sent, the contract forbids it: {why}", severity="error")
-        return True
-    return False
+    return why is not None

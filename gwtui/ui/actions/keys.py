@@ -24,7 +24,6 @@ from gwtui.ui.actions.links import show_route
 from gwtui.ui.actions.sealed_keys import wipe
 from gwtui.ui.actions.writing import (
     confirm,
-    covered,
     execute,
     form_context,
     refresh,
@@ -63,7 +62,10 @@ class KeyCreation:
         self._plan = plan
 
     async def submit(self, request: CreateKeyRequest) -> Outcome[CreatedKey] | None:
-        """Carry the wish out; where its value cannot be sealed, only after saying so."""
+        """Send the creation.
+
+        Where the value cannot be sealed here, that is said and confirmed before.
+        """
         session = self._context.app.session
         if session is None:
             return Refused(NotSentError("Nothing was sent: there is no connection now."))
@@ -111,7 +113,7 @@ async def _try(context: ActionContext, name: str, key: Secret) -> None:
 async def create(context: ActionContext) -> None:
     """A form, one request, the value shown once, the new row selected."""
     facts = await workspace_facts(context)
-    if covered(context):
+    if context.covered:
         return
     making = KeyCreation(context, facts.workspaces)
     form: FormScreen[CreatedKey] = FormScreen(

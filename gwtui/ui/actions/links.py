@@ -203,7 +203,7 @@ async def successor(context: ActionContext[RotationRow]) -> None:
 def _select_later(context: ActionContext, identity: str) -> None:
     screen = context.app.navigation.screen
     if screen is not None:
-        screen.want(identity)
+        screen.show_row(identity)
 
 
 async def show_rules(context: ActionContext) -> None:

@@ -14,6 +14,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.resources.preferences import VIEW_NAME, VIEWS, View
 from gwtui.resources.registry import PARENTS, PLACES, TITLES
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
+from gwtui.ui.actions.output import copy_from_raw
 from gwtui.ui.goto import PathNames
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from gwtui.ui.screens.columns import ColumnsScreen
@@ -42,7 +43,7 @@ async def open_filter(context: ActionContext) -> None:
 
 
 async def choose_sort(context: ActionContext) -> None:
-    """Choose a column; the present one turns around."""
+    """Choose the column to sort by; choosing the present one reverses the order."""
     screen, spec = context.screen, context.spec
     if not isinstance(screen, ResourceScreen) or spec is None:
         return
@@ -135,8 +136,6 @@ async def show_raw_object(context: ActionContext) -> None:
 
 async def _read_raw(context: ActionContext, title: str, lines: Sequence[Content]) -> None:
     async def copy() -> None:
-        from gwtui.ui.actions.output import copy_from_raw  # noqa: PLC0415 - at the first use
-
         await copy_from_raw(context)
 
     await context.app.push_screen(ReadingScreen(title, lambda _width: lines, copy=copy))

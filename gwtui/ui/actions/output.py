@@ -22,7 +22,7 @@ from gwtui.resources.copying import (
     CELL,
     JSON,
     Copyable,
-    Described,
+    CopySource,
     cell_lines,
     copyables,
     declared,
@@ -148,14 +148,14 @@ async def copy_from_raw(context: ActionContext) -> None:
 
 
 async def _copy(context: ActionContext, *, first: str | None) -> None:
-    app, described = context.app, _described(context)
-    if described is None:
+    app, source = context.app, _copy_source(context)
+    if source is None:
         app.say("There is nothing to copy here", severity="warning")
         return
     rows, now = _as_shown(context), app.clock.now()
     connection = None if app.session is None else app.connection
-    offered = copyables(described, rows, now, connection)
-    about = described.called(rows, now)
+    offered = copyables(source, rows, now, connection)
+    about = source.called(rows, now)
     kind = await _kind(context, about, offered, first)
     if kind is None:
         return
@@ -164,7 +164,7 @@ async def _copy(context: ActionContext, *, first: str | None) -> None:
         app.say(f"There is no {kind} of {about} to copy", severity="warning")
     elif taken.kind != CELL:
         await to_clipboard(context, f"{taken.title} of {about}", taken.text())
-    elif (column := await _column(app, described, rows)) is not None:
+    elif (column := await _column(app, source, rows)) is not None:
         text = cell_lines(column, rows, now)
         await to_clipboard(context, f"{column.title} of {about}", text)
 
@@ -185,15 +185,15 @@ def _copy_actions() -> list[Action]:
     ]
 
 
-def _described(context: ActionContext) -> Described[Any] | None:
+def _copy_source(context: ActionContext) -> CopySource[Any] | None:
     screen = context.screen
     if isinstance(screen, ResourceScreen):
         return declared(screen.declared, row_path(screen.resource, screen.parent_row))
-    found = screen.described()
+    found = screen.copy_source()
     if found is not None or context.target is None:
         return found
     tables = (one for one in screen.query(ResourceTable) if one.selected is context.target)
-    return next((Described(table.model.columns) for table in tables), None)
+    return next((CopySource(table.model.columns) for table in tables), None)
 
 
 def _as_shown(context: ActionContext) -> Sequence[Any]:
@@ -207,16 +207,16 @@ def _as_shown(context: ActionContext) -> Sequence[Any]:
 
 
 async def _column(
-    app: DashboardApp, described: Described[Any], rows: Sequence[Any]
+    app: DashboardApp, source: CopySource[Any], rows: Sequence[Any]
 ) -> Column[Any] | None:
     """The column that a person chooses; each is offered with what would be copied of it."""
     now = app.clock.now()
     choices = [
         Choice(column.id, column.title, _first_line(cell_lines(column, rows[:1], now), rows))
-        for column in described.columns
+        for column in source.columns
     ]
     taken = await app.push_screen_wait(ChooseScreen("Copy the cell under", choices, current=None))
-    return next((column for column in described.columns if column.id == taken), None)
+    return next((column for column in source.columns if column.id == taken), None)
 
 
 def _first_line(text: str, rows: Sequence[Any]) -> str:
@@ -367,7 +367,9 @@ def _screenshot_actions() -> list[Action]:
     """For each kind of picture."""
     keeps = by_id("app.screenshot")
     return [
-        replace(keeps, id=f"{keeps.id} {one.id}", title=f"Screenshot, {one.title}", words=())
+        replace(
+            keeps, id=f"{keeps.id} {one.id}", title=f"Screenshot, {one.title}", command_words=()
+        )
         for one in _PICTURES
     ]
 

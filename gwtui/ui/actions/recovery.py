@@ -1,4 +1,4 @@
-"""Settling a write in doubt: a person decides; the decision goes into journal and audit log."""
+"""Settling a write in doubt: a person decides; the decision goes to journal and audit log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gwtui.local.journal import DID_NOT_HAPPEN
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.links import show_route
 from gwtui.ui.screens.dialogs import AskScreen
-from gwtui.ui.screens.doubt import DoubtScreen
+from gwtui.ui.screens.recovery import RecoveryScreen
 from gwtui.watch.feeds.journal import RECOVERY_FEED, in_doubt
 
 _TOLD = "This is written to the journal and to the audit log. Nothing is sent to the gateway."
@@ -20,7 +20,7 @@ _NAME = 120
 
 
 async def happened(context: ActionContext) -> None:
-    """It happened; of a creation the selected candidate is what came of it."""
+    """Settle it as applied; for a creation the selected candidate is what it made."""
     from gwtui.ui.actions.keys import offer_to_stop  # noqa: PLC0415 - of a lost key only
 
     evidence = _evidence(context)
@@ -47,7 +47,7 @@ async def happened(context: ActionContext) -> None:
 
 
 async def did_not(context: ActionContext) -> None:
-    """It did not happen."""
+    """Settle it as not applied."""
     evidence = _evidence(context)
     if evidence is None:
         return
@@ -63,20 +63,20 @@ async def did_not(context: ActionContext) -> None:
 
 
 async def later(context: ActionContext) -> None:
-    """Leave it as it is."""
+    """Leave it in doubt."""
     context.app.say("It stays in doubt: :recovery shows it, and so does the next start")
     await context.app.navigation.back()
 
 
 async def further(context: ActionContext) -> None:
-    """Look further before and after."""
+    """Search for candidates further before and after the write."""
     screen = context.screen
-    if isinstance(screen, DoubtScreen) and not screen.look_further():
+    if isinstance(screen, RecoveryScreen) and not screen.look_further():
         context.app.say("There is nothing further to look for")
 
 
 async def show(context: ActionContext) -> None:
-    """Go there without settling anything."""
+    """Go to the selected candidate, or to the resource, without settling anything."""
     evidence, one = _evidence(context), _candidate(context)
     route = "" if evidence is None else evidence.route if one is None else one.route
     if route:
@@ -90,7 +90,7 @@ async def show(context: ActionContext) -> None:
 
 def _evidence(context: ActionContext) -> Evidence | None:
     screen = context.screen
-    found = screen.evidence if isinstance(screen, DoubtScreen) else None
+    found = screen.evidence if isinstance(screen, RecoveryScreen) else None
     if found is None:
         context.app.say("There is nothing to settle here", severity="warning")
     return found

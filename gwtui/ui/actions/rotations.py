@@ -29,7 +29,6 @@ from gwtui.ui.actions.keys import KeyCreation
 from gwtui.ui.actions.writing import (
     confirm,
     confirm_and_report,
-    covered,
     execute,
     refresh,
     report_done,
@@ -93,7 +92,7 @@ async def rotate(context: ActionContext[KeyRow]) -> None:
         return
     facts = await workspace_facts(context)
     name = await read_name(app.gateway, old, app.clock.now())
-    if covered(context):
+    if context.covered:
         return
     rotating = _RotationFlow(context, old, facts)
     form: FormScreen[CreatedKey] = FormScreen(rotate_form(name), facts, rotating.submit)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import relative, utc
+from gwtui.resources.keys.sealed import foreign_keys_text, unopened_keys_text
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.screens.dialogs import AskScreen
 
@@ -27,8 +28,6 @@ async def offer_at_start(app: DashboardApp) -> None:
     await sweep(app)
     found = await asyncio.to_thread(app.session.sealed.find)
     if found.foreign:
-        from gwtui.resources.keys.sealed import foreign_keys_text  # noqa: PLC0415 - seldom
-
         app.say(
             f"{foreign_keys_text(found.foreign)} Connect with that token to see it.",
             severity="warning",
@@ -49,8 +48,6 @@ async def offer_at_start(app: DashboardApp) -> None:
 
 async def offer_again(context: ActionContext) -> None:
     """Show what waits, or say that nothing does."""
-    from gwtui.resources.keys.sealed import unopened_keys_text  # noqa: PLC0415 - seldom
-
     app = context.app
     if app.session is None:
         app.say("There is no connection yet", severity="warning")

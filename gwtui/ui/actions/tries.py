@@ -57,7 +57,7 @@ from gwtui.resources.tries.plan import (
     try_plan,
 )
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
-from gwtui.ui.actions.writing import covered, form_context, plain_facts, refresh
+from gwtui.ui.actions.writing import form_context, plain_facts, refresh
 from gwtui.ui.screens.compare import CompareRequestScreen, CompareScreen, ReadyComparison
 from gwtui.ui.screens.tries import AnswerScreen, ReadyTry, TryScreen
 from gwtui.watch.feeds.byok import ByokRow
@@ -153,7 +153,7 @@ async def try_it(context: ActionContext) -> None:
     if app.session is None:
         return
     sealed = await asyncio.to_thread(app.session.sealed.find, shown_elsewhere=True)
-    if covered(context):
+    if context.covered:
         return
     sources = key_sources(app.tries, sealed.keys)
     match await _fill_in(
@@ -284,7 +284,7 @@ async def compare_answers(context: ActionContext) -> None:
         app.say(f"Mark {LEAST} to {MOST} rows to compare their answers: Space marks one")
         return
     sealed = await asyncio.to_thread(app.session.sealed.find, shown_elsewhere=True)
-    if covered(context):
+    if context.covered:
         return
     sources = key_sources(app.tries, sealed.keys)
     draft = {**app.tries.draft, "key_from": sources[0].id}

@@ -9,12 +9,12 @@ from typing import Any
 from gwtui.client.errors import GatewayError
 from gwtui.crud.bulk import BulkRun
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused, Unknown
-from gwtui.crud.undo import AppliedChange, CannotUndoError
+from gwtui.crud.undo import CannotUndoError
+from gwtui.crud.undo_list import AppliedChange
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.writing import (
     confirm,
-    covered,
     execute,
     execute_all,
     refresh,
@@ -58,7 +58,7 @@ async def _confirmed(context: ActionContext, done: AppliedChange) -> Confirmatio
     """
     plan = await _planned(context, done)
     moved: tuple[str, ...] = ()
-    while plan is not None and not covered(context):
+    while plan is not None and not context.covered:
         later = context.app.executor.undo.after(done)
         notes = *moved, *(f"Not undone, it has no way back: {title}." for title in later)
         confirmation = await confirm(context, plan, "Undo it", notes=notes)
@@ -127,7 +127,7 @@ async def _say_outcome(context: ActionContext, done: AppliedChange, outcome: Out
 
 
 async def _say_why(context: ActionContext, done: AppliedChange, why: str) -> None:
-    if not covered(context):
+    if not context.covered:
         title = f"This cannot be undone any more: {done.title}"
         await context.app.push_screen_wait(NoticeScreen(title, safe_line(why, 400)))
 

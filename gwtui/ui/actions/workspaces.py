@@ -33,7 +33,6 @@ from gwtui.ui.actions.links import go_to, workspace_of
 from gwtui.ui.actions.writing import (
     confirm,
     confirm_and_report,
-    covered,
     execute,
     execute_all,
     go_instead,
@@ -71,7 +70,7 @@ async def delete(context: ActionContext) -> None:
     at = plan_context(context)
     around = await WRITES.around(app.gateway, fresh, at)
     plan = WRITES.plan_delete(fresh, at, around)
-    if covered(context):
+    if context.covered:
         return
     if plan.obstacles:
         if await go_instead(context, plan, "Show its keys"):
@@ -101,7 +100,7 @@ async def add_members(context: ActionContext) -> None:
     space = await read_again(
         context, app.gateway.workspaces.get(identity), "The workspace", *_MEMBER_FEEDS
     )
-    if space is None or covered(context):
+    if space is None or context.covered:
         return
     adding = _MemberAddition(context, space)
     facts = plain_facts(context)
@@ -175,7 +174,7 @@ async def remove_members(context: ActionContext[MemberRow]) -> None:
     shown = plan_remove_all(
         space, members, None if keys is None else keys.items, names, app.clock.now()
     )
-    if covered(context):
+    if context.covered:
         return
     if shown.obstacles:
         if await go_instead(context, shown, "Show the workspace's keys"):
@@ -224,7 +223,7 @@ async def edit_budgets(context: ActionContext) -> None:
     if present is None:
         return
     spent = await _spent(app.gateway, identity)
-    if covered(context):
+    if context.covered:
         return
     editing: EditFlow[WorkspaceBudgets] = EditFlow(
         context=context,
@@ -234,7 +233,7 @@ async def edit_budgets(context: ActionContext) -> None:
         read=lambda: read_budgets(app.gateway, identity),
         known=lambda one: one.known,
         labels=FIELDS.labels,
-        words=FIELDS.formatter(PlanContext(app.clock.now())),
+        format_value=FIELDS.formatter(PlanContext(app.clock.now())),
         plan=lambda fresh, changes: fresh.plan(changes, app.clock.now()),
         uses=lambda _fresh: read_uses(app.gateway, identity, app.clock.now()),
         send=lambda context, confirmation: execute_all(context, confirmation, _budget_done),

@@ -15,7 +15,7 @@ from gwtui.contract.request import RequestModel
 from gwtui.crud.form import Facts, FormContext
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused, Unknown
 from gwtui.crud.plan_text import sentence
-from gwtui.crud.undo import UNDO_TIME
+from gwtui.crud.undo_list import UNDO_TIME
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.resources.choices import value_soon
 from gwtui.ui.actions.context import ActionContext
@@ -33,11 +33,6 @@ _NAME = 60
 _REMOVING = frozenset({"delete", "remove"})
 """The verbs after which rows are gone."""
 LOOK = "It is not sent again. Look what became of it before you try again."
-
-
-def covered(context: ActionContext) -> bool:
-    """Whether a form came up meanwhile: a key pressed twice opens one."""
-    return context.app.screen is not context.screen
 
 
 def plain_facts(context: ActionContext) -> Facts:
@@ -124,7 +119,7 @@ def _critical_name(context: ActionContext) -> str:
 
 
 async def execute(context: ActionContext, confirmation: Confirmation[T]) -> Outcome[T]:
-    """Send the plan's request; what was done can be undone, as far as it has a way back."""
+    """Send the plan's request, and remember the change for undo."""
     session = context.app.session
     if session is None:
         return _NO_CONNECTION
@@ -237,7 +232,7 @@ async def confirm_and_report(
     typed: str = "",
 ) -> Applied[T] | None:
     """Show the plan, carry it out when that is wanted, say what became of it."""
-    if covered(context):
+    if context.covered:
         return None
     confirmation = await confirm(context, plan, deliberate, notes=notes, typed=typed)
     return (
@@ -277,4 +272,4 @@ async def report_unknown(
 def select(context: ActionContext, identity: str) -> None:
     """Put the cursor on a row as soon as it is there."""
     if isinstance(context.screen, ResourceScreen):
-        context.screen.want(identity, detail=False)
+        context.screen.show_row(identity, detail=False)

@@ -343,9 +343,9 @@ class EndpointsPanel(Panel):
 
     def question(self, view: BoardView) -> Question | None:
         """Small curves and changed prices."""
-        reach, identities = view.reach, self._identities()
+        query_span, identities = view.query_span, self._identities()
         self._asked = frozenset(identities)
-        return lambda reader: endpoints_past(reader, reach, identities)
+        return lambda reader: endpoints_past(reader, query_span, identities)
 
     def _identities(self) -> list[str]:
         return [

@@ -98,7 +98,7 @@ class BoardView:
         return window_at(self.span, self.now)
 
     @property
-    def reach(self) -> QuerySpan:
+    def query_span(self) -> QuerySpan:
         """What is asked of the history: nothing after the moment."""
         return QuerySpan(self.window.since, self.now)
 
@@ -144,8 +144,8 @@ class CreditsPanel(Panel):
 
     def question(self, view: BoardView) -> Question | None:
         """Burn, outlook and the curve."""
-        reach = view.reach
-        return lambda reader: credits_past(reader, reach)
+        query_span = view.query_span
+        return lambda reader: credits_past(reader, query_span)
 
     def answer(self, found: Any, view: BoardView) -> None:
         """Draw the curve."""
@@ -307,8 +307,8 @@ class ChangesPanel(Panel):
 
     def question(self, view: BoardView) -> Question | None:
         """What changed in the span, in the last day at least."""
-        reach = view.reach
-        return lambda reader: recent_changes(reader, reach)
+        query_span = view.query_span
+        return lambda reader: recent_changes(reader, query_span)
 
     def answer(self, found: Any, view: BoardView) -> None:
         """A line for each, or two."""

@@ -80,7 +80,7 @@ class Measure:
     name: str
     figures: tuple[tuple[str, str, Tone], ...]
     """PlotFigure, name and tone of each curve; the last one lies on top."""
-    words: Callable[[Decimal], str]
+    format_value: Callable[[Decimal], str]
     ceiling: Decimal | None = None
 
 
@@ -154,14 +154,14 @@ class EndpointPanel(Panel):
 
     def question(self, view: BoardView) -> Question | None:
         """Every curve of the selected endpoint."""
-        line, reach = self._line, view.reach
+        line, query_span = self._line, view.query_span
         if line is None or line.row is None:
             return None
         identity = line.identity
         return lambda reader: (
             identity,
-            endpoint_curves(reader, reach, identity),
-            last_probe(reader, reach, identity),
+            endpoint_curves(reader, query_span, identity),
+            last_probe(reader, query_span, identity),
         )
 
     def answer(self, found: Any, view: BoardView) -> None:
@@ -264,7 +264,7 @@ def _figure(
         measure.name,
         fitted(view.window, curves.values()),
         tuple(PlotLine(curves.get(figure), name, tone) for figure, name, tone in measure.figures),
-        measure.words,
+        measure.format_value,
         ceiling=measure.ceiling,
         zone=view.zone,
         ascii=view.ascii,

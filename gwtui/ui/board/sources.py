@@ -298,9 +298,10 @@ async def unwatch_model(app: DashboardApp, model: str) -> None:
 
 def recorder_of(app: DashboardApp) -> Recorder | None:
     """What keeps the list of watched models; None where nothing does, which is said."""
-    history = None if app.session is None else app.session.history
+    session = app.session
+    history = None if session is None else session.history
     if history is None or history.recorder is None:
-        why = history.problem if history is not None else "there is no connection yet"
+        why = "there is no connection yet" if session is None else history and history.problem
         app.say(f"No model can be watched: {why or 'the history is not open'}", severity="warning")
         return None
     return history.recorder

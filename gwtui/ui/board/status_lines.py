@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gwtui.resources.session import Session
     from gwtui.watch.feed import Feed
     from gwtui.watch.history.recording import Recording
-    from gwtui.watch.probes.session import ProbeStatus
+    from gwtui.watch.probes.status import ProbeStatus
 
 
 _LONG = 160
@@ -32,15 +32,15 @@ _EXPLANATION = (
 
 
 def recording_line(
-    history: Recording, known: Known | None, now: datetime, probes: ProbeStatus | None = None
+    history: Recording | None, known: Known | None, now: datetime, probes: ProbeStatus | None = None
 ) -> Content:
     """The one who records, or why nobody does; what a person should know of the file.
 
     Also how probing stands, where the profile wants it.
     """
-    recorder = history.recorder
+    recorder = None if history is None else history.recorder
     if recorder is None:
-        if history.problem:
+        if history is not None and history.problem:
             return toned(f"Nothing is recorded: {safe_text(history.problem, _LONG)}", "bad")
         return toned("The history is not open", "muted")
     status = recorder.status

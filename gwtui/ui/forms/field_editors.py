@@ -297,7 +297,7 @@ class TickEditor(ChoiceEditor):
 
 
 class OpensByTyping(Widget):
-    """Opens its list on the first letter, which is then sought there."""
+    """Opens its list on the first letter, which begins the search there."""
 
     _typed = ""
 

@@ -54,8 +54,10 @@ class FindScreen(SearchScreen):
     ]
     KEYS = "letters search · ↑ ↓ move · Enter takes it · Esc leaves it as it was"
 
-    def __init__(self, title: str, offer: SearchOption, started: str, sought: str = "") -> None:
-        super().__init__(title, offer, started, sought)
+    def __init__(
+        self, title: str, offer: SearchOption, started: str, search_text: str = ""
+    ) -> None:
+        super().__init__(title, offer, started, search_text)
         self._shown: tuple[PickOption, ...] = ()
 
     def result(self) -> Typed:
@@ -71,7 +73,7 @@ class FindScreen(SearchScreen):
     def fill(self, current: int | None = None) -> None:
         """What the search finds; what stands in the field first."""
         present = [str(self._started)] if self._started else []
-        self._shown = tuple(self.offer.found(self.sought, present))
+        self._shown = tuple(self.offer.found(self.search_text, present))
         width = title_width(self._shown, self.rows.size.width)
         self.rows.show_rows(
             [option_line(Content("  "), option, width) for option in self._shown], current
@@ -167,7 +169,9 @@ class PickEditor(OpensByTyping, can_focus=True):
 
     async def _chosen(self) -> str | None:
         choices = [Choice(value, label) for value, label in self._options]
-        screen = ChooseScreen(self._title, choices, current=self._value, sought=self.take_typed())
+        screen = ChooseScreen(
+            self._title, choices, current=self._value, search_text=self.take_typed()
+        )
         return await self.app.push_screen_wait(screen)
 
     async def _found(self) -> str | None:
@@ -196,9 +200,9 @@ class PickScreen(SearchScreen):
         rules: FieldRules,
         offer: SearchOption,
         started: Typed,
-        sought: str = "",
+        search_text: str = "",
     ) -> None:
-        super().__init__(field.label, offer, started, sought)
+        super().__init__(field.label, offer, started, search_text)
         self.field = field
         self._rules = rules
         self._picked: tuple[str, ...] | str | None = cast("tuple[str, ...] | str | None", started)
@@ -217,14 +221,14 @@ class PickScreen(SearchScreen):
 
     def fill(self, current: int | None = None) -> None:
         """The open choice, what is ticked, the rest; at the end what was typed, if it is free."""
-        found: list[PickOption | None] = [*self.offer.found(self.sought, self.picked)]
+        found: list[PickOption | None] = [*self.offer.found(self.search_text, self.picked)]
         count = sum(option is not None and self.offer.known(option.value) for option in found)
-        if not self.sought:
+        if not self.search_text:
             found.insert(0, None)
         elif self.field.free and all(
-            option is None or option.value != self.sought for option in found
+            option is None or option.value != self.search_text for option in found
         ):
-            found.append(PickOption(self.sought[:_FREE_TEXT], note="add it as it is typed"))
+            found.append(PickOption(self.search_text[:_FREE_TEXT], note="add it as it is typed"))
         self._shown = tuple(found)
         self._draw(current)
         self.say_found(count, self.field.noun)

@@ -171,7 +171,7 @@ class SearchOption:
         self.loaded = False
         self.fault = ""
         self._by_value: Mapping[str, PickOption] = {}
-        self._sought: dict[PickOption, str] = {}
+        self._searchable_texts: dict[PickOption, str] = {}
         """What a search looks at, made once per option."""
 
     async def load(self) -> None:
@@ -211,10 +211,10 @@ class SearchOption:
         return [option for option in every if wanted in self._searchable(option)]
 
     def _searchable(self, option: PickOption) -> str:
-        text = self._sought.get(option)
+        text = self._searchable_texts.get(option)
         if text is None:
             text = letters(f"{option.value} {option.title} {option.note}")
-            self._sought[option] = text
+            self._searchable_texts[option] = text
         return text
 
 
@@ -241,13 +241,15 @@ class SearchScreen(ValueScreen):
     AUTO_FOCUS = "QuietInput"
     KEYS: ClassVar[str] = ""
 
-    def __init__(self, title: str, offer: SearchOption, started: Typed, sought: str = "") -> None:
+    def __init__(
+        self, title: str, offer: SearchOption, started: Typed, search_text: str = ""
+    ) -> None:
         super().__init__(started)
         self._title = title
         self.offer = offer
         self._shown: Sequence[PickOption | None] = ()
         """The options that the search finds, in the order of the rows."""
-        self._before = sought
+        self._before = search_text
         """What was typed before it opened."""
 
     def compose(self) -> ComposeResult:
@@ -292,7 +294,7 @@ class SearchScreen(ValueScreen):
         return isinstance(event, events.Key) and event.key in _ON_ROWS
 
     @property
-    def sought(self) -> str:
+    def search_text(self) -> str:
         """What is searched for."""
         return self.query_one(QuietInput).value.strip()
 
@@ -310,7 +312,7 @@ class SearchScreen(ValueScreen):
         raise NotImplementedError
 
     @on(Input.Changed)
-    def _sought(self, event: Input.Changed) -> None:
+    def _search_edited(self, event: Input.Changed) -> None:
         event.stop()
         self.fill(0)
 
@@ -333,13 +335,13 @@ class SearchScreen(ValueScreen):
 
     def action_leave(self) -> None:
         """First out of the search, then out of the list."""
-        if self.sought:
+        if self.search_text:
             self.query_one(QuietInput).value = ""
         else:
             super().action_leave()
 
     def action_done(self) -> None:
-        """Back with the value; what was sought in vain is not passed over."""
+        """Back with the value; a search that finds nothing is not passed over."""
         if self._shown:
             super().action_done()
         else:
@@ -348,14 +350,14 @@ class SearchScreen(ValueScreen):
     def refuse_nothing(self) -> None:
         """Say that there is no row to be taken."""
         self.app.bell()
-        if self.sought and self.offer.loaded:
-            self.query_one("#found", OneLine).show(toned(nothing_taken(self.sought), "warn"))
+        if self.search_text and self.offer.loaded:
+            self.query_one("#found", OneLine).show(toned(nothing_taken(self.search_text), "warn"))
 
     def say_found(self, count: int, noun: str) -> None:
         """How many there are to choose from, or why there are none."""
         offer = self.offer
         tone: Tone = "muted"
-        text = f"{count} of {len(offer.options)} {noun}" if self.sought else f"{count} {noun}"
+        text = f"{count} of {len(offer.options)} {noun}" if self.search_text else f"{count} {noun}"
         if offer.fault:
             tone, text = "warn", f"The list could not be read: {offer.fault} F5 tries again"
         elif not offer.loaded:

@@ -101,7 +101,7 @@ def _choices(field: FormField, state: FormState, present: str) -> list[tuple[Typ
     known = state.rules(field.name)
     empty = _UNSAID if state.is_unknown(field.name) else field.empty
     options: list[tuple[Typed, str]] = [("", empty)] if known.nullable else []
-    options += [(choice, field.words.get(choice, choice)) for choice in known.choices]
+    options += [(choice, field.choice_labels.get(choice, choice)) for choice in known.choices]
     if present and present not in known.choices:
         options.append((present, safe_line(present, _PRESENT)))
     return options

@@ -32,7 +32,7 @@ from gwtui.resources.actions import by_id
 from gwtui.resources.activity import (
     COLUMNS,
     MEASURE_LABELS,
-    Ranked,
+    RankedGroup,
     account_usage,
     key_usage,
     measure_text,
@@ -100,7 +100,7 @@ class ActivityScreen(GatewayScreen):
         self._of_name = parent_name or safe_text(parent or "", 60)
         self._opener = opener
         self._found: Activity | None = None
-        self._ranking: Sequence[Ranked] = ()
+        self._ranking: Sequence[RankedGroup] = ()
         self._keys: KeyActivity | None = None
         self._users: UserActivity | None = None
         self._parts_failed = False
@@ -117,7 +117,7 @@ class ActivityScreen(GatewayScreen):
         """Whether the ranking is to begin with its first line: it is another one."""
         self._measure: Measure = MEASURES[0]
         self._ascii = ascii_only(os.environ)
-        self._table: ResourceTable[Ranked] = ResourceTable(
+        self._table: ResourceTable[RankedGroup] = ResourceTable(
             COLUMNS, lambda one: one.identity, lambda: self.now, id="activity-ranking"
         )
 
@@ -355,7 +355,7 @@ class ActivityScreen(GatewayScreen):
     def _offered(self) -> list[Grouping]:
         return [one for one in GROUPINGS if self._of is None or one not in {"key", "user"}]
 
-    def _ranked(self, found: Activity) -> Sequence[Ranked]:
+    def _ranked(self, found: Activity) -> Sequence[RankedGroup]:
         by = self._by
         if "key" in by:
             uses = None if self._keys is None else key_usage(self._keys, found)
@@ -401,7 +401,7 @@ class ActivityScreen(GatewayScreen):
 def totals_line(rows: Sequence[ActivityRow], width: int) -> Content:
     """As many of the sums as there is room for."""
     line = Content("")
-    for cell in total_cells(activity.tally(rows)):
+    for cell in total_cells(activity.summarize(rows)):
         longer = Content(" · ").join([line, cell_content(cell)] if line else [cell_content(cell)])
         if longer.cell_length > width:
             break
@@ -450,7 +450,7 @@ def choice_line(
 class StackedBars:
     """Lines of the ranking that are told apart, from below, each with its look."""
 
-    lines: tuple[tuple[Ranked, Look], ...]
+    lines: tuple[tuple[RankedGroup, Look], ...]
 
     @property
     def looks(self) -> tuple[Look, ...]:
@@ -491,7 +491,7 @@ class StackedBars:
         return Content.assemble(line, rest)
 
 
-def stack_bars(selected: Ranked | None, ranking: Sequence[Ranked]) -> StackedBars:
+def stack_bars(selected: RankedGroup | None, ranking: Sequence[RankedGroup]) -> StackedBars:
     """The selected line first, then the leading ones in the order of the ranking."""
     one = selected if selected is not None and selected.rows else None
     leading = [

@@ -41,7 +41,7 @@ from gwtui.ui.widgets.lines import OneLine, PartsLine
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
-    from gwtui.resources.copying import Described
+    from gwtui.resources.copying import CopySource
     from gwtui.resources.preferences import View
     from gwtui.ui.goto import PathNames
     from gwtui.ui.widgets.prompt import GotoPrompt
@@ -89,7 +89,7 @@ class PathLine(Screen[None]):
         from gwtui.ui.goto import PathNames  # noqa: PLC0415 - at the first use
 
         names = PathNames(self.gwtui)
-        if names.lacks(message.text):
+        if names.is_missing(message.text):
             self.run_worker(self._learn_names(names, message.text), group="names", exclusive=True)
 
     async def _learn_names(self, names: PathNames, text: str) -> None:
@@ -131,15 +131,15 @@ class GatewayScreen(BlankLines, PathLine, TerminalSized[None]):
         send nothing when no text changed (``OneLine.show`` and ``LinesView.show`` see to that).
     ``target()``, ``identity()``, ``marked_rows`` and ``marks``
         What actions act on, captured at the press of a key.
-    ``described()``
+    ``copy_source()``
         How that is declared and found again, where it is no row of a list.
     ``focus_body()``
         Put the focus where it belongs.
     ``go_back()``
         Close what is open inside the screen and return True, or return False to leave it.
-    ``want(identity)``
+    ``show_row(identity)``
         Show the row of this identity.
-    ``seek(path)``
+    ``resolve_path(path)``
         Show what stands behind the resource in a path such as keys/NAME.
     ``crumbs()``
         The path to here, for a screen that another one opened.
@@ -229,8 +229,8 @@ class GatewayScreen(BlankLines, PathLine, TerminalSized[None]):
         """How many rows are marked."""
         return Marks()
 
-    def described(self) -> Described[Any] | None:
-        """What that is where it is no row of a list."""
+    def copy_source(self) -> CopySource[Any] | None:
+        """Where rows are copied from where it is no list; None where nothing declares them."""
         return None
 
     def expect_gone(self, identities: Iterable[str]) -> None:
@@ -244,10 +244,10 @@ class GatewayScreen(BlankLines, PathLine, TerminalSized[None]):
         """Close what is open inside the screen; whether anything was."""
         return False
 
-    def want(self, identity: str, *, detail: bool = True) -> None:
+    def show_row(self, identity: str, *, detail: bool = True) -> None:
         """Show this one as soon as it is there; ``detail`` with every figure of it."""
 
-    def seek(self, path: str, child: str | None = None) -> None:  # noqa: ARG002 - the hook's
+    def resolve_path(self, path: str, child: str | None = None) -> None:  # noqa: ARG002 - the hook's
         """Show what a path names, or say that it names nothing; ``child`` is the list to open."""
         self.gwtui.say(
             f"{self.heading} has no “{safe_line(path, 60)}”: all of it is shown", severity="warning"

@@ -193,7 +193,8 @@ class BoardBody(GatewayScreen):
     def recorder(self) -> Recorder | None:
         """Who records for this connection; None while there is none."""
         session = self.gwtui.session
-        return None if session is None else session.history.recorder
+        history = None if session is None else session.history
+        return None if history is None else history.recorder
 
     @property
     def at_rest(self) -> bool:

@@ -55,12 +55,12 @@ class ChangesScreen(ResourceScreen):
         empty = super().empty_text()
         return NO_EVENT if empty == self.declared.empty and self.between.each else empty
 
-    def seek(self, path: str, child: str | None = None) -> None:
+    def resolve_path(self, path: str, child: str | None = None) -> None:
         """``:changes/MOMENT..MOMENT`` compares these."""
         if _SEPARATOR in path:
             self.compare(path)
         else:
-            super().seek(path, child)
+            super().resolve_path(path, child)
 
     def on_resource_table_selection_lost(self, message: SelectionLost) -> None:
         """With other moments come other rows: nothing that was looked at went away."""

@@ -35,14 +35,14 @@ def letters(text: str) -> str:
     return "".join(char for char in text.lower() if char.isalnum())
 
 
-def nothing_matches(sought: str) -> str:
+def nothing_matches(search_text: str) -> str:
     """What is said where a search finds nothing."""
-    return f"Nothing matches “{safe_line(sought, 30)}”"
+    return f"Nothing matches “{safe_line(search_text, 30)}”"
 
 
-def nothing_taken(sought: str) -> str:
+def nothing_taken(search_text: str) -> str:
     """The same, once Enter is pressed all the same."""
-    return f"{nothing_matches(sought)}: nothing is taken"
+    return f"{nothing_matches(search_text)}: nothing is taken"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class ChooseScreen(Modal[str | None]):
     """Returns the id of the choice, None when left with Escape.
 
     Letters narrow the list to the choices whose title or note has them, titles first; Escape first
-    ends the search. ``sought`` is what was typed before it opened.
+    ends the search. ``search_text`` is what was typed before it opened.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -72,7 +72,7 @@ class ChooseScreen(Modal[str | None]):
     ]
 
     def __init__(
-        self, title: str, choices: Sequence[Choice], *, current: str | None, sought: str = ""
+        self, title: str, choices: Sequence[Choice], *, current: str | None, search_text: str = ""
     ) -> None:
         super().__init__()
         self._title = title
@@ -81,7 +81,7 @@ class ChooseScreen(Modal[str | None]):
         widest = max(cell_len(choice.title) for choice in self._choices)
         self._width = min(widest, _LONGEST_TITLE)
         self._shown = self._choices
-        self._sought = sought
+        self._search_text = search_text
 
     def compose(self) -> ComposeResult:
         """Title, search line, list, keys."""
@@ -98,15 +98,15 @@ class ChooseScreen(Modal[str | None]):
     def on_mount(self) -> None:
         """Start at the present choice, or with what was typed already."""
         seek = self.query_one(QuietInput)
-        seek.begin_with(self._sought)
+        seek.begin_with(self._search_text)
         self.set_focus(seek)
         self._list()
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        if event.value != self._sought:
-            self._sought = event.value
+        if event.value != self._search_text:
+            self._search_text = event.value
             self._keep_size()
             self._list()
 
@@ -160,11 +160,11 @@ class ChooseScreen(Modal[str | None]):
             self.dismiss(self._shown[place].id)
         else:
             self.app.bell()
-            self._say(toned(nothing_taken(self._sought), "warn"))
+            self._say(toned(nothing_taken(self._search_text), "warn"))
 
     def _list(self) -> None:
         """Show what the search finds; without one everything, at the present choice."""
-        wanted = letters(self._sought)
+        wanted = letters(self._search_text)
         found = (one for one in self._choices if wanted in letters(f"{one.title} {one.note}"))
         self._shown = tuple(sorted(found, key=lambda one: wanted not in letters(one.title)))
         options = self.query_one(OptionList)
@@ -173,7 +173,7 @@ class ChooseScreen(Modal[str | None]):
         present = [at for at, one in enumerate(self._shown) if one.id == self._current]
         first = 0 if self._shown else None
         options.highlighted = present[0] if present and not wanted else first
-        self._say(self.hint if self._shown else toned(nothing_matches(self._sought), "warn"))
+        self._say(self.hint if self._shown else toned(nothing_matches(self._search_text), "warn"))
 
     @property
     def hint(self) -> Content:

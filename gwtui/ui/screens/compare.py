@@ -13,7 +13,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
-from textual.worker import Worker
 
 from gwtui.client.inference import Inference
 from gwtui.client.refusals import refusal_details, refusal_kind
@@ -21,11 +20,10 @@ from gwtui.crud.resource import Cell, Tone
 from gwtui.domain.clock import Clock
 from gwtui.domain.money import grouped, usd
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.tries.comparison import Comparison, ComparisonUpdate, Contestant
+from gwtui.resources.tries.comparison import Comparison, ComparisonUpdate, ContenderResult
 from gwtui.resources.tries.form import KEPT_TO_COMPARE
 from gwtui.resources.tries.plan import TryPlan
-from gwtui.ui.screens.modal import Modal
-from gwtui.ui.screens.tries import TryScreen, drop_traceback
+from gwtui.ui.screens.tries import InferenceScreen, TryScreen, drop_traceback
 from gwtui.ui.text import cell_content, toned
 from gwtui.ui.textual_compat.widgets import is_whole
 from gwtui.ui.widgets.growing_text import GrowingText, Painting
@@ -52,14 +50,14 @@ class CompareRequestScreen(TryScreen):
 
 @dataclass(frozen=True, slots=True)
 class ReadyComparison:
-    """What is ready to be sent. ``moved`` reads again what the requests may have changed."""
+    """What is ready to be sent. ``refresh`` reads again what the requests may have changed."""
 
     comparison: Comparison
     plans: tuple[TryPlan, ...]
-    moved: Callable[[], Awaitable[None]]
+    refresh: Callable[[], Awaitable[None]]
 
 
-class CompareScreen(Modal[None]):
+class CompareScreen(InferenceScreen[None]):
     """Sends the requests when it is shown. Leaving, and whatever else closes it, hangs up."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -69,13 +67,9 @@ class CompareScreen(Modal[None]):
     ]
 
     def __init__(self, ready: ReadyComparison, models: Inference, clock: Clock) -> None:
-        super().__init__()
+        super().__init__(models, clock)
         self._ready = ready
-        self._models: Inference | None = models
         self._compared = ready.comparison.compared
-        self._clock = clock
-        self._started = clock.monotonic()
-        self._asking: Worker[None] | None = None
         self._unpainted: dict[int, list[tuple[str, Tone]]] = {}
         self._painting = Painting(self, self._paint)
         self._ended: set[int] = set()
@@ -121,11 +115,6 @@ class CompareScreen(Modal[None]):
         return not all(one.over for one in self._compared)
 
     @property
-    def unsaved(self) -> bool:
-        """Whether quitting now would lose something."""
-        return self.under_way
-
-    @property
     def loss(self) -> str:
         """What quitting now would lose."""
         return "Requests to models are under way; what was made of their answers may be billed."
@@ -142,7 +131,7 @@ class CompareScreen(Modal[None]):
         finally:
             self._painting.now()
             self._show()
-        await self._ready.moved()
+        await self._ready.refresh()
 
     def _take(self, update: ComparisonUpdate) -> None:
         one, delta = self._compared[update.place], update.delta
@@ -167,16 +156,10 @@ class CompareScreen(Modal[None]):
             one, view = self._compared[place], self.query_one(f"#compare-answer-{place}")
             if pieces and isinstance(view, GrowingText):
                 view.put(pieces)
-                if one.error is not None and not one.words:
+                if one.error is not None and not one.text:
                     view.scroll_to(y=0, animate=False)  # why, before the details
             self._show_one(place)
         self._show_state()
-
-    async def on_unmount(self) -> None:
-        """However the screen ends, the connections end with it, and the key is let go of."""
-        models, self._models = self._models, None
-        if models is not None:
-            await models.close()
 
     def action_leave(self) -> None:
         """Cancel what is under way, else go back."""
@@ -184,7 +167,7 @@ class CompareScreen(Modal[None]):
             self.dismiss()
         elif self._asking is not None:
             self._asking.cancel()
-            self.run_worker(self._ready.moved(), name="after", group="after")
+            self.run_worker(self._ready.refresh(), name="after", group="after")
 
     # Showing --------------------------------------------------------------------------------
 
@@ -215,7 +198,6 @@ class CompareScreen(Modal[None]):
 
     def _state(self) -> Content:
         if self.under_way:
-            seconds = int(self._clock.monotonic() - self._started)
             most = [plan.most_cost for plan in self._ready.plans]
             total = (
                 None
@@ -223,7 +205,7 @@ class CompareScreen(Modal[None]):
                 else sum((each for each in most if each is not None), Decimal(0))
             )
             return Content.assemble(
-                toned(f"Under way · {seconds} s", "accent"),
+                toned(f"Under way · {self._seconds} s", "accent"),
                 toned(f" · at most {usd(total)} for all" if total is not None else "", "muted"),
             )
         done = sum(one.state == "answered" for one in self._compared)
@@ -233,7 +215,7 @@ class CompareScreen(Modal[None]):
         return toned(f"{done} of {len(self._compared)} answered · {told}", tone)
 
 
-def _figures(one: Contestant) -> Iterator[str]:
+def _figures(one: ContenderResult) -> Iterator[str]:
     """What is known by now: time to the first token, speed, tokens, cost."""
     answer, usage = one.answer, one.answer.usage
     if answer.first_token_ms is not None:
@@ -246,12 +228,12 @@ def _figures(one: Contestant) -> Iterator[str]:
         yield usd(answer.cost)
 
 
-def _refusal(one: Contestant) -> list[tuple[str, Tone]]:
+def _refusal(one: ContenderResult) -> list[tuple[str, Tone]]:
     """What failed and why, below what came of the answer."""
     error = one.error
     if error is None:
         return []
-    begun: list[tuple[str, Tone]] = [("\n", "plain")] if one.words else []
+    begun: list[tuple[str, Tone]] = [("\n", "plain")] if one.text else []
     said = safe_line(f"{refusal_kind(error)}: {error.message}", _SAID)
     details = (safe_line(detail, _SAID) for detail in refusal_details(error))
     return [*begun, (f"{said}\n", "bad"), *((f"{line}\n", "muted") for line in details)]

@@ -21,6 +21,7 @@ from gwtui.crud.resource import Scope
 from gwtui.domain import money, times
 from gwtui.domain.runway import Rate
 from gwtui.local.terminal import ascii_only
+from gwtui.resources.copying import declared, row_path
 from gwtui.resources.credits.balance import (
     Line,
     balance_lines,
@@ -41,6 +42,7 @@ from gwtui.resources.credits.resource import (
     Window,
     spending,
 )
+from gwtui.resources.keys.resource import KEYS
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import cell_content, toned
@@ -53,7 +55,7 @@ from gwtui.watch.feeds.keys import KeyRow, keys_feed, used_today
 from gwtui.watch.feeds.recorded import credits_past_feed
 
 if TYPE_CHECKING:
-    from gwtui.resources.copying import Described
+    from gwtui.resources.copying import CopySource
     from gwtui.watch.history.queries import CreditsPast
     from gwtui.watch.hub import FeedHub
 
@@ -126,11 +128,8 @@ class CreditsScreen(GatewayScreen):
         """The identity of the selected key."""
         return self._keys_table.selected_identity
 
-    def described(self) -> Described[KeyRow]:
+    def copy_source(self) -> CopySource[KeyRow]:
         """The keys in the ranking."""
-        from gwtui.resources.copying import declared, row_path  # noqa: PLC0415 - when one is copied
-        from gwtui.resources.keys.resource import KEYS  # noqa: PLC0415
-
         return declared(KEYS, row_path(KEYS.id))
 
     def status_parts(self) -> Sequence[Content]:

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gwtui.contract.current_key import CurrentKey
-from gwtui.resources.keys.current import SECTIONS, THIS_KEY, reach_section, shown_name
+from gwtui.resources.copying import declared
+from gwtui.resources.keys.current import SECTIONS, THIS_KEY, key_rights_section, shown_name
 from gwtui.ui.screens.pages import ObjectScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.watch.feed import FeedState
-from gwtui.watch.feeds.current_key import KeyRights, current_key_feed, reach_feed
+from gwtui.watch.feeds.current_key import KeyRights, current_key_feed, key_rights_feed
 
 if TYPE_CHECKING:
-    from gwtui.resources.copying import Described
+    from gwtui.resources.copying import CopySource
     from gwtui.watch.hub import FeedHub
 
 
@@ -25,10 +26,8 @@ class CurrentKeyScreen(ObjectScreen):
         self._current: CurrentKey | None = None
         self._reach: KeyRights | None = None
 
-    def described(self) -> Described[CurrentKey]:
+    def copy_source(self) -> CopySource[CurrentKey]:
         """The key in use: there is one, so that its place alone leads to it."""
-        from gwtui.resources.copying import declared  # noqa: PLC0415 - when it is copied
-
         return declared(THIS_KEY, lambda _label: self.resource)
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
@@ -36,7 +35,7 @@ class CurrentKeyScreen(ObjectScreen):
         scope = self.gwtui.scope
         return [
             (current_key_feed(hub, scope), self._show),
-            (reach_feed(hub, scope), self._show_reach),
+            (key_rights_feed(hub, scope), self._show_reach),
         ]
 
     def _show(self, state: FeedState[CurrentKey]) -> None:
@@ -52,5 +51,5 @@ class CurrentKeyScreen(ObjectScreen):
     def _lay_out(self) -> None:
         if self._current is not None:
             rights, *others = SECTIONS
-            sections = (rights, reach_section(self._reach), *others)
+            sections = (rights, key_rights_section(self._reach), *others)
             self.show_object(shown_name(self._current), sections, self._current)

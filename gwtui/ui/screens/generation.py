@@ -18,6 +18,7 @@ from gwtui.crud.resource import Tone
 from gwtui.crud.schema_drift import all_gaps
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.safe_text import safe_line, safe_text
+from gwtui.resources.copying import declared, row_path
 from gwtui.resources.generations import ONE_GENERATION, SECTIONS, shown_name
 from gwtui.ui.input_queue import FINISHING
 from gwtui.ui.screens.pages import ObjectScreen
@@ -27,7 +28,7 @@ from gwtui.ui.widgets.lines import LinesView, OneLine
 from gwtui.ui.widgets.prompt import QuietInput
 
 if TYPE_CHECKING:
-    from gwtui.resources.copying import Described
+    from gwtui.resources.copying import CopySource
     from gwtui.watch.hub import FeedHub
 
 
@@ -39,7 +40,7 @@ class GenerationScreen(ObjectScreen):
 
     def __init__(self) -> None:
         super().__init__("generation", title="Generation")
-        self._wanted = ""
+        self._identity = ""
         self._pending = False
 
     def compose_body(self) -> ComposeResult:
@@ -50,10 +51,8 @@ class GenerationScreen(ObjectScreen):
         yield OneLine(id="generation-state")
         yield from super().compose_body()
 
-    def described(self) -> Described[Generation]:
+    def copy_source(self) -> CopySource[Generation]:
         """What was looked up."""
-        from gwtui.resources.copying import declared, row_path  # noqa: PLC0415 - when it is copied
-
         return declared(ONE_GENERATION, row_path(self.resource))
 
     def on_mount(self) -> None:
@@ -66,8 +65,8 @@ class GenerationScreen(ObjectScreen):
 
     async def reread(self) -> None:
         """Look the same one up again."""
-        if self._wanted:
-            self._look_up(self._wanted)
+        if self._identity:
+            self._look_up(self._identity)
 
     def focus_body(self) -> None:
         """The figures once there are any, else the id."""
@@ -87,7 +86,7 @@ class GenerationScreen(ObjectScreen):
         """Let the person type an id."""
         self.query_one("#generation-id", QuietInput).focus()
 
-    def seek(self, path: str, child: str | None = None) -> None:  # noqa: ARG002 - the hook's
+    def resolve_path(self, path: str, child: str | None = None) -> None:  # noqa: ARG002 - the hook's
         """Look this one up, once there is a connection."""
         self.query_one("#generation-id", QuietInput).value = path
         self._look_up(path)
@@ -96,7 +95,7 @@ class GenerationScreen(ObjectScreen):
         """A connection came: look up what was asked for before."""
         super().refeed()
         if self._pending and self.gwtui.session is not None:
-            self._look_up(self._wanted)
+            self._look_up(self._identity)
 
     @on(Input.Submitted, "#generation-id")
     def _submitted(self, event: Input.Submitted) -> None:
@@ -107,7 +106,7 @@ class GenerationScreen(ObjectScreen):
 
     @work(group=FINISHING, exclusive=True)
     async def _look_up(self, identity: str) -> None:
-        self._wanted = identity
+        self._identity = identity
         self._pending = self.gwtui.session is None
         named = f"“{safe_line(identity, 36)}”"
         if self._pending:

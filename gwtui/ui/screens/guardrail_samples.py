@@ -35,13 +35,13 @@ _MARGINS = 3
 class SampleRun:
     """A run that is ready: its requests are sent as ``results`` is iterated over.
 
-    ``notes`` are sentences that the person should know. ``moved`` reads again what was changed.
+    ``notes`` are sentences that the person should know. ``refresh`` reads again what was changed.
     """
 
     models: Inference
     results: AsyncIterator[SampleResult]
     notes: Sequence[str]
-    moved: Callable[[], Awaitable[None]]
+    refresh: Callable[[], Awaitable[None]]
 
 
 class SampleHost(Protocol):
@@ -183,7 +183,7 @@ class SamplesScreen(Modal[None]):
         except GatewayError as error:
             self._stop(f"Stopped: {refusal_kind(error)}: {safe_line(error.message, _MESSAGE)}")
         await run.models.close()
-        await run.moved()
+        await run.refresh()
 
     def _mark(self, place: int) -> None:
         """The sample at this place is under way."""
@@ -208,7 +208,7 @@ class SamplesScreen(Modal[None]):
 
     async def _after_stop(self, run: SampleRun) -> None:
         await run.models.close()
-        await run.moved()
+        await run.refresh()
 
     async def on_unmount(self) -> None:
         """However the screen ends, the connection ends with it, and the key is let go of."""

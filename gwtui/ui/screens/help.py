@@ -53,8 +53,8 @@ class HelpScreen(ReadingScreen):
     KEYS = "/ searches · ↑ ↓ PgUp PgDn scroll · Esc closes"
 
     def __init__(self, title: str, page: Page) -> None:
-        super().__init__(title, lambda width: page(width, self._sought))
-        self._sought = ""
+        super().__init__(title, lambda width: page(width, self._search_text))
+        self._search_text = ""
 
     def compose(self) -> ComposeResult:
         """The page, and the search above the keys."""
@@ -70,7 +70,7 @@ class HelpScreen(ReadingScreen):
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        self._sought = event.value
+        self._search_text = event.value
         self._lay_out()
         self.query_one(LinesView).scroll_home(animate=False)
 
@@ -101,14 +101,14 @@ def help_lines(
     spec: ResourceSpec[Any] | None,
     width: int,
     held: Callable[[Action], object],
-    sought: str = "",
+    search_text: str = "",
 ) -> list[Content]:
     """Every action by scope, then the keys of lists, the filter's language and the columns.
 
     ``held`` gives why an action is not possible while read-only. Only entries with each word of
-    ``sought`` are given.
+    ``search_text`` are given.
     """
-    page = _HelpPage(width, sought)
+    page = _HelpPage(width, search_text)
     places = [action for action in actions if tab_of(action) is not None]
     for title, scope in _groups(actions, spec):
         page.title(title)
@@ -121,7 +121,7 @@ def help_lines(
         page.section("Filter", _FILTER)
         page.section("Columns", [(c.id, c.help or c.title) for c in spec.columns])
         page.section("Further names for the filter", [(name, "") for name in spec.facets])
-    return page.lines or [toned(f"Nothing here is about {safe_text(sought, 60)}.", "muted")]
+    return page.lines or [toned(f"Nothing here is about {safe_text(search_text, 60)}.", "muted")]
 
 
 def _groups(actions: Sequence[Action], spec: ResourceSpec[Any] | None) -> list[tuple[str, str]]:
@@ -134,9 +134,9 @@ def _groups(actions: Sequence[Action], spec: ResourceSpec[Any] | None) -> list[t
 class _HelpPage:
     """Lines of a name and what it means, the meaning folded beside it."""
 
-    def __init__(self, width: int, sought: str) -> None:
+    def __init__(self, width: int, search_text: str) -> None:
         self._width = width
-        self._sought = sought.casefold().split()
+        self._search_text = search_text.casefold().split()
         self._title, self._titled = "", False
         self.lines: list[Content] = []
 
@@ -153,7 +153,7 @@ class _HelpPage:
         name = toned(asked_by(action), "muted" if held else "plain", bold=True)
         why = toned(" (not while read-only)" if held else "", "warn")
         meaning = Content.assemble(toned(f"{action.title}: "), toned(action.help, "muted"), why)
-        self._line(name, meaning, action.also)
+        self._line(name, meaning, action.keywords)
 
     def places(self, actions: Sequence[Action]) -> None:
         """Where can be gone to: those with a key of their own, then the others."""
@@ -167,7 +167,7 @@ class _HelpPage:
 
     def _line(self, name: Content, meaning: Content, also: str = "") -> None:
         told = f"{self._title} {name.plain} {meaning.plain} {also}".casefold()
-        if not all(word in told for word in self._sought):
+        if not all(word in told for word in self._search_text):
             return
         if not self._titled:
             self.lines += [Content("")] if self.lines else []

@@ -62,6 +62,14 @@ class ListFilter:
             self._lines[1].clear()
         return filtered
 
+    def reveal(self, identity: str) -> bool:
+        """Select this row, without the filter where that hides it; returns whether one did."""
+        if self._table.select(identity):
+            return False
+        cleared = self.clear()
+        self._table.filter_by("")
+        return cleared
+
     def typed(self, text: str) -> None:
         """Narrow the list."""
         self._table.filter_by(text)

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from gwtui.client.long_work import LARGE_LIST, run_by_size
 from gwtui.crud.resource import Completion, Scope
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.watch.feed import FeedState
-from gwtui.watch.feeds.concurrent_reads import AT_ONCE, beside
 
 if TYPE_CHECKING:
     from gwtui.ui.screens.base import GatewayScreen
@@ -137,7 +137,7 @@ class RowLoader(Generic[T]):
         self._growing |= growing
         if self._working:
             return
-        if len(rows) > AT_ONCE:
+        if len(rows) > LARGE_LIST:
             self._working = True
             self._screen.run_worker(self._show_all(), group="rows")
         else:
@@ -149,7 +149,7 @@ class RowLoader(Generic[T]):
             while self._next is not None:
                 rows, self._next = self._next, None
                 work = partial(self._prepared, rows, self._row_completion.known)
-                self._adopt(await beside(len(rows), work))
+                self._adopt(await run_by_size(work, len(rows), LARGE_LIST))
         finally:
             self._working = False
         self._screen.refresh_frame()

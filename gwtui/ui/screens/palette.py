@@ -162,7 +162,7 @@ class PaletteScreen(Modal[str | None]):
 
     def _line(self, action: Action) -> Content:
         held = self._refusal(action) is not None
-        word = f":{action.words[0]}" if action.words else ""
+        word = f":{action.command_words[0]}" if action.command_words else ""
         key = shown(action.keys[0]) if action.keys else word
         return Content.assemble(
             toned(key.rjust(7), "muted" if held else "accent"),

@@ -15,7 +15,9 @@ from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from gwtui.ui.text import in_sentence
 
 if TYPE_CHECKING:
-    from gwtui.ui.screens.resource import ResourceScreen
+    from gwtui.ui.screens.base import GatewayScreen
+    from gwtui.ui.screens.list_filter import ListFilter
+    from gwtui.ui.widgets.table.widget import ResourceTable
     from gwtui.watch.feed import FeedState
 
 
@@ -23,27 +25,39 @@ _NAME = 60
 _NOTE = 120
 _BEGINS = 12
 """Characters of a long identity; what tells rows apart stands before it."""
-_GROUP = "seek"
+_GROUP = "path"
 
 
 @dataclass(frozen=True, slots=True)
-class _Sought:
-    """What is looked for; ``child`` is the list to open from the row."""
+class _PathQuery:
+    """A path that is being resolved; ``child`` is the list to open from its row."""
 
     path: str
     child: str | None
 
 
 class PathResolver:
-    """Looks for what a path names in the list of one screen.
+    """Resolves a path to a row of one screen's list.
 
-    Only a list that was read after the path was asked for can tell that something is not there.
+    Only a list that was read after the path was requested can tell that something is not there.
     Nothing is selected before it is found.
     """
 
-    def __init__(self, screen: ResourceScreen) -> None:
+    def __init__(
+        self,
+        screen: GatewayScreen,
+        table: ResourceTable[Any],
+        filtering: ListFilter,
+        spec: ResourceSpec[Any],
+        opened_from: tuple[ResourceSpec[Any], str] | None,
+    ) -> None:
+        """``opened_from`` is the resource and the identity of the row that opened the list."""
         self._screen = screen
-        self._sought: _Sought | None = None
+        self._table = table
+        self._filtering = filtering
+        self._opened_from = opened_from
+        self._spec = spec
+        self._query: _PathQuery | None = None
         self._reading = False
         self._outdated = False
         """Whether the rows that are known were read before the path was asked for."""
@@ -55,15 +69,11 @@ class PathResolver:
     @property
     def active(self) -> bool:
         """Whether what a path names may still be found in what is being read."""
-        return self._sought is not None and self._failure is None
-
-    @property
-    def _spec(self) -> ResourceSpec[Any]:
-        return self._screen.declared
+        return self._query is not None and self._failure is None
 
     def begin(self, path: str, child: str | None) -> None:
         """Look for this from now on."""
-        self._sought = _Sought(path, child)
+        self._query = _PathQuery(path, child)
         self._reading = False
         self._failure = None
         # Without a connection nothing was read yet.
@@ -73,26 +83,26 @@ class PathResolver:
 
     def look_in(self, state: FeedState[Sequence[Any]]) -> None:
         """Go on with another reading of the list."""
-        sought = self._sought
+        query = self._query
         if state.value is None:
             self._explain(state)
             return
-        if sought is None:
+        if query is None:
             return
         screen = self._screen
-        found = self._look_up(sought, state.value)
+        found = self._look_up(query, state.value)
         if found.rows:
-            self._sought = None
-            screen.run_worker(self._found(sought, found), group=_GROUP, exclusive=True)
+            self._query = None
+            screen.run_worker(self._found(query, found), group=_GROUP, exclusive=True)
         elif self._outdated:
             if not self._reading:
                 self._reading = True
-                screen.run_worker(self._read_again(sought), group=_GROUP, exclusive=True)
+                screen.run_worker(self._read_again(query), group=_GROUP, exclusive=True)
         elif state.error is None:
-            self._sought = None
-            screen.run_worker(self._missed(sought, state), group=_GROUP, exclusive=True)
+            self._query = None
+            screen.run_worker(self._missed(query, state), group=_GROUP, exclusive=True)
 
-    async def _read_again(self, sought: _Sought) -> None:
+    async def _read_again(self, query: _PathQuery) -> None:
         """It may have come since the list was read; where that fails, it is looked for later."""
         screen = self._screen
         await screen.reread()
@@ -101,36 +111,36 @@ class PathResolver:
             self._outdated = False
             if state.error is None:
                 self.look_in(state)
-            elif state.error is not self._failure and self._sought is sought:
+            elif state.error is not self._failure and self._query is query:
                 self._failure = state.error
-                named = f"“{safe_line(sought.path, _NAME)}” is looked for once that works"
+                named = f"“{safe_line(query.path, _NAME)}” is looked for once that works"
                 why = sentence(f"{self._spec.title} could not be read: {state.error.message}")
                 screen.gwtui.say(f"{why} {named}.", severity="warning")
 
-    def _look_up(self, sought: _Sought, rows: Sequence[Any]) -> Lookup[Any]:
+    def _look_up(self, query: _PathQuery, rows: Sequence[Any]) -> Lookup[Any]:
         names = self._spec.names(self._screen.now)
-        found = lookup_path(rows, sought.path, names)
-        opens = sought.child is not None or self._spec.opens is not None
+        found = lookup_path(rows, query.path, names)
+        opens = query.child is not None or self._spec.opens is not None
         # Only what opens a list can have something behind it.
         return found if opens or not found.rest else Lookup(())
 
     # Found ------------------------------------------------------------------------------------
 
-    async def _found(self, sought: _Sought, found: Lookup[Any]) -> None:
+    async def _found(self, query: _PathQuery, found: Lookup[Any]) -> None:
         row = found.found
         if row is None:
-            row = await self._one_of(sought, found.rows)
+            row = await self._one_of(query, found.rows)
         if row is None:
             return
         screen, spec, app = self._screen, self._spec, self._screen.gwtui
         identity = spec.identity(row)
-        if not screen.table.select(identity) and screen.show_unfiltered():
+        if self._filtering.reveal(identity):
             app.say(f"The filter hid {self._called(row)}: it is cleared")
-        screen.want(identity, detail=sought.child is None)
-        child = sought.child or spec.opens
+        screen.show_row(identity, detail=query.child is None)
+        child = query.child or spec.opens
         if child is None or app.navigation.screen is not screen:
             return
-        name = spec.name(row) if sought.child is not None else ""
+        name = spec.name(row) if query.child is not None else ""
         await app.navigation.open_child(spec, identity, child, name=name)
         self._go_on(found.rest)
 
@@ -138,12 +148,12 @@ class PathResolver:
         """Look for the rest of the path in the list that was opened."""
         opened = self._screen.gwtui.navigation.screen
         if rest and opened is not None and opened is not self._screen:
-            opened.seek(rest)
+            opened.resolve_path(rest)
 
-    async def _one_of(self, sought: _Sought, rows: Sequence[Any]) -> Any | None:
+    async def _one_of(self, query: _PathQuery, rows: Sequence[Any]) -> Any | None:
         """Let the person choose among several; None when they leave it."""
         app, spec = self._screen.gwtui, self._spec
-        title = f"{len(rows)} {self._plural} are called “{safe_line(sought.path, _NAME)}”"
+        title = f"{len(rows)} {self._plural} are called “{safe_line(query.path, _NAME)}”"
         if app.navigation.covered:
             app.say(f"{title}: name one by its identifier", severity="warning")
             return None
@@ -158,38 +168,38 @@ class PathResolver:
 
     # Not found --------------------------------------------------------------------------------
 
-    async def _missed(self, sought: _Sought, state: FeedState[Sequence[Any]]) -> None:
+    async def _missed(self, query: _PathQuery, state: FeedState[Sequence[Any]]) -> None:
         """It is not in the list: perhaps in another workspace, perhaps in no list."""
         screen, spec, app = self._screen, self._spec, self._screen.gwtui
         if spec.scoped and app.scope.workspace is not None:
-            everywhere = spec.feed(app.hub, Scope(parent=screen.parent_row))
+            parent = None if self._opened_from is None else self._opened_from[1]
+            everywhere = spec.feed(app.hub, Scope(parent=parent))
             whole = await everywhere.refresh()
-            if self._look_up(sought, whole.value or ()).rows:
-                named = f"“{safe_line(sought.path, _NAME)}” is not in {app.scope_name}"
-                self._sought, self._outdated = sought, False
+            if self._look_up(query, whole.value or ()).rows:
+                named = f"“{safe_line(query.path, _NAME)}” is not in {app.scope_name}"
+                self._query, self._outdated = query, False
                 app.narrow(None, None)
                 app.say(f"{named}: showing all workspaces")
                 return
-        parts = sought.path.split("/")
+        parts = query.path.split("/")
         if 0 < spec.opened_by_id < len(parts) and app.navigation.screen is screen:
             head = "/".join(parts[: spec.opened_by_id])
-            await app.navigation.open_child(spec, head, sought.child)
+            await app.navigation.open_child(spec, head, query.child)
             self._go_on("/".join(parts[spec.opened_by_id :]))
             return
-        self._say_missing(spec, sought.path, state, self._shown_instead())
+        self._say_missing(spec, query.path, state, self._shown_instead())
 
     def _shown_instead(self) -> str:
-        row = self._screen.table.selected
+        row = self._table.selected
         here = "" if row is None else f", the cursor is on {self._called(row)}"
         return f"The list is shown{here}."
 
     def _explain(self, state: FeedState[Any]) -> None:
         """What was opened by its identity is not there: say what is called alike, once."""
-        opener, parent = self._screen.opener, self._screen.parent_row
         unknown = isinstance(state.error, NotFoundError)
-        if unknown and opener is not None and parent is not None and not self._explained:
+        if unknown and self._opened_from is not None and not self._explained:
             self._explained = True
-            self._screen.run_worker(self._explain_parent(opener, parent), group=_GROUP)
+            self._screen.run_worker(self._explain_parent(*self._opened_from), group=_GROUP)
 
     async def _explain_parent(self, opener: ResourceSpec[Any], parent: str) -> None:
         app = self._screen.gwtui

@@ -75,7 +75,7 @@ class ResourceScreen(GatewayScreen):
         self._row_completion = RowCompletion(spec.completion)
         self._followed: Sequence[str] = ()
         """The rows that are completed one by one."""
-        self._wanted: str | None = None
+        self._pending_row: str | None = None
         self._path_resolver: PathResolver | None = None
         """From the first path on that names a row, or the first reading that fails."""
         self._partial = False
@@ -218,16 +218,16 @@ class ResourceScreen(GatewayScreen):
 
     @property
     def reading(self) -> bool:
-        """Whether the rows are still to come: the first, a wanted one, those of a filter.
+        """Whether the rows are still to come: the first, one to be selected, those of a filter.
 
         Of a list that grows somebody has seen the first part after a moment, and can act on it.
         """
         own = self.states[:1]
         seen = self._grows_since is not None and self.now - self._grows_since >= _SEEN
         first = not seen and any(state.error is None and state.value is None for state in own)
-        wanted = self._wanted is not None and any(state.refreshing for state in own)
-        sought = self._path_resolver is not None and self._path_resolver.active and bool(own)
-        return first or wanted or sought or self._row_loader.first or self.table.is_filtering
+        pending = self._pending_row is not None and any(state.refreshing for state in own)
+        resolving = self._path_resolver is not None and self._path_resolver.active and bool(own)
+        return first or pending or resolving or self._row_loader.first or self.table.is_filtering
 
     @property
     def awaited(self) -> bool:
@@ -243,29 +243,27 @@ class ResourceScreen(GatewayScreen):
 
     # What actions do --------------------------------------------------------------------------
 
-    def want(self, identity: str, *, detail: bool = True) -> None:
+    def show_row(self, identity: str, *, detail: bool = True) -> None:
         """Select this row as soon as it is there; with its detail unless it opens a list."""
-        self._wanted = identity
-        self._select_wanted()
+        self._pending_row = identity
+        self._select_pending_row()
         if detail and self.declared.opens is None:
             self.detail.choose(True)
 
-    def seek(self, path: str, child: str | None = None) -> None:
+    def resolve_path(self, path: str, child: str | None = None) -> None:
         """Show the row that a path names, or open what it has behind it; or say what is wrong."""
-        self._seeker().begin(path, child)
+        self._resolver().begin(path, child)
 
-    def _seeker(self) -> PathResolver:
+    def _resolver(self) -> PathResolver:
         from gwtui.ui.screens.path_resolver import PathResolver  # noqa: PLC0415 - seldom
 
         if self._path_resolver is None:
-            self._path_resolver = PathResolver(self)
+            opener, parent = self.opener, self.parent_row
+            opened_from = None if opener is None or parent is None else (opener, parent)
+            self._path_resolver = PathResolver(
+                self, self.table, self.filtering, self.declared, opened_from
+            )
         return self._path_resolver
-
-    def show_unfiltered(self) -> bool:
-        """Drop the filter; whether there was one."""
-        filtered = self.filtering.clear()
-        self.table.filter_by("")
-        return filtered
 
     def sort(self, column: str, *, descending: bool) -> None:
         """Sort by a column."""
@@ -304,7 +302,7 @@ class ResourceScreen(GatewayScreen):
             else:
                 self._follow_view()
         if self._path_resolver is not None or state.error is not None:
-            self._seeker().look_in(state)
+            self._resolver().look_in(state)
 
     def _expect_narrowed(self) -> None:
         """That the selected row is in no other workspace is no news to who chose another one."""
@@ -318,7 +316,7 @@ class ResourceScreen(GatewayScreen):
             self._row_loader.show(self._rows, growing=growing)
 
     def _shown(self) -> None:
-        self._select_wanted()
+        self._select_pending_row()
         self.detail.refresh(self.now)
 
     def _by_identity(self) -> dict[str, Any]:
@@ -384,9 +382,9 @@ class ResourceScreen(GatewayScreen):
 
     # Inside -----------------------------------------------------------------------------------
 
-    def _select_wanted(self) -> None:
-        if self._wanted is not None and self.table.select(self._wanted):
-            self._wanted = None
+    def _select_pending_row(self) -> None:
+        if self._pending_row is not None and self.table.select(self._pending_row):
+            self._pending_row = None
 
 
 def _status_text(

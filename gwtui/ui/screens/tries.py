@@ -38,7 +38,7 @@ from gwtui.resources.tries.plan import TryFacts, TryPlan
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.ui.forms.pattern_tester import outcome
 from gwtui.ui.forms.row import FieldRow
-from gwtui.ui.screens.modal import Modal
+from gwtui.ui.screens.modal import Modal, Result
 from gwtui.ui.text import cell_content, toned
 from gwtui.ui.textual_compat.widgets import is_whole
 from gwtui.ui.widgets.detail import section_lines
@@ -60,7 +60,7 @@ _NARROWEST = 20
 class ReadyTry:
     """A request that is ready to be sent, exactly once.
 
-    ``moved`` reads again what the request may have changed. ``key_name`` is fit to be shown.
+    ``refresh`` reads again what the request may have changed. ``key_name`` is fit to be shown.
     """
 
     request: ChatRequest
@@ -68,10 +68,45 @@ class ReadyTry:
     plan: TryPlan
     facts: TryFacts
     key_name: str
-    moved: Callable[[], Awaitable[None]]
+    refresh: Callable[[], Awaitable[None]]
 
 
-class AnswerScreen(Modal[str]):
+class InferenceScreen(Modal[Result]):
+    """A modal that sends requests with one key, and counts the seconds since it was opened.
+
+    However it ends, its connections are closed and the key is released.
+    """
+
+    def __init__(self, models: Inference, clock: Clock) -> None:
+        super().__init__()
+        self._models: Inference | None = models
+        self._clock = clock
+        self._started = clock.monotonic()
+        self._asking: Worker[None] | None = None
+
+    @property
+    def _seconds(self) -> int:
+        """Whole seconds since the request was sent."""
+        return int(self._clock.monotonic() - self._started)
+
+    @property
+    def under_way(self) -> bool:
+        """Whether an answer is still to come, or to end."""
+        raise NotImplementedError
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether quitting now would lose something."""
+        return self.under_way
+
+    async def on_unmount(self) -> None:
+        """Close the connections, and with them release the key."""
+        models, self._models = self._models, None
+        if models is not None:
+            await models.close()
+
+
+class AnswerScreen(InferenceScreen[str]):
     """Sends the request when it is shown. Gives back the id of a generation to be opened, if any.
 
     Leaving, and whatever else closes it, hangs up.
@@ -85,13 +120,9 @@ class AnswerScreen(Modal[str]):
     ]
 
     def __init__(self, trial: ReadyTry, models: Inference, clock: Clock) -> None:
-        super().__init__()
+        super().__init__(models, clock)
         self._ready_try = trial
-        self._models: Inference | None = models
-        self._clock = clock
-        self._started = clock.monotonic()
         self._answer = ChatAnswer()
-        self._asking: Worker[None] | None = None
         self._waiting_text: list[tuple[str, Tone]] = []
         self._painting = Painting(self, self._paint)
         self._marked = Content("")
@@ -138,11 +169,6 @@ class AnswerScreen(Modal[str]):
         return self.tried is None
 
     @property
-    def unsaved(self) -> bool:
-        """Whether quitting now would lose something."""
-        return self.under_way
-
-    @property
     def loss(self) -> str:
         """What quitting now would lose."""
         return "A request to a model is under way; what was made of its answer may be billed."
@@ -179,7 +205,7 @@ class AnswerScreen(Modal[str]):
         key = await self._key()
         if self.tried is not None:
             self._end(replace(self.tried, key=key))
-        await self._ready_try.moved()
+        await self._ready_try.refresh()
         await self._mark_prompt()
 
     async def _mark_prompt(self) -> None:
@@ -230,12 +256,6 @@ class AnswerScreen(Modal[str]):
         if tried.redactions and first:
             self.query_one(GrowingText).mark(tried.redactions)
         self._show()
-
-    async def on_unmount(self) -> None:
-        """However the screen ends, the connection ends with it, and the key is let go of."""
-        models, self._models = self._models, None
-        if models is not None:
-            await models.close()
 
     # Keys -----------------------------------------------------------------------------------
 
@@ -292,13 +312,12 @@ class AnswerScreen(Modal[str]):
     def _state(self) -> Content:
         if self.tried is not None:
             return cell_content(headline(self.tried))
-        seconds = int(self._clock.monotonic() - self._started)
         begun = self._answer.first_token_ms is not None
         words = "Answering" if begun else "Sent, waiting for the first token"
         if not self._ready_try.stream:
             words = "Sent, waiting for the answer"
         return Content.assemble(
-            toned(f"{words} · {seconds} s", "accent"),
+            toned(f"{words} · {self._seconds} s", "accent"),
             toned(f" · {plan_summary(self._ready_try.plan)}", "muted"),
         )
 

@@ -49,14 +49,14 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """What is drawn. ``words`` gives a figure with its unit; ``ascii`` avoids block characters.
+    """What is drawn. ``format_value`` gives the text of a figure, with its unit.
 
-    ``chosen`` are the places of the first and the last bar that are meant, None for all of them:
-    those have the labels.
+    ``ascii`` avoids block characters. ``chosen`` are the places of the first and the last selected
+    bar, None for all of them: those have the labels.
     """
 
     bars: Sequence[Bar]
-    words: Callable[[Decimal], str]
+    format_value: Callable[[Decimal], str]
     ascii: bool = False
     chosen: tuple[int, int] | None = None
     looks: tuple[Look, ...] = ()
@@ -76,9 +76,9 @@ def _axis(chart: Chart, height: int) -> tuple[int, Decimal, dict[int, str]]:
     rows = max(1, height - 1)
     highest = max((bar.value or Decimal(0) for bar in chart.bars), default=Decimal(0))
     top = nice_top(highest)
-    figures = {rows - 1: chart.words(Decimal(0)), 0: chart.words(top)}
+    figures = {rows - 1: chart.format_value(Decimal(0)), 0: chart.format_value(top)}
     if rows >= _ROWS_WITH_HALF and rows % 2 == 0:
-        figures[rows // 2] = chart.words(top / 2)
+        figures[rows // 2] = chart.format_value(top / 2)
     return rows, top, figures
 
 

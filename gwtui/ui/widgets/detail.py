@@ -64,22 +64,34 @@ def _row(row: DetailRow, label: int, width: int) -> list[Content]:
     """The label, the value folded beside it, and the note beneath or behind."""
     if row.hint:
         row = replace(row, value=replace(row.value, text=with_keys(row.value.text)))
-    note = with_keys(row.note)
     start = label + len(_GAP)
     room = max(8, width - start)
-    value = cell_content(row.value)
-    folded = _wrap(value, room)
-    if note:
-        if folded[-1].cell_length + len(_GAP) + cell_len(note) <= room:
-            folded[-1] = Content.assemble(folded[-1], _GAP, toned(note, "muted"))
-        else:
-            folded += _wrap(toned(note, "muted"), room)
+    long_value, long_note = row.room
+    longest, apart = _folded(Content(long_value), long_note, room)
+    folded, _ = _folded(cell_content(row.value), with_keys(row.note), room, apart=apart)
+    folded += [Content("")] * (len(longest) - len(folded))
     indent = Content(" " * start)
     name = toned(fit(row.label, label) + _GAP, "muted")
     return [
         Content.assemble(name if number == 0 else indent, line)
         for number, line in enumerate(folded)
     ]
+
+
+def _folded(
+    value: Content, note: str, room: int, *, apart: bool = False
+) -> tuple[list[Content], bool]:
+    """The lines of a value and its note, and whether the note has lines of its own.
+
+    It has them where it does not fit behind the value, or is to stand ``apart``.
+    """
+    lines = _wrap(value, room)
+    if not note:
+        return lines, apart
+    if not apart and lines[-1].cell_length + len(_GAP) + cell_len(note) <= room:
+        lines[-1] = Content.assemble(lines[-1], _GAP, toned(note, "muted"))
+        return lines, False
+    return lines + _wrap(toned(note, "muted"), room), True
 
 
 def _wrap(content: Content, width: int) -> list[Content]:
@@ -99,7 +111,7 @@ def _table(table: DetailTable, width: int) -> list[Content]:
     """
     heads = [Cell(title, "muted") for title in table.columns]
     grid: Sequence[Sequence[Cell]] = [heads, *table.rows]
-    widths = _column_widths(grid, width)
+    widths = _column_widths(grid, width, table.least)
     if widths is None:
         return _listed(table, width)
     return [line for row in grid for line in _table_row(row, widths)]
@@ -123,9 +135,10 @@ def _table_row(row: Sequence[Cell], widths: Sequence[int]) -> list[Content]:
     ]
 
 
-def _column_widths(grid: Sequence[Sequence[Cell]], room: int) -> list[int] | None:
-    """As wide as the widest cell; where that is too much, the most foldable columns give way.
+def _column_widths(grid: Sequence[Sequence[Cell]], room: int, least: int) -> list[int] | None:
+    """As wide as the widest cell, figures with ``least`` cells.
 
+    Where that is too much, the most foldable columns give way.
     None where the columns cannot stand beside each other without breaking words.
     """
     columns = [
@@ -136,6 +149,7 @@ def _column_widths(grid: Sequence[Sequence[Cell]], room: int) -> list[int] | Non
     words = [
         max(cell_len(word) for text in texts for word in text.split() or ("",)) for texts in columns
     ]
+    widths[1:] = [max(width, least) for width in widths[1:]]
     over = sum(widths) + len(_GAP) * (len(widths) - 1) - room
     while over > 0:
         column = max(range(len(widths)), key=lambda at: widths[at] - words[at])
@@ -169,10 +183,11 @@ class DetailPane(LinesView):
         super().__init__(id=id)
         self._identity: str | None = None
         self._shown: tuple[ResourceSpec[Any], Any, datetime] | None = None
+        self._folded_for = 0
 
     def on_resize(self) -> None:
-        """Fold the lines anew: they may have been shown before the pane had its width."""
-        if self._shown is not None:
+        """Fold the lines anew in another width: they may have been shown before it was known."""
+        if self._shown is not None and self._folded_for != self._room:
             self.show_item(*self._shown)
 
     def take_width(self, percent: int | None) -> None:
@@ -192,5 +207,10 @@ class DetailPane(LinesView):
         if identity != self._identity:
             self._identity = identity
             self.scroll_to(0, 0, animate=False)
-        width = max(_NARROWEST, self.scrollable_content_region.width)
-        self.show(detail_lines(spec, item, now, width))
+        self._folded_for = self._room
+        self.show(detail_lines(spec, item, now, self._room))
+
+    @property
+    def _room(self) -> int:
+        """Cells of a line."""
+        return max(_NARROWEST, self.scrollable_content_region.width)

@@ -244,7 +244,7 @@ def header_facts(app: DashboardApp, current: str) -> HeaderFacts:
         host=_host(connection),
         token_source=_source(connection),
         read_only=app.read_only,
-        why_read_only="" if connection.read_only else app.held or "",
+        why_read_only="" if connection.read_only else app.hold_reason or "",
         critical=connection.critical,
         alerts=app.alert_badge,
         faults=connection.faults,

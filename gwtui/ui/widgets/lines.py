@@ -18,7 +18,7 @@ from textual.strip import Strip
 from textual.visual import Visual
 from textual.widget import Widget
 
-from gwtui.ui.textual_compat.widgets import KeepsLines, fit_scrollbars
+from gwtui.ui.textual_compat.widgets import KeepsLines, SameAtAnyHeight, fit_scrollbars
 
 _SCREENFULS = 3
 """Rendered lines that are kept at most: a line takes kilobytes, and a text may have thousands."""
@@ -95,7 +95,7 @@ class PartsLine(OneLine):
             start = end
 
 
-class LinesView(KeepsLines, ScrollView, can_focus=True):
+class LinesView(KeepsLines, SameAtAnyHeight, ScrollView, can_focus=True):
     """Lines of content, none of them wrapped. Text from data must have passed ``safe_text``."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

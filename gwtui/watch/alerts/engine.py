@@ -4,123 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sqlite3
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Callable, Sequence
 
 from gwtui.contract.dialects import Dialect
-from gwtui.domain.alert_rules import AlertRule, GuardrailRule
+from gwtui.domain.alert_rules import GuardrailRule
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.domain.runway import WINDOWS, UsedCurve
-from gwtui.local.alerts import AlertEffects
-from gwtui.watch.alerts import store
+from gwtui.local.alerts import AlertEffects, RuleFile
 from gwtui.watch.alerts.derived_figures import EVERY, guarded, readability
-from gwtui.watch.alerts.evaluator import Evaluator
-from gwtui.watch.alerts.model import AlertEvent, Findings
-from gwtui.watch.alerts.session import RuleFile
+from gwtui.watch.alerts.model import AlertEvent
+from gwtui.watch.alerts.persistent_evaluator import PersistentEvaluator
 from gwtui.watch.feeds.models import routing_feed
-from gwtui.watch.history.file import transaction
 from gwtui.watch.history.model import HistoryError, Observation
-from gwtui.watch.history.queries import used_totals
-from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.recorder import Recorded, Recorder
 from gwtui.watch.history.writer import HistoryWriter
 from gwtui.watch.hub import FeedHub
-
-_BEFORE = timedelta(hours=1)
-_TIDY_EVERY = timedelta(hours=6)
-
-
-class AlertThread:
-    """One evaluation that goes on; use it from one thread only."""
-
-    def __init__(self) -> None:
-        self._evaluator: Evaluator | None = None
-        self._rules: Mapping[str, AlertRule] = {}
-        self._tidied: datetime | None = None
-
-    def forget(self) -> None:
-        """Another instance evaluates: what is known here is out of date."""
-        self._evaluator = None
-
-    def run(
-        self,
-        writer: HistoryWriter,
-        rules: Mapping[str, AlertRule],
-        seen: Sequence[Observation],
-        now: datetime,
-    ) -> tuple[AlertEvent, ...]:
-        """Run the rules over readings that were recorded; gives what happened, oldest first.
-
-        Raises LeaseLostError, sqlite3.Error; then nothing was written and nothing happened.
-        """
-        try:
-            with transaction(writer.connection):
-                writer.fenced()
-                return self._run(writer.connection, rules, seen, now)
-        except BaseException:
-            self.forget()
-            raise
-
-    def _run(
-        self,
-        connection: sqlite3.Connection,
-        rules: Mapping[str, AlertRule],
-        seen: Sequence[Observation],
-        now: datetime,
-    ) -> tuple[AlertEvent, ...]:
-        evaluator = self._evaluator
-        if evaluator is None or rules is not self._rules:
-            evaluator = self._evaluator = evaluator or _load(connection, rules, now)
-            self._rules = rules
-            evaluator.set_rules(rules, now)
-        for observation in seen:
-            evaluator.observe(observation)
-        self._follow_changes(connection, evaluator)
-        known = store.read_alerts(connection, now)
-        evaluator.acknowledge(
-            [alert.key for alert in known if alert.acknowledged_at is not None], now
-        )
-        evaluator.pass_time(now)
-        events = store.end_silences(connection, now)
-        events += _written(connection, evaluator.take(), now)
-        if self._tidied is None or now - self._tidied >= _TIDY_EVERY:
-            self._tidied = now
-            store.forget_old(connection, now)
-        return events
-
-    def _follow_changes(self, connection: sqlite3.Connection, evaluator: Evaluator) -> None:
-        """Every change of facts once, also those that were written before a restart."""
-        last = store.last_change(connection)
-        if last is None:  # what happened before there were rules is history
-            (newest,) = connection.execute("SELECT coalesce(max(id), 0) FROM changes").fetchone()
-            store.write_last_change(connection, newest)
-            return
-        changes = HistoryReader(connection).changes_after(last)
-        if changes:
-            evaluator.change(changes)
-            store.write_last_change(connection, changes[-1].id)
-
-
-def _written(
-    connection: sqlite3.Connection, found: Findings, now: datetime
-) -> tuple[AlertEvent, ...]:
-    return store.write_findings(connection, found, now) if found.changed or found.events else ()
-
-
-def _load(
-    connection: sqlite3.Connection, rules: Mapping[str, AlertRule], now: datetime
-) -> Evaluator:
-    """Go on from what stands in the file."""
-    reader = HistoryReader(connection)
-    return Evaluator(
-        rules,
-        alerts=store.read_alerts(connection, now),
-        facts=reader.facts_at(now),
-        curve=UsedCurve(used_totals(reader, now - max(WINDOWS) - _BEFORE, now)),
-    )
-
 
 MOST_WAITING = 1000
 """Readings that wait to be evaluated; what comes then pushes the oldest one out."""
@@ -152,7 +50,7 @@ class AlertEngine:
         self._dialect = dialect
         self._happened = happened
         self._clock = clock
-        self._thread = AlertThread()
+        self._evaluator = PersistentEvaluator()
         self._seen: deque[Observation] = deque(maxlen=MOST_WAITING)
         self._wake = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -257,7 +155,7 @@ class AlertEngine:
                 await self._evaluate()
             else:
                 self._seen.clear()
-                self._thread.forget()
+                self._evaluator.forget()
 
     async def _evaluate(self) -> None:
         """No failure may end it; what was read meanwhile is lost, the next reading comes."""
@@ -278,4 +176,4 @@ class AlertEngine:
 
     def _run(self, writer: HistoryWriter, seen: Sequence[Observation]) -> tuple[AlertEvent, ...]:
         """In the writing thread."""
-        return self._thread.run(writer, self._rule_file.refresh(), seen, self._clock.now())
+        return self._evaluator.run(writer, self._rule_file.refresh(), seen, self._clock.now())

@@ -52,8 +52,11 @@ class AlertTransition:
     said: str
 
 
-def happenings(rule: EventRule, changes: Sequence[RecordedChange]) -> Iterator[AlertTransition]:
-    """What of these changes a rule tells of; those of one subject at one moment are one."""
+def transitions_of(rule: EventRule, changes: Sequence[RecordedChange]) -> Iterator[AlertTransition]:
+    """The transitions that a rule reports for these changes.
+
+    Changes of one subject at one moment are one transition.
+    """
     if isinstance(rule, GoneRule):
         for change in changes:
             if change.kind == kinds.ENDPOINT_GONE:
@@ -202,7 +205,7 @@ class Evaluator:
     def change(self, changes: Sequence[RecordedChange]) -> None:
         """Take changes of facts into account, oldest first."""
         for identity, rule in self._events:
-            for one in happenings(rule, changes):
+            for one in transitions_of(rule, changes):
                 if watches(rule, one.subject, self._facts_of(one.subject)):
                     self._happened(
                         AlertKey(identity, one.subject), rule, one.at, one.name, one.said

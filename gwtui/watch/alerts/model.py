@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from pydantic import JsonValue
 
@@ -14,6 +14,9 @@ from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.alert_rules import Severity
 from gwtui.domain.alert_state import QUIET, AlertState
 from gwtui.watch.history.model import Subject, text_of
+
+if TYPE_CHECKING:
+    from gwtui.local.alerts import AlertBook
 
 EventKind = Literal["fired", "cleared", "acknowledged", "silenced", "unsilenced"]
 
@@ -132,3 +135,26 @@ class Findings:
 
 Values = Mapping[str, Decimal | None]
 """The figures of a subject in one reading; None is "no figure"."""
+
+
+class AlertSource(Protocol):
+    """Where feeds read alerts from. The reads raise HistoryError where no history can be used."""
+
+    @property
+    def profile(self) -> str:
+        """The name of the profile whose rules hold."""
+
+    async def present(self) -> Sequence[Alert]:
+        """Every condition that is not quiet."""
+
+    async def events(self, limit: int) -> tuple[AlertEvent, ...]:
+        """The newest ``limit`` events, newest first."""
+
+    async def last_event(self) -> int:
+        """The id of the newest event."""
+
+    def book(self) -> AlertBook:
+        """The rules and effects of the rules file. Raises AlertFileError."""
+
+    def listen(self, listener: Callable[[], object]) -> Callable[[], None]:
+        """Call ``listener`` after each event; returns a function that ends this."""

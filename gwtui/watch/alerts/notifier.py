@@ -36,8 +36,8 @@ class AlertNotifier:
         self._running: set[asyncio.Task[None]] = set()
         self._said = ""
 
-    def tell(self, command: Sequence[str] | None, events: Iterable[AlertEvent]) -> None:
-        """Tell of those events that are to be told; without a command nobody is."""
+    def notify(self, command: Sequence[str] | None, events: Iterable[AlertEvent]) -> None:
+        """Run the command for those events that notify; without a command for none."""
         for event in events:
             if command and event.notifies:
                 self._waiting.append((command, event))

@@ -1,4 +1,4 @@
-"""What a rule would have told in the past: the same machine, run over what was recorded."""
+"""What a rule would have reported in the past: the same evaluator, run over what was recorded."""
 
 from __future__ import annotations
 

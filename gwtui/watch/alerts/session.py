@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.domain.alert_rules import AlertRule
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.local.alerts import AlertBook, AlertEffects, AlertFileError, load_alerts
+from gwtui.local.alerts import AlertBook, AlertEffects, RuleFile, load_alerts
 from gwtui.watch.alerts import store
+from gwtui.watch.alerts.notifier import AlertNotifier
 from gwtui.watch.history.file import transaction
 from gwtui.watch.history.model import HistoryMissingError
 
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-FILE_NAME = "alerts.toml"
-"""The person's rules, in the directory of the configuration."""
-
 _EARLY = 0.2
 """Seconds between two looks whether the history is open."""
 
@@ -53,14 +51,19 @@ class AlertScope:
 class Alerts:
     """The alerts of one connection. Methods raise HistoryError when there is no history to use."""
 
-    def __init__(self, history: Recording, place: AlertScope, clock: Clock, who: str) -> None:
+    def __init__(self, history: Recording, scope: AlertScope, clock: Clock, who: str) -> None:
         self._history = history
         self._clock = clock
         self._who = who
         self._listeners: list[Callable[[], object]] = []
         self._failures: list[Callable[[str], object]] = []
-        self.place = place
+        self.scope = scope
         self.engine: AlertEngine | None = None
+
+    @property
+    def profile(self) -> str:
+        """The name of the profile whose rules hold."""
+        return self.scope.profile
 
     # To look at -------------------------------------------------------------------------------
 
@@ -149,7 +152,7 @@ class Alerts:
 
     def book(self) -> AlertBook:
         """The rules and effects as the file says. Raises AlertFileError."""
-        return load_alerts(self.place.rules)
+        return load_alerts(self.scope.rules)
 
     @property
     def effects(self) -> AlertEffects:
@@ -160,15 +163,15 @@ class Alerts:
         """Something is different now: evaluate and show it at once."""
         if self.engine is not None:
             self.engine.nudge()
-        self.tell()
+        self.notify()
 
     def failed(self, why: str) -> None:
         """The alert command failed."""
         for listener in tuple(self._failures):
             listener(why)
 
-    def tell(self) -> None:
-        """Something happened: show it."""
+    def notify(self) -> None:
+        """Call every listener."""
         for listener in tuple(self._listeners):
             listener()
 
@@ -187,13 +190,13 @@ async def open_alerts(
     history: Recording,
     hub: FeedHub,
     *,
-    place: AlertScope,
+    scope: AlertScope,
     dialect: Dialect,
     who: str,
     clock: Clock = SYSTEM_CLOCK,
 ) -> AsyncIterator[Alerts]:
     """Evaluate the rules beside the recorder, once it is there; its faults stay its own."""
-    alerts = Alerts(history, place, clock, who)
+    alerts = Alerts(history, scope, clock, who)
     task = asyncio.create_task(_evaluate(alerts, history, hub, dialect, clock), name="alerting")
     try:
         yield alerts
@@ -212,15 +215,14 @@ async def _evaluate(
             return
         await clock.sleep(_EARLY)
     from gwtui.watch.alerts.engine import AlertEngine  # noqa: PLC0415 - later
-    from gwtui.watch.alerts.notifier import AlertNotifier  # noqa: PLC0415
 
-    place = alerts.place
-    rule_file = RuleFile(place.rules, place.profile)
-    notifier = AlertNotifier({"profile": place.profile, "gateway": place.gateway}, alerts.failed)
+    scope = alerts.scope
+    rule_file = RuleFile(scope.rules, scope.profile)
+    notifier = AlertNotifier({"profile": scope.profile, "gateway": scope.gateway}, alerts.failed)
 
     def happened(events: Sequence[AlertEvent]) -> None:
-        notifier.tell(rule_file.book.effects.command, events)
-        alerts.tell()
+        notifier.notify(rule_file.book.effects.command, events)
+        alerts.notify()
 
     engine = AlertEngine(
         hub=hub,
@@ -238,46 +240,3 @@ async def _evaluate(
         alerts.engine = None
         await engine.stop()
         await notifier.close()
-
-
-class RuleFile:
-    """The rules of the file as they last were without fault; ``problem`` is what is wrong now."""
-
-    def __init__(self, path: Path, profile: str) -> None:
-        self.path = path
-        self.problem = ""
-        self.book = AlertBook()
-        self._profile = profile
-        self._version: tuple[int, int, int] | None = None
-        self._read = False
-        self._active: Mapping[str, AlertRule] = {}
-
-    def refresh(self) -> Mapping[str, AlertRule]:
-        """The rules for this profile; the same object as long as nothing changed. Never raises."""
-        version = self._stamp()
-        if not self._read or version != self._version:
-            self._read, self._version = True, version
-            try:
-                self.book = load_alerts(self.path)
-            except AlertFileError as error:
-                self.problem = f"The rules stay as they were: {error}"
-                if not self._active:
-                    self._active = self._of_profile()
-            else:
-                self.problem = ""
-                self._active = self._of_profile()
-        return self._active
-
-    def _of_profile(self) -> Mapping[str, AlertRule]:
-        return {
-            identity: rule
-            for identity, rule in self.book.rules.items()
-            if rule.profile in (None, self._profile)
-        }
-
-    def _stamp(self) -> tuple[int, int, int] | None:
-        try:
-            found = self.path.stat()
-        except OSError:
-            return None
-        return found.st_ino, found.st_mtime_ns, found.st_size

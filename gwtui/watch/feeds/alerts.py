@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from gwtui.client.errors import GatewayError
 from gwtui.domain.alert_rules import AlertRule, default_rules, names_apart
 from gwtui.watch import cadence
-from gwtui.watch.alerts.model import Alert, AlertEvent
+from gwtui.watch.alerts.model import Alert, AlertEvent, AlertSource
 from gwtui.watch.feed import Feed
 from gwtui.watch.history.model import HistoryError
 from gwtui.watch.hub import FeedHub
@@ -18,7 +18,6 @@ from gwtui.watch.shared_reads import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
-    from gwtui.watch.alerts.session import Alerts
 
 T = TypeVar("T")
 
@@ -82,25 +81,25 @@ class _AlertsReader:
                 rule,
                 identity in built_in,
                 identity in book.own,
-                rule.profile in (None, alerts.place.profile),
+                rule.profile in (None, alerts.profile),
             )
             for identity, rule in book.rules.items()
         )
 
-    async def _ask(self, question: Callable[[Alerts], Awaitable[T]]) -> T:
+    async def _ask(self, question: Callable[[AlertSource], Awaitable[T]]) -> T:
         try:
             return await question(await self._served())
         except HistoryError as error:
             raise GatewayError(str(error)) from None
 
-    async def _served(self) -> Alerts:
+    async def _served(self) -> AlertSource:
         await self._hub.complete()
         if self._hub.alerts is None:
             raise GatewayError("Nothing is recorded here, so nothing is watched")
         return self._hub.alerts
 
 
-def serve_alerts(hub: FeedHub, alerts: Alerts) -> None:
+def serve_alerts(hub: FeedHub, alerts: AlertSource) -> None:
     """Let the hub's feeds show the alerts of this connection."""
     hub.alerts = alerts
     feeds = (alerts_feed(hub), alert_history_feed(hub), alert_rules_feed(hub))

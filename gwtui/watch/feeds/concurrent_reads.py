@@ -8,7 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from gwtui.client.errors import GatewayError, NotFoundError
-from gwtui.client.request_log import workspaces_closed
+from gwtui.client.long_work import LARGE_LIST
+from gwtui.client.request_log import workspaces_without_id
 from gwtui.watch.shared_reads import WORKSPACES
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ T = TypeVar("T")
 
 CONCURRENCY = 4
 """Requests in flight at once for one list."""
-AT_ONCE = 2_000
-"""Rows that are worked on at once: a few hundredths of a second."""
 _TELL_FROM = 0.25
 """Seconds after which a reading that is not over yet shows what has come: most are over sooner."""
 _TELL_EVERY = 0.5
@@ -38,17 +37,8 @@ async def open_workspaces(reader: PoolReader, *, every: bool = True) -> Mapping[
     listed = await reader.get(WORKSPACES)
     known = {space.id: space for space in listed if space.id}
     if every:
-        workspaces_closed(sum(not space.id for space in listed))
+        workspaces_without_id(sum(not space.id for space in listed))
     return known
-
-
-async def beside(count: int, work: Callable[[], R]) -> R:
-    """What ``work`` gives, for a list of ``count`` rows.
-
-    A long list is worked on in a thread, so that keys are answered meanwhile: ``work`` must only
-    read what nobody changes. For a short one a thread would cost more than it saves.
-    """
-    return await asyncio.to_thread(work) if count > AT_ONCE else work()
 
 
 async def fetch_each(
@@ -75,7 +65,7 @@ async def fetch_each(
     raise failure
 
 
-async def together(one: Awaitable[P], other: Awaitable[R]) -> tuple[P, R]:
+async def read_both(one: Awaitable[P], other: Awaitable[R]) -> tuple[P, R]:
     """Both, read at the same time; the first failure ends the other and is raised as itself."""
 
     async def wait(reading: Awaitable[Any]) -> Any:
@@ -108,10 +98,10 @@ async def fetch_of_workspaces(
     return list(zip(wanted, await fetch_each(wanted, of_one), strict=True))
 
 
-class Growing(Generic[R]):
+class GrowingList(Generic[R]):
     """Shows a long list while its parts are read, as long as there is no whole one.
 
-    Where somebody takes the rows as they come (``FeedHub.handing_on``), they are handed on part by
+    Where somebody takes the rows as they come (``FeedHub.streaming``), they are handed on part by
     part in the order in which these were asked for, and what is read of a part is nothing.
 
     ``things`` says what its rows are, such as "keys"; ``rows_of`` makes rows of what has come of
@@ -186,7 +176,7 @@ class Growing(Generic[R]):
         count = sum(map(len, self._parts.values()))
         if count >= 2 * len(self._shown) and self._making is None:
             listed = {one: tuple(each) for one, each in self._parts.items()}
-            if count <= AT_ONCE:
+            if count <= LARGE_LIST:
                 self._shown = self._rows_of(listed)
             else:  # they are shown at the next look
                 self._making = asyncio.create_task(self._make(listed), name="rows of a part")
@@ -205,7 +195,7 @@ class Growing(Generic[R]):
 
 
 class Parts:
-    """Parts of one reading that may fail each by itself; ``faults`` says which did and why."""
+    """Parts of one reading that may fail one by one; ``faults`` says which did and why."""
 
     def __init__(self) -> None:
         self.faults: list[str] = []

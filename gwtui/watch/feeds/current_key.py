@@ -45,8 +45,11 @@ class KeyRights:
     of: int | None = None
 
 
-async def fetch_reach(client: GatewayClient) -> KeyRights:
-    """Both counts; one that fails leaves the other. Never raises GatewayError."""
+async def fetch_key_rights(client: GatewayClient) -> KeyRights:
+    """How many models there are and how many the key may call; a count that fails is None.
+
+    Never raises GatewayError.
+    """
     models: int | None = None
     of: int | None = None
     with suppress(GatewayError):
@@ -56,9 +59,9 @@ async def fetch_reach(client: GatewayClient) -> KeyRights:
     return KeyRights(models, of)
 
 
-def reach_feed(hub: FeedHub, _scope: Scope) -> Feed[KeyRights]:
+def key_rights_feed(hub: FeedHub, _scope: Scope) -> Feed[KeyRights]:
     """How much of the catalog the key in use may call."""
-    return hub.feed(FeedKey("models", ("reach",)), fetch_reach, cadence.MODELS)
+    return hub.feed(FeedKey("models", ("reach",)), fetch_key_rights, cadence.MODELS)
 
 
 async def _rows(client: GatewayClient) -> Sequence[CurrentKey]:

@@ -23,7 +23,7 @@ from gwtui.client.request_log import list_read
 from gwtui.contract.models import Endpoint, Model, ModelEndpoints
 from gwtui.domain.clock import Clock
 from gwtui.watch import cadence
-from gwtui.watch.feed import Feed, NotWantedError
+from gwtui.watch.feed import Feed, ReadAbandonedError
 from gwtui.watch.feeds.concurrent_reads import CONCURRENCY, fetch_each
 from gwtui.watch.hub import FeedHub, Scope
 from gwtui.watch.shared_reads import MODELS, FeedKey, PoolReader, endpoints_of
@@ -152,7 +152,7 @@ class Sweep:
         faults: list[GatewayError] = []
 
         async def one(name: str) -> None:
-            if faults or not feed.wanted:
+            if faults or not feed.awaited:
                 return
             try:
                 await self._ask(reader, models[name], refused)
@@ -165,7 +165,7 @@ class Sweep:
         if faults:
             raise faults[0]
         if self._left:
-            raise NotWantedError
+            raise ReadAbandonedError
         if refused:
             list_read(len(refused), complete=True)
         return self._in_order(models)

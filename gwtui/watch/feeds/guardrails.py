@@ -12,6 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.client.long_work import LARGE_LIST, run_by_size
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
 from gwtui.contract.organization import OrganizationMember
@@ -20,12 +21,11 @@ from gwtui.domain.clock import Clock
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.concurrent_reads import (
-    Growing,
+    GrowingList,
     Parts,
-    beside,
     fetch_each,
     open_workspaces,
-    together,
+    read_both,
 )
 from gwtui.watch.feeds.organization import shown_person
 from gwtui.watch.hub import FeedHub, Scope
@@ -179,7 +179,7 @@ async def read_guardrails(
         {one: space for one, space in known.items() if workspace in (None, one)},
         reader.client.connection.dialect,
     )
-    growing = Growing(reader, "guardrails", made.of, parts=len(made.spaces)) if shown else None
+    growing = GrowingList(reader, "guardrails", made.of, parts=len(made.spaces)) if shown else None
 
     async def of_workspace(identity: str) -> Sequence[GuardrailRow]:
         what = guardrails_of(identity)
@@ -388,15 +388,14 @@ async def read_assignments(reader: PoolReader, scope: Scope) -> Sequence[Assignm
             rows.append(AssignmentRow(one, guardrail, person))
         return tuple(rows)
 
-    growing: Growing[AssignmentRow] = Growing(reader, "assignments", rows_of, parts=2)
-    keys, members = await together(
+    growing: GrowingList[AssignmentRow] = GrowingList(reader, "assignments", rows_of, parts=2)
+    keys, members = await read_both(
         growing.read("keys", reader.fresh, key_assignments(scope.parent)),
         growing.read("members", reader.fresh, member_assignments(scope.parent)),
     )
     people = await _people(reader) if members else people
-    return await beside(
-        len(keys) + len(members), partial(rows_of, {"keys": keys, "members": members})
-    )
+    work = partial(rows_of, {"keys": keys, "members": members})
+    return await run_by_size(work, len(keys) + len(members), LARGE_LIST)
 
 
 async def _guardrails(reader: PoolReader, scope: Scope) -> Mapping[str, GuardrailRow]:

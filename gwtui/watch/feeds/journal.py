@@ -134,9 +134,9 @@ def inspected_feed(
     hub: FeedHub,
     journal: Journal,
     scope: tuple[str, ...],
-    look: Callable[[GatewayClient, InDoubtWrite], Awaitable[T]],
+    inspect: Callable[[GatewayClient, InDoubtWrite], Awaitable[T]],
 ) -> Feed[Inspected[T]]:
-    """What ``look`` finds on the write whose plan ``scope`` begins with."""
+    """What ``inspect`` finds on the write whose plan ``scope`` begins with."""
 
     def doubt_of(client: GatewayClient) -> InDoubtWrite | None:
         found = in_doubt(journal, client.connection.base_url, hub.clock)
@@ -148,7 +148,7 @@ def inspected_feed(
             doubt = await asyncio.to_thread(doubt_of, client)
         except OSError as error:
             raise _unreadable(journal, error) from None
-        return Inspected(None if doubt is None else await look(client, doubt))
+        return Inspected(None if doubt is None else await inspect(client, doubt))
 
     key: FeedKey[Inspected[T]] = FeedKey(RECOVERY_FEED, scope)
     return hub.feed(key, fetch, cadence.KEYS, passing=True)

@@ -15,12 +15,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gwtui.client.long_work import LARGE_LIST, run_by_size
 from gwtui.contract.keys import ApiKey, limit_used_share
 from gwtui.contract.workspaces import Workspace
 from gwtui.local.paths import Paths
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.concurrent_reads import Growing, beside, fetch_of_workspaces, open_workspaces
+from gwtui.watch.feeds.concurrent_reads import GrowingList, fetch_of_workspaces, open_workspaces
 from gwtui.watch.hub import FeedHub, Scope
 from gwtui.watch.shared_reads import FeedKey, PoolReader, keys_of, unshared
 
@@ -97,20 +98,24 @@ async def read_keys(reader: PoolReader, workspace: str | None) -> Sequence[KeyRo
         return reader.get(keys_of(identity))
 
     listed = dict(await fetch_of_workspaces(known, workspace, keys_in))
-    return await beside(sum(map(len, listed.values())), partial(_rows, known, listed))
+    return await run_by_size(partial(_rows, known, listed), _count(listed), LARGE_LIST)
 
 
 async def _list_keys(reader: PoolReader, workspace: str | None) -> Sequence[KeyRow]:
     """The rows of ``read_keys``, read now and shown as they come."""
     known = await open_workspaces(reader, every=workspace is None)
     rows_of = partial(_rows, known)
-    growing = Growing(reader, "keys", rows_of, parts=len(known) if workspace is None else 1)
+    growing = GrowingList(reader, "keys", rows_of, parts=len(known) if workspace is None else 1)
 
     def keys_in(identity: str | None) -> Awaitable[tuple[ApiKey, ...]]:
         return growing.read(identity, reader.fresh, keys_of(identity))
 
     listed = dict(await fetch_of_workspaces(known, workspace, keys_in))
-    return await beside(sum(map(len, listed.values())), partial(rows_of, listed))
+    return await run_by_size(partial(rows_of, listed), _count(listed), LARGE_LIST)
+
+
+def _count(listed: Mapping[str | None, Sequence[ApiKey]]) -> int:
+    return sum(map(len, listed.values()))
 
 
 def _rows(
@@ -156,16 +161,18 @@ def own_state() -> Path:
 
 
 def _note_keys(state: Path, gateway: str, keys: dict[str, ApiKey], now: datetime) -> None:
-    from gwtui.local.rotations import FILE_NAME, RotationLog  # noqa: PLC0415 - for who rotates
+    from gwtui.local.rotations import (  # noqa: PLC0415 - not before the first rows
+        FILE_NAME,
+        RotationLog,
+        record_old_key,
+    )
 
     log = RotationLog(state / FILE_NAME)
     if not log.path.exists():
         return
-    from gwtui.watch.feeds.rotations import noted  # noqa: PLC0415 - as above
-
     for one in log.rotations(gateway):
         if one.ended is None and one.old_hash in keys:
-            noted(log, one, keys[one.old_hash], now)
+            record_old_key(log, one, keys[one.old_hash], now)
 
 
 def keys_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[KeyRow]]:

@@ -23,7 +23,7 @@ from gwtui.domain.catalog import (
 from gwtui.domain.guardrail_effect import ModelEffect, effect_on_model, restrictions_of
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.concurrent_reads import Growing, fetch_each
+from gwtui.watch.feeds.concurrent_reads import GrowingList, fetch_each
 from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow, read_guardrails
 from gwtui.watch.hub import FeedHub, Scope
 from gwtui.watch.shared_reads import (
@@ -48,7 +48,7 @@ async def _models(what: SharedRead[tuple[Model, ...]], reader: PoolReader) -> Se
     def rows_of(listed: Mapping[str, Sequence[Model]]) -> Sequence[Model]:
         return tuple(model for models in listed.values() for model in models)
 
-    return await Growing(reader, "models", rows_of).read("", reader.fresh, what)
+    return await GrowingList(reader, "models", rows_of).read("", reader.fresh, what)
 
 
 def user_models_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[Model]]:

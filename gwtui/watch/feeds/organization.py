@@ -17,7 +17,7 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.concurrent_reads import Growing, Parts, fetch_each, open_workspaces
+from gwtui.watch.feeds.concurrent_reads import GrowingList, Parts, fetch_each, open_workspaces
 from gwtui.watch.hub import FeedHub, Scope
 from gwtui.watch.shared_reads import PEOPLE, FeedKey, PoolReader, keys_of, members_of
 
@@ -63,7 +63,7 @@ async def _people(reader: PoolReader) -> Sequence[PersonRow]:
     def rows_of(listed: Mapping[str, Sequence[OrganizationMember]]) -> Sequence[PersonRow]:
         return tuple(PersonRow(person) for people in listed.values() for person in people)
 
-    growing = Growing(reader, "people", rows_of)
+    growing = GrowingList(reader, "people", rows_of)
     return rows_of({"": await growing.read("", reader.fresh, PEOPLE)})
 
 
@@ -155,7 +155,7 @@ async def read_members(reader: PoolReader, workspace_id: str) -> Sequence[Member
             for member in members
         )
 
-    growing = Growing(reader, "members", rows_of)
+    growing = GrowingList(reader, "members", rows_of)
     return rows_of({"": await growing.read("", reader.fresh, members_of(workspace_id))})
 
 

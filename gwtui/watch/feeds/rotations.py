@@ -18,16 +18,15 @@ from typing import TYPE_CHECKING
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.contract.keys import ApiKey
 from gwtui.domain.key_rotation import (
-    KeyFigures,
+    CreationOutcome,
     KeyRotation,
-    Making,
     RotationFacts,
     RotationStatus,
     status_of,
 )
 from gwtui.local.journal import DID_NOT_HAPPEN, Journal, JournalEntry
 from gwtui.local.journal import FILE_NAME as JOURNAL
-from gwtui.local.rotations import FILE_NAME, RotationEvent, RotationLog
+from gwtui.local.rotations import FILE_NAME, RotationEvent, RotationLog, record_old_key
 from gwtui.local.sealed_keys import sealed_keys
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
@@ -45,8 +44,6 @@ if TYPE_CHECKING:
 
 FEED = "keys-rotations"
 """Begins like the feed of the keys: what is written to keys changes how rotations stand."""
-_SEEN_EVERY = timedelta(minutes=5)
-"""Between two notes of changing figures. What changed meanwhile counts as changed at the next."""
 _REACHES = tuple(map(timedelta, (2, 30, 366)))
 """How far back is looked, step by step: a key in use differs in the first."""
 ENDED_SHOWN = timedelta(days=7)
@@ -79,7 +76,9 @@ class RotationsReader:
             known = await asyncio.to_thread(_listed, log, client.connection.base_url, now)
             if not known:
                 return ()
-            made = await asyncio.to_thread(makings, journal, {one.id for one in known}, now)
+            made = await asyncio.to_thread(
+                creation_outcomes, journal, {one.id for one in known}, now
+            )
         except OSError as error:
             why = error.strerror or "it cannot be read"
             raise GatewayError(f"The rotations in {log.path}: {why}") from None
@@ -102,7 +101,7 @@ class _RotationLook:
     client: GatewayClient
     log: RotationLog
     now: datetime
-    made: Mapping[str, tuple[Making, str | None]]
+    made: Mapping[str, tuple[CreationOutcome, str | None]]
     sealed: Mapping[str, SealedKey]
     held: Mapping[str, str] | None
     held_why: str
@@ -120,7 +119,7 @@ class _RotationLook:
         old, old_gone, why = await _read(self.client, rotation.old_hash)
         new, new_gone, new_why = await _read(self.client, rotation.new_hash or "")
         if old is not None:
-            rotation = await asyncio.to_thread(noted, self.log, rotation, old, self.now)
+            rotation = await asyncio.to_thread(record_old_key, self.log, rotation, old, self.now)
         recorded, recorded_why = await self._unused_since(old)
         facts = RotationFacts(
             old=old,
@@ -139,7 +138,7 @@ class _RotationLook:
             await self._note(rotation, "ended", stage="done")
         return RotationRow(rotation, status, old, new)
 
-    async def _with_successor(self, rotation: KeyRotation) -> tuple[KeyRotation, Making]:
+    async def _with_successor(self, rotation: KeyRotation) -> tuple[KeyRotation, CreationOutcome]:
         if rotation.new_hash is not None:
             return rotation, "made"
         making, identity = self.made.get(rotation.id, ("in doubt", None))
@@ -168,29 +167,6 @@ class _RotationLook:
             await asyncio.to_thread(self.log.note, rotation.id, event, self.now, **facts)
 
 
-def noted(log: RotationLog, rotation: KeyRotation, old: ApiKey, now: datetime) -> KeyRotation:
-    """The rotation with what was read of its old key, which is written down where it is new.
-
-    Blocks. A note that cannot be written is done without.
-    """
-    figures = KeyFigures.of(old)
-    if figures is not None and figures != rotation.figures:
-        last = rotation.figures_at
-        if last is None or now - last >= _SEEN_EVERY:
-            with contextlib.suppress(OSError):
-                log.seen(rotation.id, now, figures)
-        rotation = replace(rotation, figures=figures, figures_at=now)
-    if old.disabled and rotation.disabled_at is None:
-        with contextlib.suppress(OSError):
-            log.note(rotation.id, "disabled", now)
-        rotation = replace(rotation, disabled_at=now)
-    elif old.disabled is False and rotation.disabled_at is not None:
-        with contextlib.suppress(OSError):
-            log.note(rotation.id, "enabled", now)
-        rotation = replace(rotation, disabled_at=None)
-    return rotation
-
-
 def _listed(log: RotationLog, gateway: str, now: datetime) -> list[KeyRotation]:
     log.compact(now)
     return [
@@ -200,15 +176,15 @@ def _listed(log: RotationLog, gateway: str, now: datetime) -> list[KeyRotation]:
     ]
 
 
-def makings(
+def creation_outcomes(
     journal: Journal, plans: set[str], now: datetime
-) -> Mapping[str, tuple[Making, str | None]]:
-    """What became of each creation, as far as the journal tells, and the identity of what it made.
+) -> Mapping[str, tuple[CreationOutcome, str | None]]:
+    """The outcome of each creation, as far as the journal tells, and the identity of what it made.
 
-    A person who settled one said so: with the identity it happened, else it did not, or nobody
-    knows which key it made.
+    A person who settled one in doubt decided it: with an identity it was made, else it was not, or
+    its key is unknown.
     """
-    found: dict[str, tuple[Making, str | None]] = {}
+    found: dict[str, tuple[CreationOutcome, str | None]] = {}
     for entry in journal.entries():
         if entry.id in plans:
             found[entry.id] = _outcome(entry)
@@ -219,7 +195,7 @@ def makings(
     return found
 
 
-def _outcome(entry: JournalEntry) -> tuple[Making, str | None]:
+def _outcome(entry: JournalEntry) -> tuple[CreationOutcome, str | None]:
     identity = entry.details.get("identity")
     made = identity if isinstance(identity, str) else None
     match entry.event:

@@ -17,7 +17,7 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.domain.keys import KeyCount, spent_by_interval
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.concurrent_reads import Growing, Parts, fetch_each
+from gwtui.watch.feeds.concurrent_reads import GrowingList, Parts, fetch_each
 from gwtui.watch.hub import FeedHub, Scope
 from gwtui.watch.shared_reads import (
     WORKSPACES,
@@ -90,7 +90,7 @@ async def _rows(reader: PoolReader) -> Sequence[WorkspaceRow]:
             WorkspaceRow(space, default=default) for spaces in listed.values() for space in spaces
         )
 
-    growing = Growing(reader, "workspaces", rows_of)
+    growing = GrowingList(reader, "workspaces", rows_of)
     spaces = await growing.read("", reader.get, WORKSPACES)
     default = await default_workspace_id(reader.client)
     return rows_of({"": spaces})

@@ -17,12 +17,13 @@ from decimal import Decimal
 from functools import cached_property
 from operator import add
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.usage import Credits
 from gwtui.domain.history_source import HistorySource
 from gwtui.domain.resets import window_start
+from gwtui.local.alerts import FILE_NAME, RuleFile
 from gwtui.watch.feeds.credits import credits_feed
 from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed
 from gwtui.watch.feeds.guardrails import GuardrailRow, guardrails_feed
@@ -47,9 +48,6 @@ from gwtui.watch.history.tiers import HOUR, floor
 from gwtui.watch.history.watched_models import set_defaults, watched_models
 from gwtui.watch.history.writer import HistoryWriter, record_facts
 from gwtui.watch.hub import FeedHub, Scope
-
-if TYPE_CHECKING:
-    from gwtui.watch.alerts.session import RuleFile
 
 _log = logging.getLogger(__name__)
 
@@ -427,8 +425,10 @@ def _end(connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM settings WHERE name = ?", (_BEGUN,))
 
 
-async def fill_past(hub: FeedHub, path: Path, past: HistorySource, rules: RuleFile) -> None:
+async def fill_past(hub: FeedHub, path: Path, past: HistorySource, config: Path) -> None:
     """Fill in what the history at ``path`` lacks, and run the alert rules over what is now.
+
+    The rules are those of the file in the directory ``config``.
 
     For a command that only reads what is recorded, where no dashboard has filled it in before.
     Nothing happens where another instance records, or less than an hour is missing. Never fails:
@@ -443,7 +443,7 @@ async def fill_past(hub: FeedHub, path: Path, past: HistorySource, rules: RuleFi
         fill = await Backfill.begin(hub, archive, past) if await archive.hold() else None
         if fill is not None and await fill.fill_account():
             await fill.fill_endpoints(lambda: None)
-            await _evaluate(hub, archive, rules)
+            await _evaluate(hub, archive, RuleFile(config / FILE_NAME, hub.connection.label))
     except Exception:  # whatever it is, what is read now is shown
         _log.exception("history: the past cannot be filled in")
     finally:
@@ -452,7 +452,9 @@ async def fill_past(hub: FeedHub, path: Path, past: HistorySource, rules: RuleFi
 
 async def _evaluate(hub: FeedHub, archive: Archive, rules: RuleFile) -> None:
     """Record a reading of the account and the watched models, and what the rules say of it."""
-    from gwtui.watch.alerts.engine import AlertThread  # noqa: PLC0415 - not for every command
+    from gwtui.watch.alerts.persistent_evaluator import (  # noqa: PLC0415 - not for every command
+        PersistentEvaluator,
+    )
 
     models = await archive.read(lambda history: history.watched_models())
     seen, now = await _present(hub, models), hub.clock.now()
@@ -460,7 +462,7 @@ async def _evaluate(hub: FeedHub, archive: Archive, rules: RuleFile) -> None:
     def work(writer: HistoryWriter) -> None:
         for observation in seen:
             writer.observe(observation)
-        AlertThread().run(writer, rules.refresh(), seen, now)
+        PersistentEvaluator().run(writer, rules.refresh(), seen, now)
 
     await archive.write(work)
 

@@ -1,6 +1,6 @@
 """What a history holds: series of figures, facts that change seldom, and their changes.
 
-Moments are aware, UTC, whole seconds. Amounts and figures are Decimal, kept to ``numbers.DIGITS``
+Moments are aware, UTC, whole seconds. Amounts and figures are Decimal, kept to ``DIGITS``
 significant digits. None is "the gateway gave no figure" (no traffic, unknown), never 0.
 """
 
@@ -91,8 +91,8 @@ class Observation:
 class RecordedChange:
     """A fact that changed. It was still ``before`` at ``not_before``, and ``after`` at ``at``.
 
-    ``kind`` is ``RESOURCE.EVENT`` (see ``kinds``). ``field`` is empty for what came or went; then
-    ``name`` still tells what it was called.
+    ``kind`` is "RESOURCE.EVENT", such as "endpoint.gone". ``field`` is empty for what came or went;
+    then ``name`` still tells what it was called.
     """
 
     id: int

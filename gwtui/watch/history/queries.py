@@ -125,10 +125,10 @@ class CreditsPast:
     curve: Curve | None
 
 
-def credits_past(reader: HistoryReader, reach: QuerySpan) -> CreditsPast:
+def credits_past(reader: HistoryReader, query_span: QuerySpan) -> CreditsPast:
     """Balance, burn, outlook and curve."""
-    curve = reader.points(BALANCE, reach.since, reach.until)
-    return CreditsPast(credits_state(reader, reach.until), curve)
+    curve = reader.points(BALANCE, query_span.since, query_span.until)
+    return CreditsPast(credits_state(reader, query_span.until), curve)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,32 +140,39 @@ class EndpointsPast:
 
 
 def endpoints_past(
-    reader: HistoryReader, reach: QuerySpan, identities: Iterable[str]
+    reader: HistoryReader, query_span: QuerySpan, identities: Iterable[str]
 ) -> EndpointsPast:
     """Small curves of these endpoints, and which prices changed in the span or the last day."""
-    width = reach.length.total_seconds() / SPARK_SLOTS
+    width = query_span.length.total_seconds() / SPARK_SLOTS
     sparks = {
         identity: {
             figure: reader.points(
-                SeriesKey("endpoint", identity, figure), reach.since, reach.until, resolution=width
+                SeriesKey("endpoint", identity, figure),
+                query_span.since,
+                query_span.until,
+                resolution=width,
             )
             for figure in SPARKS
         }
         for identity in identities
     }
-    since = min(reach.since, reach.until - RECENT)
+    since = min(query_span.since, query_span.until - RECENT)
     prices: dict[str, list[RecordedChange]] = {}
-    for change in reader.changes(since, reach.until, {kinds.ENDPOINT_PRICE}, limit=MOST_CHANGES):
+    for change in reader.changes(
+        since, query_span.until, {kinds.ENDPOINT_PRICE}, limit=MOST_CHANGES
+    ):
         prices.setdefault(change.subject.identity, []).append(change)
     return EndpointsPast(sparks, {name: tuple(found) for name, found in prices.items()})
 
 
 def endpoint_curves(
-    reader: HistoryReader, reach: QuerySpan, identity: str
+    reader: HistoryReader, query_span: QuerySpan, identity: str
 ) -> Mapping[str, Curve | None]:
     """Every curve of one endpoint, by its figure."""
     return {
-        figure: reader.points(SeriesKey("endpoint", identity, figure), reach.since, reach.until)
+        figure: reader.points(
+            SeriesKey("endpoint", identity, figure), query_span.since, query_span.until
+        )
         for figure in CURVES
     }
 
@@ -179,10 +186,10 @@ class ProbeReading:
     ttft: Decimal | None
 
 
-def last_probe(reader: HistoryReader, reach: QuerySpan, identity: str) -> ProbeReading | None:
+def last_probe(reader: HistoryReader, query_span: QuerySpan, identity: str) -> ProbeReading | None:
     """The last probe up to the moment; None without one that is recent by its own pace."""
     ok, ttft = (
-        reader.value_at(SeriesKey("endpoint", identity, figure), reach.until)
+        reader.value_at(SeriesKey("endpoint", identity, figure), query_span.until)
         for figure in figures.PROBE_FIGURES
     )
     if ok.value is None or ok.measured_at is None:
@@ -207,13 +214,13 @@ class RecentChanges:
         return len(self.changes) >= MOST_CHANGES
 
 
-def recent_changes(reader: HistoryReader, reach: QuerySpan) -> RecentChanges:
+def recent_changes(reader: HistoryReader, query_span: QuerySpan) -> RecentChanges:
     """What changed in the span or the last day."""
-    since = min(reach.since, reach.until - RECENT)
+    since = min(query_span.since, query_span.until - RECENT)
     span = reader.span()
-    if span is None or span[0] > reach.until:
+    if span is None or span[0] > query_span.until:
         return RecentChanges()
-    changes = reader.changes(since, reach.until, limit=MOST_CHANGES)
+    changes = reader.changes(since, query_span.until, limit=MOST_CHANGES)
     return RecentChanges(changes, max(since, span[0]), late=span[0] > since)
 
 

@@ -11,8 +11,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.watch.history.archive import Archive
@@ -30,10 +29,6 @@ from gwtui.watch.history.sources import DEFAULT_PACES, Build, Paces, Sources
 from gwtui.watch.history.watched_models import is_own, set_defaults, unwatch_model, watch_model
 from gwtui.watch.history.writer import HistoryWriter
 from gwtui.watch.hub import FeedHub
-
-if TYPE_CHECKING:
-    from gwtui.watch.history.backfill import Backfill
-    from gwtui.watch.history.recording import AskPast, Recording
 
 COMPACTION_EVERY = 60.0
 """Seconds between two rounds of compaction."""
@@ -288,52 +283,3 @@ def _observed(writer: HistoryWriter, build: Build) -> Recorded:
     """In the writing thread: turning a long list into samples takes a moment."""
     observation = build()
     return Recorded(observation, writer.observe(observation).changes)
-
-
-async def record(
-    held: Recording, hub: FeedHub, path: Path, clock: Clock, past: AskPast | None
-) -> None:
-    """Record into the file at ``path`` until it is cancelled; ``held`` says how that stands."""
-    try:
-        archive = await Archive.open(path, clock)
-    except HistoryError as error:
-        held.problem = str(error)
-        _log.warning("history: %s", error)
-        return
-    recorder = Recorder(hub, archive, clock)
-    try:
-        fill = None if past is None else await _begin_backfill(hub, archive, past)
-        if fill is not None and fill.first:
-            held.filled_until = fill.past.until
-        await recorder.start()
-        held.recorder = recorder
-        if fill is not None:
-            await _finish_backfill(fill, recorder)
-        held.filled.set()
-        await asyncio.Event().wait()
-    finally:
-        held.recorder = None
-        archive.end_within(LAST_WRITE)  # a reading that takes longer is not recorded
-        await recorder.stop()
-        await archive.close()
-
-
-async def _begin_backfill(hub: FeedHub, archive: Archive, ask: AskPast) -> Backfill | None:
-    """Fill in the past of the account. None where nothing is missing, or another one records."""
-    from gwtui.watch.history.backfill import Backfill  # noqa: PLC0415 - the demo only
-
-    try:
-        past = ask() if await archive.hold() else None
-        fill = None if past is None else await Backfill.begin(hub, archive, past)
-        return fill if fill is not None and await fill.fill_account() else None
-    except Exception:  # whatever it is, what happens from now on is recorded
-        _log.exception("history: the past cannot be filled in")
-        return None
-
-
-async def _finish_backfill(fill: Backfill, recorder: Recorder) -> None:
-    """Fill in the past of the endpoints, while it is recorded already."""
-    try:
-        await fill.fill_endpoints(recorder.note_filled)
-    except Exception:  # as above
-        _log.exception("history: the past of endpoints cannot be filled in")

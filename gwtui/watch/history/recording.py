@@ -11,15 +11,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.watch.history.archive import Archive
+from gwtui.watch.history.model import HistoryError
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from gwtui.domain.history_source import HistorySource
+    from gwtui.watch.history.backfill import Backfill
     from gwtui.watch.history.recorder import Recorder
     from gwtui.watch.hub import FeedHub
 
 AskPast: TypeAlias = "Callable[[], HistorySource | None]"
+"""Asks the gateway for its past; None where it can tell none."""
 
 _log = logging.getLogger(__name__)
 
@@ -37,6 +41,11 @@ class Recording:
         """Set once nothing is left to fill in of the past."""
         self.filled_until: datetime | None = None
         """Where the past ends that was filled in where nothing was recorded before; else None."""
+
+    @property
+    def archive(self) -> Archive | None:
+        """The open history file, None while there is none."""
+        return None if self.recorder is None else self.recorder.archive
 
 
 @asynccontextmanager
@@ -63,6 +72,52 @@ async def open_recording(
 async def _record(
     held: Recording, hub: FeedHub, path: Path, clock: Clock, past: AskPast | None
 ) -> None:
-    from gwtui.watch.history.recorder import record  # noqa: PLC0415 - loads SQLite
+    """Record into the file at ``path`` until it is cancelled; ``held`` says how that stands."""
+    from gwtui.watch.history.recorder import (  # noqa: PLC0415 - not in one piece with the rest
+        LAST_WRITE,
+        Recorder,
+    )
 
-    await record(held, hub, path, clock, past)
+    try:
+        archive = await Archive.open(path, clock)
+    except HistoryError as error:
+        held.problem = str(error)
+        _log.warning("history: %s", error)
+        return
+    recorder = Recorder(hub, archive, clock)
+    try:
+        fill = None if past is None else await _begin_backfill(hub, archive, past)
+        if fill is not None and fill.first:
+            held.filled_until = fill.past.until
+        await recorder.start()
+        held.recorder = recorder
+        if fill is not None:
+            await _finish_backfill(fill, recorder)
+        held.filled.set()
+        await asyncio.Event().wait()
+    finally:
+        held.recorder = None
+        archive.end_within(LAST_WRITE)  # a reading that takes longer is not recorded
+        await recorder.stop()
+        await archive.close()
+
+
+async def _begin_backfill(hub: FeedHub, archive: Archive, ask: AskPast) -> Backfill | None:
+    """Fill in the past of the account. None where nothing is missing, or another one records."""
+    from gwtui.watch.history.backfill import Backfill  # noqa: PLC0415 - the demo only
+
+    try:
+        past = ask() if await archive.hold() else None
+        fill = None if past is None else await Backfill.begin(hub, archive, past)
+        return fill if fill is not None and await fill.fill_account() else None
+    except Exception:  # whatever it is, what happens from now on is recorded
+        _log.exception("history: the past cannot be filled in")
+        return None
+
+
+async def _finish_backfill(fill: Backfill, recorder: Recorder) -> None:
+    """Fill in the past of the endpoints, while it is recorded already."""
+    try:
+        await fill.fill_endpoints(recorder.note_filled)
+    except Exception:  # as above
+        _log.exception("history: the past of endpoints cannot be filled in")

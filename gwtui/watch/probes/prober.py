@@ -36,7 +36,7 @@ from gwtui.watch.history.recorder import Recorder
 from gwtui.watch.hub import FeedHub, Scope
 from gwtui.watch.probes import spending
 from gwtui.watch.probes.outcome import ProbeOutcome, observed, probe
-from gwtui.watch.probes.session import ProbeStatus
+from gwtui.watch.probes.status import ProbeStatus
 
 LOOK = 5.0
 """Seconds between two looks at what is due; also how long the announcement stands before it."""
@@ -108,13 +108,13 @@ def read_rows(hub: FeedHub, models: Iterable[str]) -> list[Sequence[EndpointRow]
 
 
 class ProbeListener(Protocol):
-    """Is told what a prober does."""
+    """Gets what a prober has to say, and its readings."""
 
-    def tell(self, text: str) -> object:
+    def report(self, text: str) -> object:
         """A sentence for a person: what it costs before the first probe, why probes stop."""
 
-    def told(self, target: ProbeTarget, seen: Observation) -> object:
-        """A reading came."""
+    def on_reading(self, target: ProbeTarget, observation: Observation) -> object:
+        """A probe gave a reading of its target."""
 
 
 class Prober:
@@ -208,7 +208,7 @@ class Prober:
         if not identities <= self._announced:
             # None of them is probed before the next look: it can still be stopped.
             self._announced |= identities
-            self._listener.tell(self._status.announcement)
+            self._listener.report(self._status.announcement)
             return
         if self._clock.monotonic() < self._quiet_until:
             return
@@ -291,7 +291,7 @@ class Prober:
         if self._full_on != day:
             self._full_on = day
             self._set(full=True)
-            self._listener.tell(f"Probes stop for today: {self._status.line}")
+            self._listener.report(f"Probes stop for today: {self._status.line}")
         return False
 
     async def _settle(self, day: date, most: Decimal, cost: Decimal) -> None:
@@ -301,10 +301,10 @@ class Prober:
 
     async def _learn(self, target: ProbeTarget, outcome: ProbeOutcome) -> None:
         every = int(self._every.total_seconds())
-        seen = observed(target, outcome, self._clock.now(), every)
-        if seen is not None:
-            self._recorder.record(seen)
-            self._listener.told(target, seen)
+        observation = observed(target, outcome, self._clock.now(), every)
+        if observation is not None:
+            self._recorder.record(observation)
+            self._listener.on_reading(target, observation)
         match outcome.verdict:
             case "answered" | "failed":
                 self._mute.pop(target.identity, None)
@@ -356,7 +356,7 @@ class Prober:
         if found:
             name, why = next(iter(found.items()))
             more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-            self._listener.tell(f"Probes say nothing of {name}{more}: {why}")
+            self._listener.report(f"Probes say nothing of {name}{more}: {why}")
 
     def _trouble(self, problem: str, topic: str = "") -> None:
         """Told once until something else is wrong, or all is well in between.
@@ -366,7 +366,7 @@ class Prober:
         self._set(problem=problem)
         if (topic or problem) != self._said:
             self._said = topic or problem
-            self._listener.tell(f"Probes: {problem}")
+            self._listener.report(f"Probes: {problem}")
 
     def _set(self, **changes: Any) -> None:
         self._status = replace(self._status, **changes)

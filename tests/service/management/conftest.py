@@ -8,9 +8,9 @@ import pytest
 import pytest_asyncio
 from management_kit import CLOCK, connected
 
-from founded import open_gateway
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.dialects import DIALECTS
+from seeded_gateways import open_gateway
 
 
 @pytest_asyncio.fixture(params=list(DIALECTS.values()), ids=list(DIALECTS))

@@ -9,7 +9,6 @@ import pytest
 from management_kit import CLOCK, NOBODY, SECRET, connected, id_of
 from pydantic import SecretStr
 
-from founded import open_gateway
 from gwtui.client import errors
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.budgets import PutBudgetRequest
@@ -18,6 +17,7 @@ from gwtui.contract.guardrails import CreateGuardrailRequest
 from gwtui.contract.organization import ChangeMembersRequest
 from gwtui.contract.usage import FeedbackRequest
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
+from seeded_gateways import open_gateway
 
 # Credentials --------------------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ from gwtui.cli.lists.lookup import CommandReadings
 from gwtui.cli.lists.query import ListQuery
 from gwtui.cli.output import print_table
 from gwtui.cli.resources import RESOURCES
-from gwtui.client.request_log import Shortfall, list_read, workspaces_closed
+from gwtui.client.request_log import Shortfall, list_read, workspaces_without_id
 from gwtui.domain.serialize import MASK, exact_json, masked
 from gwtui.watch import cadence
 from gwtui.watch.hub import FeedHub
@@ -242,7 +242,7 @@ def test_a_reading_that_lacks_something_says_so_and_ends_so(
 ) -> None:
     async def fetch(_client: Any) -> tuple[str, ...]:
         list_read(2, complete=False)
-        workspaces_closed(1)
+        workspaces_without_id(1)
         return ("row",)
 
     async def read() -> int:

@@ -10,8 +10,8 @@ import pytest
 from fake_clock import FakeClock
 from gwtui.watch.history import archive as archive_module
 from gwtui.watch.history.recorder import Recorder
+from recorded_gateway_kit import Inline, World
 from recorder_kit import instance
-from recording_world import Inline, World
 
 
 @pytest.fixture(autouse=True)

@@ -23,8 +23,8 @@ from gwtui.watch.history.recorder import Recorded, Recorder
 from gwtui.watch.history.watched_models import defaults
 from gwtui.watch.history.writer import HistoryWriter
 from gwtui.watch.hub import FeedHub
+from recorded_gateway_kit import MODEL, World
 from recorder_kit import ENDPOINT, changed, instance
-from recording_world import MODEL, World
 from resource_samples import endpoint_body, key, model_endpoints
 
 

@@ -17,8 +17,8 @@ from gwtui.watch.history.model import SeriesKey, Subject
 from gwtui.watch.history.queries import BALANCE
 from gwtui.watch.history.recorder import Recorder
 from gwtui.watch.hub import FeedHub
+from recorded_gateway_kit import MODEL, World
 from recorder_kit import ENDPOINT, changed, instance
-from recording_world import MODEL, World
 
 
 def damage(path: Path) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from fault_world import FaultWorld
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest
 from gwtui.contract.keys import UpdateKeyRequest
@@ -27,6 +26,7 @@ from undo_kit import (
     look_budgets,
     send,
 )
+from writes_kit import FaultWorld
 
 Meddle = Callable[[FaultWorld, GatewayClient], Awaitable[Any]]
 

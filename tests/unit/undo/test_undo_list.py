@@ -10,16 +10,16 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from fault_world import NOW, FaultWorld
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest
 from gwtui.contract.keys import CreatedKey, CreateKeyRequest
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Applied, Confirmation, Plan
-from gwtui.crud.undo import UndoList
+from gwtui.crud.undo_list import UndoList
 from gwtui.local.journal import Journal
 from plan_kit import byok_plans, key_plans
 from undo_kit import RENAMED, client_of, listed
+from writes_kit import NOW, FaultWorld
 
 
 def test_no_secret_is_held_on_to() -> None:

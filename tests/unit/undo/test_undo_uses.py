@@ -11,7 +11,6 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from fault_world import NOW, FaultWorld
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
@@ -27,6 +26,7 @@ from gwtui.resources.uses import WorkspaceContents
 from gwtui.watch.feeds.guardrails import GuardrailRow
 from plan_kit import byok_plans, key_plans, workspace_plans
 from undo_kit import done_now, listed, send
+from writes_kit import NOW, FaultWorld
 
 
 @pytest.fixture

@@ -227,8 +227,8 @@ def in_words(point: Point | None, figure: PlotFigure) -> str:
     if point.state == "null" or point.low is None or point.high is None:
         return figure.absent
     shown = point.last if point.mean is None else point.mean
-    text = UNKNOWN if shown is None else figure.words(shown)
-    low, high = figure.words(point.low), figure.words(point.high)
+    text = UNKNOWN if shown is None else figure.format_value(shown)
+    low, high = figure.format_value(point.low), figure.format_value(point.high)
     return text if low == high else f"{text} ({low} to {high})"
 
 
@@ -257,7 +257,7 @@ def _scale(figure: PlotFigure, rows: int) -> Scale:
         scale = scale_of(
             low, high, floor=figure.floor, ceiling=figure.ceiling, rows=rows, finest=finest
         )
-        names = [figure.words(value) for value in scale.figures]
+        names = [figure.format_value(value) for value in scale.figures]
         if len(set(names)) == len(names) or finest >= _COARSE:
             return scale
         finest = scale.step * 2
@@ -271,14 +271,14 @@ def _is_empty(figure: PlotFigure) -> bool:
 
 def _axis_figures(figure: PlotFigure, scale: Scale, rows: int) -> Iterator[tuple[int, str]]:
     """The round figures of the vertical axis by the line they stand on, top and bottom first."""
-    yield 0, figure.words(scale.top)
+    yield 0, figure.format_value(scale.top)
     if rows == 1:
         return
-    yield rows - 1, figure.words(scale.bottom)
+    yield rows - 1, figure.format_value(scale.bottom)
     for value in scale.figures:
         row = round((1 - scale.share(value)) * (rows - 1))
         if 0 < row < rows - 1:
-            yield row, figure.words(value)
+            yield row, figure.format_value(value)
 
 
 def _under_cursor(raster: Raster, row: int, column: int, at: int | None, bare: str) -> Mark:

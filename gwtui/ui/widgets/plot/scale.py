@@ -220,16 +220,17 @@ class PlotLine:
 
 @dataclass(frozen=True, slots=True)
 class PlotFigure:
-    """A plot: ``words`` gives a figure with its unit; ``title`` must have passed ``safe_text``.
+    """A plot. ``format_value`` gives the text of a figure, with its unit.
 
-    ``floor`` and ``ceiling`` are figures that the vertical axis reaches at least. ``absent`` says
-    in words what a null stands for. ``zone`` None means UTC.
+    ``title`` must have passed ``safe_text``. ``floor`` and ``ceiling`` are figures that the
+    vertical axis reaches at least. ``absent`` says in words what a null stands for. ``zone`` None
+    means UTC.
     """
 
     title: str
     window: PlotWindow
     lines: tuple[PlotLine, ...]
-    words: Callable[[Decimal], str]
+    format_value: Callable[[Decimal], str]
     floor: Decimal | None = None
     ceiling: Decimal | None = None
     absent: str = "no traffic"

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textual.binding import Binding, BindingType
 from textual.message import Message
+from textual.widget import Widget
 
 from gwtui.resources.frame_actions import TABLE_KEYS
 
 if TYPE_CHECKING:
     from gwtui.ui.widgets.table.model import Loss
-    from gwtui.ui.widgets.table.widget import ResourceTable
 
 
 class TableMessage(Message):
     """Base of the messages; ``table`` is the sender."""
 
-    def __init__(self, table: ResourceTable[Any]) -> None:
+    def __init__(self, table: Widget) -> None:
         super().__init__()
         self.table = table
 
     @property
-    def control(self) -> ResourceTable[Any]:
+    def control(self) -> Widget:
         """The sender, for the selector of ``on``."""
         return self.table
 
@@ -30,7 +30,7 @@ class TableMessage(Message):
 class Highlighted(TableMessage, namespace="resource_table"):
     """The cursor is on another identity, or on none (None) because nothing is visible."""
 
-    def __init__(self, table: ResourceTable[Any], identity: str | None) -> None:
+    def __init__(self, table: Widget, identity: str | None) -> None:
         super().__init__(table)
         self.identity = identity
 
@@ -42,7 +42,7 @@ class Highlighted(TableMessage, namespace="resource_table"):
 class Opened(TableMessage, namespace="resource_table"):
     """Enter, or a click on the selected row."""
 
-    def __init__(self, table: ResourceTable[Any], identity: str) -> None:
+    def __init__(self, table: Widget, identity: str) -> None:
         super().__init__(table)
         self.identity = identity
 
@@ -50,9 +50,7 @@ class Opened(TableMessage, namespace="resource_table"):
 class SelectionLost(TableMessage, namespace="resource_table"):
     """The selected row vanished; ``neighbour`` is where the cursor is now, None for nowhere."""
 
-    def __init__(
-        self, table: ResourceTable[Any], identity: str, reason: Loss, neighbour: str | None
-    ) -> None:
+    def __init__(self, table: Widget, identity: str, reason: Loss, neighbour: str | None) -> None:
         super().__init__(table)
         self.identity = identity
         self.reason = reason
@@ -62,7 +60,7 @@ class SelectionLost(TableMessage, namespace="resource_table"):
 class SortChanged(TableMessage, namespace="resource_table"):
     """Rows are in another order."""
 
-    def __init__(self, table: ResourceTable[Any], column: str, descending: bool) -> None:
+    def __init__(self, table: Widget, column: str, descending: bool) -> None:
         super().__init__(table)
         self.column = column
         self.descending = descending
@@ -72,7 +70,7 @@ class CountsChanged(TableMessage, namespace="resource_table"):
     """Another number of visible rows, of all rows, of marked rows or of hidden columns."""
 
     def __init__(
-        self, table: ResourceTable[Any], visible: int, total: int, marked: int, hidden_columns: int
+        self, table: Widget, visible: int, total: int, marked: int, hidden_columns: int
     ) -> None:
         super().__init__(table)
         self.visible = visible

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, get_args
 
 from rich.cells import cell_len
@@ -16,9 +16,11 @@ from textual.strip import Strip
 from gwtui.crud.resource import Tone
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.text import fit
+from gwtui.ui.textual_compat.widgets import DrawsFocus, SameAtAnyHeight
 from gwtui.ui.widgets.table.layout import (
     AS_DECLARED,
     GAP,
+    ColumnChoice,
     Frame,
     Layout,
     Row,
@@ -151,7 +153,7 @@ def _strip(parts: Iterable[tuple[str, Style]], width: int, rest: Style) -> Strip
     return strip if used <= width else strip.crop(0, width)
 
 
-class TableView(ScrollView, Generic[T], inherit_bindings=False):
+class TableView(SameAtAnyHeight, DrawsFocus, ScrollView, Generic[T], inherit_bindings=False):
     """Shows a model; says nothing and takes no keys.
 
     ``_drawn`` is what stands on the screen. Every change of the model ends in ``redraw``, which
@@ -164,6 +166,7 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         "resource-table--header",
         "resource-table--header-sorted",
         "resource-table--cursor",
+        "resource-table--cursor-focused",
         "resource-table--mark",
         "resource-table--match",
         *(f"resource-table--{tone}" for tone in _TONES),
@@ -187,10 +190,11 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         self.choice = AS_DECLARED
         """What a person chose of the columns."""
         self._drawn: Frame = ()
-        self._palette: Palette | None = None
+        self._palettes: Mapping[bool, Palette] = {}
+        """By whether the table has the keys."""
         self._only_layout = False
-        self._longest: Mapping[int, int] = {}
-        """The longest texts that the columns were laid out for, in cells."""
+        self._arranged: tuple[int, ColumnChoice, Mapping[int, int]] | None = None
+        """What the columns were laid out for: cells, what was chosen, the longest texts."""
 
     def render_line(self, y: int) -> Strip:
         """The header or one row, from what was last compared."""
@@ -227,6 +231,12 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         if lines:
             self.refresh(*(Region(0, line + HEADER, self.shape.width, 1) for line in lines))
 
+    def draw_focus(self) -> None:
+        """The line of the cursor alone looks different while the table has the keys."""
+        cursor = self.model.cursor
+        if cursor is not None:
+            self.refresh(Region(0, cursor - self.top + HEADER, self.size.width, 1))
+
     def redraw_header(self) -> None:
         """Repaint the header alone."""
         self.refresh(Region(0, 0, self.size.width, HEADER))
@@ -235,16 +245,17 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         """Choose the columns of a page for the present width, and repaint everything."""
         # The scrollbar's column is kept free, so that rows do not move when it comes and goes.
         width = self.scrollable_content_region.width
-        self._longest = self.model.longest
-        self.shape = arrange(self.model.columns, width, page, self.choice, self._longest)
+        longest = self.model.longest
+        self._arranged = width, self.choice, longest
+        self.shape = arrange(self.model.columns, width, page, self.choice, longest)
         self._drawn = self._frame({})
         self.refresh()
 
     @property
     def laid_out(self) -> bool:
-        """Whether the columns stand as the present width and the present texts want it."""
+        """Whether the columns stand as width, choice and texts want it now."""
         width = self.scrollable_content_region.width
-        return self.shape.width == width and self._longest == self.model.longest
+        return self._arranged == (width, self.choice, self.model.longest)
 
     def fit_height(self) -> None:
         """Let the scrollbar know how many rows there are."""
@@ -290,8 +301,8 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
             self.redraw()
 
     def notify_style_update(self) -> None:
-        """Another theme or another focus: styles are looked up again."""
-        self._palette = None
+        """Another theme: styles are looked up again."""
+        self._palettes = {}
         super().notify_style_update()
 
     def _frame(self, known: Mapping[str, Row]) -> Frame:
@@ -300,9 +311,9 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         return self.model.frame(self.top, self.size.height - HEADER, self.shape, known)
 
     def _styles_now(self) -> Palette:
-        if self._palette is None:
+        if not self._palettes:
             named = self._component
-            self._palette = Palette(
+            palette = Palette(
                 base=self.rich_style,
                 header=named("header"),
                 header_sorted=named("header-sorted"),
@@ -311,7 +322,9 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
                 match=named("match", partial=True),
                 tones={tone: named(tone) for tone in _TONES},
             )
-        return self._palette
+            focused = replace(palette, cursor=named("cursor-focused"))
+            self._palettes = {False: palette, True: focused}
+        return self._palettes[self.has_focus]
 
     def _component(self, name: str, *, partial: bool = False) -> Style:
         return self.get_component_rich_style(f"resource-table--{name}", partial=partial)

@@ -298,7 +298,10 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
 
     def on_resize(self) -> None:
         """Choose the columns that fit, and keep the cursor where it can be seen."""
-        self.lay_out(self._page)
+        if self.laid_out:
+            self.redraw()
+        else:
+            self.lay_out(self._page)
         self.fit_height()
         if self._resume_at is not None and self.size:
             self.scroll_rows(self._resume_at)

@@ -1,0 +1,200 @@
+"""One write in doubt: what was planned, what there is now, and how the two compare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.content import Content
+
+from gwtui.crud.action import COPY
+from gwtui.crud.evidence import (
+    CANDIDATE_COLUMNS,
+    CANDIDATE_SECTIONS,
+    EVIDENCE_SECTIONS,
+    REACHES,
+    Candidate,
+    Evidence,
+    name_of,
+)
+from gwtui.crud.resource import ResourceSpec
+from gwtui.domain.safe_text import safe_text
+from gwtui.domain.times import age
+from gwtui.resources.account_actions import DOUBT
+from gwtui.resources.actions import by_id
+from gwtui.resources.recovery.inspection import Inspection, evidence_feed
+from gwtui.ui.screens.base import GatewayScreen
+from gwtui.ui.subscriptions import FeedUse
+from gwtui.ui.text import toned
+from gwtui.ui.widgets.detail import section_lines
+from gwtui.ui.widgets.lines import LinesView
+from gwtui.ui.widgets.table import Opened, ResourceTable
+from gwtui.watch.feed import FeedState
+
+if TYPE_CHECKING:
+    from gwtui.watch.hub import FeedHub
+
+_MARGINS = 3
+_WIDEST = 100
+_MOST_ABOUT = 9
+"""Lines of what is known, where the list of candidates stands below."""
+_MOST_ROWS = 7
+
+
+class RecoveryScreen(GatewayScreen):
+    """The evidence on one write. Nothing is marked as the answer, and nothing decides by itself.
+
+    ``parent`` is the id of the write's plan, ``opener`` the list of writes in doubt.
+    """
+
+    def __init__(
+        self,
+        *,
+        parent: str | None = None,
+        parent_name: str = "",
+        opener: ResourceSpec[Any] | None = None,
+    ) -> None:
+        super().__init__(
+            DOUBT,
+            title="Evidence",
+            tab=DOUBT if opener is None else opener.id,
+            extra_scopes=(COPY,),
+        )
+        self._plan = parent or ""
+        self._parent_name = parent_name
+        self._opener = opener
+        self._reach = 0
+        self._found: Inspection | None = None
+        self._table: ResourceTable[Candidate] = ResourceTable(
+            CANDIDATE_COLUMNS, lambda one: one.identity, lambda: self.now, id="recovery-candidates"
+        )
+
+    # Hooks of the frame -----------------------------------------------------------------------
+
+    def compose_body(self) -> ComposeResult:
+        """What is known, the candidates, and the selected one beside what was wanted."""
+        yield LinesView(id="recovery-about")
+        yield self._table
+        yield LinesView(id="recovery-candidate")
+
+    def on_mount(self) -> None:
+        """The nearest first."""
+        self._table.sort_by("apart", descending=False)
+
+    def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
+        """What is found, as far as was asked for."""
+        journal = self.gwtui.executor.journal
+        return [(evidence_feed(hub, journal, self._plan, self.search_span), self._show)]
+
+    def empty_text(self) -> str | None:
+        """What it means that the write is in doubt no more."""
+        if self._found is None or self._found.evidence is not None:
+            return None
+        return "The audit log says what became of it. {app.back} goes back."
+
+    def empty_title(self) -> str:
+        """A short title for it."""
+        return "This write is not in doubt any more"
+
+    def crumbs(self) -> Sequence[str]:
+        """The write beneath the writes in doubt."""
+        if self._opener is None:
+            return ()
+        name = self._parent_name or safe_text(self._plan, 60)
+        return (self._opener.title, name if self.evidence is None else name_of(self.evidence))
+
+    def status_parts(self) -> Sequence[Content]:
+        """How far is looked."""
+        evidence = self.evidence
+        if evidence is None or evidence.search_span is None:
+            return ()
+        search_span = age(evidence.search_span.total_seconds())
+        return [toned(f"{search_span} before and after", "muted")]
+
+    def tick(self, now: datetime) -> None:
+        """Relative times move on."""
+        self._lay_out(now)
+
+    def target(self) -> Any | None:
+        """The selected candidate."""
+        return self._table.selected
+
+    def identity(self) -> str | None:
+        """Its identity."""
+        return self._table.selected_identity
+
+    def focus_body(self) -> None:
+        """The candidates have the keys, else what is known."""
+        body = self._table if self._table.display else self.query_one("#recovery-about")
+        self.set_focus(body)
+
+    # What actions do --------------------------------------------------------------------------
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """What was found; None before, and once the write is settled."""
+        return None if self._found is None else self._found.evidence
+
+    @property
+    def search_span(self) -> timedelta:
+        """How far before and after the write is looked."""
+        return REACHES[self._reach]
+
+    def look_further(self) -> bool:
+        """Look further before and after; False where that is not possible."""
+        evidence = self.evidence
+        if evidence is None or not evidence.is_creation or self._reach + 1 >= len(REACHES):
+            return False
+        self._reach += 1
+        self.refeed()
+        return True
+
+    # Showing ----------------------------------------------------------------------------------
+
+    def _show(self, state: FeedState[Inspection]) -> None:
+        if state.value is None:
+            return
+        self._found = state.value
+        evidence = self.evidence
+        candidates = () if evidence is None else evidence.candidates
+        self._table.show(candidates)
+        self._table.display = bool(candidates)
+        self.query_one("#recovery-candidate").display = bool(candidates)
+        self._lay_out(self.now)
+        if self.is_current:
+            self.focus_body()
+
+    def on_resize(self, _event: events.Resize) -> None:
+        """Fold the lines for the new width."""
+        self._lay_out(self.now)
+
+    @on(ResourceTable.Highlighted)
+    def _highlighted(self) -> None:
+        self._lay_out(self.now)
+
+    @on(Opened)
+    async def _opened(self, event: Opened) -> None:
+        event.stop()
+        context = self.capture()
+        if context.identity == event.identity:
+            await self.gwtui.perform(by_id("doubt.show"), context)
+
+    def _lay_out(self, now: datetime) -> None:
+        evidence = self.evidence
+        if evidence is None or not self._is_whole:
+            return
+        width = min(_WIDEST, self.app.size.width - _MARGINS)
+        about = self.query_one("#recovery-about", LinesView)
+        lines = section_lines(name_of(evidence), EVIDENCE_SECTIONS, evidence, now, width)
+        about.show(lines)
+        rows = len(evidence.candidates)
+        about.styles.height = min(len(lines), _MOST_ABOUT) if rows else "1fr"
+        if rows:
+            self._table.styles.height = min(rows, _MOST_ROWS) + 1
+            one = self._table.selected or evidence.candidates[0]
+            self.query_one("#recovery-candidate", LinesView).show(
+                section_lines(one.name, CANDIDATE_SECTIONS, one, now, width)
+            )

@@ -1,0 +1,337 @@
+"""The handlers of the dashboard without a terminal: the real gateway, and a person by script."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import httpx
+from pydantic import SecretStr
+
+from declared_kit import SAMPLES, SPECS, values_of, verbs_of
+from gwtui.cli.changes.change import ChangeContext
+from gwtui.client.connection import Connection
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.transport import Transport
+from gwtui.contract.dialects import GENERIC
+from gwtui.contract.request import RequestModel
+from gwtui.crud.evidence import alike
+from gwtui.crud.executor import WriteExecutor
+from gwtui.crud.fields import PlanContext
+from gwtui.crud.plan import Applied, Confirmation, Plan, Refused
+from gwtui.crud.undo_list import AppliedChange
+from gwtui.crud.writes import Update, declared_writes
+from gwtui.local.journal import Journal
+from gwtui.resources.session import Session
+from gwtui.ui.actions import crud
+from gwtui.ui.actions.context import ActionContext, DashboardApp
+from gwtui.ui.forms.confirm import ConfirmScreen, ConflictScreen
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.form_state import to_typed
+from gwtui.ui.screens.dialogs import NoticeScreen
+from gwtui.watch.hub import FeedHub, Scope
+from writes_kit import CLOCK, NOW, FaultWorld
+
+
+@dataclass
+class Person:
+    """Who sits at the desk: what is typed into forms, and what is answered to questions.
+
+    ``meanwhile`` happens after a form was filled in and before it is sent, ``reading`` while the
+    plan is looked at. ``side`` None goes back from a conflict.
+    """
+
+    types: Mapping[str, Any] = field(default_factory=dict)
+    side: str | None = "mine"
+    agrees: bool = True
+    meanwhile: Callable[[], Awaitable[Any]] | None = None
+    reading: Callable[[], Awaitable[Any]] | None = None
+    plans: list[Plan[Any]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    disputed: list[str] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+
+    async def answer(self, screen: Any) -> Any:
+        """What a modal screen gives back."""
+        match screen:
+            case FormScreen():
+                return await self._fill_in(screen)
+            case ConflictScreen():
+                self.disputed += [one.field for one in screen._disputes]
+                return self.side and dict.fromkeys(self.disputed, self.side)
+            case ConfirmScreen():
+                self.plans.append(screen._plan)
+                self.notes += screen._notes
+                if self.reading is not None:
+                    reading, self.reading = self.reading, None
+                    await reading()
+                return self.agrees
+            case NoticeScreen():
+                self.told.append(f"{screen._title} {screen._text}")
+                return False
+        raise AssertionError(f"nobody expects a {type(screen).__name__}")
+
+    async def _fill_in(self, form: FormScreen[Any]) -> Any:
+        """Type, and send once. A refused form is left."""
+        state = form.state
+        for name, value in self.types.items():
+            assert name in state.fields, f"the form has no field {name}"
+            secret = isinstance(value, SecretStr)
+            state.put(name, value if secret else to_typed(state.fields[name], value))
+        if self.meanwhile is not None:
+            await self.meanwhile()
+        well = state.attempt()
+        request = state.request() if well else None
+        outcome = None if request is None else await form._outcome(request)
+        if isinstance(outcome, Refused):
+            state.refuse(outcome.error)
+        problems = (state.problem(name) for name in state.fields)
+        self.told += [cell.text for cell in problems if cell is not None]
+        self.told.append(state.refusal)
+        if outcome is not None and not isinstance(outcome, Applied | Refused):
+            self.told.append(outcome.error.message)
+        return None if isinstance(outcome, Refused) else outcome
+
+    @property
+    def text(self) -> str:
+        """Everything that was said."""
+        return "\n".join(self.told)
+
+
+class _Door(httpx.AsyncBaseTransport):
+    """The way to the gateway; keeps what was sent through it to change something."""
+
+    def __init__(self, world: FaultWorld) -> None:
+        self._inner = httpx.ASGITransport(world.gateway.asgi)
+        self.writes: list[tuple[str, Any]] = []
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if request.method != "GET":
+            content = await request.aread()
+            body = json.loads(content, parse_float=Decimal) if content else None
+            self.writes.append((request.method, body))
+        return await self._inner.handle_async_request(request)
+
+
+class Desk:
+    """One resource of one kind, the person who changes it, and a colleague who does too."""
+
+    def __init__(
+        self, world: FaultWorld, resource: str, client: GatewayClient, door: _Door, folder: Path
+    ) -> None:
+        assert resource in SAMPLES, (
+            f"the gateway has no sample of {resource}: say in SAMPLES of declared_kit which one"
+        )
+        self.world = world
+        self.spec = SPECS[resource]
+        self.identity = SAMPLES[resource](world) or ""
+        self.client = client
+        self.door = door
+        self.person = Person()
+        self.journal = Journal(folder / "journal.jsonl")
+        self.executor = WriteExecutor(client, self.journal, CLOCK)
+        self.hub = FeedHub(client, CLOCK)
+        self.row: Any = None
+        self.writes = declared_writes(self.spec)
+        self.spaces: list[str] = []
+
+    async def open(self, colleague: GatewayClient) -> None:
+        """Find the row of the sample in its list."""
+        self.colleague = colleague
+        await self.reload()
+        self.spaces = [one.id for one in (await colleague.workspaces.list()).items if one.id]
+
+    async def reload(self) -> None:
+        """Select the row of the sample as the list has it now."""
+        listed = await self.spec.feed(self.hub, Scope()).refresh()
+        declared = declared_writes(self.spec)
+        rows = [
+            row
+            for row in listed.value or ()
+            if declared.identity(declared.of_row(row)) == self.identity
+        ]
+        assert rows, f"the list of {self.spec.id} lacks the sample {self.identity}"
+        self.row = rows[0]
+        self.writes = declared.for_row(self.row, GENERIC)
+
+    @property
+    def session(self) -> SimpleNamespace:
+        """What there is while there is a connection."""
+        return SimpleNamespace(
+            connection=self.client.connection,
+            gateway=self.client,
+            hub=self.hub,
+            executor=self.executor,
+            complete=_opened,
+        )
+
+    @property
+    def context(self) -> ActionContext[Any]:
+        """The key press on the sample's row."""
+        screen: Any = SimpleNamespace(expect_gone=lambda _gone: None, marked_rows=())
+        app = SimpleNamespace(
+            **vars(self.session),
+            session=self.session,
+            clock=CLOCK,
+            local_zone=UTC,
+            scope=Scope(),
+            screen=screen,
+            say=lambda text, **_: self.person.told.append(text),
+            push_screen_wait=self.person.answer,
+        )
+        return ActionContext(
+            cast("DashboardApp", app), self.spec, self.row, self.spec.identity(self.row), screen
+        )
+
+    def command_line(self, given: Mapping[str, Any] | None = None) -> ChangeContext:
+        """A command that names the sample, and these values."""
+        arguments = Namespace(id=self.identity, force=False)
+        return ChangeContext(cast("Session", self.session), arguments, given or {}, NOW)
+
+    @property
+    def plan_context(self) -> PlanContext:
+        """What a write is planned in view of."""
+        return PlanContext(NOW)
+
+    # What there is ------------------------------------------------------------------------------
+
+    async def read(self) -> Any:
+        """The sample as a colleague reads it."""
+        return await self.writes.read(self.colleague, self.identity)
+
+    async def known(self) -> dict[str, Any]:
+        """Every declared field of the sample that the gateway gives."""
+        one = await self.read()
+        return {name: value for name, value in self.writes.known(one).items() if name in one.raw}
+
+    async def names(self) -> dict[str, str]:
+        """What is called how by identifier, as plans name it."""
+        spaces = (await self.colleague.workspaces.list()).items
+        found = {one.id or "": one.name or "" for one in spaces}
+        if self.writes.names is not None:
+            found |= (await self.writes.names(self.hub).refresh()).value or {}
+        return found
+
+    async def count(self) -> int:
+        """How many of its kind there are."""
+        return len((await self.writes.service(self.colleague).list()).items)
+
+    def request(self, **values: Any) -> RequestModel:
+        """An update with these fields."""
+        assert self.writes.update is not None
+        return self.writes.update.request.model_validate(values)
+
+    async def others(self, name: str) -> list[Any]:
+        """Values of a field, in the form of a request, that it does not have now."""
+        assert self.writes.update is not None
+        now = (await self.known()).get(name)
+        found = values_of(self.writes.update.request, name, self)
+        wanted = [getattr(self.request(**{name: one}), name) for one in found]
+        return [one for one in wanted if not alike(one, now)]
+
+    async def colleague_sets(self, **values: Any) -> None:
+        """Somebody else changes the sample."""
+        await self.writes.service(self.colleague).update(self.identity, self.request(**values))
+
+    async def colleague_deletes(self) -> None:
+        """Somebody else deletes the sample."""
+        fresh, at = await self.read(), self.plan_context
+        around = await self.writes.around(self.colleague, fresh, at)
+        plan = self.writes.plan_delete(fresh, at, around)
+        assert plan.obstacles == ()
+        await plan.send(self.colleague)
+
+    # What is done -------------------------------------------------------------------------------
+
+    @property
+    def verbs(self) -> dict[str, Callable[[], Awaitable[Any]]]:
+        """Everything that the declaration allows, as the dashboard does it; forms are filled in."""
+        return {name: partial(self._do, name) for name in verbs_of(self.writes)}
+
+    async def _do(self, name: str) -> None:
+        further = {how.action: how for how in self.writes.further}
+        if name == "create":
+            assert self.writes.create is not None
+            self.person.types = self.needed(self.writes.create.request)
+            await crud.create(self.context)
+        elif name == "edit":
+            if not self.person.types:
+                field = self.writes.fields.editable[0]
+                self.person.types = {field: (await self.others(field))[0]}
+            await crud.edit(self.context)
+        elif name in further:
+            self.person.types = self.given(further[name])
+            await crud.change(name, self.context)
+        else:
+            await {"toggle": crud.toggle, "delete": crud.delete}[name](self.context)
+
+    def needed(self, model: type[RequestModel]) -> dict[str, Any]:
+        """A value for every field that a request cannot do without."""
+        required = (name for name, one in model.model_fields.items() if one.is_required())
+        return {name: values_of(model, name, self)[0] for name in required}
+
+    def given(self, how: Update) -> dict[str, Any]:
+        """A value for every field that a verb of its own changes."""
+        return {name: values_of(how.request, name, self)[0] for name in how.fields}
+
+    async def undo(self) -> AppliedChange:
+        """Take the last change back, by a plan of its own."""
+        done = self.executor.undo.latest()
+        assert done is not None, "there is no way back"
+        plan = await self.executor.undo.plan(self.client, done)
+        assert plan.obstacles == ()
+        assert (plan.title, plan.undoes, plan.undo) == (f"Undo: {done.title}", done.plan_id, None)
+        assert plan.changes or plan.danger == "high", "it says what it does"
+        outcome = await self.executor.execute(Confirmation(plan, "dialog"))
+        assert isinstance(outcome, Applied), outcome
+        return done
+
+    @property
+    def events(self) -> list[str]:
+        """What the journal says."""
+        return [entry.event for entry in self.journal.entries()]
+
+
+async def _opened() -> None:
+    """All of the session is open."""
+
+
+async def distinct(desk: Desk) -> tuple[str, list[Any]] | None:
+    """A field with two values that it does not have now; None where no field has."""
+    for name in desk.writes.fields.editable:
+        others = await desk.others(name)
+        if len(others) > 1:
+            return name, others
+    return None
+
+
+@asynccontextmanager
+async def desk_for(
+    world: FaultWorld, resource: str, folder: Path, *, read_only: bool = False
+) -> AsyncIterator[Desk]:
+    """A desk with the sample's row selected; the gateway is as it was furnished."""
+    world.begin()
+    door = _Door(world)
+    where = Connection("http://localhost", token=world.token, read_only=read_only)
+    other = Connection("http://localhost", token=world.token)
+    through = Transport(where, clock=CLOCK, http=door)
+    beside = Transport(other, clock=CLOCK, http=httpx.ASGITransport(world.gateway.asgi))
+    async with (
+        GatewayClient(where, clock=CLOCK, transport=through) as client,
+        GatewayClient(other, clock=CLOCK, transport=beside) as colleague,
+    ):
+        desk = Desk(world, resource, client, door, folder)
+        try:
+            await desk.open(colleague)
+            yield desk
+        finally:
+            await desk.hub.close()

@@ -1,0 +1,189 @@
+"""A gateway under test: a clock that is moved by hand, and every answer checked as it comes.
+
+Every answer must be JSON with a request id and fit the schema that the served OpenAPI document
+gives for that operation and status; what the contract's own response models make of it must have
+no gap.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import httpx
+from openapi_check import faults
+
+from gwtui.contract.dialects import GENERIC, Dialect
+from gwtui.contract.errors import ErrorBody
+from gwtui.contract.response import ResponseModel
+from gwtui.domain.clock import Clock
+from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.operations import Access, Operation
+from gwtui.embedded.routes import all_operations
+from seeded_gateways import open_gateway
+
+BASE_URL = "http://gateway.test/api/v1"
+_documents: dict[str, Mapping[str, Any]] = {}
+"""Dialect -> its OpenAPI document, which says the same of every gateway."""
+MANAGEMENT = "management"
+"""Stands for the bench's own management key."""
+START = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
+"""A Saturday."""
+
+
+@dataclass
+class Bench:
+    """The gateway, its clock and a management key."""
+
+    gateway: EmbeddedGateway
+    clock: HandClock
+    client: httpx.AsyncClient
+    dialect: Dialect = GENERIC
+    token: str = ""
+    document: Mapping[str, Any] = field(default_factory=dict)
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        token: str | None = MANAGEMENT,
+        expect: int | None = None,
+        **request: Any,
+    ) -> httpx.Response:
+        """Send a request; ``token`` None is anonymous. The answer is checked against its schema."""
+        headers = dict(request.pop("headers", {}))
+        if token is not None:
+            shown = self.token if token == MANAGEMENT else token
+            headers.setdefault("Authorization", f"Bearer {shown}")
+        response = await self.client.request(method, path, headers=headers, **request)
+        if expect is not None:
+            assert response.status_code == expect, response.text
+        self.check(method, path, response)
+        return response
+
+    async def data(self, method: str, path: str, **request: Any) -> Any:
+        """As ``call`` for a success, giving ``data``."""
+        response = await self.call(method, path, **request)
+        assert response.is_success, response.text
+        return response.json()["data"]
+
+    async def refused(self, status: int, method: str, path: str, **request: Any) -> str:
+        """As ``call`` for a refusal, giving its message."""
+        response = await self.call(method, path, expect=status, **request)
+        return str(response.json()["error"]["message"])
+
+    async def create(self, **fields: Any) -> tuple[dict[str, Any], str]:
+        """Make a key: its description and its full text."""
+        response = await self.call("POST", "/keys", json={"name": "test", **fields}, expect=201)
+        return response.json()["data"], response.json()["key"]
+
+    def check(self, method: str, path: str, response: httpx.Response) -> None:
+        """The promises that hold for every answer."""
+        assert response.headers["content-type"] == "application/json"
+        assert re.fullmatch(r"req-[0-9a-f]{32}", response.headers["x-request-id"])
+        body = response.json()
+        if response.is_error:
+            assert body["error"]["code"] == response.status_code
+            assert ErrorBody.model_validate(body).gaps == {}
+        operation = _operation(method, path)
+        if operation is None:
+            assert response.status_code in {404, 405}, response.text
+            return
+        described = self.document["paths"][operation.path][method.lower()]["responses"]
+        assert str(response.status_code) in described, f"undocumented {response.status_code}"
+        schema = described[str(response.status_code)]["content"]["application/json"]["schema"]
+        assert faults(body, schema, self.document) == []
+        if response.is_success and operation.answer.models:
+            whole = operation.access is Access.INFERENCE
+            _no_gaps(operation.answer.models[0], body if whole else body.get("data", body))
+
+
+class HandClock:
+    """Time that stands until it is moved."""
+
+    def __init__(self, moment: datetime = START) -> None:
+        self.moment = moment
+
+    def now(self) -> datetime:
+        return self.moment
+
+    def forward(self, **by: float) -> datetime:
+        self.moment += timedelta(**by)
+        return self.moment
+
+    @property
+    def clock(self) -> Clock:
+        """With pauses that are none to speak of, and with even luck."""
+        return Clock(now=self.now, sleep=_no_pause, chance=lambda: 0.5)
+
+
+async def _no_pause(seconds: float) -> None:
+    await asyncio.sleep(min(seconds, 0.0005))
+
+
+@asynccontextmanager
+async def bench(
+    database: Path | None = None,
+    *,
+    content: Any = "simulated",
+    dialect: Dialect = GENERIC,
+    clock: HandClock | None = None,
+) -> AsyncIterator[Bench]:
+    """Open a gateway in this process, without a socket."""
+    hand = clock or HandClock()
+    if database is None:
+        gateway = open_gateway(dialect=dialect, content=content, clock=hand.clock)
+    else:
+        gateway = EmbeddedGateway.open(database, dialect=dialect, content=content, clock=hand.clock)
+    transport = httpx.ASGITransport(app=gateway.asgi)
+    try:
+        async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:
+            made = Bench(gateway, hand, client, dialect)
+            made.token = gateway.issue_key(management=True)
+            if dialect.name not in _documents:
+                _documents[dialect.name] = (await client.get("/openapi.json")).json()
+            made.document = _documents[dialect.name]
+            yield made
+    finally:
+        gateway.close()
+
+
+def _operation(method: str, path: str) -> Operation | None:
+    plain = path.partition("?")[0]
+    for pattern, operation in _patterns():
+        if operation.method == method and pattern.fullmatch(plain):
+            return operation
+    return None
+
+
+@cache
+def _patterns() -> list[tuple[re.Pattern[str], Operation]]:
+    """What the paths of all operations look like, plain ones first."""
+    ordered = sorted(all_operations(), key=lambda one: one.path.count("{"))
+    return [(re.compile(re.sub(r"\{\w+\}", "[^/]+", one.path)), one) for one in ordered]
+
+
+def _no_gaps(model: type[ResponseModel], data: Any) -> None:
+    for item in data if isinstance(data, list) else [data]:
+        _check_nested(model.model_validate(item), model.__name__)
+
+
+def _check_nested(value: Any, path: str) -> None:
+    if isinstance(value, ResponseModel):
+        assert dict(value.gaps) == {}, path
+        for name in type(value).model_fields:
+            _check_nested(getattr(value, name), f"{path}.{name}")
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            _check_nested(item, f"{path}[{index}]")
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            _check_nested(item, f"{path}.{name}")

@@ -1,0 +1,206 @@
+"""Requests to models under test: an account with nothing in it but credits, and all that moves.
+
+The clock stands still and luck is even, so that every figure follows from the request.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from itertools import count
+from typing import Any
+
+import httpx
+from gateway_kit import BASE_URL, Bench, HandClock
+
+from gwtui.contract.dialects import GENERIC, Dialect
+from gwtui.domain.clock import Clock
+from gwtui.embedded.faults import FaultInjector
+from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.simulator.catalog import build_catalog
+from seeded_gateways import open_gateway
+
+MINI = "northwind/atlas-mini"
+VECTORS = "tessera/vector-3"
+CREDITS = Decimal(1000)
+_numbers = count(1)
+
+
+@dataclass
+class Luck:
+    """What every draw of chance gives; ``next`` is given first, one by one."""
+
+    even: float = 0.5
+    next: tuple[float, ...] = ()
+
+    def draw(self) -> float:
+        if not self.next:
+            return self.even
+        first, *rest = self.next
+        self.next = tuple(rest)
+        return first
+
+
+@dataclass
+class Room:
+    """A gateway that a module shares."""
+
+    gateway: EmbeddedGateway
+    clock: HandClock
+    luck: Luck
+    dialect: Dialect = GENERIC
+
+    def set_credits(self, usd: Decimal | int | str) -> None:
+        """Leave so many credits, whatever was used so far."""
+        with self.gateway._database.write() as db:
+            db.execute("UPDATE account SET credits_usd = ?, usage_pico = 0", (str(usd),))
+
+
+@contextmanager
+def room(*, faults: FaultInjector | None = None, dialect: Dialect = GENERIC) -> Iterator[Room]:
+    """Open a gateway with credits, and nothing else."""
+    hand, luck = HandClock(), Luck()
+    clock = Clock(now=hand.now, sleep=hand.clock.sleep, chance=luck.draw)
+    gateway = open_gateway(clock=clock, content="empty", faults=faults, dialect=dialect)
+    opened = Room(gateway, hand, luck, dialect)
+    opened.set_credits(CREDITS)
+    try:
+        yield opened
+    finally:
+        gateway.close()
+
+
+@dataclass
+class Caller:
+    """A key in a workspace of its own, and how to use it."""
+
+    gate: Bench
+    workspace: str
+    hash: str
+    token: str
+
+    async def chat(self, text: str = "Where is the report?", **fields: Any) -> httpx.Response:
+        """Send a request, whole or streamed, without expecting anything of its answer."""
+        headers = {"Authorization": f"Bearer {self.token}", **fields.pop("headers", {})}
+        body = {"model": MINI, "messages": [{"role": "user", "content": text}], **fields}
+        response = await self.gate.client.post("/chat/completions", json=body, headers=headers)
+        if response.headers["content-type"] == "application/json":
+            self.gate.check("POST", "/chat/completions", response)
+        return response
+
+    async def embed(self, given: Any = "Where is the report?", **fields: Any) -> httpx.Response:
+        body = {"model": VECTORS, "input": given, **fields}
+        return await self.gate.call("POST", "/embeddings", token=self.token, json=body)
+
+    async def said(self, *args: Any, **fields: Any) -> dict[str, Any]:
+        """As ``chat`` for a whole answer."""
+        response = await self.chat(*args, **fields)
+        assert response.status_code == 200, response.text
+        body: dict[str, Any] = response.json()
+        return body
+
+    async def refused(self, status: int, *args: Any, **fields: Any) -> dict[str, Any]:
+        """As ``chat`` for a refusal, giving the error; it moves nothing."""
+        before = await self.sheet()
+        response = await self.chat(*args, **fields)
+        assert response.status_code == status, response.text
+        assert await self.sheet() == before
+        error: dict[str, Any] = response.json()["error"]
+        return error
+
+    async def guard(self, **fields: Any) -> str:
+        """Bind the key by a new guardrail."""
+        body = {"name": "test", "workspace_id": self.workspace, **fields}
+        made = await self.gate.data("POST", "/guardrails", json=body)
+        path = f"/guardrails/{made['id']}/assignments/keys"
+        await self.gate.call("POST", path, json={"key_hashes": [self.hash]}, expect=200)
+        return str(made["id"])
+
+    async def own_key(self, provider: str, **fields: Any) -> str:
+        """Store a provider key in the workspace."""
+        body = {"provider": provider, "key": "pk-0123456789", "workspace_id": self.workspace}
+        made = await self.gate.data("POST", "/byok", json={**body, **fields})
+        return str(made["id"])
+
+    async def generation(self, generation_id: str) -> dict[str, Any]:
+        """What is written of a generation, once it is."""
+        self.gate.clock.forward(seconds=60)
+        found = await self.gate.data("GET", "/generation", params={"id": generation_id})
+        shown: dict[str, Any] = found
+        return shown
+
+    async def sheet(self) -> dict[str, Decimal]:
+        """Every sum that a request of the key may move, in USD."""
+        key = await self.gate.data("GET", f"/keys/{self.hash}")
+        own = await self.gate.data("GET", "/key", token=self.token) if self.token else {}
+        credits_ = await self.gate.data("GET", "/credits")
+        sums = {name: exact(value) for name, value in key.items() if "usage" in name}
+        sums["limit_remaining"] = exact(key["limit_remaining"] or 0)
+        sums["credits"] = exact(credits_["total_usage"])
+        for layer in own.get("budgets", ()):
+            name = f"{layer['scope']} {layer['reset_interval']}"
+            sums[name] = exact(layer["spend_usd"])
+        return sums
+
+
+def exact(value: float) -> Decimal:
+    """A figure of an answer to the last decimal that is booked."""
+    return Decimal(repr(value)).quantize(Decimal("1e-12"))
+
+
+def moved(before: dict[str, Decimal], after: dict[str, Decimal]) -> dict[str, Decimal]:
+    """What moved, by how much."""
+    return {name: after[name] - before[name] for name in after if after[name] != before[name]}
+
+
+@asynccontextmanager
+async def caller(
+    place: Room, *, workspace: dict[str, Any] | None = None, **key: Any
+) -> AsyncIterator[Caller]:
+    """A new key in a new workspace of the shared gateway."""
+    transport = httpx.ASGITransport(app=place.gateway.asgi)
+    async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:
+        gate = Bench(place.gateway, place.clock, client, place.dialect)
+        gate.token = place.gateway.issue_key(management=True)
+        gate.document = (await client.get("/openapi.json")).json()
+        name = f"ws-{next(_numbers)}"
+        body = {"name": name, "slug": name, **(workspace or {})}
+        made = await gate.data("POST", "/workspaces", json=body)
+        data, token = await gate.create(workspace_id=made["id"], **key)
+        yield Caller(gate, made["id"], data["hash"], token)
+
+
+def list_price(
+    model: str, tag: str, usage: dict[str, Any], prices: dict[str, str] | None = None
+) -> Decimal:
+    """What an answer costs by the prices of the catalog: inference contract section 6."""
+    wire = dict(build_catalog(1).endpoint(f"{model}|{tag}").wire["pricing"], **(prices or {}))
+    details = usage.get("prompt_tokens_details") or {}
+    cached = details.get("cached_tokens") or 0
+    total = (
+        (usage["prompt_tokens"] - cached) * Decimal(wire["prompt"])
+        + cached * Decimal(wire.get("input_cache_read", wire["prompt"]))
+        + usage.get("completion_tokens", 0) * Decimal(wire["completion"])
+        + Decimal(wire.get("request", "0"))
+    )
+    return (total * (1 - Decimal(str(wire["discount"])))).quantize(Decimal("1e-12"))
+
+
+def events(text: str) -> list[Any]:
+    """The data of a stream's events; the last one is "[DONE]" when it is whole."""
+    found: list[Any] = []
+    for block in text.split("\n\n"):
+        for line in block.splitlines():
+            if line.startswith("data: "):
+                data = line.removeprefix("data: ")
+                found.append(data if data == "[DONE]" else json.loads(data))
+            else:
+                assert line.startswith(":"), line
+    return found
+
+
+TOMORROW = timedelta(days=1)

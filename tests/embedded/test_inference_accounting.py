@@ -1,0 +1,386 @@
+"""What a request moves, everywhere, to the last decimal; what nobody pays moves nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gateway_kit import HandClock, bench
+from inference_gateway_kit import (
+    MINI,
+    VECTORS,
+    Caller,
+    Room,
+    caller,
+    events,
+    exact,
+    list_price,
+    moved,
+    room,
+)
+
+from gwtui.embedded.store.generations import recent_generations
+
+QUASAR = {"provider": {"only": ["quasar"]}}
+USAGES = ("usage", "usage_daily", "usage_weekly", "usage_monthly")
+BYOK_USAGES = tuple(f"byok_{name}" for name in USAGES)
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Room]:
+    with room() as opened:
+        yield opened
+
+
+@pytest.fixture
+async def me(place: Room) -> AsyncIterator[Caller]:
+    place.clock.moment = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
+    place.luck.next = ()
+    place.set_credits(1000)
+    async with caller(place, limit=50) as found:
+        await found.gate.call(
+            "PUT", f"/workspaces/{found.workspace}/budgets/monthly", json={"limit_usd": 100}
+        )
+        yield found
+
+
+def everywhere(cost: Decimal) -> dict[str, Decimal]:
+    """How a cost in credits moves the sheet of ``me``."""
+    return {
+        **dict.fromkeys((*USAGES, "credits", "workspace monthly", "key_limit None"), cost),
+        "limit_remaining": -cost,
+    }
+
+
+async def activity(me: Caller) -> list[dict[str, Any]]:
+    """What activity shows of the key, which is nothing before the day is over."""
+    me.gate.clock.forward(days=1)
+    rows: list[dict[str, Any]] = await me.gate.data(
+        "GET", "/activity", params={"api_key_hash": me.hash}
+    )
+    return rows
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_one_request_moves_everything_by_its_cost(me: Caller, stream: bool):
+    before = await me.sheet()
+    response = await me.chat(**QUASAR, stream=stream)
+    if stream:
+        *_, last, done = events(response.text)
+        assert done == "[DONE]"
+    else:
+        last = response.json()
+    usage, name = last["usage"], last["id"]
+    assert response.headers["x-generation-id"] == name
+    cost = list_price(MINI, "quasar", usage)
+    assert cost > 0
+    assert exact(usage["cost"]) == cost
+    details = usage["cost_details"]
+    assert details["upstream_inference_cost"] is None
+    parts = ("upstream_inference_prompt_cost", "upstream_inference_completions_cost")
+    assert sum(exact(details[part]) for part in parts) == cost
+    assert moved(before, await me.sheet()) == everywhere(cost)
+
+    shown = await me.generation(name)
+    assert exact(shown["usage"]) == exact(shown["total_cost"]) == cost
+    assert shown["streamed"] is stream
+    assert (shown["model"], shown["provider_name"]) == (MINI, "Quasar Compute")
+    assert shown["native_tokens_prompt"] == usage["prompt_tokens"]
+    assert shown["native_tokens_completion"] == usage["completion_tokens"]
+    assert shown["finish_reason"] == "stop"
+    assert shown["workspace_id"] == me.workspace
+    assert [each["status"] for each in shown["provider_responses"]] == [200]
+    listed = await me.gate.data("GET", f"/keys/{me.hash}")
+    assert listed["last_used_at"] == shown["created_at"]
+
+    (row,) = await activity(me)
+    assert (row["date"], row["requests"]) == ("2026-11-21", 1)
+    assert exact(row["usage"]) == cost
+    assert row["prompt_tokens"] == usage["prompt_tokens"]
+    assert row["completion_tokens"] == usage["completion_tokens"]
+    assert row["endpoint_id"] == shown["provider_responses"][0]["endpoint_id"]
+
+
+async def test_a_generation_is_written_a_second_later(me: Caller):
+    name = (await me.said())["id"]
+    await me.gate.refused(404, "GET", "/generation", params={"id": name})
+    me.gate.clock.forward(seconds=30)
+    assert (await me.gate.data("GET", "/generation", params={"id": name}))["id"] == name
+    asked_by_key = await me.gate.call(
+        "GET", "/generation", token=me.token, params={"id": name}, expect=200
+    )
+    assert asked_by_key.json()["data"]["id"] == name
+    body = {"generation_id": name, "category": "latency"}
+    await me.gate.call("POST", "/generation/feedback", json=body, expect=200)
+
+
+async def test_what_was_served_is_listed_for_who_looks_for_it(tmp_path: Path):
+    database, hand = tmp_path / "gateway.sqlite3", HandClock()
+    async with bench(database, content="empty", clock=hand) as gate:
+        with gate.gateway._database.write() as db:
+            db.execute("UPDATE account SET credits_usd = '1'")
+        _, token = await gate.create(name="listed")
+        body = {"model": MINI, "messages": [{"role": "user", "content": "a"}]}
+        answer = await gate.call("POST", "/chat/completions", token=token, json=body, expect=200)
+        hand.forward(minutes=1)
+        (found,) = recent_generations(database, clock=hand.clock)
+    assert (found.id, found.model, found.key_name) == (answer.json()["id"], MINI, "listed")
+    async with bench(database, clock=hand) as gate:
+        again = await gate.data("GET", "/generation", params={"id": found.id})
+        assert again["usage"] == answer.json()["usage"]["cost"]
+
+
+async def test_today_is_no_activity_yet(me: Caller):
+    await me.said()
+    params = {"api_key_hash": me.hash}
+    assert await me.gate.data("GET", "/activity", params=params) == []
+
+
+async def test_the_same_question_gets_the_same_answer_and_price(me: Caller):
+    one, two = await me.said(**QUASAR), await me.said(**QUASAR)
+    assert one["choices"] == two["choices"]
+    assert one["usage"] == two["usage"]
+    other = await me.said("And where is the invoice?", **QUASAR)
+    assert other["choices"] != one["choices"]
+
+
+async def test_an_embedding_moves_the_same(me: Caller):
+    before = await me.sheet()
+    answer = (await me.embed(["one", "two words"], provider={"only": ["bitforge"]})).json()
+    cost = list_price(VECTORS, "bitforge", answer["usage"])
+    assert exact(answer["usage"]["cost"]) == cost > 0
+    assert answer["usage"]["total_tokens"] == answer["usage"]["prompt_tokens"] == 3
+    assert moved(before, await me.sheet()) == everywhere(cost)
+    shown = await me.generation(answer["id"])
+    assert (shown["api_type"], exact(shown["usage"])) == ("embeddings", cost)
+
+
+async def test_a_free_variant_costs_nothing_and_counts(me: Caller):
+    before = await me.sheet()
+    allowed = await me.gate.data("GET", "/key", token=me.token)
+    answer = await me.said(model=f"{MINI}:free")
+    assert answer["usage"]["cost"] == 0
+    assert moved(before, await me.sheet()) == {}
+    left = await me.gate.data("GET", "/key", token=me.token)
+    used = [each["free_model_daily_requests"]["used"] for each in (allowed, left)]
+    assert used[1] == used[0] + 1
+
+
+async def test_an_own_provider_key_costs_its_owner(me: Caller):
+    await me.own_key("quasar")
+    before = await me.sheet()
+    answer = await me.said()
+    cost = list_price(MINI, "quasar", answer["usage"])
+    assert answer["usage"]["is_byok"] is True
+    assert answer["usage"]["cost"] == 0
+    assert exact(answer["usage"]["cost_details"]["upstream_inference_cost"]) == cost
+    assert moved(before, await me.sheet()) == dict.fromkeys(BYOK_USAGES, cost)
+    shown = await me.generation(answer["id"])
+    assert (shown["is_byok"], shown["usage"]) == (True, 0)
+    assert exact(shown["upstream_inference_cost"]) == cost
+    (row,) = await activity(me)
+    assert (exact(row["byok_usage_inference"]), row["usage"]) == (cost, 0)
+
+
+async def test_own_keys_count_in_limits_and_budgets_that_say_so(place: Room):
+    async with caller(place, limit=1, include_byok_in_limit=True) as me:
+        path = f"/workspaces/{me.workspace}/budgets/daily"
+        budget = {"limit_usd": 9, "include_byok_in_budgets": True}
+        await me.gate.call("PUT", path, json=budget, expect=200)
+        await me.guard(limit_usd=5, reset_interval="daily", include_byok_in_budgets=True)
+        await me.own_key("quasar")
+        before = await me.sheet()
+        cost = list_price(MINI, "quasar", (await me.said())["usage"])
+        assert moved(before, await me.sheet()) == {
+            **dict.fromkeys(BYOK_USAGES, cost),
+            **dict.fromkeys(("key_limit None", "workspace daily", "api_key daily"), cost),
+            "limit_remaining": -cost,
+        }
+
+
+async def test_beyond_the_allowance_an_own_key_costs_a_fee(me: Caller, place: Room):
+    await me.own_key("quasar")
+    first = await me.said()
+    with place.gateway._database.write() as db:
+        db.execute("UPDATE usage_days SET byok_usage_pico = 25000 * 1000000000000")
+    answer = await me.said()
+    cost = list_price(MINI, "quasar", answer["usage"])
+    assert first["usage"]["cost"] == 0
+    fee = (cost * Decimal("0.05")).quantize(Decimal("1e-12"), "ROUND_DOWN")
+    assert exact(answer["usage"]["cost"]) == fee
+    with place.gateway._database.write() as db:
+        db.execute("UPDATE usage_days SET byok_usage_pico = 0")
+
+
+async def test_logging_for_the_discount_takes_one_percent_off(place: Room):
+    async with caller(place, workspace={"is_data_discount_logging_enabled": True}) as me:
+        answer = await me.said(**QUASAR)
+        cost = list_price(MINI, "quasar", answer["usage"]) * Decimal("0.99")
+        assert exact(answer["usage"]["cost"]) == cost.quantize(Decimal("1e-12"), "ROUND_DOWN")
+
+
+async def test_a_long_prompt_costs_what_its_override_says(me: Caller):
+    long = {"provider": {"only": ["northwind"]}, "model": "northwind/atlas-large"}
+    answer = await me.said("word " * 200_100, max_tokens=5, **long)
+    dear = {"prompt": "0.000005", "completion": "0.000018", "input_cache_read": "0.0000005"}
+    cost = list_price("northwind/atlas-large", "northwind", answer["usage"], dear)
+    assert answer["usage"]["prompt_tokens"] > 200_000
+    assert exact(answer["usage"]["cost"]) == cost
+    short = await me.said("word " * 10, max_tokens=5, **long)
+    base = list_price("northwind/atlas-large", "northwind", short["usage"])
+    assert exact(short["usage"]["cost"]) == base
+
+
+async def test_a_tier_has_its_own_price_and_is_told(me: Caller):
+    model = "northwind/atlas-deep"
+    for tier, tag in (("flex", "northwind/flex"), (None, "northwind")):
+        answer = await me.said(
+            model=model, service_tier=tier, max_tokens=40, provider={"only": ["northwind"]}
+        )
+        assert answer["service_tier"] == tier
+        assert exact(answer["usage"]["cost"]) == list_price(model, tag, answer["usage"])
+        assert (await me.generation(answer["id"]))["service_tier"] == tier
+
+
+async def test_thoughts_are_paid_as_part_of_the_answer(me: Caller):
+    answer = await me.said(model="osprey-labs/ponder-32b", provider={"only": ["bitforge"]})
+    message, usage = answer["choices"][0]["message"], answer["usage"]
+    thought = usage["completion_tokens_details"]["reasoning_tokens"]
+    assert message["reasoning"]
+    assert 0 < thought < usage["completion_tokens"]
+    # It is a Saturday, on which another price holds.
+    saturday = {"prompt": "0.00000025", "completion": "0.000001"}
+    price = list_price("osprey-labs/ponder-32b", "bitforge/fp8", usage, saturday)
+    assert exact(usage["cost"]) == price
+    hidden = await me.said(
+        model="osprey-labs/ponder-32b",
+        provider={"only": ["bitforge"]},
+        reasoning={"exclude": True},
+    )
+    assert hidden["choices"][0]["message"]["reasoning"] is None
+    assert hidden["usage"] == usage
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_an_answer_that_breaks_off_is_not_charged(me: Caller, place: Room, stream: bool):
+    before = await me.sheet()
+    # Order, acceptance, the middle of the answer.
+    place.luck.next = (0.5, 0.5, 0.0)
+    response = await me.chat(**QUASAR, stream=stream)
+    assert response.status_code == 200
+    if stream:
+        *_, last, done = events(response.text)
+        assert done == "[DONE]"
+        assert last["choices"][0]["finish_reason"] == "error"
+        error, name = last["error"], last["id"]
+    else:
+        body = response.json()
+        (choice,) = body["choices"]
+        assert choice["finish_reason"] == "error"
+        assert choice["message"]["content"]
+        assert body["usage"]["cost"] == 0
+        error, name = choice["error"], body["id"]
+    assert error["code"] == 502
+    assert error["metadata"]["error_type"] == "provider_unavailable"
+    assert moved(before, await me.sheet()) == {}
+    shown = await me.generation(name)
+    assert (shown["usage"], shown["finish_reason"]) == (0, "error")
+
+
+async def test_what_is_logged_can_be_read(place: Room):
+    logging = {"is_observability_io_logging_enabled": True, "io_logging_sampling_rate": 1}
+    async with caller(place, workspace=logging) as me:
+        answer = await me.said("What is kept?", user="u-1", session_id="s-1")
+        shown = await me.generation(answer["id"])
+        assert (shown["external_user"], shown["session_id"]) == ("u-1", "s-1")
+        content = await me.gate.data("GET", "/generation/content", params={"id": answer["id"]})
+        assert content["input"] == {"messages": [{"role": "user", "content": "What is kept?"}]}
+        assert content["output"]["completion"] == answer["choices"][0]["message"]["content"]
+    for fields in (
+        {},
+        {**logging, "io_logging_sampling_rate": 0.0001},
+        {**logging, "io_logging_api_key_ids": [1_000_000]},
+    ):
+        async with caller(place, workspace=fields) as me:
+            name = (await me.said("What is kept?"))["id"]
+            await me.generation(name)
+            await me.gate.refused(404, "GET", "/generation/content", params={"id": name})
+
+
+async def test_what_is_said_is_on_the_disk_only_where_it_is_logged(tmp_path: Path):
+    database = tmp_path / "gateway" / "gateway.sqlite3"
+    database.parent.mkdir()
+
+    def holds(text: bytes) -> bool:
+        return any(text in part.read_bytes() for part in database.parent.iterdir())
+
+    async with bench(database, content="empty") as gate:
+        with gate.gateway._database.write() as db:
+            db.execute("UPDATE account SET credits_usd = '1'")
+        for logged in (False, True):
+            text = f"unmistakable-{logged}"
+            body = {"name": text, "slug": text.lower(), "io_logging_sampling_rate": 1}
+            body["is_observability_io_logging_enabled"] = logged
+            home = (await gate.data("POST", "/workspaces", json=body))["id"]
+            data, token = await gate.create(workspace_id=home)
+            asked = {"model": MINI, "messages": [{"role": "user", "content": f"{text}-words"}]}
+            sent = await gate.call("POST", "/chat/completions", token=token, json=asked)
+            said = sent.json()["choices"][0]["message"]["content"].encode()
+            for secret in (f"{text}-words".encode(), said):
+                assert holds(secret) is logged
+            assert not holds(token.encode())
+        gate.clock.forward(minutes=1)
+        params = {"id": sent.json()["id"]}
+        await gate.call("GET", "/generation/content", params=params, expect=200)
+        await gate.call("DELETE", f"/keys/{data['hash']}", expect=200)
+        await gate.call("DELETE", f"/workspaces/{home}", expect=200)
+        await gate.refused(404, "GET", "/generation/content", params=params)
+        await gate.call("GET", "/generation", params=params, expect=200)
+
+
+async def test_a_deleted_key_is_still_booked_to_the_account(me: Caller, place: Room):
+    """The key goes while its answer is being written."""
+    before = await me.gate.data("GET", "/credits")
+    gone = asyncio.Event()
+
+    async def delete(_seconds: float) -> None:
+        if not gone.is_set():
+            gone.set()
+            await me.gate.call("DELETE", f"/keys/{me.hash}", expect=200)
+
+    whole = place.gateway._site.clock
+    object.__setattr__(whole, "sleep", delete)
+    try:
+        answer = await me.said(**QUASAR)
+    finally:
+        object.__setattr__(whole, "sleep", me.gate.clock.clock.sleep)
+    after = await me.gate.data("GET", "/credits")
+    assert exact(after["total_usage"]) - exact(before["total_usage"]) == exact(
+        answer["usage"]["cost"]
+    )
+
+
+async def test_two_hundred_streams_at_once_and_none_is_lost(me: Caller):
+    before = await me.sheet()
+    texts = [f"Question number {number}" for number in range(200)]
+    answers = await asyncio.gather(
+        *(me.chat(text, stream=True, max_tokens=12, **QUASAR) for text in texts)
+    )
+    ends = [events(answer.text)[-2:] for answer in answers]
+    assert all(done == "[DONE]" for _, done in ends)
+    names = {last["id"] for last, _ in ends}
+    assert len(names) == 200
+    costs = [exact(last["usage"]["cost"]) for last, _ in ends]
+    assert all(costs)
+    for (last, _), cost in zip(ends, costs, strict=True):
+        assert list_price(MINI, "quasar", last["usage"]) == cost
+    assert moved(before, await me.sheet()) == everywhere(sum(costs, Decimal(0)))
+    for name in list(names)[:5]:
+        assert (await me.generation(name))["id"] == name
+    (row,) = await activity(me)
+    assert (row["requests"], exact(row["usage"])) == (200, sum(costs))

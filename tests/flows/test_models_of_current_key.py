@@ -1,0 +1,64 @@
+"""One model read by itself, and how much of the catalog the key in use may call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest
+from gwtui.contract.keys import CreateKeyRequest
+from gwtui.watch.feeds.current_key import fetch_key_rights
+from screen_text import shown
+from shell_kit import Site, dashboard, listing, notices, site, until
+
+MODEL = "northwind/atlas-large"
+
+
+async def _restricted_token(place: Site) -> str:
+    """A key that a guardrail leaves one model."""
+    async with place.connect() as connection, GatewayClient(connection) as client:
+        created = await client.keys.create(CreateKeyRequest(name="narrow"))
+        assert created.data is not None
+        assert created.key is not None
+        made = await client.guardrails.create(
+            CreateGuardrailRequest(name="one model", allowed_models=[MODEL])
+        )
+        request = AssignKeysRequest(key_hashes=[created.data.hash or ""])
+        await client.guardrails.assign_keys(made.id or "", request)
+        return created.key.get_secret_value()
+
+
+async def test_a_model_is_read_by_itself(tmp_path: Path) -> None:
+    async with (
+        site() as place,
+        dashboard(place, tmp_path, start=f"models/{MODEL}", size=(80, 24)) as (app, pilot),
+    ):
+        await until(pilot, lambda: listing(app).table.total_count, "its endpoints")
+        await pilot.press("i")
+        await until(pilot, lambda: "canonical slug" in shown(app), "the model")
+        assert "northwind/atlas-large-" in shown(app)
+        await pilot.press("escape")
+        await app.open_route("models/northwind/never-was")
+        await until(pilot, lambda: "could not be read" in shown(app), "the reason")
+        await pilot.press("i")
+        await until(pilot, lambda: "has no model northwind/never-was" in notices(app), "it too")
+
+
+async def test_a_narrow_key_sees_how_narrow_it_is(tmp_path: Path) -> None:
+    async with site() as place:
+        token = await _restricted_token(place)
+        async with (
+            place.connect(token=token) as connection,
+            GatewayClient(connection) as client,
+        ):
+            rights = await fetch_key_rights(client)
+        assert rights.models == 1
+        assert rights.of is not None
+        assert rights.of > 20
+        async with dashboard(place, tmp_path, start="key", token=token) as (app, pilot):
+            await until(pilot, lambda: f"1 of {rights.of}" in shown(app), "the reach")
+            await pilot.press("m")
+            await until(pilot, lambda: listing(app).resource == "user-models", "the list")
+            await until(pilot, lambda: listing(app).table.identities == [MODEL], "the model")
+            await pilot.press("enter")
+            await until(pilot, lambda: listing(app).resource == "endpoints", "its endpoints")

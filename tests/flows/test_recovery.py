@@ -1,0 +1,286 @@
+"""Writes whose answer was lost: offered, looked into, settled by a person, on a real gateway."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+from textual.screen import Screen
+
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.keys import ApiKey, CreateKeyRequest
+from gwtui.crud.executor import WriteExecutor
+from gwtui.crud.plan import Confirmation, Plan, Unknown
+from gwtui.embedded.faults import FaultInjector
+from gwtui.local.audit import AuditLog
+from gwtui.local.journal import Journal
+from gwtui.local.sealed_keys import sealed_keys
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.forms.confirm import ConfirmScreen
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.secret import SecretScreen
+from gwtui.ui.screens.choosers import ChooseScreen, MenuScreen
+from gwtui.ui.screens.dialogs import AskScreen, NoticeScreen
+from gwtui.ui.screens.recovery import RecoveryScreen
+from plan_kit import key_plans
+from screen_text import shown
+from shell_kit import Site, dashboard, has_data, line, listing, notices, site, until
+
+AFTER, BEFORE = "reset-after", "reset-before"
+
+
+class Desk:
+    """One gateway that can be made to fail, and the files of one person."""
+
+    def __init__(self, place: Site, faults: FaultInjector, folder: Path) -> None:
+        self.place = place
+        self.faults = faults
+        self.folder = folder
+        self.journal = Journal(folder / "journal.jsonl")
+        self.audit = AuditLog(folder / "audit.jsonl")
+
+    def lose(self, fault: str) -> None:
+        """The next write's answer is lost."""
+        self.faults.arm(f"{fault}:writes x1")
+
+    @asynccontextmanager
+    async def client(self) -> AsyncIterator[GatewayClient]:
+        async with (
+            self.place.connect() as connection,
+            GatewayClient(connection, clock=self.place.clock) as client,
+        ):
+            yield client
+
+    async def lost_before(self, fault: str, *plans: Plan[Any]) -> None:
+        """What an earlier run left behind."""
+        async with self.client() as client:
+            executor = WriteExecutor(client, self.journal, self.place.clock)
+            for plan in plans:
+                self.lose(fault)
+                assert isinstance(await executor.execute(Confirmation(plan, "form")), Unknown)
+
+    def creation(self, name: str) -> Plan[Any]:
+        return key_plans.plan_create(CreateKeyRequest(name=name), self.place.clock.now())
+
+    async def keys(self) -> list[ApiKey]:
+        async with self.client() as client:
+            return list((await client.keys.list()).items)
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    faults = FaultInjector()
+    async with site(faults=faults) as place:
+        yield Desk(place, faults, tmp_path)
+
+
+async def wait_for(pilot: Any, app: GwtuiApp, kind: type[Screen[Any]]) -> Any:
+    await until(pilot, lambda: isinstance(app.screen, kind), kind.__name__)
+    return app.screen
+
+
+async def evidence(pilot: Any, app: GwtuiApp) -> RecoveryScreen:
+    screen: RecoveryScreen = await wait_for(pilot, app, RecoveryScreen)
+    await until(pilot, lambda: screen.evidence is not None, "the evidence")
+    return screen
+
+
+async def test_a_lost_creation_is_looked_into_at_once_and_its_key_disabled(desk: Desk) -> None:
+    async with dashboard(desk.place, desk.folder, size=(80, 24)) as (app, pilot):
+        await pilot.press("n")
+        await wait_for(pilot, app, FormScreen)
+        desk.lose(AFTER)
+        await pilot.press(*"ci deploy", "ctrl+s")
+        await until(pilot, lambda: "The answer was lost" in shown(app), "the explanation")
+        await pilot.press("enter")
+        screen = await evidence(pilot, app)
+        assert screen.evidence is not None
+        (one,) = screen.evidence.candidates
+        text = shown(app)
+        assert "1 key was made between 2026-11-21 06:5" in text
+        assert "ci deploy" in text
+        assert "as wanted" in text
+        assert "the connection to localhost broke" in text
+        await pilot.press("h")
+        await wait_for(pilot, app, AskScreen)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is screen, "the evidence")
+        assert len(desk.journal.open_intents()) == 1, "nothing is settled by looking"
+        await pilot.press("h")
+        await wait_for(pilot, app, AskScreen)
+        await pilot.press("y")
+        await wait_for(pilot, app, ChooseScreen)
+        assert desk.journal.open_intents() == ()
+        assert "Nobody has seen the value" in shown(app)
+        await pilot.press("enter")
+        await wait_for(pilot, app, ConfirmScreen)
+        await pilot.press("y")
+        await until(pilot, lambda: "disabled" in notices(app), "the change")
+        assert listing(app).table.selected_identity == one.identity
+        (made,) = [key for key in await desk.keys() if key.name == "ci deploy"]
+        assert made.disabled
+        assert made.hash == one.identity
+        outcomes = [entry.outcome for entry in desk.audit.entries()]
+        assert outcomes == ["applied", "resolved", "unknown"]
+        settled = next(entry for entry in desk.audit.entries() if entry.outcome == "resolved")
+        assert settled.identity == one.identity
+        assert (settled.message or "").startswith("it happened")
+
+
+async def test_what_an_earlier_run_left_is_offered_and_counted_until_it_is_settled(
+    desk: Desk,
+) -> None:
+    await desk.lost_before(BEFORE, desk.creation("never"), desk.creation("neither"))
+    async with dashboard(desk.place, desk.folder, size=(80, 24), loaded=False) as (app, pilot):
+        await wait_for(pilot, app, AskScreen)
+        assert "2 writes are in doubt" in shown(app)
+        assert "neither" in shown(app)
+        await pilot.press("right", "enter")
+        await until(pilot, lambda: has_data(app), "the list")
+        assert listing(app).table.total_count == 2
+        await pilot.press("2")
+        await until(pilot, lambda: has_data(app) and app.screen is listing(app), "the keys")
+        screen = listing(app)
+        screen.refresh_frame()
+        assert "2 writes in doubt" in line(screen, "banner")
+        await app.open_route("recovery")
+        for left in (1, 0):
+            await until(pilot, lambda: has_data(app), "the list")
+            await pilot.press("enter")
+            doubt = await evidence(pilot, app)
+            assert doubt.evidence is not None
+            assert doubt.evidence.candidates == ()
+            await until(pilot, lambda: "No key was made" in shown(app), "the words")
+            await pilot.press("n")
+            await wait_for(pilot, app, AskScreen)
+            await pilot.press("y")
+            await until(pilot, lambda n=left: len(desk.journal.open_intents()) == n, "the end")
+            await until(pilot, lambda d=doubt: app.navigation.screen is not d, "the list")
+        await until(pilot, lambda: "it is known what became of it" in shown(app), "no doubts")
+        await pilot.press("2")
+        await until(pilot, lambda: app.screen is screen, "the keys")
+        screen.refresh_frame()
+        assert line(screen, "banner") == ""
+        messages = {entry.message for entry in desk.audit.entries() if entry.outcome == "resolved"}
+        assert messages == {"it did not happen"}
+
+
+@pytest.mark.parametrize(("fault", "told"), [(AFTER, "as wanted"), (BEFORE, "as before")])
+async def test_a_lost_change_is_compared_with_what_it_is_now(
+    desk: Desk, fault: str, told: str
+) -> None:
+    key = next(key for key in await desk.keys() if key.disabled is False)
+    async with dashboard(desk.place, desk.folder, size=(80, 24)) as (app, pilot):
+        listing(app).table.select(key.hash or "")
+        desk.lose(fault)
+        await pilot.press("x")
+        await wait_for(pilot, app, ConfirmScreen)
+        await pilot.press("y")
+        await wait_for(pilot, app, NoticeScreen)
+        assert "Look now" in shown(app)
+        await pilot.press("enter")
+        screen = await evidence(pilot, app)
+        assert screen.evidence is not None
+        (state,) = screen.evidence.compared
+        assert (state.label, state.verdict) == ("State", told)
+        await until(pilot, lambda: f"({told}" in shown(app), "the words")
+        await pilot.press("o")
+        await until(pilot, lambda: app.navigation.screen is not screen, "the way back")
+        assert len(desk.journal.open_intents()) == 1, "it is left open"
+
+
+async def test_who_may_only_read_can_settle_and_see_what_was_settled_elsewhere(desk: Desk) -> None:
+    await desk.lost_before(AFTER, desk.creation("first"), desk.creation("second"))
+    first, second = desk.journal.open_intents()
+    async with dashboard(
+        desk.place, desk.folder, start=f"recovery/{first.id}", read_only=True, loaded=False
+    ) as (app, pilot):
+        screen = await evidence(pilot, app)
+        assert screen.evidence is not None
+        made = {one.name: one for one in screen.evidence.candidates}
+        assert {"“first”", "“second”"} <= set(made), "both were made near that time"
+        screen._table.select(made["“first”"].identity)
+        await pilot.press("h")
+        await wait_for(pilot, app, AskScreen)
+        await pilot.press("y")
+        await wait_for(pilot, app, ChooseScreen)
+        await pilot.press("enter")
+        await until(pilot, lambda: "is not possible" in notices(app), "the refusal")
+        await app.open_route(f"recovery/{second.id}")
+        screen = await evidence(pilot, app)
+        await until(pilot, lambda: screen.states[0].fetched_at is not None, "the evidence")
+        assert screen.evidence is not None
+        taken = {one.name: one.made_by for one in screen.evidence.candidates}
+        assert taken["“first”"] == "Create key “first”"
+        assert not taken["“second”"]
+        async with desk.client() as client:
+            WriteExecutor(client, desk.journal, desk.place.clock).write_log.resolve(
+                second, "elsewhere"
+            )
+        await pilot.press("n")
+        await wait_for(pilot, app, AskScreen)
+        await pilot.press("y")
+        await until(pilot, lambda: "settled meanwhile" in notices(app), "the word")
+        await until(pilot, lambda: "not in doubt any more" in shown(app), "the panel")
+        events = [entry.event for entry in desk.journal.entries() if entry.id == second.id]
+        assert events == ["intent", "unknown", "resolved"]
+
+
+async def test_a_person_can_look_further_and_a_full_disk_leaves_it_in_doubt(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await desk.lost_before(BEFORE, desk.creation("ci"))
+    (left,) = desk.journal.open_intents()
+
+    def full(*_given: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    async with dashboard(
+        desk.place, desk.folder, start=f"recovery/{left.id}", size=(80, 24), loaded=False
+    ) as (app, pilot):
+        screen = await evidence(pilot, app)
+        for search_span in ("1 h", "1 day"):
+            await pilot.press("f")
+            await until(
+                pilot, lambda r=search_span: f"{r} before and after" in shown(app), search_span
+            )
+        await pilot.press("f")
+        await until(pilot, lambda: "nothing further" in notices(app), "the end")
+        assert screen.search_span.total_seconds() == 24 * 3600
+        monkeypatch.setattr("gwtui.local.jsonl.write_all", full)
+        await pilot.press("h")
+        await wait_for(pilot, app, AskScreen)
+        await pilot.press("y")
+        await until(pilot, lambda: "No space left" in notices(app), "the reason")
+        assert len(desk.journal.open_intents()) == 1
+
+
+async def test_a_value_that_lies_sealed_is_shown_instead(desk: Desk) -> None:
+    await desk.lost_before(AFTER, desk.creation("ci"))
+    (left,) = desk.journal.open_intents()
+    async with dashboard(desk.place, desk.folder, start=f"recovery/{left.id}", loaded=False) as (
+        app,
+        pilot,
+    ):
+        screen = await evidence(pilot, app)
+        assert screen.evidence is not None
+        assert app.session is not None
+        other = sealed_keys(desk.folder, app.session.connection, desk.place.clock.now)
+        value = SecretStr("gw-v1-sentinel")
+        other.seal(left.id, value, name="ci", key_hash="h", made_at=desk.place.clock.now())
+        other.close()
+        await pilot.press("y")
+        await wait_for(pilot, app, MenuScreen)
+        assert "Copy · “" in shown(app), "y copies here, too: it is yes in a question alone"
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is screen, "the evidence again")
+        await pilot.press("h")
+        await wait_for(pilot, app, AskScreen)
+        await pilot.press("y")
+        await until(pilot, lambda: "lies sealed" in shown(app), "the offer")
+        await pilot.press("y")
+        await wait_for(pilot, app, SecretScreen)

@@ -1,0 +1,325 @@
+"""One verb for several of a kind, proved of every declaration that has it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from action_handlers_kit import Desk, desk_for
+from declared_kit import SPECS, verbs_of, writes_of
+from gwtui.client.errors import NotFoundError
+from gwtui.crud.bulk import BulkOperation, BulkPlan, BulkRun, BulkWrites, plan_many
+from gwtui.crud.plan import Applied, Confirmation
+from gwtui.crud.undo_list import AppliedChange
+from writes_kit import FaultWorld
+
+pytestmark = pytest.mark.usefixtures("quick_disk")
+
+SEVERAL = ("keys", "byok", "guardrails", "workspaces")
+"""Of these there can be several: the rest is one of a kind."""
+
+
+def having(verb: str) -> Any:
+    """The resources of which there are several and that have a verb."""
+    found = [one for one in SPECS if one in SEVERAL and verb in verbs_of(writes_of(one))]
+    return pytest.mark.parametrize("resource", found)
+
+
+def test_of_every_resource_that_can_be_made_there_are_several() -> None:
+    assert {name for name in SPECS if writes_of(name).create is not None} == set(SEVERAL)
+
+
+class Three:
+    """Three of a kind that were made for this test, and the operation on all of them."""
+
+    def __init__(self, desk: Desk, ones: list[Any]) -> None:
+        self.desk = desk
+        self.ids = [str(desk.writes.identity(one)) for one in ones]
+        self.known = dict(zip(self.ids, ones, strict=True))
+        self.names = {identity: f"“{number}”" for number, identity in enumerate(self.ids)}
+        self.run: BulkRun | None = None
+
+    def many(self) -> BulkWrites:
+        """What the declaration can do with them."""
+        writes = dict.fromkeys(self.ids, self.desk.writes)
+        return BulkWrites(self.desk.client, writes, self.known, self.desk.plan_context)
+
+    def operation(self, verb: str) -> BulkOperation:
+        """What the verb wants of each."""
+        if verb == "toggle":
+            return self.many().switch(True)
+        if verb == "delete":
+            return self.many().delete()
+        return self.many().change(self.desk.request(**self.values))
+
+    values: dict[str, Any] = {}  # noqa: RUF012 - replaced, never changed
+
+    async def plan(self, verb: str) -> BulkPlan:
+        """The plan for all of them."""
+        return await plan_many(self.operation(verb), self.names)
+
+    async def send(
+        self, bulk: BulkPlan, after: Callable[[BulkRun], None] = lambda _: None
+    ) -> BulkRun:
+        """Carry it out; ``after`` is called after each request."""
+        executor = self.desk.executor
+
+        async def one(confirmation: Confirmation[Any]) -> Any:
+            outcome = await executor.execute(confirmation)
+            after(run)
+            return outcome
+
+        run = BulkRun(bulk, Confirmation(bulk.plan, "dialog"), one)
+        await run.run()
+        executor.undo.add_many(bulk.plan, run.carried_out)
+        return run
+
+    async def read(self, identity: str) -> Any:
+        """One as a colleague reads it, None where it is gone."""
+        try:
+            return await self.desk.writes.read(self.desk.colleague, identity)
+        except NotFoundError:
+            return None
+
+    async def states(self, verb: str) -> list[bool]:
+        """Of which the operation is done."""
+        found = [await self.read(identity) for identity in self.ids]
+        if verb == "delete":
+            return [one is None for one in found]
+        if verb == "toggle":
+            return [one.disabled for one in found]
+        [(name, value)] = self.values.items()
+        return [self.desk.writes.known(one)[name] == value for one in found]
+
+    async def remove(self, identity: str) -> None:
+        """A colleague deletes one."""
+        await self.desk.writes.service(self.desk.colleague).delete(identity)
+
+    @property
+    def words(self) -> list[str]:
+        """What became of each."""
+        assert self.run is not None
+        return [one.status for one in self.run.results]
+
+
+async def three_of(desk: Desk) -> Three:
+    """Make three of the kind; they differ where they have to."""
+    how = desk.writes.create
+    assert how is not None
+    ones = []
+    for number in range(3):
+        given = desk.needed(how.request)
+        for name in ("name", "slug"):
+            if name in how.request.model_fields:
+                given[name] = f"of-many-{number}"
+        answer = await desk.writes.service(desk.colleague).create(how.request.model_validate(given))
+        made = how.resource(answer)
+        ones.append(await desk.writes.read(desk.colleague, desk.writes.identity(made) or ""))
+    three = Three(desk, ones)
+    if desk.writes.update is not None:
+        names = [one for one in desk.writes.fields.editable if one not in {"name", "slug"}]
+        three.values = {names[0]: (await desk.others(names[0]))[0]}
+        wanted = getattr(desk.request(**three.values), names[0])
+        three.values = {names[0]: wanted}
+    return three
+
+
+VERBS = ("toggle", "delete", "edit")
+CASES = [
+    (resource, verb)
+    for resource in SEVERAL
+    for verb in VERBS
+    if verb in verbs_of(writes_of(resource))
+]
+EVERY = pytest.mark.parametrize(("resource", "verb"), CASES)
+
+
+@EVERY
+async def test_all_are_applied_and_one_undo_takes_all_back(
+    world: FaultWorld, tmp_path: Path, resource: str, verb: str
+) -> None:
+    async with desk_for(world, resource, tmp_path) as desk:
+        three = await three_of(desk)
+        bulk = await three.plan(verb)
+        assert len(bulk.parts) == 3, bulk.plan.effects
+        assert bulk.plan.title.endswith(f" 3 {desk.writes.noun}s")
+        assert bulk.plan.danger == ("high" if verb == "delete" else "low")
+        assert [change.field for change in bulk.plan.changes] == list(three.names.values())
+        assert not desk.door.writes, "a plan sends nothing"
+        run = await three.send(bulk)
+        assert run.complete
+        assert run.summary() == "3 applied"
+        assert len(desk.door.writes) == 3
+        assert desk.events == ["intent", "applied"] * 3
+        assert await three.states(verb) == [True] * 3
+        done = desk.executor.undo.latest()
+        if verb == "delete":
+            assert done is None
+            return
+        assert done is not None
+        plan = await desk.executor.undo.plan(desk.client, done)
+        assert len(plan.parts) == 3
+        assert {part.undoes for part in plan.parts} == {part.plan.id for part in bulk.parts}
+        await take_back(three, done)
+        assert await three.states(verb) == [False] * 3
+        assert desk.executor.undo.latest() is None
+
+
+async def take_back(three: Three, done: AppliedChange) -> BulkRun:
+    """Undo what can be undone of it."""
+    desk = three.desk
+    plan = await desk.executor.undo.plan(desk.client, done)
+    bulk = desk.executor.undo.bulk(desk.client, done, plan)
+    run = BulkRun(bulk, Confirmation(plan, "dialog"), desk.executor.execute)
+    await run.run()
+    back = [part.plan.undoes or "" for part, _ in run.carried_out]
+    desk.executor.undo.undone(done, back)
+    return run
+
+
+@EVERY
+async def test_what_was_deleted_meanwhile_is_left_out_and_named(
+    world: FaultWorld, tmp_path: Path, resource: str, verb: str
+) -> None:
+    async with desk_for(world, resource, tmp_path) as desk:
+        three = await three_of(desk)
+        await three.remove(three.ids[1])
+        bulk = await three.plan(verb)
+        assert [part.identity for part in bulk.parts] == [three.ids[0], three.ids[2]]
+        assert bulk.plan.effects[0] == "Not sent, no longer exists: “1”."
+        # After it was agreed to, another one goes.
+        await three.remove(three.ids[2])
+        run = await three.send(bulk)
+        assert [one.status for one in run.results] == ["applied", "refused"]
+        assert run.results[1].why == "not sent: no longer exists"
+        assert len(desk.door.writes) == 1
+
+
+@EVERY
+async def test_a_refusal_keeps_the_others_not_back(
+    world: FaultWorld, tmp_path: Path, resource: str, verb: str
+) -> None:
+    async with desk_for(world, resource, tmp_path) as desk:
+        three = await three_of(desk)
+        bulk = await three.plan(verb)
+        world.faults.arm("409:writes x1")
+        run = await three.send(bulk)
+        assert [one.status for one in run.results] == ["refused", "applied", "applied"]
+        assert run.results[0].why == "The resource has changed meanwhile"
+        assert await three.states(verb) == [False, True, True]
+        await run.run()
+        assert len(desk.door.writes) == 3, "what was refused is not sent again by itself"
+        if verb != "delete":
+            done = desk.executor.undo.latest()
+            assert done is not None
+            assert (await take_back(three, done)).complete
+            assert await three.states(verb) == [False] * 3
+
+
+@EVERY
+async def test_a_lost_answer_ends_it_for_good(
+    world: FaultWorld, tmp_path: Path, resource: str, verb: str
+) -> None:
+    async with desk_for(world, resource, tmp_path) as desk:
+        three = await three_of(desk)
+        bulk = await three.plan(verb)
+        sent: list[BulkRun] = []
+
+        def after(run: BulkRun) -> None:
+            sent.append(run)
+            if len(sent) == 2:
+                world.faults.arm("502-after:writes x1")
+
+        run = await three.send(bulk, after)
+        assert [one.status for one in run.results] == ["applied", "applied", "unknown"]
+        assert run.lost is run.results[2]
+        assert run.ended == "the answer was lost"
+        assert desk.events == ["intent", "applied"] * 2 + ["intent", "unknown"]
+        await run.run()
+        assert len(desk.door.writes) == 3, "it is not sent again"
+
+
+@EVERY
+async def test_after_a_stop_nothing_is_sent_until_the_person_goes_on(
+    world: FaultWorld, tmp_path: Path, resource: str, verb: str
+) -> None:
+    async with desk_for(world, resource, tmp_path) as desk:
+        three = await three_of(desk)
+        bulk = await three.plan(verb)
+        stopped: list[int] = []
+
+        def after(run: BulkRun) -> None:
+            stopped.append(1)
+            if len(stopped) == 2:
+                run.stop()
+
+        run = await three.send(bulk, after)
+        assert [one.status for one in run.results] == ["applied", "applied", "not sent"]
+        assert run.ended == "stopped"
+        assert len(desk.door.writes) == 2
+        await run.run()
+        assert run.complete
+        assert len(desk.door.writes) == 3, "each once"
+
+
+@EVERY
+async def test_read_only_sends_none(
+    world: FaultWorld, tmp_path: Path, resource: str, verb: str
+) -> None:
+    async with desk_for(world, resource, tmp_path, read_only=True) as desk:
+        three = await three_of(desk)
+        run = await three.send(await three.plan(verb))
+        assert [one.status for one in run.results] == ["refused", "not sent", "not sent"]
+        assert "read-only" in run.ended
+        assert not desk.door.writes
+        assert desk.executor.undo.latest() is None
+
+
+@having("edit")
+async def test_what_somebody_changed_since_is_refused_beforehand(
+    world: FaultWorld, tmp_path: Path, resource: str
+) -> None:
+    async with desk_for(world, resource, tmp_path) as desk:
+        three = await three_of(desk)
+        bulk = await three.plan("edit")
+        [(name, value)] = three.values.items()
+        theirs = [one for one in await desk.others(name) if one != value]
+        service = desk.writes.service(desk.colleague)
+        await service.update(three.ids[0], desk.request(**{name: value}))
+        again = await three.plan("edit")
+        assert again.left_out[0].already
+        assert again.left_out[0].identity == three.ids[0]
+        run = await three.send(bulk)
+        assert run.results[0].status == "refused"
+        assert [one.status for one in run.results[1:]] == ["applied"] * 2
+        if not theirs:
+            return
+        await service.update(three.ids[1], desk.request(**{name: theirs[0]}))
+        done = desk.executor.undo.latest()
+        assert done is not None
+        plan = await desk.executor.undo.plan(desk.client, done)
+        assert len(plan.parts) == 1
+        assert any("Somebody else changed it since" in line for line in plan.effects)
+        assert (await take_back(three, done)).complete
+        left = desk.executor.undo.latest()
+        assert left is not None
+        assert [part.identity for part in left.parts] == [three.ids[1]], "it may be undone later"
+
+
+@having("toggle")
+async def test_one_that_is_so_already_is_named_and_not_sent(
+    world: FaultWorld, tmp_path: Path, resource: str
+) -> None:
+    async with desk_for(world, resource, tmp_path) as desk:
+        three = await three_of(desk)
+        service = desk.writes.service(desk.colleague)
+        await service.update(three.ids[0], desk.request(disabled=True))
+        bulk = await three.plan("toggle")
+        assert bulk.plan.effects[0] == "Not sent, disabled already: “0”."
+        assert [one.already for one in bulk.left_out] == [True]
+        run = await three.send(bulk)
+        assert isinstance(run.results[0].outcome, Applied)
+        assert len(desk.door.writes) == 2

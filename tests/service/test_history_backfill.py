@@ -1,0 +1,333 @@
+"""The demo's recorded week: its own gateway tells it, and what is recorded already stays."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, cast
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from fake_clock import FakeClock
+from gwtui.client.connection import Connection
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.transport import Transport
+from gwtui.embedded.faults import FaultInjector
+from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.simulated_history import SimulatedHistory
+from gwtui.embedded.store.table import to_day
+from gwtui.watch.alerts.store import present_alerts
+from gwtui.watch.feeds.recorded import credits_past_feed
+from gwtui.watch.history.backfill import _BEGUN, Backfill, fill_past
+from gwtui.watch.history.file import open_readable
+from gwtui.watch.history.model import Point, SeriesKey
+from gwtui.watch.history.reader import HistoryReader
+from gwtui.watch.history.recording import open_recording
+from gwtui.watch.hub import FeedHub, Scope
+from seeded_gateways import open_gateway
+
+BORN = datetime(2026, 11, 19, 9, 20, tzinfo=UTC)
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+BALANCE = SeriesKey("credits", "account", "balance")
+
+
+@asynccontextmanager
+async def client_of(gateway: EmbeddedGateway, time: FakeClock) -> AsyncIterator[GatewayClient]:
+    token = SecretStr(gateway.issue_key(management=True))
+    where = Connection("http://localhost/api/v1", token=token)
+    http = httpx.ASGITransport(cast("Any", gateway.asgi))
+    transport = Transport(where, clock=time.clock, http=http)
+    async with GatewayClient(where, clock=time.clock, transport=transport) as client:
+        yield client
+
+
+def past_of(gateway: EmbeddedGateway) -> SimulatedHistory:
+    past = gateway.past()
+    assert past is not None
+    return past
+
+
+async def record(gateway: EmbeddedGateway, time: FakeClock, path: Path) -> datetime | None:
+    """One run of the dashboard, until the past is filled in; until when it told of it first."""
+    async with client_of(gateway, time) as client:
+        hub = FeedHub(client, time.clock)
+        async with open_recording(hub, path, time.clock, gateway.past) as held:
+            async with asyncio.timeout(30):
+                await held.filled.wait()
+        await hub.close()
+        return held.filled_until
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, datetime]]:
+    """A history of a gateway that is twelve hours old, begun and filled in just now."""
+    path = tmp_path_factory.mktemp("past") / "h" / "demo.sqlite3"
+    time = FakeClock(BORN)
+    gateway = EmbeddedGateway.open(None, clock=time.clock)
+    time.elapsed = 12 * 3600
+    asyncio.run(record(gateway, time, path))
+    yield path, time.now()
+    gateway.close()
+
+
+@pytest.fixture
+def reader(filled: tuple[Path, datetime]) -> Iterator[HistoryReader]:
+    with closing(open_readable(filled[0])) as connection:
+        yield HistoryReader(connection)
+
+
+async def test_the_past_is_what_the_gateway_answered_at_each_moment() -> None:
+    """Keys, credits and endpoints, over a midnight: told afterwards as it was answered then."""
+    time = FakeClock(BORN)
+    gateway = open_gateway(clock=time.clock)
+    answered: list[tuple[datetime, Any, Any, Any]] = []
+    async with client_of(gateway, time) as client:
+        for _ in range(6):
+            keys = [
+                key
+                for space in (await client.workspaces.list()).items
+                for key in (await client.keys.list(workspace_id=space.id)).items
+            ]
+            model = (await client.catalog.models()).items[0].id or ""
+            endpoints = (await client.catalog.endpoints(model)).endpoints or ()
+            answered.append((time.now(), keys, await client.credits.get(), endpoints))
+            time.elapsed += 5 * 3600 + 11
+        await client.credits.get()
+    past = past_of(gateway)
+    moments = [moment for moment, *_ in answered]
+    assert past.until > moments[-1]
+    assert sum(key.usage or 0 for key in answered[-1][1]) > sum(
+        key.usage or 0 for key in answered[0][1]
+    )
+    for place, (_, keys, credits, endpoints) in enumerate(answered):
+        then = past.account(moments)[place]
+        assert (then.total_credits, then.total_usage) == (
+            credits.total_credits,
+            credits.total_usage,
+        )
+        for key in keys:
+            spent = past.spent(key.hash, moments)
+            assert spent is not None
+            assert tuple(spent[place]) == (key.usage, key.byok_usage), key.name
+        for endpoint in endpoints:
+            figures = past.figures(model, endpoint.tag or "", moments)
+            assert figures is not None
+            assert figures[place]["uptime_last_1d"] == (
+                None if endpoint.uptime_last_1d is None else float(endpoint.uptime_last_1d)
+            )
+    gateway.close()
+
+
+def test_the_days_before_the_first_one_agree_with_the_activity(tmp_path: Path) -> None:
+    time = FakeClock(BORN)
+    gateway = open_gateway(clock=time.clock)
+    past = past_of(gateway)
+    midnight = BORN.replace(hour=0, minute=0)
+    for back in range(1, 7):
+        begin, end = midnight - DAY * back, midnight - DAY * (back - 1)
+        used = past.account([begin, end])
+        assert used[1].total_usage - used[0].total_usage == sum(
+            Decimal(days[to_day(begin)][0]).scaleb(-12)
+            for days in past.booked.values()
+            if to_day(begin) in days
+        )
+    gateway.close()
+
+
+def test_an_account_that_began_empty_has_no_past() -> None:
+    gateway = EmbeddedGateway.open(None, content="empty", clock=FakeClock(BORN).clock)
+    assert gateway.past() is None
+    gateway.close()
+
+
+def points(reader: HistoryReader, key: SeriesKey, since: datetime, until: datetime) -> list[Point]:
+    curve = reader.points(key, since, until)
+    assert curve is not None
+    return list(curve.points)
+
+
+def test_the_week_is_there_at_once_and_without_a_gap(
+    reader: HistoryReader, filled: tuple[Path, datetime]
+) -> None:
+    now = filled[1]
+    keys = [BALANCE]
+    for resource, figure in (
+        ("endpoint", "uptime_last_30m"),
+        ("endpoint", "price_prompt"),
+        ("key", "usage_daily"),
+        ("workspace", "usage_monthly"),
+    ):
+        keys.append(reader.series(resource, None, figure)[0].key)
+    for key in keys:
+        for back in (7 * DAY - HOUR, DAY, 6 * HOUR, 30 * timedelta(minutes=1)):
+            found = points(reader, key, now - back, now)
+            assert not [point.at for point in found if point.state == "gap"], (key, back)
+    watched = reader.watched_models()
+    assert len(watched) == 5
+    assert {series.key.identity.partition(" ")[0] for series in reader.series("endpoint")} == set(
+        watched
+    )
+
+
+def test_what_is_recorded_of_now_is_what_the_gateway_says_now(
+    reader: HistoryReader, filled: tuple[Path, datetime]
+) -> None:
+    """The last reading of the past, and the first one that was read, follow without a jump."""
+    now = filled[1]
+    told = reader.readings(BALANCE, now - HOUR, now)
+    assert told[-1].measured_at == now
+    values = [reading.value or Decimal(0) for reading in told]
+    assert len(values) > 5
+    assert max(abs(one - other) for one, other in pairwise(values)) < 1
+    limited = next(
+        series.key
+        for series in reader.series("key", None, "limit_remaining")
+        if reader.value_at(series.key, now).value is not None
+    )
+    (limit,) = reader.points(limited._replace(figure="limit"), now - HOUR, now).points[-1:]  # type: ignore[union-attr]
+    left = reader.value_at(limited, now).value
+    assert limit.last is not None
+    assert left is not None
+    assert left <= limit.last
+
+
+def test_only_what_the_world_knows_changed(reader: HistoryReader) -> None:
+    found = [
+        (change.kind, change.name)
+        for change in reversed(reader.changes(BORN - 7 * DAY, BORN + DAY, limit=99))
+    ]
+    assert found == [
+        ("credits.purchased", "credits"),
+        ("workspace.created", "Partner portal (pilot)"),
+        ("key.created", "black-friday-surge"),
+        ("key.disabled", "red-team"),
+        ("guardrail.created", "Draft"),
+        ("key.created", "terraform-smoke-test"),
+    ]
+
+
+def rows(path: Path) -> list[Any]:
+    """What the file holds of the past; of the last minutes, the recorder may have the first say."""
+    with closing(open_readable(path)) as connection:
+        return connection.execute(
+            "SELECT s.resource, s.identity, s.figure, t.width, t.start, t.until, t.count, t.total, "
+            "t.low, t.high, t.last FROM stretches t JOIN series s ON s.id = t.series "
+            "WHERE t.width OR t.until < (SELECT value - 300 FROM settings WHERE name = 'newest') "
+            "ORDER BY 1, 2, 3, 4, 5"
+        ).fetchall()
+
+
+def test_nothing_is_left_to_be_filled_in(filled: tuple[Path, datetime]) -> None:
+    """Or the next run would fill it in once more."""
+    with closing(open_readable(filled[0])) as connection:
+        found = connection.execute("SELECT value FROM settings WHERE name = ?", (_BEGUN,))
+        assert found.fetchall() == []
+
+
+def copied(path: Path, folder: Path) -> Path:
+    """The same history, of which nobody has written more."""
+    folder.mkdir(mode=0o700)
+    copy = folder / path.name
+    with closing(open_readable(path)) as connection, closing(sqlite3.connect(copy)) as target:
+        connection.backup(target)
+    copy.chmod(0o600)
+    return copy
+
+
+async def test_a_later_run_only_adds_what_is_missing(
+    tmp_path: Path, filled: tuple[Path, datetime]
+) -> None:
+    path = copied(filled[0], tmp_path / "again")
+    time = FakeClock(BORN)
+    gateway = open_gateway(clock=time.clock)
+    first = rows(path)
+    time.elapsed = 12 * 3600 + 600
+    await record(gateway, time, path)
+    assert len(rows(path)) < len(first) * 1.1, "ten minutes are no gap to fill in"
+    left, time.elapsed = time.now(), time.elapsed + 9 * 3600
+    await record(gateway, time, path)
+    with closing(open_readable(path)) as connection:
+        reader = HistoryReader(connection)
+        uptime = reader.series("endpoint", None, "uptime_last_1d")[0].key
+        for key in (BALANCE, uptime):
+            assert key != BALANCE or not reader.changes(left, time.now())
+            spread = points(reader, key, left + HOUR, time.now())
+            assert "gap" not in [point.state for point in spread]
+            old = points(reader, key, BORN - 6 * DAY, left)
+            assert "gap" not in [point.state for point in old]
+    gateway.close()
+
+
+async def test_who_only_reads_finds_the_same_past_and_the_alerts_of_now(
+    tmp_path: Path, filled: tuple[Path, datetime]
+) -> None:
+    """Of another gateway, which was founded at the same moment."""
+    path = tmp_path / "h" / "read.sqlite3"
+    time = FakeClock(BORN)
+    gateway = EmbeddedGateway.open(None, clock=time.clock)
+    time.elapsed = 12 * 3600
+    async with client_of(gateway, time) as client:
+        hub = FeedHub(client, time.clock)
+        hub.history_file = path
+        hub.fill_past = lambda: fill_past(hub, path, past_of(gateway), tmp_path)
+        outlook = (await credits_past_feed(hub, Scope()).refresh()).value
+        first = rows(path)
+        # Asked again within the hour, it fills in nothing.
+        time.elapsed += 60
+        await hub.fill_past()
+        assert rows(path) == first
+        await hub.close()
+    assert outlook is not None
+    assert outlook.curve is not None
+    assert first == rows(filled[0])
+    alerts = present_alerts(path, time.now())
+    assert {alert.key.rule for alert in alerts.firing} >= {"key-near-limit", "key-expires"}
+    assert not alerts.watching
+    gateway.close()
+
+
+async def test_a_gateway_that_fails_leaves_the_past_out_and_the_recording_goes_on(
+    tmp_path: Path,
+) -> None:
+    time = FakeClock(BORN)
+    faults = FaultInjector()
+    gateway = EmbeddedGateway.open(None, clock=time.clock, faults=faults)
+    faults.arm("403:GET /credits")
+    path = tmp_path / "h" / "failing.sqlite3"
+    await record(gateway, time, path)
+    with closing(open_readable(path)) as connection:
+        assert not HistoryReader(connection).series("credits")
+    gateway.close()
+
+
+async def test_what_an_early_end_left_out_is_filled_in_later(tmp_path: Path) -> None:
+    """The first run ends before its endpoints; the next one comes at once, or a day later."""
+    left = tmp_path / "h" / "left.sqlite3"
+    time = FakeClock(BORN)
+    gateway = open_gateway(clock=time.clock)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Backfill, "fill_endpoints", _ends_early)
+        assert await record(gateway, time, left) == past_of(gateway).until
+    for pause in (0, 26 * 3600):
+        path = copied(left, tmp_path / f"{pause}")
+        time.elapsed = pause
+        assert await record(gateway, time, path) is None, "what comes later is news"
+        with closing(open_readable(path)) as connection:
+            reader = HistoryReader(connection)
+            uptime = reader.series("endpoint", None, "uptime_last_1d")[0].key
+            for key in (BALANCE, uptime):
+                found = points(reader, key, time.now() - 6 * DAY, time.now())
+                assert not [point.at for point in found if point.state == "gap"]
+    gateway.close()
+
+
+async def _ends_early(_fill: Backfill, _filled: object) -> None:
+    """The process ends here."""

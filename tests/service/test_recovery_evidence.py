@@ -1,0 +1,240 @@
+"""A lost answer to every write, with and without its effect: the evidence tells the two apart.
+
+It says how things are and decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from gwtui.client.clock_skew import ClockSkew
+from gwtui.client.connection import Connection
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.paging import Listing
+from gwtui.client.transport import Transport
+from gwtui.contract.budgets import Budget
+from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
+from gwtui.crud.evidence import REACHES, Evidence, TimeWindow, created_near
+from gwtui.crud.executor import WriteExecutor
+from gwtui.crud.plan import Applied, Confirmation, Plan, Unknown
+from gwtui.crud.recovery import InspectionContext
+from gwtui.domain.cell_values import UNKNOWN
+from gwtui.local.journal import Journal
+from gwtui.resources.recovery.inspection import DECLARED, find_evidence
+from gwtui.watch.feeds.journal import makers
+from plan_kit import byok_plans, key_plans
+from writes_kit import CLOCK, NOW, PLANS, FaultWorld
+
+HAPPENED, DID_NOT = "502-after", "502"
+BLIND = {"giveFeedback"}
+OF_DECLARED = {
+    *("createKey", "updateKey", "deleteKey"),
+    *("createWorkspace", "updateWorkspace", "deleteWorkspace"),
+    *("createGuardrail", "updateGuardrail", "deleteGuardrail"),
+    *("createByok", "updateByok", "deleteByok"),
+    "updateOrganizationSettings",
+}
+"""Of declared resources: what is found on them is proved by ``test_every_resource_failing``."""
+
+
+@asynccontextmanager
+async def executor_of(
+    world: FaultWorld, folder: Path
+) -> AsyncIterator[tuple[GatewayClient, WriteExecutor]]:
+    where = Connection("http://localhost", token=world.token)
+    transport = Transport(where, clock=CLOCK, http=httpx.ASGITransport(world.gateway.asgi))
+    async with GatewayClient(where, clock=CLOCK, transport=transport) as client:
+        yield client, WriteExecutor(client, Journal(folder / "journal.jsonl"), CLOCK)
+
+
+async def lose(world: FaultWorld, executor: WriteExecutor, plan: Plan[Any], fault: str) -> None:
+    armed = world.faults.arm(f"{fault}:writes x1")
+    outcome = await executor.execute(Confirmation(plan, "dialog"))
+    assert isinstance(outcome, Unknown)
+    assert outcome.plan_id == plan.id
+    assert armed.struck == 1
+
+
+async def evidence(client: GatewayClient, executor: WriteExecutor, **more: Any) -> Evidence:
+    (intent,) = executor.journal.open_intents(NOW)
+    return await find_evidence(InspectionContext(client, intent, NOW, **more))
+
+
+@pytest.mark.parametrize("operation", [one for one in PLANS if one not in OF_DECLARED])
+async def test_what_there_is_tells_whether_a_write_happened(
+    operation: str, world: FaultWorld, tmp_path: Path
+) -> None:
+    for fault in (DID_NOT, HAPPENED):
+        world.begin()
+        async with executor_of(world, tmp_path / fault) as (client, executor):
+            plan = PLANS[operation](world)
+            await lose(world, executor, plan, fault)
+            world.requests.clear()
+            found = await evidence(client, executor)
+        assert {method for method, _ in world.requests} <= {"GET"}, "it only reads"
+        if operation in BLIND:
+            assert not found.compared
+            assert found.said
+        else:
+            wanted = "as wanted" if fault == HAPPENED else "as before"
+            assert found.compared
+            assert {one.verdict for one in found.compared} == {wanted}, found.compared
+            assert not found.candidates
+
+
+def test_the_other_writes_are_of_declared_resources(world: FaultWorld) -> None:
+    assert {PLANS[one](world).resource for one in OF_DECLARED} == {one.resource for one in DECLARED}
+
+
+async def test_fields_that_somebody_else_changed_are_something_else(
+    world: FaultWorld, tmp_path: Path
+) -> None:
+    world.begin()
+    wish = UpdateKeyRequest.model_validate({"name": "mine", "limit": 5.0, "limit_reset": "daily"})
+    async with executor_of(world, tmp_path) as (client, executor):
+        await lose(world, executor, key_plans.plan_update(world.key, wish, NOW), DID_NOT)
+        theirs = UpdateKeyRequest.model_validate({"name": "theirs", "limit": 5.0})
+        await client.keys.update(world.key.hash or "", theirs)
+        found = await evidence(client, executor)
+        by_label = {one.label: one for one in found.compared}
+        name = by_label["Name"]
+        assert (name.before, name.wanted, name.present) == ("first", "mine", "theirs")
+        assert name.verdict == "something else"
+        assert by_label["Spending limit"].verdict == "as wanted"
+        assert by_label["Limit resets"].verdict == "as before"
+        await client.keys.delete(world.key.hash or "")
+        gone = await evidence(client, executor)
+        assert not gone.compared
+        assert "not there now" in gone.said[0]
+
+
+@pytest.mark.parametrize(
+    ("operation", "fault", "expected"),
+    [
+        ("putWorkspaceBudget", DID_NOT, ("Daily budget", "none", "$5.00", "none")),
+        ("putWorkspaceBudget", HAPPENED, ("Daily budget", "none", "$5.00", "$5.00")),
+        (
+            "deleteWorkspaceBudget",
+            DID_NOT,
+            ("Monthly budget", "$100.00", "none", "$100.00"),
+        ),
+    ],
+)
+async def test_a_budget_is_compared_in_words(
+    operation: str, fault: str, expected: tuple[str, ...], world: FaultWorld, tmp_path: Path
+) -> None:
+    world.begin()
+    async with executor_of(world, tmp_path) as (client, executor):
+        await lose(world, executor, PLANS[operation](world), fault)
+        (line,) = (await evidence(client, executor)).compared
+    assert (line.label, line.before, line.wanted, line.present) == expected
+
+
+async def test_a_budget_in_a_list_that_is_cut_off_is_not_known(
+    world: FaultWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.begin()
+    async with executor_of(world, tmp_path) as (client, executor):
+        await lose(world, executor, PLANS["putWorkspaceBudget"](world), DID_NOT)
+
+        async def cut_off(_workspace: str) -> Listing[Budget]:
+            return Listing((), None, complete=False)
+
+        monkeypatch.setattr(client.workspaces, "budgets", cut_off)
+        (line,) = (await evidence(client, executor)).compared
+    assert (line.present, line.verdict) == (UNKNOWN, "not known")
+
+
+async def test_a_workspace_is_compared_by_its_name(world: FaultWorld, tmp_path: Path) -> None:
+    world.begin()
+    wish = CreateKeyRequest(name="ci", workspace_id=world.workspace.id)
+    async with executor_of(world, tmp_path) as (client, executor):
+        await lose(world, executor, key_plans.plan_create(wish, NOW), HAPPENED)
+        (made,) = [
+            one for one in (await evidence(client, executor)).candidates if one.name == "“ci”"
+        ]
+    (line,) = [one for one in made.compared if one.label == "Workspace"]
+    assert (line.wanted, line.present, line.verdict) == ("Team", "Team", "as wanted")
+
+
+@pytest.mark.parametrize("fault", [HAPPENED, DID_NOT])
+async def test_a_rotated_key_is_told_by_its_mask(
+    fault: str, world: FaultWorld, tmp_path: Path
+) -> None:
+    world.begin()
+    async with executor_of(world, tmp_path) as (client, executor):
+        await lose(
+            world,
+            executor,
+            byok_plans.plan_rotate(world.credential, SecretStr("sk-sentinel-2222222222")),
+            fault,
+        )
+        (line,) = (await evidence(client, executor)).compared
+        assert line.verdict == ("not as before" if fault == HAPPENED else "as before")
+        assert line.before == world.credential.label
+        assert "sentinel" not in (tmp_path / "journal.jsonl").read_text()
+
+
+async def test_what_another_write_made_is_named_and_far_things_are_not_listed(
+    world: FaultWorld, tmp_path: Path
+) -> None:
+    world.begin()
+    async with executor_of(world, tmp_path) as (client, executor):
+        twin = CreateKeyRequest(name="ci")
+        done = await executor.execute(Confirmation(key_plans.plan_create(twin, NOW), "form"))
+        assert isinstance(done, Applied)
+        await lose(world, executor, key_plans.plan_create(twin, NOW), HAPPENED)
+        known = makers(executor.journal.entries())
+        found = await evidence(client, executor, makers=known)
+        same = [one for one in found.candidates if one.name == "“ci”"]
+        assert len(same) == 2, "both are listed, none is the answer"
+        assert [one.made_by for one in same].count("Create key “ci”") == 1
+        (intent,) = executor.journal.open_intents(NOW)
+        other = next(one for one in same if not one.made_by)
+        executor.write_log.resolve(intent, "it is this one", other.identity)
+        assert set(makers(executor.journal.entries())) == {one.identity for one in same}
+
+
+async def test_what_is_looked_for_can_be_nowhere(world: FaultWorld, tmp_path: Path) -> None:
+    world.begin()
+    async with executor_of(world, tmp_path) as (client, executor):
+        for key in (await client.keys.list()).items:
+            await client.keys.delete(key.hash or "")
+        await lose(
+            world, executor, key_plans.plan_create(CreateKeyRequest(name="ci"), NOW), DID_NOT
+        )
+        found = await evidence(client, executor)
+        assert found.candidates == ()
+        assert found.said[0].startswith("No key was made between 2026-11-21 06:5")
+
+
+def test_nearness_goes_by_the_gateways_clock() -> None:
+    skew = ClockSkew()
+    skew.low, skew.high = 3600.0, 3602.0
+    window = TimeWindow.around(NOW, skew, REACHES[0])
+    moments = {
+        "with it": NOW + timedelta(hours=1, seconds=1),
+        "after": NOW + timedelta(hours=1, minutes=5),
+        "before": NOW + timedelta(minutes=55),
+        "by this machine's clock": NOW,
+        "far": NOW + timedelta(hours=1, minutes=7),
+        "unknown": None,
+    }
+    found = created_near(window, moments, lambda name: moments[name])
+    assert found.inside == ("with it", "after", "before")
+    assert found.undated == 1
+    assert found.nearest_outside == moments["far"]
+    assert created_near(
+        TimeWindow.around(NOW, ClockSkew()), moments, lambda n: moments[n]
+    ).inside == ("by this machine's clock",)
+    assert window.text == "between 2026-11-21 07:55:00 and 08:05:02 UTC"
+    assert window.beside(window.sent + timedelta(seconds=12)) == "12 s after this write"
+    assert window.beside(window.sent - timedelta(minutes=2)) == "2 min before this write"

@@ -1,0 +1,184 @@
+"""A dashboard on the real embedded gateway, with what its tests of tried requests press."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from pydantic import SecretStr
+from textual import events
+from textual.pilot import Pilot
+from textual.screen import Screen
+
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest, Guardrail
+from gwtui.contract.keys import ApiKey, CreateKeyRequest
+from gwtui.embedded.hosting import host_on_socket
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.forms.field_editors import ChoiceEditor, LinesEditor, TextEditor
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.row import FieldRow
+from gwtui.ui.screens.tries import AnswerScreen, TryScreen
+from gwtui.ui.widgets.growing_text import GrowingText
+from gwtui.ui.widgets.lines import LinesView, OneLine
+from screen_text import shown
+from scripted_models import ScriptedModels
+from shell_kit import Site, dashboard, listing, notices, site, until
+
+MODEL = "northwind/atlas-large"
+SHARED = "kestrel"
+"""A provider of the model that nobody has a key of his own for."""
+FILTERS = {
+    "name": "Filters",
+    "content_filter_builtins": [{"slug": "email", "action": "redact"}],
+    "content_filters": [
+        {"pattern": r"ACME-\d+", "action": "block", "label": "[ACME]"},
+        {"pattern": "lighthouse", "action": "flag"},
+    ],
+}
+
+
+class TryDesk:
+    """A dashboard, a second administrator, and one key whose value is known."""
+
+    def __init__(
+        self,
+        place: Site,
+        app: GwtuiApp,
+        pilot: Pilot[int],
+        key: ApiKey,
+        value: SecretStr,
+        models: ScriptedModels,
+    ) -> None:
+        self.place = place
+        self.app = app
+        self.pilot = pilot
+        self.key = key
+        self.value = value
+        self.models = models
+
+    @asynccontextmanager
+    async def colleague(self) -> AsyncIterator[GatewayClient]:
+        async with self.place.connect() as connection, GatewayClient(connection) as client:
+            yield client
+
+    def script(self, body: Any) -> None:
+        """Answer requests to models with this from now on, without an end."""
+        self.models.body, self.models.stay = body, True
+        self.models.asked.clear()
+        self.models.left.clear()
+
+    async def read_key(self) -> ApiKey:
+        async with self.colleague() as client:
+            return await client.keys.get(self.key.hash or "")
+
+    async def bind(self, guardrail: dict[str, Any] | None = None) -> Guardrail:
+        """Put the key under a guardrail of its own."""
+        async with self.colleague() as client:
+            made = await client.guardrails.create(
+                CreateGuardrailRequest.model_validate(guardrail or FILTERS)
+            )
+            hashes = AssignKeysRequest.model_validate({"key_hashes": [self.key.hash]})
+            await client.guardrails.assign_keys(made.id or "", hashes)
+        return made
+
+    async def wait_for(self, kind: type[Screen[Any]]) -> Any:
+        await until(self.pilot, lambda: isinstance(self.app.screen, kind), kind.__name__)
+        return self.app.screen
+
+    async def open(self) -> TryScreen:
+        """The form, on the key."""
+        identity = self.key.hash or ""
+        listing(self.app).show_row(identity, detail=False)
+        table = listing(self.app).table
+        await until(self.pilot, lambda: table.selected_identity == identity, "the key")
+        await self.pilot.press("T")
+        form = await self.wait_for(TryScreen)
+        assert isinstance(form, TryScreen)
+        return form
+
+    async def fill(self, **typed: Any) -> None:
+        """Fill fields in, whatever stands in them; True and False choose."""
+        await fill(self.pilot, **typed)
+
+    async def send(self, prompt: str = "What is a key?", **typed: Any) -> AnswerScreen:
+        """Fill in what was not typed before, send it, wait for the end of the answer."""
+        if not isinstance(self.app.screen, TryScreen):
+            await self.open()
+        begun = {"model": MODEL, "prompt": prompt, "key": self.value}
+        await self.fill(**begun, **typed)
+        await self.pilot.press("ctrl+s")
+        answer = await self.wait_for(AnswerScreen)
+        assert isinstance(answer, AnswerScreen)
+        return answer
+
+    async def over(self, answer: AnswerScreen) -> None:
+        await until(self.pilot, lambda: not answer.under_way, "the end of the answer")
+        await until(self.pilot, lambda: answer.tried and answer.tried.key, "the key's rest")
+
+    def answer(self) -> str:
+        return self.app.screen.query_one("#try-answer", GrowingText).text
+
+    def figures(self) -> str:
+        return self.app.screen.query_one("#try-figures", LinesView).text
+
+    def state(self) -> str:
+        return self.app.screen.query_one("#try-state", OneLine).text
+
+    def shown(self) -> str:
+        return shown(self.app)
+
+    def notices(self) -> str:
+        return notices(self.app)
+
+
+async def fill(pilot: Pilot[Any], **typed: Any) -> None:
+    """Fill in fields of the form that is shown; a secret is pasted."""
+    form = pilot.app.screen
+    assert isinstance(form, FormScreen)
+    for name, wanted in typed.items():
+        editor = form.query_one(f"#{form.state.fields[name].row_id}", FieldRow).editor
+        match editor:
+            case TextEditor():
+                editor.value = wanted
+            case LinesEditor():
+                editor.text = wanted
+            case ChoiceEditor():
+                editor.follow(wanted)
+            case _:
+                editor.focus()
+                await pilot.pause()
+                pilot.app.post_message(events.Paste(wanted.get_secret_value()))
+                await until(pilot, partial(form.state.typed, name), name)
+        await pilot.pause()
+
+
+@asynccontextmanager
+async def try_desk(
+    folder: Path,
+    *,
+    size: tuple[int, int] = (120, 40),
+    read_only: bool = False,
+    models: ScriptedModels | None = None,
+    speed: float = 20,
+    **key: Any,
+) -> AsyncIterator[TryDesk]:
+    """With ``models`` requests to models are answered as that says."""
+    async with site(speed=speed) as place, AsyncExitStack() as stack:
+        if models is not None:
+            await place.stop()
+            host = SimpleNamespace(
+                asgi=models.before(place.gateway.asgi), faults=None, clock=place.gateway.clock
+            )
+            await stack.enter_async_context(host_on_socket(host, place.socket))  # type: ignore[arg-type]
+        async with place.connect() as connection, GatewayClient(connection) as client:
+            request = {"name": "tried", "limit": 5, **key}
+            made = await client.keys.create(CreateKeyRequest.model_validate(request))
+        assert made.data is not None
+        assert made.key is not None
+        async with dashboard(place, folder, size=size, read_only=read_only) as (app, pilot):
+            yield TryDesk(place, app, pilot, made.data, made.key, models or ScriptedModels())

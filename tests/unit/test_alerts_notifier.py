@@ -1,0 +1,276 @@
+"""The person's own program: what it gets, what it does not get, and how long it may take."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from fake_clock import START
+from gwtui.cli.main import main
+from gwtui.domain.alert_rules import CreditsRule
+from gwtui.embedded.running_demo import BASE_URL
+from gwtui.local.alerts import AlertCommandError, run_alert_command
+from gwtui.watch.alerts import store
+from gwtui.watch.alerts.model import AlertEvent, AlertKey
+from gwtui.watch.alerts.notifier import AT_A_TIME, MOST_WAITING, AlertNotifier
+from gwtui.watch.alerts.persistent_evaluator import PersistentEvaluator
+from gwtui.watch.history import backfill
+from gwtui.watch.history.file import history_path
+from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey, Subject
+from history_kit import desk
+
+EVENT = AlertEvent(
+    START,
+    "fired",
+    AlertKey("low", Subject("credits", "account")),
+    "critical",
+    "Low",
+    "account",
+    "x",
+)
+
+
+def program(folder: Path, body: str) -> list[str]:
+    """A program in Python that finds the test's folder as its first argument."""
+    file = folder / "program.py"
+    file.write_text(
+        f"import os, sys, json, time, pathlib\nout = pathlib.Path(sys.argv[1])\n{body}\n"
+    )
+    return [sys.executable, str(file), str(folder)]
+
+
+async def told(notifier: AlertNotifier) -> None:
+    for _ in range(1000):
+        if not notifier.busy:
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("the program never ended")
+
+
+async def test_it_gets_one_line_of_json_and_no_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GWTUI_TOKEN", "gw-mgmt-v1-secret")
+    body = (
+        "(out / 'in').write_text(sys.stdin.read())\n"
+        "(out / 'env').write_text(json.dumps(dict(os.environ)))\n"
+        "(out / 'session').write_text(f'{os.getsid(0)} {os.getpid()}')\n"
+        "print('noise'); print('noise', file=sys.stderr)"
+    )
+    notifier = AlertNotifier({"profile": "work", "gateway": "https://gateway.example"})
+    notifier.notify(program(tmp_path, body), [EVENT])
+    await told(notifier)
+    lines = (tmp_path / "in").read_text().splitlines()
+    assert len(lines) == 1
+    given = json.loads(lines[0])
+    assert given == {
+        **EVENT.as_json(),
+        "profile": "work",
+        "gateway": "https://gateway.example",
+    }
+    environment = (tmp_path / "env").read_text()
+    assert "GWTUI_TOKEN" not in environment
+    assert "gw-mgmt-v1-secret" not in environment
+    session, process = (tmp_path / "session").read_text().split()
+    assert session == process, "a session of its own"
+
+
+async def test_no_shell_reads_its_arguments(tmp_path: Path) -> None:
+    body = "(out / 'argv').write_text(json.dumps(sys.argv[2:]))"
+    command = [*program(tmp_path, body), "$HOME; touch x", "`id`", "*"]
+    await run_alert_command(command, "{}")
+    assert json.loads((tmp_path / "argv").read_text()) == ["$HOME; touch x", "`id`", "*"]
+
+
+async def test_a_slow_one_is_ended_with_its_children(tmp_path: Path) -> None:
+    body = (
+        "child = os.fork()\n"
+        "(out / f'pid-{bool(child)}').write_text(str(os.getpid()))\n"
+        "time.sleep(60)"
+    )
+    begun = time.monotonic()
+    with pytest.raises(AlertCommandError, match=r"did not end within 1 s"):
+        await run_alert_command(program(tmp_path, body), "{}", limit=1)
+    assert time.monotonic() - begun < 10
+    for name in ("pid-True", "pid-False"):
+        wait_until_gone(int((tmp_path / name).read_text()))
+
+
+def wait_until_gone(pid: int) -> None:
+    for _ in range(500):
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except FileNotFoundError:
+            return
+        if state == "Z":  # ended; whoever adopted it has not looked yet
+            return
+        time.sleep(0.01)
+    raise AssertionError("it still runs")
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        (["/nowhere/at-all"], "/nowhere/at-all: No such file or directory"),
+        ([sys.executable, "-c", "raise SystemExit(3)"], "ended with status 3"),
+        (["a\0b"], "cannot be run"),
+    ],
+)
+async def test_failures_are_named(command: list[str], says: str) -> None:
+    with pytest.raises(AlertCommandError) as caught:
+        await run_alert_command(command, "{}")
+    assert says in str(caught.value)
+
+
+async def test_one_that_does_not_read_is_no_failure() -> None:
+    await run_alert_command([sys.executable, "-c", "pass"], "x" * 1_000_000)
+
+
+async def test_the_same_failure_is_told_once(tmp_path: Path) -> None:
+    failures: list[str] = []
+    notifier = AlertNotifier({}, failures.append)
+    for _ in range(3):
+        notifier.notify(["/nowhere/at-all"], [EVENT])
+        await told(notifier)
+    assert len(failures) == 1
+    assert "/nowhere/at-all" in failures[0]
+    notifier.notify([sys.executable, "-c", ""], [EVENT])
+    await told(notifier)
+    notifier.notify(["/nowhere/at-all"], [EVENT])
+    await told(notifier)
+    assert len(failures) == 2, "after it worked, it is news again"
+
+
+async def test_it_is_told_what_is_to_be_told_a_few_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    running = most = 0
+    texts: list[str] = []
+
+    async def tell(_command: object, text: str) -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0)
+        texts.append(text)
+        running -= 1
+
+    monkeypatch.setattr("gwtui.watch.alerts.notifier.run_alert_command", tell)
+    notifier = AlertNotifier({})
+    events = [replace(EVENT, id=number) for number in range(10)]
+    events += [replace(EVENT, id=50, quiet=True), replace(EVENT, id=51, event="acknowledged")]
+    notifier.notify(["x"], events)
+    notifier.notify(None, events)
+    await told(notifier)
+    assert [json.loads(text)["id"] for text in texts] == list(range(10))
+    assert most == AT_A_TIME
+    notifier.notify(["x"], [replace(EVENT, id=number) for number in range(500)])
+    await told(notifier)
+    assert len(texts) <= 10 + AT_A_TIME + MOST_WAITING, "an avalanche does not start as many"
+
+
+def test_the_command_can_be_tried(
+    private_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["alerts", "--test-command"]) == 2
+    assert "there is no command" in capsys.readouterr().err
+    config = private_home / "config" / "gwtui"
+    config.mkdir(parents=True, exist_ok=True)
+    command = program(tmp_path, "(out / 'in').write_text(sys.stdin.read())")
+    (config / "alerts.toml").write_text(f"[effects]\ncommand = {json.dumps(command)}\n")
+    assert main(["alerts", "--test-command"]) == 0
+    assert json.loads((tmp_path / "in").read_text())["said"] == "only a test of the command"
+    (config / "alerts.toml").write_text('[effects]\ncommand = ["/nowhere/at-all"]\n')
+    assert main(["alerts", "--test-command"]) == 1
+    assert "/nowhere/at-all" in capsys.readouterr().err
+
+
+# Lists ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def recorded(private_home: Path) -> Path:
+    """What the demo recorded: an alert that fired and was silenced."""
+    path = history_path(private_home / "data" / "gwtui", "demo", BASE_URL)
+    now = datetime.now(UTC)
+    rule = CreditsRule(name="Low", fires_at=Decimal(10), clears_at=Decimal(12))
+    sample = Sample(Series(SeriesKey("credits", "account", "balance")), Decimal(5))
+    with desk(path) as opened:
+        for age in (10, 0):
+            at = now - timedelta(days=age)
+            if age:
+                seen = Observation("credits", at, 60, (sample,))
+                opened.writer.observe(seen)
+                PersistentEvaluator().run(opened.writer, {"low": rule}, (seen,), at)
+            else:
+                key = AlertKey("low", Subject("credits", "account"))
+                store.silence(opened.connection, [key], at, at + timedelta(hours=1), "kim@ops")
+    return path
+
+
+def test_alerts_are_listed(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["alerts", "--demo"]) == 0
+    out, err = capsys.readouterr()
+    assert "critical  firing" in out
+    assert "$5.00 left" in out
+    assert "1 alert, last reading 10 days ago; nobody watches now" in err
+    assert main(["alerts", "--demo", "--output", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["rule"], row["value"], row["resource"]) == ("low", 5, "credits")
+    assert row["silenced_until"].endswith("Z")
+
+
+def test_a_demo_that_never_ran_tells_its_past_first(
+    private_home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backfill, "SPAN", timedelta(hours=3))
+    assert main(["alerts", "--demo", "--output", "json"]) == 0
+    out, err = capsys.readouterr()
+    assert "key-near-limit" in {row["rule"] for row in json.loads(out)}
+    assert "last reading just now; nobody watches now" in err
+    path = history_path(private_home / "data" / "gwtui", "demo", BASE_URL)
+    told = path.stat().st_size
+    assert main(["check", "--demo"]) == 0
+    assert main(["alerts", "history", "--demo", "--output", "ndjson"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) > 1
+    assert path.stat().st_size == told  # it is told once
+
+
+def test_their_history_is_listed(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["alerts", "history", "--demo", "--output", "ndjson"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(line["event"], line["who"]) for line in lines] == [
+        ("fired", None),
+        ("silenced", "kim@ops"),
+    ]
+    assert main(["alerts", "history", "--demo", "--since", "2d", "--output", "csv"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    assert main(["alerts", "history", "--demo", "--since", "soon"]) == 2
+    assert main(["alerts", "--demo", "--since", "2d"]) == 2
+
+
+def test_rules_are_listed(private_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["alerts", "rules", "--output", "json"]) == 0
+    rows = {row["rule"]: row for row in json.loads(capsys.readouterr().out)}
+    assert rows["credits-low"]["demand"] == "below 10 USD"
+    assert rows["endpoint-slow"]["state"] == "off"
+    config = private_home / "config" / "gwtui"
+    config.mkdir(parents=True)
+    (config / "alerts.toml").write_text("[rules.x]\n")
+    assert main(["alerts", "rules"]) == 2
+    assert "alerts.toml:1: rules.x.kind" in capsys.readouterr().err
+
+
+def test_nothing_recorded_is_said(private_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["alerts", "--base-url", "https://gateway.example/api/v1"]) == 0
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Nothing is recorded" in err

@@ -1,0 +1,124 @@
+"""Alerts over time: restarts, crashes, a lost lease, other rules, a week of readings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from alerts_kit import ACCOUNT, ENDPOINT, FIVE, LOW, Room, balance
+from gwtui.domain.alert_rules import PriceRule, default_rules
+from gwtui.domain.clock import Clock
+from gwtui.watch.alerts.persistent_evaluator import PersistentEvaluator
+from gwtui.watch.history.file import open_writable
+from gwtui.watch.history.lease import Lease
+from gwtui.watch.history.model import LeaseLostError, Observation, Sample, Series, SeriesKey
+from gwtui.watch.history.writer import HistoryWriter
+from history_kit import START, desk
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Iterator[Room]:
+    with desk(tmp_path / "h.sqlite3") as opened:
+        yield Room(opened, {})
+
+
+# What lasts -------------------------------------------------------------------------------------
+
+
+def test_what_fires_already_does_not_fire_again_after_a_restart(room: Room) -> None:
+    room.rules = {"low": LOW}
+    balance(room, 5)
+    room.restart()
+    assert balance(room, 5, 4) == []
+    assert room.states == {"low": "firing"}
+    assert balance(room, 50) == ["cleared"]
+
+
+def test_what_is_pending_begins_anew_after_a_restart(room: Room) -> None:
+    room.rules = {"low": LOW.model_copy(update={"fire_after": FIVE})}
+    balance(room, 5, 5, 5, 5)
+    assert room.states == {"low": "pending"}
+    room.restart()
+    assert balance(room, 5, 5, 5, 5, 5) == [], "the pause was not seen"
+    assert balance(room, 5) == ["fired"]
+
+
+def test_changes_written_before_a_crash_are_told_after_it(room: Room) -> None:
+    room.rules = {"price": PriceRule(name="Price")}
+    room.see(ENDPOINT, {}, {"price_prompt": "1"})
+    seen = Observation("endpoint", room.now + FIVE, 60, (), {ENDPOINT: {"price_prompt": "2"}})
+    room.desk.writer.observe(seen)  # killed here
+    room.restart()
+    room.now += 2 * FIVE
+    assert room.run() == ["fired"]
+    room.restart()
+    assert room.run() == [], "once"
+
+
+def test_changes_from_before_there_were_rules_are_history(room: Room) -> None:
+    for price in ("1", "2"):
+        seen = Observation("endpoint", room.now, 60, (), {ENDPOINT: {"price_prompt": price}})
+        room.desk.writer.observe(seen)
+        room.now += FIVE
+    room.rules = {"price": PriceRule(name="Price")}
+    assert room.run() == []
+
+
+def test_who_lost_the_lease_tells_nobody(room: Room, tmp_path: Path) -> None:
+    room.rules = {"low": LOW}
+    seen = Observation(
+        "c", room.now, 60, (Sample(Series(SeriesKey(*ACCOUNT, "balance")), Decimal(1)),)
+    )
+    with closing(open_writable(tmp_path / "h.sqlite3", START).connection) as connection:
+        room.desk.lease.release(room.connection)
+        other = Lease(Clock(now=lambda: START, monotonic=lambda: 0.0))
+        assert other.hold(connection)
+        with pytest.raises(LeaseLostError):
+            room.run((seen,))
+        events = PersistentEvaluator().run(
+            HistoryWriter(connection, other.id), room.rules, (seen,), room.now
+        )
+        assert [event.event for event in events] == ["fired"], "the other one does"
+
+
+def test_rules_that_change(room: Room) -> None:
+    room.rules = {"low": LOW}
+    balance(room, 5)
+    room.rules = {"low": LOW.model_copy(update={"name": "Lower", "severity": "warning"})}
+    assert room.run() == []
+    assert (room.alerts[0].title, room.alerts[0].severity) == ("Lower", "warning")
+    room.rules = {"low": LOW.model_copy(update={"fires_at": Decimal(2), "clears_at": Decimal(3)})}
+    assert balance(room, 5) == ["cleared"], "well by the new bounds"
+    room.rules = {"low": LOW}
+    balance(room, 5)
+    room.rules = {"low": LOW.model_copy(update={"enabled": False})}
+    assert room.run() == ["cleared"]
+    assert room.events[-1].said == "the rule is switched off"
+    room.rules = {"low": LOW}
+    balance(room, 5)
+    room.rules = {}
+    room.restart()
+    assert room.run() == ["cleared"], "also when it went while nobody evaluated"
+
+
+# A week -----------------------------------------------------------------------------------------
+
+
+def test_a_simulated_week(room: Room) -> None:
+    """Every ten minutes for seven days: each trouble is told once, and nothing else is."""
+    room.rules, room.every = default_rules(), 600
+    used, told = Decimal(0), []
+    for place in range(7 * 144):
+        hour = place / 6
+        night = 60 <= hour < 63
+        weak = 30 <= hour < 34 and place % 2  # trembles around the bound
+        used += Decimal("0.1")
+        room.see(ACCOUNT, {"balance": 1200 - used, "total_usage": used}, at=place * 10)
+        uptime = 40 if night else 91 if weak else None if 100 <= hour < 120 else 99
+        room.see(ENDPOINT, {"uptime_last_30m": uptime, "status": 0}, at=place * 10 + 1)
+        told += [(round(hour), one.event, one.key.rule) for one in room.events[len(told) :]]
+    assert told == [(60, "fired", "endpoint-failing"), (63, "cleared", "endpoint-failing")]

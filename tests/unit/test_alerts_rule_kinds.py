@@ -1,0 +1,252 @@
+"""Every kind of alert rule over recorded readings: what fires and what is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from alerts_kit import ACCOUNT, ENDPOINT, KEY, LOW, SPACE, Room, balance
+from gwtui.domain.alert_rules import (
+    BudgetRule,
+    GoneRule,
+    GuardrailRule,
+    KeyExpiryRule,
+    KeyLimitRule,
+    LatencyRule,
+    PriceRule,
+    ProbeFailedRule,
+    ProbeSlowRule,
+    RunwayRule,
+    StatusRule,
+    UnreadableRule,
+    UptimeRule,
+)
+from gwtui.watch.alerts.rule_kinds import signal_of
+from gwtui.watch.history.model import Subject
+from history_kit import desk, minutes
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Iterator[Room]:
+    with desk(tmp_path / "h.sqlite3") as opened:
+        yield Room(opened, {})
+
+
+def test_credits(room: Room) -> None:
+    room.rules = {"low": LOW}
+    assert balance(room, 50, 10) == []
+    assert balance(room, "9.50") == ["fired"]
+    assert room.events[0].said == "$9.50 left"
+    assert room.events[0].name == "account"
+    assert room.events[0].title == LOW.name
+    assert balance(room, 9, 11, None, "11.99") == [], "between the bounds, and unknown"
+    assert room.alerts[0].said == "$9.00 left", "what is wrong follows the figure"
+    assert balance(room, 12) == ["cleared"]
+    assert room.alerts == ()
+
+
+def test_alerts_of_rules_of_one_name_can_be_told_apart(room: Room) -> None:
+    room.rules = {"low": LOW, "second": LOW}
+    balance(room, "9.50")
+    assert {event.title for event in room.events} == {f"{LOW.name} (low)", f"{LOW.name} (second)"}
+
+
+def test_runway(room: Room) -> None:
+    rule = RunwayRule(
+        name="Soon", fires_at=Decimal(7), clears_at=Decimal(8), fire_after=timedelta(minutes=10)
+    )
+    room.rules, room.every = {"soon": rule}, 600
+    used = Decimal(0)
+    happened = []
+    for hour in range(60):
+        for _ in range(6):
+            used += Decimal(1 if hour < 48 else 30) / 6
+            room.now += minutes(9)
+            figures = {"balance": Decimal(1000) - used, "total_usage": used}
+            happened += [(hour, what) for what in room.see(ACCOUNT, figures)]
+    assert [what for _, what in happened] == ["fired"]
+    assert 50 < happened[0][0] < 60, "the day's rate rises some hours after the use"
+    assert room.events[0].said.startswith("gone in ")
+
+
+@pytest.mark.parametrize(
+    ("rule", "good", "bad", "said"),
+    [
+        (
+            UptimeRule(name="x", window="5m", fires_at=Decimal(90), clears_at=Decimal(95)),
+            {"uptime_last_5m": 99, "uptime_last_30m": 10},
+            {"uptime_last_5m": "82.5", "uptime_last_30m": 99},
+            "82.5% of the requests of 5 min were good",
+        ),
+        (
+            LatencyRule(
+                name="x", percentile="p99", fires_at=Decimal(5000), clears_at=Decimal(4000)
+            ),
+            {"latency_p99": 3000, "latency_p50": 9000},
+            {"latency_p99": 12345, "latency_p50": 1},
+            "p99 latency 12,345 ms",
+        ),
+        (StatusRule(name="x"), {"status": 0}, {"status": -2}, "the gateway reports status -2"),
+    ],
+)
+def test_endpoints(room: Room, rule: Any, good: Any, bad: Any, said: str) -> None:
+    room.rules = {"rule": rule.model_copy(update={"fire_after": 2 * minutes(1)})}
+    silence = dict.fromkeys(good)
+    assert room.see(ENDPOINT, silence) + room.see(ENDPOINT, good) == []
+    assert room.see(ENDPOINT, bad) + room.see(ENDPOINT, bad) == []
+    assert room.states == {"rule": "pending"}
+    assert room.see(ENDPOINT, bad) == ["fired"]
+    assert room.events[0].said == said
+    assert room.events[0].name == "northwind/atlas at It"
+    for _ in range(90):
+        assert room.see(ENDPOINT, silence) == [], "no traffic is not well again"
+    happened = [room.see(ENDPOINT, good) for _ in range(6)]
+    assert [what for each in happened for what in each] == ["cleared"]
+
+
+def test_an_endpoint_that_goes_and_comes(room: Room) -> None:
+    room.rules = {
+        "gone": GoneRule(name="Gone"),
+        "down": StatusRule(name="x", fire_after=minutes(0)),
+    }
+    assert room.see(ENDPOINT, {"status": 1}, {}, covers=True) == ["fired"]
+    assert room.see(ENDPOINT, {}, None, covers=True) == ["cleared", "fired"]
+    assert [event.said for event in room.events[1:]] == [
+        "it is not there any more",
+        "not offered any more",
+    ]
+    assert room.states == {"gone": "firing"}, "what lasted on it is over"
+    assert room.see(ENDPOINT, {"status": 0}, {}, covers=True) == ["cleared"]
+    assert room.events[-1].said == "it is offered again"
+    room.see(ENDPOINT, {}, None, covers=True)
+    assert room.later(timedelta(hours=23)) == []
+    assert room.later(timedelta(hours=2)) == ["cleared"], "no news any more"
+
+
+def test_a_price_that_changes(room: Room) -> None:
+    room.rules = {
+        "any": PriceRule(name="Any"),
+        "large": PriceRule(name="Large", at_least=Decimal(50)),
+    }
+    room.see(ENDPOINT, {}, {"price_prompt": "0.000001", "price_completion": "0.000002"})
+    assert room.see(ENDPOINT, {}, {"price_prompt": "0.0000012"}) == ["fired"]
+    assert room.events[-1].said == "prompt $1.00 → $1.20 per million tokens (+20%)"
+    assert room.see(ENDPOINT, {}, {"price_prompt": "0.000003", "price_completion": "0"}) == [
+        "fired",
+        "fired",
+    ], "again is news again, and enough for the other rule"
+    assert "completion $2.00 → $0.00 per million tokens (-100%)" in room.events[-1].said
+    assert room.see(ENDPOINT, {}, {"overrides": [{"x": 1}]}) == ["fired", "fired"], (
+        "what cannot be measured counts"
+    )
+
+
+def test_a_key_close_to_its_limit(room: Room) -> None:
+    rule = KeyLimitRule(name="Near", fires_at=Decimal(80), clears_at=Decimal(75))
+    room.rules = {"near": rule}
+    limit = {"limit": "50", "disabled": False}
+    assert room.see(KEY, {"limit_remaining": 20}, limit) == []
+    assert room.see(KEY, {"limit_remaining": 10}, limit) == ["fired"], "80 % is enough"
+    assert room.events[0].said == "80% of $50.00 is used"
+    assert room.see(KEY, {"limit_remaining": None}, limit) == []
+    assert room.see(KEY, {"limit_remaining": 12}, limit) == []
+    assert room.see(KEY, {"limit_remaining": None}, {"limit": None}) == ["cleared"], "no limit now"
+    assert room.see(KEY, {"limit_remaining": 1}, {"limit": "50"}) == ["fired"]
+    assert room.see(KEY, {"limit_remaining": 1}, {"disabled": True}) == ["cleared"]
+    assert room.see(KEY, {"limit_remaining": 0}, {"limit": "0", "disabled": False}) == ["fired"]
+    assert room.see(KEY, {}, None, covers=True) == ["cleared"], "deleted"
+    ended = (room.now + minutes(1)).isoformat().replace("+00:00", "Z")
+    expired = {"limit": "50", "disabled": False, "expires_at": ended}
+    assert room.see(KEY, {"limit_remaining": 0}, expired) == [], "refused from that moment on"
+
+
+def test_a_key_that_expires(room: Room) -> None:
+    room.rules = {"expires": KeyExpiryRule(name="Expires", within=Decimal(3))}
+    facts = {"expires_at": "2026-11-10T00:00:00Z"}  # eight days after START
+    happened = []
+    for hour in range(1, 24 * 11):
+        at = hour * 60
+        if room.see(KEY, {"usage": 1}, facts, at=at):
+            happened.append((hour / 24, room.events[-1].event))
+    assert happened == [(5 + 1 / 24, "fired"), (9, "cleared")], "it stays for a day after the end"
+    assert room.see(KEY, {"usage": 1}, {"expires_at": None}) == []
+
+
+def test_a_workspace_close_to_a_budget(room: Room) -> None:
+    rule = BudgetRule(name="Budget", fires_at=Decimal(90), clears_at=Decimal(85))
+    room.rules = {
+        "any": rule,
+        "month": rule.model_copy(update={"interval": "monthly"}),
+        "other": rule.model_copy(update={"scope": "workspace", "only": "space-2"}),
+    }
+    facts = {"budget_daily": "10", "budget_monthly": "100"}
+    figures = {"budget_daily_remaining": "0.50", "budget_monthly_remaining": 80}
+    assert room.see(SPACE, figures, facts) == ["fired"]
+    assert room.events[0].said == "95% of the daily budget of $10.00 is spent"
+    figures = {"budget_daily_remaining": None, "budget_monthly_remaining": None}
+    assert room.see(SPACE, figures, facts) == []
+    assert room.see(SPACE, figures, dict.fromkeys(facts)) == ["cleared"], "no budget now"
+
+
+def test_a_guardrail_and_a_gateway_that_cannot_be_read(room: Room) -> None:
+    room.rules = {
+        "left": GuardrailRule(name="Left", scope="workspace", only="w", fire_after=minutes(0)),
+        "blind": UnreadableRule(name="Blind"),
+    }
+    left = room.rules["left"]
+    assert signal_of(left).demand(left) == "no healthy endpoint"
+    two = left.model_copy(update={"fires_at": Decimal(2)})
+    assert signal_of(two).demand(two) == "fewer than 2 healthy endpoints"
+    room.see(Subject("guardrail", "g"), {}, {"name": "Strict", "workspace_id": "w"})
+    guarded = Subject("guarded", "g northwind/atlas")
+    assert room.see(guarded, {"healthy_endpoints": None}) == [], "no traffic tells nothing"
+    assert room.see(guarded, {"healthy_endpoints": 0}) == ["fired"]
+    assert room.events[0].name == "Strict · northwind/atlas"
+    assert room.events[0].said == "no healthy endpoint left"
+    gateway = Subject("gateway", "account")
+    happened = [room.see(gateway, {"unreadable": 1}) for _ in range(7)]
+    assert happened == [[], [], [], [], [], ["fired"], []], "for five minutes"
+
+
+def test_scopes(room: Room) -> None:
+    rule = StatusRule(name="x", fire_after=minutes(0))
+    room.rules = {
+        "model": rule.model_copy(update={"scope": "model", "only": "northwind/atlas"}),
+        "endpoint": rule.model_copy(update={"scope": "endpoint", "only": ENDPOINT.identity}),
+        "other": rule.model_copy(update={"scope": "model", "only": "northwind/at"}),
+        "off": rule.model_copy(update={"enabled": False}),
+    }
+    room.see(ENDPOINT, {"status": 1})
+    assert set(room.states) == {"model", "endpoint"}
+
+
+def test_a_probe_that_failed_must_fail_again(room: Room) -> None:
+    room.rules = {"p": ProbeFailedRule(name="P", fire_after=timedelta(minutes=10))}
+    room.every = 600
+
+    def probe(at: float, ok: int | None) -> list[str]:
+        return room.see(ENDPOINT, {"probe_ok": ok, "probe_ttft": None}, at=at)
+
+    assert probe(1, 0) == []
+    assert room.see(ENDPOINT, {"uptime_last_5m": 100}, at=5) == [], "other figures say nothing"
+    assert probe(10, None) == []
+    assert probe(12, 0) == ["fired"]
+    assert room.events[-1].said == "it does not answer probes"
+    assert probe(22, 1) == ["cleared"]
+
+
+def test_a_slow_probe(room: Room) -> None:
+    rule = ProbeSlowRule(
+        name="S", fires_at=Decimal(5000), clears_at=Decimal(3000), fire_after=timedelta()
+    )
+    room.rules = {"s": rule}
+    assert room.see(ENDPOINT, {"probe_ok": 1, "probe_ttft": 4999}) == []
+    assert room.see(ENDPOINT, {"probe_ok": 1, "probe_ttft": 5000}) == ["fired"]
+    assert room.events[-1].said == "the first token of a probe took 5,000 ms"
+    assert room.see(ENDPOINT, {"probe_ok": 0, "probe_ttft": None}) == [], "no answer is not slow"
+    assert room.see(ENDPOINT, {"probe_ok": 1, "probe_ttft": 2000}) == ["cleared"]

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+
+from gwtui.crud import cells
+from gwtui.crud.resource import Cell
+
+
+@pytest.mark.parametrize(
+    ("amount", "shown"),
+    [("0", "$0.00"), ("0.004", "<$0.01"), ("0.01", "$0.01"), ("1234.567", "$1,234.57")],
+)
+def test_usage_in_a_column_is_in_cents_and_never_rounds_to_nothing(amount: str, shown: str) -> None:
+    assert cells.cents(Decimal(amount)).text == shown
+
+
+def test_unknown_is_a_dash_and_not_nothing() -> None:
+    for cell in (
+        cells.cents(None),
+        cells.usd(None),
+        cells.share(None),
+        cells.count(None),
+        cells.tokens(None),
+        cells.yes_no(None),
+        cells.milliseconds(None),
+        cells.speed(None),
+        cells.uptime(None),
+        cells.text(None),
+        cells.text(""),
+        cells.names(None),
+        cells.prose(None),
+    ):
+        assert cell == Cell("—", "muted")
+
+
+@pytest.mark.parametrize(
+    ("part", "drawn"),
+    [
+        ("0", "░" * 10),
+        ("0.001", "▏" + "░" * 9),
+        ("0.04", "▍" + "░" * 9),
+        ("0.5", "█" * 5 + "░" * 5),
+        ("0.999", "█" * 9 + "▉"),
+        ("1", "█" * 10),
+        ("7", "█" * 10),
+    ],
+)
+def test_a_bar_is_full_only_when_all_is_used_and_empty_only_when_nothing_is(
+    part: str, drawn: str
+) -> None:
+    assert cells.bar(Decimal(part), 10) == drawn
+
+
+def test_the_bars_of_a_ranking_are_scaled_to_the_largest_share() -> None:
+    def drawn(part: str) -> str:
+        return cells.ranked_share(Decimal(part), Decimal("0.2"), 8).text
+
+    assert drawn("0.2") == "████████ 20%"
+    assert drawn("0.1") == "████     10%"
+    assert drawn("0.001") == "▏        0.1%"
+    assert drawn("0") == ""
+    assert cells.ranked_share(None, None, 8) == cells.NOTHING
+
+
+def test_a_bar_of_an_overdrawn_or_negative_share_stays_in_its_width() -> None:
+    assert len(cells.bar(Decimal(-3), 10)) == 10
+    assert len(cells.bar(Decimal(3), 10)) == 10
+
+
+def test_almost_all_uptime_is_not_all() -> None:
+    assert cells.uptime(Decimal("99.9999")).text == ">99.99%"
+    assert cells.uptime(Decimal(100)).text == "100%"
+
+
+def test_unix_moments_outside_the_calendar_are_unknown() -> None:
+    assert cells.from_unix(0) == datetime(1970, 1, 1, tzinfo=UTC)
+    assert cells.from_unix(10**15) is None
+    assert cells.from_unix(-(10**15)) is None
+    assert cells.from_unix(None) is None
+
+
+def test_an_empty_list_is_none_and_not_unknown() -> None:
+    assert cells.names([]).text == "none"

@@ -1,0 +1,284 @@
+"""Confirming a plan and settling disputes, driven by keys."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from form_kit import FACTS, NOW, HostApp, ScriptedSubmit, until
+from gwtui.crud.plan import Change, Plan
+from gwtui.domain.diffs import ThreeWayField
+from gwtui.resources.keys.form import create_form
+from gwtui.ui.actions.crud import EditFlow
+from gwtui.ui.forms.confirm import ConfirmScreen, ConflictScreen, FieldConflict
+from gwtui.ui.forms.field_editors import TextEditor
+from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.screens.dialogs import AskScreen
+from plan_kit import form_context, guardrail_plans
+from screen_text import shown, whole
+
+SIZES = [(80, 24), (120, 40)]
+
+
+async def _never(_client: object) -> None:
+    raise AssertionError("a confirmation sends nothing")
+
+
+def words_of(app: HostApp) -> list[str]:
+    """What is in sight, word by word."""
+    return shown(app).replace("│", "").split()
+
+
+def plan(danger: Any = "low") -> Plan[None]:
+    return Plan(
+        action="keys.edit",
+        title="Change key “ci”",
+        resource="keys",
+        identity="h",
+        send=_never,
+        changes=(Change("Name", "ci", "ci 2"), Change("Spending limit", "$5.00", "no limit")),
+        effects=("The key can spend without a limit.",),
+        danger=danger,
+    )
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_plan_is_shown_in_full(size: tuple[int, int]) -> None:
+    app = HostApp(ConfirmScreen(plan(), deliberate="Change it", notes=("Reset stays.",)))
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        text = shown(app)
+        for words in (
+            "Change key “ci”?",
+            "ci → ci 2",
+            "$5.00 → no limit",
+            "The key can spend without a limit.",
+            "Reset stays.",
+        ):
+            assert words in text
+        assert app.screen.focused is app.screen.query_one("#safe")
+
+
+@pytest.mark.parametrize(
+    ("danger", "keys", "result"),
+    [
+        ("low", ["y"], [True]),
+        ("low", ["n"], [False]),
+        ("low", ["escape"], [False]),
+        ("low", ["enter"], [False]),
+        ("low", ["tab", "enter"], [True]),
+        ("high", ["y"], []),
+        ("high", ["enter"], [False]),
+        ("high", ["escape"], [False]),
+        ("high", ["right", "enter"], [True]),
+    ],
+)
+async def test_confirming(danger: str, keys: list[str], result: list[bool]) -> None:
+    app = HostApp(ConfirmScreen(plan(danger), deliberate="Change it"))
+    async with app.run_test() as pilot:
+        await pilot.press(*keys)
+        await pilot.pause()
+        assert app.results == result
+
+
+async def test_a_long_plan_keeps_its_buttons_in_sight() -> None:
+    long = Plan(
+        action="keys.edit",
+        title="Change",
+        resource="keys",
+        identity="h",
+        send=_never,
+        changes=tuple(Change(f"Field {n}", "a" * 90, "b" * 90) for n in range(30)),
+    )
+    app = HostApp(ConfirmScreen(long, deliberate="Change it"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        text = shown(app)
+        assert "Change it" in text
+        assert "PgDn more" in text
+        assert "Field 29" not in text
+        await pilot.press(*["pagedown"] * 20)
+        await pilot.pause()
+        assert "Field 29" in shown(app)
+        await pilot.press(*["pageup"] * 20)
+        await pilot.pause()
+        assert "Field 0 " in shown(app)
+        assert app.results == []
+
+
+@pytest.mark.parametrize(
+    ("text", "result"), [("production", True), ("productio", False), ("Production", False)]
+)
+async def test_enter_goes_on_from_the_name_to_the_answer_that_it_allows(
+    text: str, result: bool
+) -> None:
+    app = HostApp(ConfirmScreen(plan(), deliberate="Change it", typed="production"))
+    async with app.run_test() as pilot:
+        await pilot.press("shift+tab", *text, "enter")
+        await pilot.pause()
+        assert app.results == []
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.results == [result]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (60, 16)])
+@pytest.mark.parametrize("typed", ["", "production"])
+async def test_whatever_there_is_to_read_the_answers_stay_in_sight(
+    size: tuple[int, int], typed: str
+) -> None:
+    long = Plan(
+        action="keys.edit",
+        title=f"Change the guardrail “{'a long name ' * 6}”",
+        resource="keys",
+        identity="h",
+        send=_never,
+        changes=tuple(Change(f"Field {n}", "a " * 90, "b " * 90) for n in range(30)),
+    )
+    where = "CRITICAL · production · gateway.example.com"
+    app = HostApp(ConfirmScreen(long, deliberate="Change it", typed=typed, where=where))
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: "Esc keeps it" in " ".join(words_of(app)), "the keys")
+        text = " ".join(words_of(app))
+        for words in (f"on {where}", "Field 0", "Keep as it is", "Change it", "Esc keeps it"):
+            assert words in text
+        if typed:
+            assert "To confirm, type production" in text
+            assert app.screen.query_one(TextEditor).region.height == 1
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        assert "Change it" in shown(app)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_what_covers_the_header_says_whose_gateway_it_is(size: tuple[int, int]) -> None:
+    where = "CRITICAL · production · gateway.example.com"
+    asked = HostApp(ConfirmScreen(plan(), deliberate="Change it", where=where))
+    filled = HostApp(
+        FormScreen(create_form(form_context()), replace(FACTS, where=where), ScriptedSubmit())
+    )
+    for app, words in ((asked, f"on {where}"), (filled, where)):
+        async with app.run_test(size=size) as pilot:
+            await pilot.pause()
+            assert words in shown(app)
+            assert "PgDn" not in shown(app)
+
+
+# Disputes --------------------------------------------------------------------------------------
+
+DISPUTES = [
+    FieldConflict("name", "Name", "ci", "theirs-name", "mine-name"),
+    FieldConflict("limit", "Spending limit", "$5.00", "$6.00", "$7.00"),
+]
+
+
+async def test_theirs_is_kept_unless_mine_is_chosen() -> None:
+    app = HostApp(ConflictScreen("Changed meanwhile", DISPUTES))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        text = shown(app)
+        for words in ("ci", "theirs-name", "mine-name", "$5.00", "$6.00", "$7.00"):
+            assert words in text
+        await pilot.press("tab", "down", "ctrl+s")
+        await pilot.pause()
+        assert app.results == [{"name": "theirs", "limit": "mine"}]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_long_dispute_is_read_in_full_and_answered(size: tuple[int, int]) -> None:
+    theirs, mine = (" ".join(f"{who}{n}" for n in range(150)) for who in ("their", "my"))
+    app = HostApp(
+        ConflictScreen("Changed", [FieldConflict("d", "Text", "ci", theirs, mine), *DISPUTES])
+    )
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        text = shown(app)
+        for words in ("was      ci", "● theirs their0", "Go on", "Back to the form", "Esc back"):
+            assert words in text
+        seen = text
+        for _ in range(12):
+            await pilot.press("pagedown")
+            await pilot.pause()
+            seen += shown(app)
+        assert "their149" in seen
+        assert "○ yours  my0" in seen
+        assert "my149" in seen
+        await pilot.press("down")
+        await pilot.pause()
+        assert "● yours  my0" in shown(app), "what was chosen is in sight"
+        await pilot.press("tab")
+        await pilot.pause()
+        assert "● theirs theirs-name" in shown(app)
+        await pilot.press("ctrl+s")
+        await pilot.pause()
+        assert app.results == [{"d": "mine", "name": "theirs", "limit": "theirs"}]
+
+
+async def test_a_side_is_chosen_with_the_mouse() -> None:
+    app = HostApp(ConflictScreen("Changed meanwhile", DISPUTES))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        for line in (0, 2):
+            await pilot.click("#side-limit", offset=(12, line))
+        await pilot.press("ctrl+s")
+        await pilot.pause()
+        assert app.results == [{"name": "theirs", "limit": "mine"}]
+
+
+async def test_a_long_title_leaves_room_for_whose_gateway_it_is() -> None:
+    spec = replace(create_form(form_context()), title=f"Edit key “{'a long name ' * 9}”")
+    where = "CRITICAL · prod · gateway.example.com"
+    app = HostApp(FormScreen(spec, replace(FACTS, where=where), ScriptedSubmit()))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        text = shown(app)
+        assert where in text
+        assert "Edit key “a long name" in text
+
+
+@pytest.mark.parametrize("form", [True, False])
+async def test_what_was_said_before_does_not_lie_on_top(form: bool) -> None:
+    app = HostApp(AskScreen("Ask", "first", safe="No", deliberate="Yes"))
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        app.notify("said before")
+        app.notify("a fault", severity="warning")
+        await pilot.pause()
+        assert "said before" in whole(app)
+        await app.push_screen(
+            FormScreen(create_form(form_context()), FACTS, ScriptedSubmit())
+            if form
+            else ConfirmScreen(plan(), deliberate="Change it")
+        )
+        await until(pilot, lambda: "said before" not in whole(app), "room")
+        assert "a fault" in whole(app)
+
+
+def test_sides_that_begin_alike_are_told_apart() -> None:
+    models = [f"author/model-{number}" for number in range(40)]
+    nothing: Any = None
+    editing = EditFlow(
+        context=nothing,
+        original=None,
+        noun="guardrail",
+        called="Guardrail “x”",
+        read=nothing,
+        known=nothing,
+        labels={"allowed_models": "Allowed models"},
+        format_value=guardrail_plans.in_words(NOW, {}),
+        plan=nothing,
+    )
+    both = ThreeWayField("allowed_models", models, [*models, "author/mine"], models[:-1])
+    found = editing._dispute(both)
+    assert found.original.endswith("and 11 more")
+    assert found.theirs == "39 entries: removed author/model-39"
+    assert found.mine == "41 entries: added author/mine"
+
+
+async def test_going_back_from_a_dispute_chooses_nothing() -> None:
+    app = HostApp(ConflictScreen("Changed meanwhile", DISPUTES))
+    async with app.run_test() as pilot:
+        await pilot.press("down", "escape")
+        await pilot.pause()
+        assert app.results == [None]

@@ -1,0 +1,292 @@
+"""The log file: private, small, shared by processes, and unable to hold a secret."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import multiprocessing
+import os
+from collections.abc import Iterator
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from gwtui.client.errors import GatewayError
+from gwtui.domain.known_secrets import remember
+from gwtui.local.log import FILE_NAME, LogFile, open_log
+
+TOKEN = "SENTINEL-4c1d0f9a7e"
+"""Of no form that anybody could know a secret by."""
+
+
+class Telling:
+    """Shows the token however it is asked."""
+
+    def __repr__(self) -> str:
+        return f"Telling({TOKEN})"
+
+    __str__ = __repr__
+
+
+class Raising:
+    def __repr__(self) -> str:
+        raise ValueError(TOKEN)
+
+    __str__ = __repr__
+
+
+class TellingText(str):
+    def __str__(self) -> str:
+        return TOKEN
+
+    def __format__(self, spec: str) -> str:
+        return TOKEN
+
+
+@pytest.fixture
+def secret(own_secrets_only: None) -> SecretStr:
+    """The only secret that is known."""
+    known = SecretStr(TOKEN)
+    remember(known)
+    return known
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "gwtui"
+
+
+@pytest.fixture
+def log(state: Path, secret: SecretStr) -> Iterator[logging.Logger]:
+    root, ours = logging.getLogger(), logging.getLogger("gwtui")
+    before = list(root.handlers), ours.level, logging.raiseExceptions
+    handler = open_log(state, "debug")
+    assert handler is not None
+    yield logging.getLogger("gwtui.test")
+    root.removeHandler(handler)
+    root.handlers[:], ours.level, logging.raiseExceptions = before
+    ours.setLevel(before[1])
+
+
+def written(state: Path) -> str:
+    text = "".join(path.read_text() for path in sorted(state.glob(f"{FILE_NAME}*")))
+    assert TOKEN not in text
+    assert TOKEN[:12] not in text
+    return text
+
+
+def test_nothing_is_made_before_there_is_something_to_say(log: logging.Logger, state: Path) -> None:
+    assert not state.exists()
+    log.info("begins")
+    assert state.stat().st_mode & 0o777 == 0o700
+    assert (state / FILE_NAME).stat().st_mode & 0o777 == 0o600
+    (line,) = written(state).splitlines()
+    assert line.endswith(f"Z INFO [{os.getpid()}] gwtui.test: begins")
+
+
+PLAIN: dict[str, tuple[Any, ...]] = {
+    "the token": ("%s", TOKEN),
+    "in words": ("cannot send %s to %s", f"Bearer {TOKEN}", "host"),
+    "in the text itself": (f"cannot send {TOKEN}",),
+    "cut in the middle": ("%s", "x" * 295 + TOKEN),
+    "with a control character": ("%s", f"\x1b[2J{TOKEN}\r\n"),
+    "by name": ("%(token)s", {"token": TOKEN}),
+    "as bytes": ("%s", TOKEN.encode()),
+    "in a list": ("%s", [TOKEN]),
+    "in a mapping": ("%r", {TOKEN: TOKEN}),
+    "an object": ("%s and %r", Telling(), Telling()),
+    "an object in the place of a text": (Telling(),),
+    "an object that fails": ("%s", Raising()),
+    "a text that is none": ("%s", TellingText("harmless")),
+    "an error": ("%s", ValueError(TOKEN)),
+    "an error of the system": ("%s", OSError(2, "No such file", f"/{TOKEN}")),
+    "an error of ours": ("%s", GatewayError(f"key {TOKEN} is unknown")),
+    "arguments that do not fit": ("%d", TOKEN),
+    "too few": ("%s %s %s", TOKEN, 1),
+}
+
+
+@pytest.mark.parametrize("arguments", PLAIN.values(), ids=PLAIN.keys())
+@pytest.mark.parametrize("name", ["gwtui.test", "asyncio", "httpx", "uvicorn.error"])
+def test_no_record_tells_the_token(
+    arguments: tuple[Any, ...],
+    name: str,
+    log: logging.Logger,
+    state: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # A server that ran in this process before may have turned its loggers away from the root.
+    for each in (name, name.partition(".")[0]):
+        monkeypatch.setattr(logging.getLogger(each), "propagate", True)
+        monkeypatch.setattr(logging.getLogger(each), "disabled", False)
+        monkeypatch.setattr(logging.getLogger(each), "level", logging.NOTSET)
+    logging.getLogger(name).warning(*arguments)
+    assert name in written(state)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "None"),
+        (True, "True"),
+        (Decimal("1.50"), "1.50"),
+        (date(2026, 11, 21), "2026-11-21"),
+        (Path("/etc/gwtui"), "/etc/gwtui"),
+        ("two\nlines", "two␊lines"),
+        (b"bytes", "<bytes>"),
+        (["a list"], "<list>"),
+        (object(), "<object>"),
+        (ValueError("of others"), "<ValueError>"),
+        (GatewayError("of ours"), "GatewayError: of ours"),
+        (FileNotFoundError(2, "No such file", "/a/name"), "FileNotFoundError: No such file"),
+    ],
+)
+def test_what_is_plain_is_written_and_of_the_rest_the_kind(
+    value: object, text: str, log: logging.Logger, state: Path
+) -> None:
+    log.info("met %s", value)
+    assert written(state).endswith(f"met {text}\n")
+
+
+def test_an_error_is_told_by_type_and_place(log: logging.Logger, state: Path) -> None:
+    def fail() -> None:
+        token = TOKEN
+        try:
+            {}[token]
+        except KeyError as error:
+            error.add_note(token)
+            raise ExceptionGroup(token, [ValueError(token), OSError(token)]) from error
+
+    try:
+        fail()
+    except ExceptionGroup:
+        log.exception("reading %s failed", "keys", stack_info=True)
+    text = written(state)
+    assert "reading keys failed" in text
+    for told in (
+        "ExceptionGroup",
+        "KeyError",
+        "ValueError",
+        "OSError",
+        "test_local_log.py",
+        "fail",
+    ):
+        assert told in text
+
+
+async def test_what_asyncio_says_is_told_without_its_words(
+    log: logging.Logger, state: Path
+) -> None:
+    async def fail() -> None:
+        raise RuntimeError(TOKEN)
+
+    def call(_token: str) -> None:
+        raise LookupError(TOKEN)
+
+    lost = asyncio.create_task(fail(), name=TOKEN)
+    asyncio.get_running_loop().call_soon(call, TOKEN)
+    await asyncio.sleep(0.01)
+    del lost
+    text = written(state)
+    assert "Task exception was never retrieved" in text
+    assert "Exception in callback" in text
+    assert "RuntimeError" in text
+    assert "LookupError" in text
+
+
+def test_other_libraries_speak_from_warnings_on(log: logging.Logger, state: Path) -> None:
+    logging.getLogger("httpx").info("HTTP Request: GET %s", "https://gateway.test")
+    logging.getLogger("httpcore.http11").debug("send_request_headers")
+    log.debug("ours")
+    assert written(state).count("\n") == 1
+
+
+def test_nothing_reaches_the_screen(
+    log: logging.Logger, state: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    state.parent.mkdir(parents=True, exist_ok=True)
+    state.write_text("in the way")
+    log.error("cannot be written %d", "no number")
+    logging.getLogger("asyncio").error("lost")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_off_writes_and_shows_nothing(state: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    root, ours = logging.getLogger(), logging.getLogger("gwtui")
+    before = list(root.handlers), ours.level, logging.raiseExceptions
+    try:
+        assert open_log(state, "off") is None
+        ours.error("lost")
+        logging.getLogger("asyncio").error("lost")
+    finally:
+        root.handlers[:], _, logging.raiseExceptions = before
+        ours.setLevel(before[1])
+    assert not state.exists()
+    assert capfd.readouterr() == ("", "")
+
+
+def record(text: str) -> logging.LogRecord:
+    return logging.LogRecord("gwtui.test", logging.INFO, "", 1, text, (), None)
+
+
+def test_full_files_are_set_aside_and_the_oldest_goes(state: Path) -> None:
+    handler = LogFile(state / FILE_NAME, full=400, kept=2)
+    for number in range(30):
+        handler.emit(record(f"line {number:03}"))
+    files = sorted(state.iterdir())
+    names = {file.name for file in files}
+    kept = {f"{FILE_NAME}.1", f"{FILE_NAME}.2"}
+    assert kept <= names <= {FILE_NAME, *kept}
+    for file in files:
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert file.stat().st_size < 500
+    newest = "".join(file.read_text() for file in sorted(files, reverse=True))
+    numbers = [int(line[-3:]) for line in newest.splitlines()]
+    assert numbers == list(range(numbers[0], 30))
+
+
+def _write(path: Path, name: str, lines: int) -> None:
+    handler = LogFile(path, full=2_000, kept=200)
+    for number in range(lines):
+        handler.emit(record(f"{name} {number:03}"))
+
+
+def test_processes_share_the_files_while_they_are_set_aside(state: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    names = ("one", "two", "six")
+    children = [
+        context.Process(target=_write, args=(state / FILE_NAME, name, 150)) for name in names
+    ]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join(30)
+    lines = written(state).splitlines()
+    assert sorted(line[-7:] for line in lines) == sorted(
+        f"{name} {number:03}" for name in names for number in range(150)
+    )
+
+
+@pytest.mark.parametrize("what", ["link", "directory", "pipe", "open to others"])
+def test_what_lies_in_its_place(what: str, state: Path, tmp_path: Path) -> None:
+    state.mkdir(parents=True)
+    path, other = state / FILE_NAME, tmp_path / "other"
+    other.write_text("theirs")
+    match what:
+        case "link":
+            path.symlink_to(other)
+        case "directory":
+            path.mkdir()
+        case "pipe":
+            os.mkfifo(path)
+        case _:
+            path.touch(0o644)
+    LogFile(path).emit(record("hello"))
+    assert other.read_text() == "theirs"
+    if what == "open to others":
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert "hello" in path.read_text()

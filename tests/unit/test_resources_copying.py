@@ -1,0 +1,164 @@
+"""What of rows can be copied: whole, one on each line, and harmless where it is pasted."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from gwtui.client.call import Call
+from gwtui.client.connection import Connection
+from gwtui.domain.known_secrets import holds_secret, remember
+from gwtui.local.profiles import Profile, ad_hoc_profile
+from gwtui.resources.copying import (
+    CopySource,
+    cell_lines,
+    copyables,
+    curl,
+    declared,
+    link,
+    row_path,
+)
+from gwtui.resources.keys.resource import KEYS
+from gwtui.watch.feeds.keys import KeyRow
+from resource_samples import HOSTILE, NOW, key
+
+TOKEN = "gw-mgmt-v1-0123456789abcdef0123456789abcdef"
+LONG = "a name that no cell would show whole " * 9
+HERE = Connection(
+    "https://gateway.example", SecretStr(TOKEN), label="o'ps", named_by=("--profile", "o'ps")
+)
+OF_KEYS = declared(KEYS, row_path("keys"))
+
+
+def row(**changes: Any) -> KeyRow:
+    return KeyRow(key(**changes))
+
+
+def offered(rows: list[KeyRow], connection: Connection | None = HERE) -> dict[str, str]:
+    return {one.kind: one.text() for one in copyables(OF_KEYS, rows, NOW, connection)}
+
+
+def test_of_one_row_everything_is_offered_whole() -> None:
+    found = offered([row(name=LONG.strip())])
+    assert list(found) == ["id", "name", "cell", "json", "curl", "link"]
+    assert found["id"] == "a" * 64
+    assert found["name"] == LONG.strip(), "not as it is cut in the list"
+    assert json.loads(found["json"])["usage"] == 1234.5
+    assert '"usage": 1234.5,' in found["json"]
+    assert found["link"] == f"gwtui --profile 'o'\"'\"'ps' keys/{'a' * 64}"
+    assert found["curl"] == (
+        'curl -sS -H "Authorization: Bearer $GWTUI_TOKEN" '
+        f"https://gateway.example/api/v1/keys/{'a' * 64}"
+    )
+    assert not any(TOKEN in text for text in found.values())
+
+
+def test_what_is_copied_is_told_in_a_few_words() -> None:
+    one, other = row(name="ci"), row(name="web", hash="b" * 64)
+    assert OF_KEYS.called([one], NOW) == "key ci"
+    assert OF_KEYS.called([one, other], NOW) == "2 marked keys"
+    figures = CopySource(KEYS.columns)
+    assert figures.called([one], NOW) == "“ci”"
+    assert figures.called([one, other], NOW) == "2 rows"
+
+
+def test_keys_of_the_menu_are_one_letter_each() -> None:
+    keys = [one.key for one in copyables(OF_KEYS, [row()], NOW, HERE)]
+    assert keys == ["i", "n", "c", "j", "u", "l"]
+
+
+def test_of_several_rows_one_on_each_line_and_an_array() -> None:
+    rows = [row(hash="b" * 64, name="two"), row(name="one", limit=None)]
+    found = offered(rows)
+    assert list(found) == ["id", "name", "cell", "json"]
+    assert found["name"] == "two\none"
+    assert found["id"] == f"{'b' * 64}\n{'a' * 64}"
+    assert [one["name"] for one in json.loads(found["json"])] == ["two", "one"]
+    limit = next(column for column in KEYS.columns if column.id == "limit")
+    assert cell_lines(limit, rows, NOW) == "50\nno limit", "as in CSV"
+    created = next(column for column in KEYS.columns if column.id == "created")
+    assert cell_lines(created, rows[:1], NOW).endswith("T12:00:00Z")
+
+
+def test_what_the_gateway_named_cannot_run_where_it_is_pasted() -> None:
+    bad = row(hash=HOSTILE, name=f"x\nrm -rf ~\n{HOSTILE}", external_user="$(reboot)")
+    found = offered([bad])
+    for kind in ("id", "name"):
+        assert found[kind].isprintable(), kind
+    assert found["json"].isascii()
+    assert "link" not in found, "no path can be typed for it"
+    assert "curl" not in found, "a lone surrogate cannot be sent"
+    tricky = row(hash="a'; echo $HOME `id` #")
+    command = offered([tricky])
+    assert shlex.split(command["link"])[-1] == "keys/a'; echo $HOME `id` #"
+    assert shlex.split(command["curl"])[-1].endswith(
+        "/keys/a%27%3B%20echo%20%24HOME%20%60id%60%20%23"
+    )
+
+
+def test_what_has_no_identity_of_its_own_or_no_connection() -> None:
+    found = offered([row(hash=None)])
+    assert list(found) == ["name", "cell", "json"]
+    assert list(offered([row()], None)) == ["id", "name", "cell", "json"]
+
+
+def test_fields_that_look_secret_are_masked() -> None:
+    found = offered([row(key="gw-v1-a-whole-key-0123456789", token="t" * 30)])
+    assert json.loads(found["json"])["key"] == json.loads(found["json"])["token"] == "********"
+
+
+def test_a_request_goes_through_the_socket_and_its_key_is_the_shell_s() -> None:
+    here = Connection("http://demo", SecretStr(TOKEN), socket_path=Path("/tmp/a b/s"))
+    command = curl(Call("GET", "/generation", query={"id": "gen-1 &x"}), here)
+    assert "--unix-socket '/tmp/a b/s'" in command
+    assert TOKEN not in command
+    words = subprocess.run(
+        ["bash", "-c", command.replace("curl", "printf '%s\\n'")],
+        env={"GWTUI_TOKEN": "of-the-shell"},
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.splitlines()
+    assert "Authorization: Bearer of-the-shell" in words
+    assert words[-1] == "http://demo/api/v1/generation?id=gen-1+%26x"
+
+
+@pytest.mark.parametrize(
+    ("profile", "words"),
+    [
+        (Profile(name="prod", base_url="https://a.example"), "--profile prod"),
+        (ad_hoc_profile("https://a.example"), "--base-url https://a.example/api/v1"),
+        (
+            replace(ad_hoc_profile("https://a.example"), dialect="openrouter"),
+            "--base-url https://a.example/api/v1 --dialect openrouter",
+        ),
+    ],
+)
+def test_a_link_names_the_gateway(profile: Profile, words: str) -> None:
+    connection = profile.connection(SecretStr(TOKEN), "prompt")
+    assert link("keys/x", connection) == f"gwtui {words} keys/x"
+
+
+def test_a_list_beneath_a_row_is_found_beneath_it() -> None:
+    assert row_path("members", "ws-1")("user_1") == "members/ws-1/user_1"
+    assert row_path("assignments", "gr-1")("a-1") == "assignments/a-1", "a list of its own, too"
+    assert row_path("keys")("x/y") == "keys/x/y"
+
+
+def test_a_known_secret_is_found_folded_too() -> None:
+    secret = SecretStr("k9-Xq7w2Lm4Zr8Tb6Vn1Pd3")
+    remember(secret)
+    assert holds_secret('a "k9-Xq7w2Lm4Zr8Tb6Vn1Pd3" b')
+    assert holds_secret("k9-Xq7w2Lm4Z\n  r8Tb6Vn1Pd3")
+    assert not holds_secret("k9-Xq7w2Lm4Z and others")
+    short = SecretStr("dev")
+    remember(short)
+    assert not holds_secret("the dev team"), "it could not be told from words"
+    del secret, short

@@ -1,0 +1,106 @@
+"""The text of the detail pane: nothing is wider than the pane, and no figure is cut."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from gwtui.contract.models import Pricing
+from gwtui.crud.resource import Cell, DetailRow, DetailTable, Section
+from gwtui.resources.models.prices import price_table
+from gwtui.ui.widgets.detail import section_lines
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+
+
+def lines_of(part: DetailRow | DetailTable, width: int, name: str = "it") -> list[str]:
+    sections = (Section("Part", lambda _item, _now: [part]),)
+    return [line.plain for line in section_lines(name, sections, None, NOW, width)]
+
+
+DISCOUNTED = Pricing.model_validate(
+    {
+        "prompt": "0.00001234",
+        "completion": "0.0000987654",
+        "input_cache_read": "0.0000001",
+        "input_cache_write": "0.0000123",
+        "request": "0.0125",
+        "web_search": "0.004",
+        "image": "0.0038",
+        "discount": Decimal("0.125"),
+    }
+)
+
+
+@pytest.mark.parametrize("width", range(20, 90))
+def test_every_price_with_its_discount_can_be_read_in_any_width(width: int) -> None:
+    (table,) = price_table(DISCOUNTED)
+    assert isinstance(table, DetailTable)
+    lines = lines_of(table, width)
+    assert max(map(cell_len, lines)) <= width
+    words = " ".join(lines).split()
+    for row in table.rows:
+        for cell in row:
+            assert all(word in words for word in cell.text.split()), (cell.text, lines)
+    assert "…" not in "".join(lines)
+
+
+def test_a_table_with_room_is_one_line_for_each_row() -> None:
+    (table,) = price_table(DISCOUNTED)
+    lines = lines_of(table, 80)
+    assert len(lines) == 3 + 1 + 7
+    assert lines[3].split() == ["price", "list", "after", "12.5%", "off", "per"]
+
+
+def test_a_long_name_goes_on_beneath() -> None:
+    name = "Credits low: a workspace with rather a long name, and " + "x" * 50
+    lines = lines_of(DetailRow("state", Cell("firing")), 42, name)
+    assert all(cell_len(line) <= 42 for line in lines)
+    assert "".join("".join(lines).split()).startswith("".join(name.split()))
+
+
+WORD = st.text(st.characters(categories=["L", "N"]), max_size=30)
+CELL = st.lists(WORD, max_size=4).map(lambda words: Cell(" ".join(words)))
+
+
+@given(
+    st.lists(st.lists(CELL, min_size=3, max_size=3).map(tuple), min_size=1, max_size=3),
+    st.integers(20, 80),
+)
+def test_no_line_is_wider_than_the_pane_and_no_letter_is_lost(
+    rows: list[tuple[Cell, ...]], width: int
+) -> None:
+    lines = lines_of(DetailTable(("what", "some figures", "others"), tuple(rows)), width)
+    assert all(cell_len(line) <= width for line in lines)
+    given_, shown = (
+        sorted("".join(cell.text for row in rows for cell in row).replace(" ", "")),
+        sorted("".join(lines[3:]).replace(" ", "")),
+    )
+    assert not [sign for sign in set(given_) if given_.count(sign) > shown.count(sign)]
+
+
+@pytest.mark.parametrize("width", range(20, 60))
+def test_a_row_with_room_takes_the_lines_of_the_longest(width: int) -> None:
+    room = ("expiring soon", "last used 12 months ago")
+    rows = [
+        DetailRow("state", Cell(value), note, room=room)
+        for value, note in (("active", "last used 1 min ago"), ("disabled", ""), room)
+    ]
+    folded = [[line.rstrip() for line in lines_of(row, width)] for row in rows]
+    assert len({len(lines) for lines in folded}) == 1
+    beside = ["last" in lines[3] for lines in folded]
+    assert beside[0] == beside[2], "a note is not behind one value and beneath another"
+
+
+def test_figures_of_a_table_stand_still_where_there_is_room() -> None:
+    def figures(text: str, width: int) -> str:
+        return lines_of(DetailTable(("USD", "usage"), ((Cell("today"), Cell(text)),), 9), width)[4]
+
+    assert figures("$1.00", 30) == f"today  {'$1.00':>9}"
+    assert figures("$1,234.50", 30) == "today  $1,234.50"
+    assert figures("$123,456.78", 30) == "today  $123,456.78"
