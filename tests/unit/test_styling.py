@@ -31,6 +31,7 @@ class Styled(App[None]):
     #first Label { width: 11; color: red; }
     #first > Label.strong { text-style: bold; }
     .strong.odd { background: blue; }
+    Vertical:focus-within { background: green; }
     Vertical:focus-within Label { width: 12; }
     Vertical:focus-within > .strong { width: 13; }
     Label:first-child { height: 3; }
