@@ -9,15 +9,10 @@ from rich.text import Text
 from textual import events
 from textual.binding import Binding
 from textual.containers import VerticalScroll
-from textual.css.model import RuleSet
 from textual.dom import DOMNode
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.widget import Widget
-
-# Hundreds of rules are looked for in a set for each widget that is styled. Textual's own method
-# gives what every object has by itself, and takes a tenth of what opening a form costs.
-RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign]
 
 
 def bindings_of(node: DOMNode) -> dict[str, list[Binding]]:
