@@ -30,7 +30,7 @@ GWTUI = [sys.executable, "-m", "gwtui"]
 EVERY = 600
 GOAL = 110.0
 """MiB at most, ever."""
-SETTLED = 5.0
+SETTLED = 7.0
 """Minutes after which every screen has been loaded, by the tour that comes first."""
 GROWTH = 5.0
 """MiB by which it may be more in the end than when it had settled."""
@@ -41,7 +41,10 @@ TABS = 11
 FORMS = ["T", "p", "C", "M", "R", "H"]
 """What opens the forms and lists behind a tab: else they are loaded when the palette happens on
 them, and look like growth."""
-PATHS = ["keys", "providers", "zdr", "organization", "models/northwind/atlas-large", "generation"]
+PATHS = [
+    *("keys", "providers", "zdr", "organization", "models/northwind/atlas-large", "generation"),
+    *("alerts", "alert-rules", "members", "assignments"),
+]
 
 
 def resident_mib(pid: int) -> float:
@@ -51,13 +54,15 @@ def resident_mib(pid: int) -> float:
 
 
 def tour() -> Iterator[str]:
-    """Every screen once, and on each tab every key that opens one: what they load stays loaded."""
+    """Every screen once, and on each every key that opens one: what they load stays loaded."""
     for tab in SCREENS[:TABS]:
         yield tab
         for key in (*SCREENS[TABS:], *FORMS):
             yield from [key, "\x1b"]
     for path in PATHS:
         yield from ["\x1b", "\x1b", ":", *path, "\r"]
+        for key in ("\r", "n", "o", *FORMS):
+            yield from [key, "\x1b"]
 
 
 def presses(chance: random.Random) -> Iterator[str]:

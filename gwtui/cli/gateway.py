@@ -22,6 +22,7 @@ from gwtui.embedded.errors import (
     FaultSyntaxError,
     GatewayStartError,
 )
+from gwtui.embedded.running_demo import DATABASE_NAME
 from gwtui.local.paths import Paths, ensure_private
 
 if TYPE_CHECKING:
@@ -148,7 +149,6 @@ _RECENT = ("id", "made_at", "model", "key")
 
 
 def _generations(arguments: argparse.Namespace) -> int:
-    from gwtui.embedded.demo import DATABASE_NAME  # noqa: PLC0415
     from gwtui.embedded.store.generations import recent_generations  # noqa: PLC0415 - the store
 
     database = _database(arguments)

@@ -32,9 +32,13 @@ SortValue = cell_values.SortValue
 ValueKind = cell_values.ValueKind
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Cell:
-    """One figure as shown: plain text (never markup) and what it means."""
+    """One figure as shown: plain text (never markup) and what it means.
+
+    Nobody changes one. It is not frozen, for a frozen one takes twice as long to make, and a long
+    list makes a hundred thousand of them.
+    """
 
     text: str
     tone: Tone = "plain"

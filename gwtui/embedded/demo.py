@@ -19,6 +19,7 @@ from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket
 from gwtui.embedded.running_demo import (
     BASE_URL,
+    DATABASE_NAME,
     SEALING_NAME,
     DemoSite,
     announced,
@@ -32,7 +33,6 @@ from gwtui.embedded.store.database_lock import database_path
 if TYPE_CHECKING:
     from gwtui.embedded.faults import FaultInjector
 
-DATABASE_NAME = "demo.sqlite3"
 KEY_NAME = "gwtui --demo"
 _SOCKET_NAME = "gateway.sock"
 _MAX_SOCKET_PATH = 100

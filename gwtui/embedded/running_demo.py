@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 BASE_URL = "http://localhost/api/v1"
 """What the demo's gateway goes by; it is reached by its socket only."""
+DATABASE_NAME = "demo.sqlite3"
 SEALING_NAME = "demo.sealing"
 _SECRET_LENGTH = 64
 _ANNOUNCEMENT = "demo.running"

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
@@ -37,6 +37,9 @@ from gwtui.local.private_file import sync_directory
 from gwtui.local.rotations import FILE_NAME as ROTATIONS
 from gwtui.local.rotations import RotationLog
 
+if TYPE_CHECKING:
+    from gwtui.local.seal_cipher import SealCipher
+
 DIRECTORY = "sealed-keys"
 """Its name below the state directory."""
 LIFETIME = timedelta(hours=24)
@@ -48,9 +51,6 @@ _NAME = re.compile(r"(?P<id>[0-9A-Za-z_-]{1,64})(\.[0-9a-f]{8})?\.(sealed|part|t
 _LONGEST_NAME = 200
 _TRIAL_VALUE = SecretStr("x" * 4096)
 _VERSION = 1
-_PURPOSE = b"gwtui: sealed value of a new API key, version 1"
-_KEY_BYTES = 32
-_MARK_BYTES = 16
 _SALT_BYTES = 32
 _NONCE_BYTES = 12
 
@@ -101,7 +101,6 @@ class SealedKey(Unpicklable):
 
 def seal(key: SealedKey, token: Secret) -> bytes:
     """The sealed form, one line of ASCII. Raises SealError where there is no cryptography."""
-    aesgcm, _ = _cryptography()
     salt, nonce = os.urandom(_SALT_BYTES), os.urandom(_NONCE_BYTES)
     outside = {
         "v": _VERSION,
@@ -112,15 +111,15 @@ def seal(key: SealedKey, token: Secret) -> bytes:
         "salt": salt.hex(),
         "nonce": nonce.hex(),
     }
-    secret, mark = _derive(token, salt)
+    cipher = _cipher(token, salt)
     inside = {
         "name": key.name,
         "hash": key.label.key_hash,
         "made_at": timestamp_text(key.made_at),
         "value": key.value.get_secret_value(),
     }
-    sealed = aesgcm(secret).encrypt(nonce, json.dumps(inside).encode(), _bound(outside))
-    closed = {**outside, "mark": mark.hex(), "sealed": base64.b64encode(sealed).decode()}
+    sealed = cipher.encrypt(nonce, json.dumps(inside).encode(), _bound(outside))
+    closed = {**outside, "mark": cipher.mark.hex(), "sealed": base64.b64encode(sealed).decode()}
     return json.dumps(closed).encode() + b"\n"
 
 
@@ -133,18 +132,17 @@ def unseal(sealed: bytes, token: Secret) -> SealedKey:
     """What was sealed with this token. Raises SealError, of the kind that says why not."""
     outside = _outside(sealed)
     label = _label(outside)
-    aesgcm, invalid_tag = _cryptography()
     try:
         salt, nonce = bytes.fromhex(outside["salt"]), bytes.fromhex(outside["nonce"])
         mark, body = bytes.fromhex(outside["mark"]), base64.b64decode(outside["sealed"])
-        secret, expected = _derive(token, salt)
-        if not hmac.compare_digest(mark, expected):
+        cipher = _cipher(token, salt)
+        if not hmac.compare_digest(mark, cipher.mark):
             raise ForeignSealError("sealed under another token")
-        inside = json.loads(aesgcm(secret).decrypt(nonce, body, _bound(outside)))
+        inside = json.loads(cipher.decrypt(nonce, body, _bound(outside)))
         return SealedKey(
             label, inside["name"], _moment(inside["made_at"]), SecretStr(inside["value"])
         )
-    except (ValueError, KeyError, TypeError, invalid_tag):
+    except (ValueError, KeyError, TypeError):
         # Without the cause: it may quote what was opened.
         raise DamagedSealError("the sealed value is damaged") from None
 
@@ -183,26 +181,13 @@ def _bound(outside: Mapping[str, Any]) -> bytes:
     return json.dumps([outside[name] for name in names]).encode()
 
 
-def _derive(token: Secret, salt: bytes) -> tuple[bytes, bytes]:
-    """The encryption key, and a mark by which a foreign seal differs from a damaged one."""
-    from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415
-    from cryptography.hazmat.primitives.kdf.hkdf import HKDF  # noqa: PLC0415
-
-    size = _KEY_BYTES + _MARK_BYTES
-    derived = HKDF(algorithm=SHA256(), length=size, salt=salt, info=_PURPOSE).derive(
-        token.get_secret_value().encode()
-    )
-    return derived[:_KEY_BYTES], derived[_KEY_BYTES:]
-
-
-def _cryptography() -> tuple[Any, type[Exception]]:
-    """The cipher and its one error. Loaded here: slow, and only needed when a key is made."""
+def _cipher(token: Secret, salt: bytes) -> SealCipher:
+    """Raises SealError where the cipher cannot be loaded."""
     try:
-        from cryptography.exceptions import InvalidTag  # noqa: PLC0415
-        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415
+        from gwtui.local.seal_cipher import SealCipher  # noqa: PLC0415 - loads cryptography
     except ImportError:
         raise SealError("the library cryptography cannot be loaded") from None
-    return AESGCM, InvalidTag
+    return SealCipher(token, salt)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,10 @@ from other_process import ServerProcess, server_process
 from test_byok_traces import NEW, OLD, made, sealed
 
 from gwtui.embedded.auth import issue_key
-from gwtui.embedded.demo import DATABASE_NAME, demo_gateway
+from gwtui.embedded.demo import demo_gateway
 from gwtui.embedded.errors import DatabaseInUseError, DatabaseUnusableError
 from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.running_demo import DATABASE_NAME
 from gwtui.embedded.store.byok import material_row
 from gwtui.embedded.store.database import erase
 from gwtui.embedded.store.generations import recent_generations

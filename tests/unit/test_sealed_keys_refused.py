@@ -38,6 +38,7 @@ def test_without_the_library_nothing_can_be_sealed(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk.seal().close()
+    monkeypatch.delitem(sys.modules, "gwtui.local.seal_cipher")
     monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.ciphers.aead", None)
     assert "cryptography" in (desk.keys().trouble() or "")
     with pytest.raises(SealError, match="cryptography"):

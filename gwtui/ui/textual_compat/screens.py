@@ -23,7 +23,7 @@ from gwtui.ui.textual_compat.widgets import KeepsLines
 class _LayoutRequest(NamedTuple):
     """What a widget wants of the next layout of its screen."""
 
-    asked: bool
+    requested: bool
     """It asked for a layout that has not begun."""
     vertical: bool
     """A vertical scrollbar takes a column of it."""
@@ -72,7 +72,7 @@ class TerminalSized(Screen[ScreenResultType]):
         # another layout. Only scrollbars that came or went leave another size for the rest.
         unasked = _LayoutRequest(False, False, False)
         for widget in self._compositor.widgets:
-            if before.get(widget, unasked) == _layout_request(widget)._replace(asked=False):
+            if before.get(widget, unasked) == _layout_request(widget)._replace(requested=False):
                 widget._layout_required = False
 
     @property
@@ -200,14 +200,17 @@ def busy_pump(app: App[Any], likely: MessagePump | None = None) -> MessagePump |
     """
     if likely is not None and is_busy(likely):
         return likely
-    return next((pump for pump in (app, *app._registry) if is_busy(pump)), None)
+    for pump in (app, *app._registry):
+        if is_busy(pump):
+            return pump
+    return None
 
 
 def is_busy(pump: MessagePump) -> bool:
     """Whether a pump does anything but wait for its next message; one being mounted does."""
     queue: Queue[Message | None] = pump._message_queue
     if queue.ready_event._waiters:
-        return not queue.empty() or bool(pump._next_callbacks)
+        return bool(queue.values or pump._next_callbacks)
     # A pump that was never started, or has ended, has no task. The app's is nobody's.
     return pump._task is not None or pump.is_dom_root
 
@@ -215,8 +218,8 @@ def is_busy(pump: MessagePump) -> bool:
 def release_painted(screen: Screen[Any]) -> None:
     """Forget every painted line of a screen; it is painted again when it is shown.
 
-    A line is kept as a dozen pieces with seven caches each: a megabyte a screen. Textual keeps
-    them for as long as the screen lives.
+    A line is kept as a dozen pieces, with caches of what was cut out of them. Textual keeps them
+    for as long as the screen lives.
     """
     widgets = [screen, *screen.walk_children(Widget)]
     # Scrollbars are no children, and a screen that is left has no place for them any more.

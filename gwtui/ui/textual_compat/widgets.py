@@ -9,27 +9,10 @@ from rich.text import Text
 from textual import events
 from textual.binding import Binding
 from textual.containers import VerticalScroll
-from textual.css.model import RuleSet
 from textual.dom import DOMNode
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.widget import Widget
-
-# Hundreds of rules are looked for in a set for each widget that is styled. Textual's own method
-# gives what every object has by itself, and takes a tenth of what opening a form costs.
-RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign]
-
-_update_node_styles = DOMNode.update_node_styles
-
-
-def _update_attached(node: DOMNode, animate: bool = True) -> None:
-    if node.is_dom_root or node.is_attached:
-        _update_node_styles(node, animate)
-
-
-# Every input and button gives itself classes while it is made, and is styled for each of them: a
-# sixth of what opening a form costs. All are styled when they are put into a screen.
-DOMNode.update_node_styles = _update_attached  # type: ignore[method-assign, assignment]
 
 
 def bindings_of(node: DOMNode) -> dict[str, list[Binding]]:
