@@ -14,6 +14,7 @@ from textual.app import App
 from textual.screen import Screen
 from textual.widgets._toast import Toast
 
+from gwtui.ui import terminal_app
 from gwtui.ui.alert_notices import AlertNotices
 from gwtui.ui.terminal_app import Notice, TerminalApp
 from gwtui.watch.alerts.model import AlertEvent, AlertKey
