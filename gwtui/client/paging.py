@@ -130,7 +130,7 @@ class _Collected(Generic[ModelT]):
                 self.items[identity] = item
         return len(self) > before
 
-    def tell(self, total: int | None) -> None:
+    def report(self, total: int | None) -> None:
         """Report the rows so far to the listeners of the reading."""
         request_log.part_read(self.items.values(), total)
 
@@ -168,7 +168,7 @@ class _HandedOn(Generic[ModelT]):
             await self._take(new)
         return len(self._met) > before
 
-    def tell(self, _total: int | None) -> None:
+    def report(self, _total: int | None) -> None:
         """Report nothing: the rows were handed on as they came."""
 
     def listing(self, total: int | None, *, complete: bool) -> Listing[ModelT]:
@@ -258,7 +258,7 @@ class Pager(Generic[ModelT]):
                     return collected.listing(total, complete=total is None or end == total)
                 if idle >= MAX_IDLE_PAGES:
                     break
-                collected.tell(total)
+                collected.report(total)
                 stride = max(1, len(page) - OVERLAP)
                 offset, step = offset + stride, OVERLAP
                 pages += 1

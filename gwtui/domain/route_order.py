@@ -71,8 +71,8 @@ def price_of(endpoint: Endpoint, prompt_tokens: int, moment: datetime) -> Decima
 
 def sorted_by(preferences: ProviderPreferences, default: str | None) -> str | None:
     """What endpoints are ordered by: as the request says, else as the workspace does."""
-    asked = preferences.sort
-    by = asked.by if isinstance(asked, SortBy) else asked
+    sort = preferences.sort
+    by = sort.by if isinstance(sort, SortBy) else sort
     return by or default
 
 
@@ -181,12 +181,12 @@ def _misses(
 
 
 def _bounds(
-    asked: Decimal | PercentileBounds | None,
+    limit: Decimal | PercentileBounds | None,
 ) -> Iterable[tuple[str, Decimal]]:
-    if isinstance(asked, PercentileBounds):
-        found = ((name, getattr(asked, name)) for name in _PERCENTILES)
+    if isinstance(limit, PercentileBounds):
+        found = ((name, getattr(limit, name)) for name in _PERCENTILES)
         return [(name, bound) for name, bound in found if bound is not None]
-    return [] if asked is None else [("p50", asked)]
+    return [] if limit is None else [("p50", limit)]
 
 
 def _keeps(

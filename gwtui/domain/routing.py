@@ -180,30 +180,30 @@ class Router:
     credentials: Sequence[ByokCredential] = ()
 
     def route(
-        self, models: Sequence[ModelWithEndpoints], asked: RouteRequest, chance: Chance
+        self, models: Sequence[ModelWithEndpoints], request: RouteRequest, chance: Chance
     ) -> Route:
         """Where a request goes that names these models, the later ones as fallbacks."""
         left: list[tuple[Model, list[Endpoint]]] = []
         excluded: list[ExcludedEndpoint] = []
         for offers in models:
-            against = list(self._against(offers, asked))
+            against = list(self._against(offers, request))
             left.append((offers.model, [found for found, why in against if not why]))
             excluded += [
                 ExcludedEndpoint(offers.model, endpoint, why) for endpoint, why in against if why
             ]
         attempts = [
             attempt
-            for group in _groups(left, asked.preferences)
-            for attempt in self._attempts(_ordered(group, asked, chance))
+            for group in _groups(left, request.preferences)
+            for attempt in self._attempts(_ordered(group, request, chance))
         ]
         excluded += self._without_key(left, attempts)
-        if asked.preferences.allow_fallbacks is False:
-            attempts, spare = _first_only(attempts, asked.preferences.order)
+        if request.preferences.allow_fallbacks is False:
+            attempts, spare = _first_only(attempts, request.preferences.order)
             excluded += spare
-        return Route(tuple(attempts), tuple(excluded), tuple(self._unknown(models, asked)))
+        return Route(tuple(attempts), tuple(excluded), tuple(self._unknown(models, request)))
 
     def _against(
-        self, offers: ModelWithEndpoints, asked: RouteRequest
+        self, offers: ModelWithEndpoints, request: RouteRequest
     ) -> Iterator[tuple[Endpoint, tuple[Exclusion, ...]]]:
         """Each endpoint of a model with what excludes it."""
         effect = effect_on_model(offers, self.guardrails, self.view, self.dialect)
@@ -218,12 +218,12 @@ class Router:
             reasons += [
                 Exclusion(reason, "request")
                 for reason in (
-                    *self._privacy(offers.model, endpoint, asked.preferences),
-                    *_chosen(endpoint, asked),
-                    *_tier(endpoint, asked, tiers),
+                    *self._privacy(offers.model, endpoint, request.preferences),
+                    *_chosen(endpoint, request),
+                    *_tier(endpoint, request, tiers),
                 )
             ]
-            reasons += [Exclusion(reason, "endpoint") for reason in _too_small(endpoint, asked)]
+            reasons += [Exclusion(reason, "endpoint") for reason in _too_small(endpoint, request)]
             yield endpoint, tuple(reasons)
 
     def _trains(self, model: Model, endpoint: Endpoint) -> bool:
@@ -234,31 +234,36 @@ class Router:
         return any(kind in guardrail.no_training for guardrail in self.guardrails)
 
     def _privacy(
-        self, model: Model, endpoint: Endpoint, asked: ProviderPreferences
+        self, model: Model, endpoint: Endpoint, preferences: ProviderPreferences
     ) -> Iterator[RouteReason]:
         view, key = self.view, endpoint_key(endpoint)
-        if asked.zdr and view.zdr is not None and key not in view.zdr:
+        if preferences.zdr and view.zdr is not None and key not in view.zdr:
             yield "no zero data retention"
-        if asked.data_collection == "deny" and view.training is not None and key in view.training:
+        if (
+            preferences.data_collection == "deny"
+            and view.training is not None
+            and key in view.training
+        ):
             yield "may train on the data"
         if (
-            asked.enforce_distillable_text
+            preferences.enforce_distillable_text
             and view.distillable is not None
             and model.id not in view.distillable
         ):
             yield "text may not be distilled"
 
     def _unknown(
-        self, models: Sequence[ModelWithEndpoints], asked: RouteRequest
+        self, models: Sequence[ModelWithEndpoints], request: RouteRequest
     ) -> Iterator[RouteReason]:
-        wanted, view = asked.preferences, self.view
-        if view.zdr is None and (wanted.zdr or any(each.zdr for each in self.guardrails)):
+        preferences, view = request.preferences, self.view
+        if view.zdr is None and (preferences.zdr or any(each.zdr for each in self.guardrails)):
             yield "no zero data retention"
         if view.training is None and (
-            wanted.data_collection == "deny" or any(each.no_training for each in self.guardrails)
+            preferences.data_collection == "deny"
+            or any(each.no_training for each in self.guardrails)
         ):
             yield "may train on the data"
-        if view.distillable is None and wanted.enforce_distillable_text and models:
+        if view.distillable is None and preferences.enforce_distillable_text and models:
             yield "text may not be distilled"
 
     def _attempts(self, ordered: Sequence[tuple[Model, Endpoint]]) -> Iterator[RouteAttempt]:
@@ -326,47 +331,52 @@ def _groups(
 
 
 def _ordered(
-    group: Sequence[tuple[Model, Endpoint]], asked: RouteRequest, chance: Chance
+    group: Sequence[tuple[Model, Endpoint]], request: RouteRequest, chance: Chance
 ) -> list[tuple[Model, Endpoint]]:
     def ranked(entry: tuple[Model, Endpoint]) -> PricedEndpoint:
-        return PricedEndpoint(entry[1], price_of(entry[1], asked.prompt_tokens, asked.moment))
+        return PricedEndpoint(entry[1], price_of(entry[1], request.prompt_tokens, request.moment))
 
     found = in_order(
         group,
         ranked,
-        asked.preferences,
+        request.preferences,
         chance,
-        sort=sorted_by(asked.preferences, asked.default_sort),
-        parameters=asked.parameters,
+        sort=sorted_by(request.preferences, request.default_sort),
+        parameters=request.parameters,
     )
-    tier = _tier_asked(asked)
-    if tier is not None and not asked.preferences.order:
+    tier = _requested_tier(request)
+    if tier is not None and not request.preferences.order:
         found.sort(key=lambda entry: entry[1].service_tier != tier)
     return found
 
 
-def _chosen(endpoint: Endpoint, asked: RouteRequest) -> Iterator[RouteReason]:
+def _chosen(endpoint: Endpoint, request: RouteRequest) -> Iterator[RouteReason]:
     """What the request says about providers, weights, prices and parameters."""
-    wanted = asked.preferences
-    if wanted.only is not None and not any(slug_names(entry, endpoint) for entry in wanted.only):
+    preferences = request.preferences
+    if preferences.only is not None and not any(
+        slug_names(entry, endpoint) for entry in preferences.only
+    ):
         yield "provider not allowed"
-    if any(slug_names(entry, endpoint) for entry in wanted.ignore or ()):
+    if any(slug_names(entry, endpoint) for entry in preferences.ignore or ()):
         yield "provider ignored"
-    if wanted.quantizations and (endpoint.quantization or "unknown") not in wanted.quantizations:
+    if (
+        preferences.quantizations
+        and (endpoint.quantization or "unknown") not in preferences.quantizations
+    ):
         yield "other quantization"
-    if _too_dear(endpoint, asked):
+    if _too_dear(endpoint, request):
         yield "price above the maximum"
     supported = endpoint.supported_parameters or ()
-    if wanted.require_parameters and not asked.parameters.issubset(supported):
+    if preferences.require_parameters and not request.parameters.issubset(supported):
         yield "parameter not supported"
 
 
-def _too_dear(endpoint: Endpoint, asked: RouteRequest) -> bool:
+def _too_dear(endpoint: Endpoint, request: RouteRequest) -> bool:
     """Whether a price is above its bound; one that is not known may be."""
-    bounds = {key: asked.preferences.max_price.bound(key) for key in _BOUNDED}
+    bounds = {key: request.preferences.max_price.bound(key) for key in _BOUNDED}
     if endpoint.pricing is None:
         return any(bound is not None for bound in bounds.values())
-    prices = effective_prices(endpoint.pricing, asked.prompt_tokens, asked.moment)
+    prices = effective_prices(endpoint.pricing, request.prompt_tokens, request.moment)
     for key, bound in bounds.items():
         price = prices.get(key)
         if bound is None or price is None:
@@ -378,28 +388,28 @@ def _too_dear(endpoint: Endpoint, asked: RouteRequest) -> bool:
     return False
 
 
-def _tier_asked(asked: RouteRequest) -> str | None:
-    tier = _SAME_TIER.get(asked.service_tier or "", asked.service_tier)
+def _requested_tier(request: RouteRequest) -> str | None:
+    tier = _SAME_TIER.get(request.service_tier or "", request.service_tier)
     return tier if tier in _TIERS else None
 
 
 def _tier(
-    endpoint: Endpoint, asked: RouteRequest, tiers: frozenset[str | None]
+    endpoint: Endpoint, request: RouteRequest, tiers: frozenset[str | None]
 ) -> Iterator[RouteReason]:
     """Endpoints of a tier serve on request only; with flex asked for, they alone if there are."""
-    wanted = _tier_asked(asked)
-    named = (*(asked.preferences.order or ()), *(asked.preferences.only or ()))
-    if endpoint.tag in named or endpoint.service_tier == wanted:
+    requested = _requested_tier(request)
+    named = (*(request.preferences.order or ()), *(request.preferences.only or ()))
+    if endpoint.tag in named or endpoint.service_tier == requested:
         return
     if endpoint.service_tier is not None:
         yield "tier not asked for"
-    elif wanted == "flex" and "flex" in tiers:
+    elif requested == "flex" and "flex" in tiers:
         yield "other tier asked for"
 
 
-def _too_small(endpoint: Endpoint, asked: RouteRequest) -> Iterator[RouteReason]:
+def _too_small(endpoint: Endpoint, request: RouteRequest) -> Iterator[RouteReason]:
     context, longest = endpoint.context_length, endpoint.max_prompt_tokens
-    prompt, answer = asked.prompt_tokens, asked.max_tokens
+    prompt, answer = request.prompt_tokens, request.max_tokens
     if (context is not None and prompt >= context) or (longest is not None and prompt > longest):
         yield "prompt too long"
     if answer is None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from gwtui.ui.screens.list_rows import RowCompletion, RowLoader
 from gwtui.ui.widgets.table import (
     CountsChanged,
     Highlighted,
@@ -161,6 +162,28 @@ async def test_a_filter_that_hides_everything_gives_the_row_back() -> None:
         assert "row-070" in app.cursor_line()
         (lost,) = app.heard.of(SelectionLost)
         assert (lost.identity, lost.reason, lost.neighbour) == ("id-070", "filtered", None)
+
+
+async def test_the_end_of_a_list_that_grows_is_followed_until_the_cursor_goes_elsewhere() -> None:
+    app = TableApp(things(30))
+    async with app.run_test(size=SIZE) as pilot:
+        loader = RowLoader[Thing](app.screen, app.table, RowCompletion(None), list)
+        await pilot.press("end")
+        for count in (60, 90):
+            loader.show(things(count), growing=True)
+            await pilot.pause()
+            assert f"row-{count - 1:03}" in app.cursor_line()
+        await pilot.press("up")
+        loader.show(things(120), growing=True)
+        await pilot.press("down", "down")
+        loader.show(things(150), growing=True)
+        assert app.table.selected_identity == "id-090"
+        await pilot.press("end")
+        loader.show(things(180))
+        assert app.table.selected_identity == "id-149", "a list that is read again does not grow"
+        await pilot.press("home")
+        loader.show([Thing("a", "aaa"), *things(180)], growing=True)
+        assert app.table.selected_identity == "a"
 
 
 async def test_a_view_far_down_a_list_that_shrinks_shows_its_end() -> None:

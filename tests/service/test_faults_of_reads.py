@@ -25,7 +25,7 @@ from gwtui.embedded.routes import all_operations
 from writes_kit import FaultWorld
 
 MODEL = "northwind/atlas-mini"
-HASTY = Patience(whole=0.15)
+HASTY = Patience(whole=0.4)
 """In one process nothing but the limit of the whole attempt ends a silence."""
 
 FULL = os.environ.get("GWTUI_FAULTS") == "full"

@@ -92,17 +92,17 @@ class ListVerb:
         spec = declaration(self.resource)
         if arguments.columns is not None and arguments.output in _MACHINE:
             raise CommandError("--columns goes with table and csv", exits.USAGE)
-        asked = query_of(spec, arguments)
+        query = query_of(spec, arguments)
         connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
 
         async def work() -> int:
             async with reading_hub(connect) as hub:
                 readings = CommandReadings(hub)
                 scope = await read_scope(readings, self.resource, arguments)
-                if arguments.output in STREAMED_FORMS and not asked.ordered and self.in_portions:
-                    rows, code = await self._portions(readings, asked, scope, arguments)
+                if arguments.output in STREAMED_FORMS and not query.ordered and self.in_portions:
+                    rows, code = await self._portions(readings, query, scope, arguments)
                 else:
-                    rows, code = await self._whole(readings, asked, scope, arguments)
+                    rows, code = await self._whole(readings, query, scope, arguments)
                 if not {getattr(arguments, name, None) for name in ("parent", "workspace")} - {
                     None
                 }:
@@ -135,33 +135,33 @@ class ListVerb:
     async def _whole(
         self,
         readings: CommandReadings,
-        asked: ListQuery,
+        query: ListQuery,
         scope: Scope,
         arguments: argparse.Namespace,
     ) -> tuple[Sequence[Any], int]:
         """Print the list once it was read; its rows and the exit code."""
-        found = await readings.value(asked.spec.feed(readings.hub, scope))
-        complete = await self._completing(readings, asked, scope, arguments)
+        found = await readings.value(query.spec.feed(readings.hub, scope))
+        complete = await self._completing(readings, query, scope, arguments)
         rows = complete(self.rows_before_filter(found, readings, arguments))
         now = readings.hub.clock.now()
-        shown = asked.apply(rows, now)
+        shown = query.apply(rows, now)
         if arguments.output == "table":
-            narrate(_counted(len(shown), len(rows), asked.spec))
-        show_list(shown, asked, arguments.output, now)
+            narrate(_counted(len(shown), len(rows), query.spec))
+        show_list(shown, query, arguments.output, now)
         return rows, self.exit_code(rows, shown, readings.exit_code, arguments)
 
     async def _portions(
         self,
         readings: CommandReadings,
-        asked: ListQuery,
+        query: ListQuery,
         scope: Scope,
         arguments: argparse.Namespace,
     ) -> tuple[Sequence[Any], int]:
         """Print the list while it is read; its first rows and the exit code."""
-        complete = await self._completing(readings, asked, scope, arguments)
-        printer = PortionPrinter(asked, arguments.output, readings.hub.clock)
+        complete = await self._completing(readings, query, scope, arguments)
+        printer = PortionPrinter(query, arguments.output, readings.hub.clock)
         await printer.print_all(
-            readings.portions(lambda hub: asked.spec.feed(hub, scope)),
+            readings.portions(lambda hub: query.spec.feed(hub, scope)),
             lambda rows: complete(self.rows_before_filter(rows, readings, arguments)),
         )
         return printer.first, readings.exit_code
@@ -169,14 +169,14 @@ class ListVerb:
     async def _completing(
         self,
         readings: CommandReadings,
-        asked: ListQuery,
+        query: ListQuery,
         scope: Scope,
         arguments: argparse.Namespace,
     ) -> Callable[[Sequence[Any]], Sequence[Any]]:
         """What completes rows as far as that is asked for, once it was read."""
-        completion = asked.spec.completion
+        completion = query.spec.completion
         every = arguments.output not in _MACHINE
-        if completion is None or self.resource.brief or not asked.shown(every=every):
+        if completion is None or self.resource.brief or not query.shown(every=every):
             return lambda rows: rows
         feed = completion.feed(readings.hub, scope)
         more = await readings.value_or_nothing(feed, _COMPLETING)

@@ -42,20 +42,20 @@ STREAMED_FORMS = ("ndjson", "csv")
 
 
 def show_list(
-    rows: Sequence[Any], asked: ListQuery, form: str, now: datetime, *, further: bool = False
+    rows: Sequence[Any], query: ListQuery, form: str, now: datetime, *, further: bool = False
 ) -> None:
     """Print the rows; ``further`` ones go below those of the same list. Raises OutputLostError."""
-    columns = asked.columns
+    columns = query.columns
     if form == "table":
-        _table(rows, columns, asked.spec, now)
+        _table(rows, columns, query.spec, now)
     elif form == "csv":
-        chosen = columns or asked.spec.columns
+        chosen = columns or query.spec.columns
         print_csv(
             () if further else [column.id for column in chosen],
             csv_values(chosen, rows, now),
         )
     else:
-        (print_json if form == "json" else print_ndjson)(raw_objects(asked.spec, rows))
+        (print_json if form == "json" else print_ndjson)(raw_objects(query.spec, rows))
 
 
 def _table(
@@ -144,9 +144,9 @@ class PortionPrinter:
     ``first`` are those few, for completion on the command line.
     """
 
-    def __init__(self, asked: ListQuery, form: str, clock: Clock) -> None:
+    def __init__(self, query: ListQuery, form: str, clock: Clock) -> None:
         self.first: list[Any] = []
-        self._asked = asked
+        self._query = query
         self._form = form
         self._clock = clock
         self._met = IdentitySet()
@@ -170,7 +170,7 @@ class PortionPrinter:
                 async for portion in portions:
                     rows = complete(self._new(portion.rows))
                     whole = portion.last and not begun
-                    arrange = self._asked.apply if whole else self._asked.matching
+                    arrange = self._query.apply if whole else self._query.matching
                     await self._print(arrange(rows, self._clock.now()), further=begun)
                     begun = True
         except GatewayError as error:
@@ -180,7 +180,7 @@ class PortionPrinter:
 
     def _new(self, portion: Sequence[Any]) -> list[Any]:
         """The rows that no portion before had."""
-        identity = self._asked.spec.identity
+        identity = self._query.spec.identity
         new = [row for row in portion if self._met.add(identity(row))]
         self.first += new[: MOST - len(self.first)]
         return new
@@ -188,13 +188,13 @@ class PortionPrinter:
     async def _print(self, rows: Sequence[Any], *, further: bool) -> None:
         """In a thread: whoever reads may take their time, and the gateway is listened to."""
         if rows or not further:
-            show = partial(show_list, rows, self._asked, self._form, self._clock.now())
+            show = partial(show_list, rows, self._query, self._form, self._clock.now())
             loop = asyncio.get_running_loop()
             await loop.run_in_executor(self._thread, partial(show, further=further))
             self._printed += len(rows)
 
     def _broken_off(self, error: GatewayError) -> CommandError:
-        spec = self._asked.spec
+        spec = self._query.spec
         noun = spec.singular if self._printed == 1 else spec.plural or f"{spec.singular}s"
         return CommandError(
             f"{error.message}; the list broke off after {self._printed} {noun}", exits.INCOMPLETE

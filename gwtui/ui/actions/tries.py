@@ -174,19 +174,19 @@ async def try_made(context: ActionContext, name: str, value: Secret) -> None:
 async def _fill_in(
     context: ActionContext,
     sources: Sequence[KeySource],
-    wanted: TriedKey | None,
+    preselected: TriedKey | None,
     begun: Mapping[str, Any],
 ) -> Outcome[str] | None:
     """The form and what it leads to; the generation that is to be opened, if any."""
     app = context.app
     at_hand = form_context(context)
-    source = initial_source(sources, None if wanted is None else wanted.hash)
+    source = initial_source(sources, None if preselected is None else preselected.hash)
     spec = try_form(
         sources,
         choices.models(at_hand, giving="text"),
         choices.providers(at_hand),
         {**app.tries.draft, "key_from": source.id, **begun},
-        wanted,
+        preselected,
     )
     form = TryScreen(spec, plain_facts(context), TryFlow(context, sources).submit, _keep(context))
     return await app.push_screen_wait(form)
@@ -270,8 +270,8 @@ class ComparisonFlow(TryFlow):
 
     def _plan(self, request: ChatRequest, facts: TryFacts) -> TryPlan:
         """Of one request alone: the other models are not its fallbacks."""
-        clock, wanted = self._context.app.clock, models_of(request)
-        own = tuple(offers for offers in facts.offers if offers.model.id in wanted)
+        clock, named = self._context.app.clock, models_of(request)
+        own = tuple(offers for offers in facts.offers if offers.model.id in named)
         return try_plan(request, replace(facts, offers=own), clock.now(), clock.chance)
 
 

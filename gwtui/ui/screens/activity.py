@@ -341,9 +341,9 @@ class ActivityScreen(GatewayScreen):
         self.query_one("#activity-grouping", OneLine).show(
             choice_line("Ranked by", self._offered(), self._grouping, "b", self._second, "B")
         )
-        words = [MEASURE_LABELS[measure] for measure in MEASURES]
+        labels = [MEASURE_LABELS[measure] for measure in MEASURES]
         self.query_one("#activity-measure", OneLine).show(
-            choice_line("Each day's", words, MEASURE_LABELS[self._measure], "m")
+            choice_line("Each day's", labels, MEASURE_LABELS[self._measure], "m")
         )
         self._draw()
 
@@ -415,19 +415,19 @@ def left_out_notes(
     """What was left out of single keys or users, and how far the others are read."""
     noun, plural = ("key", "keys") if part == "key" else ("person", "people")
     if read is None:
-        words = f"{plural} unreadable" if failed else f"reading {noun} by {noun}…"
-        return [], [toned(words, "warn" if failed else "muted")]
+        note = f"{plural} unreadable" if failed else f"reading {noun} by {noun}…"
+        return [], [toned(note, "warn" if failed else "muted")]
     if not read.left_out:
         return [], []
     count = len(read.rows)
     which = "busiest" if part == "key" else "first"
-    words = f"the {count:,} {which} of {count + read.left_out:,} {plural}"
-    return [toned(f"{words}: {key_of('app.workspace')} narrows to a workspace", "warn")], []
+    note = f"the {count:,} {which} of {count + read.left_out:,} {plural}"
+    return [toned(f"{note}: {key_of('app.workspace')} narrows to a workspace", "warn")], []
 
 
 def choice_line(
     title: str,
-    words: Sequence[str],
+    labels: Sequence[str],
     chosen: str,
     key: str,
     second: str | None = None,
@@ -440,7 +440,7 @@ def choice_line(
     marked = {second: f"+{second}", chosen: f"[{chosen}]"}
     shown = Content("  ").join(
         toned(marked[word], "accent", bold=True) if word in marked else toned(word, "muted")
-        for word in words
+        for word in labels
     )
     keys = f"   {key} switches" + (f", {second_key} adds" if second_key else "")
     return Content.assemble(toned(f"{title}  ", "plain", bold=True), shown, toned(keys, "muted"))

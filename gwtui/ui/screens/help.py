@@ -100,13 +100,13 @@ def help_lines(
     actions: Sequence[Action],
     spec: ResourceSpec[Any] | None,
     width: int,
-    held: Callable[[Action], object],
+    hold_reason: Callable[[Action], object],
     search_text: str = "",
 ) -> list[Content]:
     """Every action by scope, then the keys of lists, the filter's language and the columns.
 
-    ``held`` gives why an action is not possible while read-only. Only entries with each word of
-    ``search_text`` are given.
+    ``hold_reason`` gives why an action is not possible while read-only, else None. Only entries
+    with each word of ``search_text`` are given.
     """
     page = _HelpPage(width, search_text)
     places = [action for action in actions if tab_of(action) is not None]
@@ -114,7 +114,7 @@ def help_lines(
         page.title(title)
         for action in actions:
             if action.scope == scope and action not in places:
-                page.action(action, held=held(action) is not None)
+                page.action(action, held=hold_reason(action) is not None)
     page.places(places)
     if spec is not None:
         page.section("In the list", _TABLE_KEYS)

@@ -131,7 +131,8 @@ class RowLoader(Generic[T]):
     def show(self, rows: Sequence[T], *, growing: bool = False) -> None:
         """Show these rows as soon as they are prepared.
 
-        While they are ``growing`` a cursor on the first row stays on the first row.
+        While they are ``growing`` a cursor on the first row stays on the first row, and one that
+        was sent to the last row goes on to the last row of more.
         """
         self._next = rows
         self._growing |= growing
@@ -156,9 +157,12 @@ class RowLoader(Generic[T]):
 
     def _adopt(self, prepared: Prepared[T]) -> None:
         at_top = self._growing and self._table.model.cursor in (None, 0)
+        at_end = self._growing and self._table.at_end
         self._growing = self._growing and self._next is not None
         self._table.adopt(prepared)
-        if at_top:
+        if at_end:
+            self._table.to_last()
+        elif at_top:
             self._table.to_first()
         self._shown()
 

@@ -81,6 +81,17 @@ def _screen(node: Any) -> Any:
     return found
 
 
+# Styles: an input or button gives itself classes while it is made, and would be styled for each of
+# them; all are styled when they are put into a screen.
+
+_own_update: Callable[..., None] = DOMNode.update_node_styles
+
+
+def _update_attached(node: DOMNode, animate: bool = True) -> None:
+    if node.is_dom_root or node.is_attached:
+        _own_update(node, animate)
+
+
 # Messages: most of them have no handler in most widgets, and next to none prevent another one.
 
 _own_handlers: Callable[..., Iterable[Any]] = MessagePump._get_dispatch_methods
@@ -149,6 +160,7 @@ def install() -> None:
         (Strip, "__getattr__", _missing),
         (Reactive, "__get__", _value),
         (DOMNode, "screen", property(_screen)),
+        (DOMNode, "update_node_styles", _update_attached),
         (MessagePump, "_get_dispatch_methods", _dispatched),
         (MessagePump, "prevent", _prevented),
     ):

@@ -23,7 +23,7 @@ from gwtui.ui.textual_compat.widgets import KeepsLines
 class _LayoutRequest(NamedTuple):
     """What a widget wants of the next layout of its screen."""
 
-    asked: bool
+    requested: bool
     """It asked for a layout that has not begun."""
     vertical: bool
     """A vertical scrollbar takes a column of it."""
@@ -72,7 +72,7 @@ class TerminalSized(Screen[ScreenResultType]):
         # another layout. Only scrollbars that came or went leave another size for the rest.
         unasked = _LayoutRequest(False, False, False)
         for widget in self._compositor.widgets:
-            if before.get(widget, unasked) == _layout_request(widget)._replace(asked=False):
+            if before.get(widget, unasked) == _layout_request(widget)._replace(requested=False):
                 widget._layout_required = False
 
     @property

@@ -183,11 +183,12 @@ class DetailPane(LinesView):
         super().__init__(id=id)
         self._identity: str | None = None
         self._shown: tuple[ResourceSpec[Any], Any, datetime] | None = None
-        self._folded_for = 0
+        self._folded: tuple[Any, int, datetime] | None = None
+        """What the lines were folded of: the item, cells, the second."""
 
     def on_resize(self) -> None:
         """Fold the lines anew in another width: they may have been shown before it was known."""
-        if self._shown is not None and self._folded_for != self._room:
+        if self._shown is not None and (self._folded is None or self._folded[1] != self._room):
             self.show_item(*self._shown)
 
     def take_width(self, percent: int | None) -> None:
@@ -200,15 +201,19 @@ class DetailPane(LinesView):
         """Show this item, None for no selection."""
         self._shown = None if item is None else (spec, item, now)
         if item is None:
-            self._identity = None
+            self._identity = self._folded = None
             self.show([toned("Nothing is selected", "muted")])
             return
         identity = spec.identity(item)
         if identity != self._identity:
             self._identity = identity
             self.scroll_to(0, 0, animate=False)
-        self._folded_for = self._room
-        self.show(detail_lines(spec, item, now, self._room))
+        if not self.size:
+            return  # its lines are folded once its width is known
+        before, folded = self._folded, (item, self._room, now.replace(microsecond=0))
+        if before is None or before[0] is not item or before[1:] != folded[1:]:
+            self._folded = folded
+            self.show(detail_lines(spec, item, now, self._room))
 
     @property
     def _room(self) -> int:

@@ -56,13 +56,13 @@ async def open_recording(
 
     With ``past``, what was not recorded of the last days is filled in from it.
     """
-    held = Recording()
+    recording = Recording()
     if path is None:
-        yield held
+        yield recording
         return
-    task = asyncio.create_task(_record(held, hub, path, clock, past), name="history")
+    task = asyncio.create_task(_record(recording, hub, path, clock, past), name="history")
     try:
-        yield held
+        yield recording
     finally:
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
@@ -70,9 +70,9 @@ async def open_recording(
 
 
 async def _record(
-    held: Recording, hub: FeedHub, path: Path, clock: Clock, past: AskPast | None
+    recording: Recording, hub: FeedHub, path: Path, clock: Clock, past: AskPast | None
 ) -> None:
-    """Record into the file at ``path`` until it is cancelled; ``held`` says how that stands."""
+    """Record into the file at ``path`` until cancelled; ``recording`` says how that stands."""
     from gwtui.watch.history.recorder import (  # noqa: PLC0415 - not in one piece with the rest
         LAST_WRITE,
         Recorder,
@@ -81,22 +81,22 @@ async def _record(
     try:
         archive = await Archive.open(path, clock)
     except HistoryError as error:
-        held.problem = str(error)
+        recording.problem = str(error)
         _log.warning("history: %s", error)
         return
     recorder = Recorder(hub, archive, clock)
     try:
         fill = None if past is None else await _begin_backfill(hub, archive, past)
         if fill is not None and fill.first:
-            held.filled_until = fill.past.until
+            recording.filled_until = fill.past.until
         await recorder.start()
-        held.recorder = recorder
+        recording.recorder = recorder
         if fill is not None:
             await _finish_backfill(fill, recorder)
-        held.filled.set()
+        recording.filled.set()
         await asyncio.Event().wait()
     finally:
-        held.recorder = None
+        recording.recorder = None
         archive.end_within(LAST_WRITE)  # a reading that takes longer is not recorded
         await recorder.stop()
         await archive.close()

@@ -69,6 +69,8 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
         self._page = 0
         self._resume_at: int | None = None
         """The first row in view of a table that was restored, until there is room to scroll."""
+        self._end: str | None = None
+        """The last row when the cursor was sent there."""
         self._counts = (0, 0, 0, 0)
         self._highlighted: str | None = None
         self._slices = Slices(self, self.model, lambda: self._follow(self.model.settle))
@@ -183,6 +185,16 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
         self.model.move_to(0)
         self._moved()
 
+    def to_last(self) -> None:
+        """Put the cursor on the last row, and show it."""
+        self._step(self.visible_count)
+        self._end = self.selected_identity
+
+    @property
+    def at_end(self) -> bool:
+        """Whether the cursor was sent to the last row, and not elsewhere since."""
+        return self._end is not None and self._end == self.selected_identity
+
     def tick(self) -> None:
         """Repaint the lines in which a text depends on the time and has changed."""
         self.redraw(anew=True)
@@ -213,7 +225,7 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
 
     def action_last(self) -> None:
         """To the last row."""
-        self._step(self.visible_count)
+        self.to_last()
 
     def action_columns_left(self) -> None:
         """Show the columns before."""
