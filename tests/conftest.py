@@ -331,7 +331,9 @@ def paint(screen: Screen[Any]) -> None:
             return
         _openings_painted.add(says)
     if screen._compositor.size:
-        screen._compositor.render_strips()
+        # Every widget; only Textual puts their lines together, and it does so where anybody looks.
+        for _region, _clip, _lines in screen._compositor._get_renders():
+            pass
 
 
 def _said(screen: StartupScreen) -> Any:

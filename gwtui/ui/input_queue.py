@@ -13,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Hashable, Mapping
 from enum import IntEnum
-from typing import Any, Protocol, TypeGuard, runtime_checkable
+from typing import Any, Protocol, TypeGuard, cast
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
 from textual import events, on
@@ -68,7 +68,6 @@ class Hold(IntEnum):
     """A screen is to open, or a message is being handled: everything waits."""
 
 
-@runtime_checkable
 class Reader(Protocol):
     """A screen that some of the keys mean something on only when it has read it."""
 
@@ -78,6 +77,13 @@ class Reader(Protocol):
 
     def awaits(self, event: events.Event) -> bool:
         """Whether an input is meant for what is to come."""
+
+
+def _reader(screen: Screen[Any]) -> Reader | None:
+    """A screen that is one. Asked hundreds of times for each key: Python takes long to compare."""
+    kind = type(screen)
+    is_one = hasattr(kind, "reading") and hasattr(kind, "awaits")
+    return cast("Reader", screen) if is_one else None
 
 
 class InputQueue:
@@ -212,8 +218,8 @@ class InputQueue:
     def _needs(self, event: Input, hold: Hold) -> bool:
         """Whether an input counts on what is held up for."""
         screen, focused = self._app.screen, self._app.focused
-        if hold is Hold.READING and isinstance(screen, Reader):
-            return screen.awaits(event)
+        if hold is Hold.READING and (reader := _reader(screen)) is not None:
+            return reader.awaits(event)
         if not self._leaves(event) or screen.is_modal:
             return True
         return focused is not None and focused.check_consume_key(event.key, event.character)
@@ -233,7 +239,7 @@ class InputQueue:
             elif asked() not in self._app.screen_stack:
                 found[worker, asked] = Hold.CHANGING
         for screen in self._app.screen_stack[-1:]:
-            if isinstance(screen, Reader) and screen.reading:
+            if (reader := _reader(screen)) is not None and reader.reading:
                 found[screen] = Hold.READING
         return found
 

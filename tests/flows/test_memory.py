@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
+import gwtui.ui.garbage
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.garbage import Garbage
 from screen_text import shown
@@ -51,8 +53,11 @@ async def test_closed_dialogs_leave_no_painted_lines(
 ) -> None:
     for name in ("freeze", "set_threshold"):
         monkeypatch.setattr(gc, name, lambda *_counts: None)
+    rounds = count(step=100)
+    monkeypatch.setattr(gwtui.ui.garbage, "_newest_collected", lambda: next(rounds))
     async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
         screen = listing(app)
+        new_rounds = itertools.count(1_000_000, 100)
         garbage = Garbage(computed=lambda: 0.0)
         garbage.begin()
 
@@ -62,7 +67,6 @@ async def test_closed_dialogs_leave_no_painted_lines(
                 await until(pilot, lambda: app.screen is not screen, "the help")
                 await pilot.press("escape")
                 await until(pilot, lambda: app.screen is screen, "the list")
-            monkeypatch.setattr(gc, "get_count", lambda: (0, 100, 0))
             assert garbage.tick()
             return sum(type(one) is Strip for one in gc.get_objects())
 
