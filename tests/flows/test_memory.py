@@ -57,7 +57,6 @@ async def test_closed_dialogs_leave_no_painted_lines(
     monkeypatch.setattr(gwtui.ui.garbage, "_newest_collected", lambda: next(rounds))
     async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
         screen = listing(app)
-        new_rounds = itertools.count(1_000_000, 100)
         garbage = Garbage(computed=lambda: 0.0)
         garbage.begin()
 
