@@ -106,7 +106,7 @@ async def the_form_of_a_guardrail_opens_its_samples(desk: TryDesk) -> None:
     await desk.pilot.press("f3")
     screen = await desk.wait_for(SamplesScreen)
     assert said(screen) == "4 samples, not run yet"
-    assert "not what is typed here" in desk.notices()
+    await until(desk.pilot, lambda: "not what is typed here" in desk.notices(), "the notice")
     await desk.pilot.press("escape")
     assert await desk.wait_for(FormScreen) is form
     assert form.state.typed("name") == "other"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import hostile_dashboard
 import pytest
 from hostile_dashboard import Hostile
 from textual.pilot import Pilot
@@ -25,7 +26,9 @@ OPENED = ("d", "question_mark", "ctrl+p", "w", "s", "e")
 
 @pytest.fixture
 def place(private_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hostile]:
-    monkeypatch.setattr("hostile_site.text_of", lambda name, value: f"{name}{value[:8]}{LONG}")
+    monkeypatch.setattr(
+        hostile_dashboard, "text_of", lambda name, value: f"{name}{value[:8]}{LONG}"
+    )
     site = Hostile()
     yield site
     site.close()
