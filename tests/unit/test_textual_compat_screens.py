@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, cast
 
 import pytest
@@ -228,3 +229,14 @@ async def test_a_screen_that_is_closed_hears_of_no_other_size() -> None:
         await screen.on_event(events.Resize(Size(60, 20), Size(60, 20)))
         await pilot.pause()
         assert app.screen is not screen
+
+
+async def test_what_waits_for_a_paint_comes_though_nothing_changes() -> None:
+    app = Book()
+    async with app.run_test() as pilot:
+        page = Page()
+        await app.push_screen(page)
+        await pilot.pause()
+        painted = asyncio.Event()
+        page.call_after_paint(painted.set)
+        await asyncio.wait_for(painted.wait(), 5)

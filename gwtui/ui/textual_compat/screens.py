@@ -19,6 +19,9 @@ from textual.widget import Widget, _RenderCache
 
 from gwtui.ui.textual_compat.widgets import KeepsLines
 
+_UNCHANGED = 0.2
+"""Seconds after which a screen that had nothing to paint has changed nothing that is seen."""
+
 
 class _LayoutRequest(NamedTuple):
     """What a widget wants of the next layout of its screen."""
@@ -104,9 +107,14 @@ class TerminalSized(Screen[ScreenResultType]):
         """Call it once what changed by now is on the terminal: with the next paint of this screen.
 
         ``call_after_refresh`` may come before: a screen knows of a change that is to be painted
-        only when the changed widget has told it.
+        only when the changed widget has told it. Where nothing changed, it comes a moment later.
         """
         self._after_paint = (*self._after_paint, callback)
+        self.set_timer(_UNCHANGED, self._paint_for_callbacks)
+
+    def _paint_for_callbacks(self) -> None:
+        if self._after_paint:
+            self.refresh()
 
     async def on_event(self, event: events.Event) -> None:
         """Tell a screen that is being closed of no other size: its parts are gone."""
