@@ -129,36 +129,47 @@ class Garbage:
         self._let_interpreter_collect()
         now = self._monotonic()
         rest = now - self._touched_at
+        rounds = _newest_collected() - self._rounds_at
+        left = self._spared and rest >= _LONG_REST
+        if not (rounds or left):
+            return False  # nothing is new: not worth a look at how much memory is in use
+        blocks = self._count_blocks(now)
+        if self._is_large(blocks) and blocks - self._looked_at >= _FLOOD:
+            self._collect_new()  # rows most of all: too many to look at
+            spare = True
+        elif now < self._due:
+            return False
+        elif left:
+            self._spared = False
+            gc.unfreeze()
+            spare = self._collect() >= _LONG
+            blocks = self._looked_at
+        elif rounds < (1 if rest >= _REST else _MANY):
+            if not dialog:
+                self._collect_closed()
+            return False
+        else:
+            took = self._collect()
+            blocks = self._looked_at
+            if blocks - self._before >= _FLOOD:
+                spare = took >= _LONG
+            else:
+                spare = took >= _TOO_LONG and self._is_large(blocks, _MOSTLY_ROWS)
+        if spare and not dialog and self._is_large(blocks):
+            # Rows hold no rings: those that are replaced are freed without the collector.
+            self._spare()
+            self._spared = True
+        return True
+
+    def _count_blocks(self, now: float) -> int:
+        """Blocks of memory in use; what they are compared with is kept up to date."""
         blocks = sys.getallocatedblocks()
         if now - self._before_at > _WHILE:
             self._before, self._before_at = self._looked_at, now
         # What was spared may be freed by and by, when another session has begun.
         self._before = min(self._before, blocks)
         self._looked_at = min(self._looked_at, blocks)
-        if self._is_large(blocks) and blocks - self._looked_at >= _FLOOD:
-            self._collect_new()  # rows most of all: too many to look at
-            spare = True
-        elif now < self._due:
-            return False
-        elif self._spared and rest >= _LONG_REST:
-            self._spared = False
-            gc.unfreeze()
-            spare = self._collect() >= _LONG
-        elif _newest_collected() - self._rounds_at < (1 if rest >= _REST else _MANY):
-            if not dialog:
-                self._collect_closed()
-            return False
-        else:
-            took = self._collect()
-            if self._looked_at - self._before >= _FLOOD:
-                spare = took >= _LONG
-            else:
-                spare = took >= _TOO_LONG and self._is_large(self._looked_at, _MOSTLY_ROWS)
-        if spare and not dialog and self._is_large(sys.getallocatedblocks()):
-            # Rows hold no rings: those that are replaced are freed without the collector.
-            self._spare()
-            self._spared = True
-        return True
+        return blocks
 
     def _spare_loaded(self) -> None:
         """What is loaded by now is not looked at again."""

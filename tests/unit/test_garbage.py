@@ -145,6 +145,16 @@ def test_without_new_objects_there_is_nothing_to_do(collector: Collector) -> Non
     assert not garbage.tick()
 
 
+def test_memory_is_not_counted_where_nothing_is_new(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    garbage = garbage_of(collector)
+    monkeypatch.setattr(sys, "getallocatedblocks", lambda: pytest.fail("it takes a while"))
+    for _ in range(100):
+        collector.now += 1
+        assert not garbage.tick()
+
+
 def test_what_takes_long_is_done_seldom(collector: Collector) -> None:
     garbage = garbage_of(collector)
     collector.cost = 0.1
@@ -204,7 +214,7 @@ def test_no_garbage_is_spared_where_memory_grows_slowly(busy: int, collector: Co
 
 def test_rows_that_replace_others_are_spared_once_they_take_too_long(collector: Collector) -> None:
     garbage = garbage_of(collector)
-    collector.living, collector.cost = 1_400_000, 0.01
+    collector.rounds, collector.living, collector.cost = 50, 1_400_000, 0.01
     assert garbage.tick(), "the rows of a large account"
     begun, looks = collector.frozen, collector.done
     for cost, spared in ((0.03, 0), (0.04, 1)):
