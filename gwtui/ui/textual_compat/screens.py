@@ -109,8 +109,9 @@ class TerminalSized(Screen[ScreenResultType]):
         ``call_after_refresh`` may come before: a screen knows of a change that is to be painted
         only when the changed widget has told it. Where nothing changed, it comes a moment later.
         """
+        if not self._after_paint:  # else a timer for all of them runs already
+            self.set_timer(_UNCHANGED, self._paint_for_callbacks)
         self._after_paint = (*self._after_paint, callback)
-        self.set_timer(_UNCHANGED, self._paint_for_callbacks)
 
     def _paint_for_callbacks(self) -> None:
         if self._after_paint:
