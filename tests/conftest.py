@@ -70,14 +70,21 @@ def pytest_configure(config: pytest.Config) -> None:
     """Listen for keys in what is logged; hear signals even where who started this ignores them."""
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    # The usual handler of Python would be replaced around each step of each asynchronous test, by
-    # one whose whole task is put into words whenever somebody asks for the handler.
-    signal.signal(signal.SIGINT, _interrupt)
     leak_watch.begin(config)
     if hasattr(config, "workerinput"):
         from xdist_scheduler import say_less  # noqa: PLC0415 - only workers have it
 
         say_less(config)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Interrupt by a handler of our own, which a test of signals may have taken away.
+
+    Python's would be replaced around each step of each asynchronous test, by one whose whole task
+    is put into words whenever somebody asks for the handler.
+    """
+    signal.signal(signal.SIGINT, _interrupt)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -16,12 +16,14 @@ from textual.css.styles import RulesMap
 from textual.css.stylesheet import _DEFAULT_STYLES, Stylesheet
 from textual.dom import DOMNode
 
-_MOST_STYLES = 1000
-"""Kinds of widgets, with their place and state, whose styles are kept."""
+_MOST_PLACES = 4000
+"""Nodes, by their place and state, that are told apart."""
 _ORDER = frozenset({"first-of-type", "last-of-type", "first-child", "last-child", "empty"})
 
 _Values = dict[str, list[tuple[tuple[int, ...], object]]]
 """What several rules say of one thing, with how much each of them counts."""
+_Matching = tuple[tuple[RuleSet, tuple[int, int, int]], ...]
+"""Rules that are for a node, with the specificity of what selects it."""
 
 
 class _Candidates(NamedTuple):
@@ -42,7 +44,12 @@ class Sheet:
     def __init__(self, stylesheet: Stylesheet) -> None:
         self.names = frozenset(stylesheet.rules_map)
         self.candidates: dict[frozenset[str], _Candidates] = {}
-        self.styles: dict[Any, RulesMap] = {}
+        self.places: dict[object, int] = {}
+        """A number for each place: the number of the one around it, and what is asked of a node."""
+        self.styles: dict[int, RulesMap] = {}
+        """By the number of the place."""
+        self.values: dict[_Matching, RulesMap] = {}
+        """Places for which the same rules count share one."""
         self.selected = frozenset(selector.name for selector in _selectors(stylesheet.rules))
         """The classes, identifiers and types that a selector names."""
 
@@ -85,12 +92,14 @@ def _apply(
     node._has_order_style = not states.isdisjoint(_ORDER)
     node._has_odd_or_even = "odd" in states or "even" in states
     path = node.css_path_nodes
-    place = (names, *_place(path, candidates, sheet.selected))
+    place = _place(sheet, names, candidates, path)
     styles = sheet.styles.get(place)
     if styles is None:
-        if len(sheet.styles) >= _MOST_STYLES:
-            sheet.styles.clear()
-        styles = sheet.styles[place] = _styles(candidates.rules, path)
+        matching = tuple(_matching(candidates.rules, path))
+        styles = sheet.values.get(matching)
+        if styles is None:
+            styles = sheet.values[matching] = _styles(matching)
+        sheet.styles[place] = styles
     if styles:
         stylesheet.replace_rules(node, styles, animate=animate)
     stylesheet._process_component_classes(node)
@@ -113,27 +122,36 @@ def _candidates(stylesheet: Stylesheet, names: frozenset[str]) -> _Candidates:
 
 
 def _place(
-    path: list[DOMNode], candidates: _Candidates, selected: frozenset[str]
-) -> Iterator[object]:
-    """All that decides, for given candidates, which of them are for the last node of a path."""
+    sheet: Sheet, names: frozenset[str], candidates: _Candidates, path: list[DOMNode]
+) -> int:
+    """The number of all that decides which of the candidates are for the last node of a path."""
+    places, selected = sheet.places, sheet.selected
+    if len(places) >= _MOST_PLACES:
+        for kept in (places, sheet.styles, sheet.values):
+            kept.clear()
+    place = places.setdefault(names, len(places))
     asked, last = candidates.outer, path[-1]
     for node in path:
-        yield node._css_type_names
-        yield node._id if node._id in selected else None
-        yield selected.intersection(node._classes) if node._classes else None
-        for name in candidates.own if node is last else asked:
-            yield node.has_pseudo_class(name)
+        key = (
+            place,
+            node._css_type_names,
+            node._id if node._id in selected else None,
+            selected.intersection(node._classes) if node._classes else None,
+            *map(node.has_pseudo_class, candidates.own if node is last else asked),
+        )
+        place = places.setdefault(key, len(places))
+    return place
 
 
-def _styles(rules: Iterable[RuleSet], path: list[DOMNode]) -> RulesMap:
-    """The value of everything that rules say of the last node of a path, as Textual weighs them.
+def _styles(matching: _Matching) -> RulesMap:
+    """The value of everything that rules say of a node, as Textual weighs them.
 
     A rule that says ``initial`` has None for a value: what is meant is the value of the default
     rules, and in one of these that of the others.
     """
     found: _Values = {}
     initial: dict[bool, set[str]] = {False: set(), True: set()}
-    for rule, weight in _matching(rules, path):
+    for rule, weight in matching:
         default = rule.is_default_rules
         for name, weighed, value in rule.styles.extract_rules(weight, default, rule.tie_breaker):
             found.setdefault(name, []).append((weighed, value))
