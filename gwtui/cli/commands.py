@@ -9,7 +9,6 @@ import argparse
 import importlib
 import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from gwtui import __version__
 from gwtui.cli.faults import add_fault_option
@@ -21,6 +20,7 @@ from gwtui.cli.parsing import (
     command_parser,
 )
 from gwtui.cli.resources import RESOURCES
+from gwtui.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import asyncio
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -21,6 +21,7 @@ from gwtui.cli.whoami import key_summary, read_current_key
 from gwtui.client.errors import GatewayError
 from gwtui.contract.current_key import CurrentKey
 from gwtui.domain.known_secrets import Secret
+from gwtui.lazy_dataclass import dataclass
 from gwtui.local.keyring_store import (
     KeyringSilentError,
     KeyringUnavailableError,

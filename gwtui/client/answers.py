@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from http import HTTPStatus
@@ -37,6 +36,7 @@ from gwtui.contract.dialects import Dialect
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.scalars import decimal_of
 from gwtui.contract.values import GENERATION_ID
+from gwtui.lazy_dataclass import dataclass
 
 ModelT = TypeVar("ModelT", bound=ResponseModel)
 

@@ -11,7 +11,7 @@ import asyncio
 import codecs
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
 from typing import Self
@@ -25,6 +25,7 @@ from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError, NoAnswerError, UnreadableAnswerError
 from gwtui.client.transport import Patience, Transport
 from gwtui.domain.clock import Clock
+from gwtui.lazy_dataclass import dataclass
 
 MAX_EVENT = 1024 * 1024
 """Characters of one event, and of one line, that are kept."""

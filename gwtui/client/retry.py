@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from gwtui.client.call import Answer, Call, Caller
@@ -18,6 +17,7 @@ from gwtui.client.errors import (
 )
 from gwtui.client.request_log import may_retry, request_answered, request_sent
 from gwtui.domain.clock import Clock
+from gwtui.lazy_dataclass import dataclass
 
 MAX_RETRIES = 3
 """Attempts after the first."""

@@ -7,8 +7,10 @@ section 12 gives the map.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
+
+from gwtui.lazy_dataclass import dataclass
 
 DialectName = Literal["generic", "openrouter"]
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
+
+from gwtui.lazy_dataclass import dataclass
 
 APP = "app"
 """Scope of actions that are offered everywhere."""

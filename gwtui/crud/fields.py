@@ -7,7 +7,7 @@ Limits and value sets are not here: the request models of the contract have them
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
@@ -27,6 +27,7 @@ from gwtui.crud.plan_text import (
     workspace_in_words,
 )
 from gwtui.domain.safe_text import safe_line
+from gwtui.lazy_dataclass import dataclass
 
 _TEXT_LIMIT = 200
 """Characters of a text value in a plan."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from gwtui.domain import cell_values
+from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
 from gwtui.watch.hub import Scope as Scope  # noqa: PLC0414 - part of a declaration

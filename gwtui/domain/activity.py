@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Literal
@@ -18,6 +17,7 @@ from typing import Literal
 from gwtui.contract.usage import ActivityRow
 from gwtui.contract.values import ACTIVITY_DAYS
 from gwtui.domain.times import parse_duration
+from gwtui.lazy_dataclass import dataclass
 
 _EXPECTED_DAYS = "expected yesterday, 7d, a day such as 2026-11-20, or from .. to"
 _ALL_DAYS = "all"

@@ -10,7 +10,6 @@ import hashlib
 import secrets
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from gwtui.embedded.operations import Access, Principal
 from gwtui.embedded.responses import management_key_needed, unauthenticated
 from gwtui.embedded.store import account, keys, workspaces
 from gwtui.embedded.store.database import Database
+from gwtui.lazy_dataclass import dataclass
 
 ISSUED_KEY_NAME = "issued on the command line"
 UNKNOWN_KEY = "Invalid API key"

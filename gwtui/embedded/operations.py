@@ -11,7 +11,7 @@ import re
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
@@ -27,6 +27,7 @@ from gwtui.embedded.queries import QueryParameter
 from gwtui.embedded.responses import ResponseSchema
 from gwtui.embedded.store.database import DatabaseConnection
 from gwtui.embedded.store.vault import Vault
+from gwtui.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from gwtui.embedded.simulator.catalog import Catalog

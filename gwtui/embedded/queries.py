@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
 from uuid import UUID
@@ -12,6 +11,7 @@ from uuid import UUID
 from gwtui.contract.request import Problem
 from gwtui.contract.values import DEFAULT_PAGE, MAX_PAGE
 from gwtui.embedded.responses import invalid
+from gwtui.lazy_dataclass import dataclass
 
 _AMOUNT = re.compile(r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\Z")
 _WHOLE_NUMBER = re.compile(r"-?[0-9]+\Z")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, JsonValue
@@ -11,6 +10,7 @@ from pydantic import BaseModel, JsonValue
 from gwtui.contract import errors
 from gwtui.contract.request import Problem
 from gwtui.contract.response import ResponseModel
+from gwtui.lazy_dataclass import dataclass
 
 Schema = Mapping[str, Any]
 

@@ -21,7 +21,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ from pydantic import SecretStr
 
 from gwtui.contract.dialects import DIALECTS
 from gwtui.embedded.errors import DatabaseUnusableError
+from gwtui.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from gwtui.domain.history_source import HistorySource

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import ROUND_CEILING, Decimal
 from functools import cached_property
@@ -27,6 +26,7 @@ from gwtui.embedded.store.account import Account
 from gwtui.embedded.store.ledger import TOP_UP, TOP_UP_BELOW
 from gwtui.embedded.store.seed import Origin
 from gwtui.embedded.store.table import from_pico, to_day, to_pico
+from gwtui.lazy_dataclass import dataclass
 
 _DAY = timedelta(days=1)
 _MICROSECOND = timedelta(microseconds=1)

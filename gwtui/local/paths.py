@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import stat
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
+
+from gwtui.lazy_dataclass import dataclass
 
 APP = "gwtui"
 _PRIVATE = 0o700

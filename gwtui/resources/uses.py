@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import TypeVar
@@ -24,6 +23,7 @@ from gwtui.contract.organization import WorkspaceMember
 from gwtui.contract.usage import ActivityRow
 from gwtui.crud.plan_text import count, quoted, several
 from gwtui.domain.money import usd
+from gwtui.lazy_dataclass import dataclass
 
 T = TypeVar("T")
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from gwtui.lazy_dataclass import dataclass
 from gwtui.resources.registry import PARENTS, PLACES, RESOURCES, SCREENS, resource_of
 from gwtui.watch.hub import Scope
 

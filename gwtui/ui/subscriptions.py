@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from textual.message import Message
 
+from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.feed import Feed, FeedState
 
 Deliver = Callable[[FeedState[Any]], None]

@@ -7,7 +7,7 @@ import json
 import socket
 import struct
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from email.utils import format_datetime
 from typing import Any, Protocol
 
@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gwtui.domain.clock import Clock
 from gwtui.embedded.protocol import ContractProtocol
+from gwtui.lazy_dataclass import dataclass
 
 LINE = "gwtui.line"
 """Name of the ASGI extension that holds the ``RequestLine`` of a request."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from email.utils import format_datetime
 from http import HTTPStatus
@@ -13,6 +13,7 @@ from starlette.types import Message
 from gwtui.contract import errors
 from gwtui.embedded.faults.exchange import Exchange, HeldAnswer
 from gwtui.embedded.responses import error_body
+from gwtui.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

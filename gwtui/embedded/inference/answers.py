@@ -6,7 +6,6 @@ Inference contract section 4.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -20,6 +19,7 @@ from gwtui.embedded import wire
 from gwtui.embedded.inference import text_model
 from gwtui.embedded.inference.text_model import Question
 from gwtui.embedded.simulator.seeded_random import hex_text
+from gwtui.lazy_dataclass import dataclass
 
 _JSON_FORMATS = frozenset({"json_object", "json_schema"})
 _REASONING_SHARE = 0.5

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from pydantic import JsonValue
@@ -19,6 +19,7 @@ from pydantic import JsonValue
 from gwtui.contract.content_filters import FILTER_ACTIONS, PROMPT_INJECTION
 from gwtui.embedded.inference import detectors
 from gwtui.embedded.responses import Refusal
+from gwtui.lazy_dataclass import dataclass
 
 TIME_LIMIT = 0.25
 """Seconds that one custom pattern may take for one request."""

@@ -6,7 +6,6 @@ Inference contract section 5, statuses 400 and 404.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -31,6 +30,7 @@ from gwtui.embedded.operations import Site
 from gwtui.embedded.responses import Refusal, named
 from gwtui.embedded.simulator.catalog import build_catalog
 from gwtui.embedded.simulator.endpoint_figures import STEP, live_figures
+from gwtui.lazy_dataclass import dataclass
 
 _OUTPUTS = {"completions": "text", "embeddings": "embeddings"}
 _STEPS = (FILTER_BY_GUARDRAIL, FILTER_BY_PROVIDERS, FILTER_BY_PARAMETERS)

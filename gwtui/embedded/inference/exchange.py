@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 
 from pydantic import JsonValue
@@ -25,6 +25,7 @@ from gwtui.embedded.operations import DeferredResponse, Responder, Site
 from gwtui.embedded.responses import Refusal
 from gwtui.embedded.simulator.catalog import CatalogEndpoint
 from gwtui.embedded.store import served_requests
+from gwtui.lazy_dataclass import dataclass
 
 _MS = 1000
 

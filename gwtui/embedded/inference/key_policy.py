@@ -8,7 +8,7 @@ it is its turn.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from decimal import ROUND_FLOOR, Decimal
 
@@ -29,6 +29,7 @@ from gwtui.embedded.store.guardrails import Binding, GuardrailRecord, binding_of
 from gwtui.embedded.store.keys import KeyRecord
 from gwtui.embedded.store.table import from_pico
 from gwtui.embedded.store.workspaces import WorkspaceRecord
+from gwtui.lazy_dataclass import dataclass
 
 _MOST_CREDENTIALS = 1000
 _BROADEST = (None, "monthly", "weekly", "daily")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal
 
 from pydantic import JsonValue
@@ -16,6 +16,7 @@ from gwtui.contract.values import SUPPORTED_PARAMETERS
 from gwtui.embedded.inference import text_model
 from gwtui.embedded.inference.content_filters import InputText
 from gwtui.embedded.responses import invalid
+from gwtui.lazy_dataclass import dataclass
 
 Api = Literal["completions", "embeddings"]
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from gwtui.embedded.simulator.seeded_random import fraction, hex_text, number, pick
+from gwtui.lazy_dataclass import dataclass
 
 _PIECE = re.compile(r"\s*(?:\w{1,6}|[^\w\s])|\s+")
 _WORD = re.compile(r"[^\W\d_]{4,24}")

@@ -7,7 +7,6 @@ one does; method, path, access, answer and handler follow from that.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from pydantic import JsonValue
@@ -19,6 +18,7 @@ from gwtui.embedded.queries import PAGING, QueryParameter
 from gwtui.embedded.responses import DELETED, invalid, not_found, one, page
 from gwtui.embedded.store import workspaces
 from gwtui.embedded.store.workspaces import WorkspaceRecord
+from gwtui.lazy_dataclass import dataclass
 
 R = TypeVar("R")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue
@@ -20,6 +19,7 @@ from gwtui.embedded.simulator.seeded_random import between, fraction, hex_text, 
 from gwtui.embedded.store import generations, keys, served_requests, workspaces
 from gwtui.embedded.store.generations import Feedback, GenerationRecord
 from gwtui.embedded.store.table import from_pico
+from gwtui.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint

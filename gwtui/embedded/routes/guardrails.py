@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -49,6 +49,7 @@ from gwtui.embedded.responses import (
 from gwtui.embedded.routes.crud import CrudRoutes, PagedList, workspace_of
 from gwtui.embedded.store import guardrails, keys, organization, workspaces
 from gwtui.embedded.store.guardrails import Assigner, Bound, GuardrailRecord, Policy
+from gwtui.lazy_dataclass import dataclass
 
 _MODEL_LISTS = frozenset({"allowed_models", "ignored_models"})
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import ROUND_CEILING, Decimal
 from typing import Any
@@ -32,6 +31,7 @@ from gwtui.embedded.simulator.world import (
     SeedWorkspace,
     World,
 )
+from gwtui.lazy_dataclass import dataclass
 
 _TOP_UP = Decimal(500)
 _BALANCE = (430.0, 690.0)

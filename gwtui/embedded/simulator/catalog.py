@@ -7,7 +7,6 @@ Everything here stays as it is. What moves (latency, throughput, uptime) comes f
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache, cached_property, lru_cache, partial
@@ -25,6 +24,7 @@ from gwtui.embedded.simulator.seed_data import (
     parameter_groups,
 )
 from gwtui.embedded.simulator.seeded_random import uuid_text
+from gwtui.lazy_dataclass import dataclass
 
 _DEFAULTS = (
     "temperature",

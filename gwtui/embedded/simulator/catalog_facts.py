@@ -6,7 +6,6 @@ The contract lets a client filter and order by these figures; the model object s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -15,6 +14,7 @@ from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint, CatalogMo
 from gwtui.embedded.simulator.endpoint_figures import live_figures
 from gwtui.embedded.simulator.seed_data import ModelEntry, ProviderEntry, entries
 from gwtui.embedded.simulator.seeded_random import between
+from gwtui.lazy_dataclass import dataclass
 
 _REASONING_SHARE = (0.35, 0.8)
 _CACHED_SHARE = (0.15, 0.6)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 
@@ -21,6 +21,7 @@ from gwtui.embedded.simulator.usage import (
     accrued,
 )
 from gwtui.embedded.simulator.world import SeedKey, SeedUser, SeedWorkspace, UsageCounters
+from gwtui.lazy_dataclass import dataclass
 
 _LEAST_DAYS = {"daily": 1.0, "weekly": 5.0, "monthly": 18.0}
 """A limit counts as used over at least so many days: early in a window nobody has spent it yet,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeVar
 from gwtui.contract.budgets import BudgetInterval
 from gwtui.contract.values import LimitReset
 from gwtui.embedded.simulator.usage import RhythmName
+from gwtui.lazy_dataclass import dataclass
 
 T = TypeVar("T")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from gwtui.contract.budgets import BudgetInterval
 from gwtui.contract.values import LimitReset, ProviderSort
 from gwtui.embedded.simulator.usage import UsageProfile, UsageTotals
+from gwtui.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import ROUND_CEILING, Decimal
 
 from gwtui.embedded.store.table import MONEY_USED, Table, to_micros
+from gwtui.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

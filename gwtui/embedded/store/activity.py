@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from gwtui.contract.values import ACTIVITY_DAYS
 from gwtui.embedded.simulator.usage import UsageSlice, accrued_by_day
 from gwtui.embedded.store.table import to_day, to_pico
+from gwtui.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from gwtui.embedded.simulator.world import World

@@ -8,7 +8,6 @@ from __future__ import annotations
 import sqlite3
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
@@ -18,6 +17,7 @@ from gwtui.embedded.store.guardrails import Binding, GuardrailRecord
 from gwtui.embedded.store.keys import KeyRecord
 from gwtui.embedded.store.table import Table, from_pico
 from gwtui.embedded.store.usage import Spend, UsageWindows, window_days
+from gwtui.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

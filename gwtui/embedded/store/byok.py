@@ -7,10 +7,10 @@ marked as deleted, and wipes the latter.
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from datetime import datetime
 
 from gwtui.embedded.store.table import Table, shallow, to_micros
+from gwtui.lazy_dataclass import dataclass
 
 Names = tuple[str, ...] | None
 """A list of names; None is no restriction, an empty one lets nobody through."""

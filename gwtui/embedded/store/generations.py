@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from gwtui.embedded.store.activity import Actor
 from gwtui.embedded.store.database import Database
 from gwtui.embedded.store.seed import read_origin
 from gwtui.embedded.store.table import Table, to_day
+from gwtui.lazy_dataclass import dataclass
 
 _ID = re.compile(r"gen-([0-9]{10})-[0-9a-f]{20}\Z")
 _DIGITS = 20

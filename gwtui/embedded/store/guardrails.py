@@ -6,7 +6,6 @@ import json
 import sqlite3
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Literal
@@ -17,6 +16,7 @@ from gwtui.embedded.store import workspaces
 from gwtui.embedded.store.database import DatabaseConnection
 from gwtui.embedded.store.keys import KeyRecord
 from gwtui.embedded.store.table import Table, shallow, to_micros
+from gwtui.lazy_dataclass import dataclass
 
 Names = tuple[str, ...] | None
 """A list of names; None is no restriction."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -16,6 +16,7 @@ from gwtui.embedded.store.database import DatabaseConnection
 from gwtui.embedded.store.list_index import STEP, Place, Validity
 from gwtui.embedded.store.table import Table, to_micros
 from gwtui.embedded.store.usage import PeriodSums, UsageWindows, windows_of
+from gwtui.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

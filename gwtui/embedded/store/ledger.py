@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
@@ -27,6 +27,7 @@ from gwtui.embedded.store.table import (
     to_pico,
 )
 from gwtui.embedded.store.usage import DayUsage, add_usage, window_days
+from gwtui.lazy_dataclass import dataclass
 
 Booked = Callable[[int], tuple[int, int]]
 """Pico-USD (credits, BYOK) that are booked already from a day on; day 0 is all time."""

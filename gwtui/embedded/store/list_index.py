@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from gwtui.lazy_dataclass import dataclass
 
 STEP = 500
 """Rows between two places."""

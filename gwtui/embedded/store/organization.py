@@ -10,13 +10,13 @@ import json
 import sqlite3
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from gwtui.embedded.store import account
 from gwtui.embedded.store.database import DatabaseConnection
 from gwtui.embedded.store.table import Table, from_micros, to_micros
 from gwtui.embedded.store.workspaces import WorkspaceRecord
+from gwtui.lazy_dataclass import dataclass
 
 _FILTERED_CATALOG = "is_filtered_model_catalog_enabled"
 

@@ -6,7 +6,7 @@ import json
 import sqlite3
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
@@ -36,6 +36,7 @@ from gwtui.embedded.store.usage import (
     add_usage,
     window_days,
 )
+from gwtui.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from gwtui.embedded.simulator.world import SeedKey, SeedWorkspace, World

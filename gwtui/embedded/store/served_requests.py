@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -20,6 +19,7 @@ from gwtui.embedded.store import account, activity
 from gwtui.embedded.store.activity import Actor
 from gwtui.embedded.store.table import Table, to_day, to_micros, to_pico
 from gwtui.embedded.store.usage import DayUsage, add_usage
+from gwtui.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
@@ -21,6 +21,7 @@ from pydantic import JsonValue
 
 from gwtui.embedded.store.database import DatabaseConnection
 from gwtui.embedded.store.list_index import STEP, Place
+from gwtui.lazy_dataclass import dataclass
 
 R = TypeVar("R")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sqlite3
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from gwtui.embedded.store.database import DatabaseConnection
 from gwtui.embedded.store.table import Table
+from gwtui.lazy_dataclass import dataclass
 
 
 class SlugTakenError(ValueError):

@@ -6,7 +6,6 @@ A sample is a prompt with what should happen to it; a run sends each once and co
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -34,6 +33,7 @@ from gwtui.domain.guardrail_verdict import (
 )
 from gwtui.domain.money import usd
 from gwtui.domain.safe_text import safe_line
+from gwtui.lazy_dataclass import dataclass
 from gwtui.local.guardrail_samples import GuardrailSample
 from gwtui.resources.tries.form import TYPED, KeySource, TriedKey, key_fields, missing_key_problems
 from gwtui.resources.tries.plan import DEFAULT_MAX_COST

@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
@@ -55,6 +54,7 @@ from gwtui.domain.routing import (
     requested_model,
     usable_credentials,
 )
+from gwtui.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import TypeVar
@@ -17,6 +16,7 @@ from gwtui.contract.request import Problem
 from gwtui.crud.form import Choices, FormSpec
 from gwtui.crud.plan import Applied, Outcome, Refused
 from gwtui.domain.safe_text import safe_line
+from gwtui.lazy_dataclass import dataclass
 from gwtui.local.guardrail_samples import (
     GuardrailSample,
     SampleFileError,

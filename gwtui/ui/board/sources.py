@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gwtui.contract.usage import Credits
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import parse_duration, parse_moment
+from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.board.panels import BoardView, Question
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.widgets.plot import SPANS, Span

@@ -6,7 +6,6 @@ In a conflict each field that both changed has three versions: the original, the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from textual import events, on
@@ -20,6 +19,7 @@ from textual.widgets import Button, Static
 from gwtui.crud.plan import Change, Plan
 from gwtui.crud.resource import Tone
 from gwtui.domain.cell_values import UNKNOWN
+from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.field_editors import ChoiceEditor, Edited, Entered, TextEditor
 from gwtui.ui.screens.modal import KeysLine, LongDialog

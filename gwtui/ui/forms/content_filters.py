@@ -7,7 +7,7 @@ and tested on a sample.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, cast
 
 from pydantic import ValidationError
@@ -29,6 +29,7 @@ from gwtui.contract.guardrails import legal_actions
 from gwtui.contract.request import field_rules, problems
 from gwtui.crud.form import BuiltinRow, CustomFilterField, CustomRow, FilterListField
 from gwtui.domain.safe_text import safe_line, safe_text
+from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.field_editors import (
     ChoiceEditor,

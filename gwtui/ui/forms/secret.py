@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
@@ -25,6 +24,7 @@ from textual.widgets import Button, Static
 from gwtui.crud.resource import Cell, Tone
 from gwtui.domain.safe_text import safe_ends, safe_text
 from gwtui.domain.times import utc
+from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.clipboard import Copied, copy_text, save_private
 from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.field_editors import Edited, Entered, TickEditor

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -27,6 +26,7 @@ from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain import activity
 from gwtui.domain.activity import GROUPINGS, MEASURES, DayRange, Grouping, Measure, parse_days
 from gwtui.domain.safe_text import safe_text
+from gwtui.lazy_dataclass import dataclass
 from gwtui.local.terminal import ascii_only
 from gwtui.resources.actions import by_id
 from gwtui.resources.activity import (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,6 +19,7 @@ from textual.widget import Widget
 from gwtui.crud.action import APP
 from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import safe_line
+from gwtui.lazy_dataclass import dataclass
 from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Marks
 from gwtui.ui.commands import offered, with_keys

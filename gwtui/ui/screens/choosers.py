@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -16,6 +15,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from gwtui.domain.safe_text import safe_line
+from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.terminal_app import clear_notices
 from gwtui.ui.text import fit, toned

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.cells import cell_len
@@ -15,6 +14,7 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from gwtui.lazy_dataclass import dataclass
 from gwtui.resources.preferences import WIDTHS
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.text import fit, toned

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar
 
@@ -20,6 +19,7 @@ from gwtui.crud.resource import Cell, Tone
 from gwtui.domain.clock import Clock
 from gwtui.domain.money import grouped, usd
 from gwtui.domain.safe_text import safe_line
+from gwtui.lazy_dataclass import dataclass
 from gwtui.resources.tries.comparison import Comparison, ComparisonUpdate, ContenderResult
 from gwtui.resources.tries.form import KEPT_TO_COMPARE
 from gwtui.resources.tries.plan import TryPlan

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from textual import on, work
@@ -18,6 +17,7 @@ from gwtui.client.inference import Inference
 from gwtui.client.refusals import refusal_kind
 from gwtui.domain.clock import Clock
 from gwtui.domain.safe_text import safe_line, safe_text
+from gwtui.lazy_dataclass import dataclass
 from gwtui.local.guardrail_samples import GuardrailSample
 from gwtui.resources.guardrails.testing import SAMPLE_COLUMNS, SampleResult, SampleRow, run_summary
 from gwtui.ui.input_queue import OPENING

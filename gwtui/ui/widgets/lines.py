@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -18,6 +17,7 @@ from textual.strip import Strip
 from textual.visual import Visual
 from textual.widget import Widget
 
+from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.textual_compat.widgets import KeepsLines, SameAtAnyHeight, fit_scrollbars
 
 _SCREENFULS = 3

@@ -10,12 +10,12 @@ import json
 import logging
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import JsonValue
 
 from gwtui.domain.diffs import ABSENT, changed_fields
+from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.history import model as kinds
 from gwtui.watch.history.deadline import in_time
 from gwtui.watch.history.file import transaction

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from itertools import groupby
@@ -14,6 +13,7 @@ from textual.content import Content
 from gwtui.crud.resource import Tone
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.times import local_preview, utc
+from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.plot.scale import PlotFigure, PlotLine, PlotWindow, Scale, scale_of, ticks_of
 from gwtui.watch.history.model import Point
