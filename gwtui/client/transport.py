@@ -57,6 +57,11 @@ _DIGEST = 16
 _COMPRESSIONS = ("gzip", "deflate")
 """One of them at a time: each unpacks to a thousand times its size at most, so that the bound on an
 answer is met before the memory is. Others, or one inside another, know no such measure."""
+_CONNECTIONS = 8
+"""At most, for reads. As many stay open: with fewer, one that is free is closed whenever more are
+open than may stay, and nearly every request makes another one."""
+_IDLE = 30.0
+"""Seconds after which an unused connection is closed."""
 _NEVER_SENT = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
@@ -108,7 +113,7 @@ class Transport:
         # The service may close an idle connection just while a request goes out on it. A read is
         # then repeated; a write would end as "effect unknown" for nothing, so each write gets a
         # connection of its own. Writes are made by people: the extra handshake costs nothing.
-        self._reads = _http_client(connection, patience, tls, http, keepalive=4)
+        self._reads = _http_client(connection, patience, tls, http, keepalive=_CONNECTIONS)
         self._writes = _http_client(connection, patience, tls, http, keepalive=0)
 
     def __repr__(self) -> str:
@@ -293,7 +298,7 @@ def _http_client(
     keepalive: int,
 ) -> httpx.AsyncClient:
     limits = httpx.Limits(
-        max_connections=8, max_keepalive_connections=keepalive, keepalive_expiry=30.0
+        max_connections=_CONNECTIONS, max_keepalive_connections=keepalive, keepalive_expiry=_IDLE
     )
     if http is None and connection.socket_path is not None:
         http = httpx.AsyncHTTPTransport(uds=str(connection.socket_path), verify=tls, limits=limits)

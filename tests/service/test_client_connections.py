@@ -126,6 +126,26 @@ async def test_a_write_never_travels_on_a_connection_that_may_be_stale() -> None
     assert targets == [["GET", "GET"], ["DELETE"], ["DELETE"]]
 
 
+@pytest.mark.parametrize("at_a_time", [1, 5, 8, 20])
+async def test_reads_at_a_time_share_connections_that_stay_open(at_a_time: int) -> None:
+    async def keep_alive(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while True:
+            await request_head(reader)
+            await asyncio.sleep(0.001)
+            writer.write(CREDITS)
+            await writer.drain()
+
+    async with serving(keep_alive) as server, client_of(server.base_url) as client:
+        gate = asyncio.Semaphore(at_a_time)
+
+        async def read() -> None:
+            async with gate:
+                await client.credits.get()
+
+        await asyncio.gather(*[read() for _ in range(60)])
+        assert server.connections <= min(at_a_time, 8)
+
+
 async def test_a_connection_that_the_server_closed_is_replaced() -> None:
     async with serving(sends(CREDITS)) as server, client_of(server.base_url) as client:
         for _ in range(3):
