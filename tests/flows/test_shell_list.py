@@ -241,6 +241,16 @@ async def test_a_held_key_moves_the_rows_and_the_detail_follows_once_it_rests(
         assert len(set(shown)) <= 2, "at most the first one at once, and the last one at rest"
 
 
+async def test_what_completes_the_first_row_is_in_its_detail_once_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gwtui.ui.screens.master_detail._REST", 600.0)
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        pane = listing(app).query_one(DetailPane)
+        await until(pilot, lambda: re.search(r"assigned +none", pane.text), "no guardrail")
+        assert "reading…" not in pane.text
+
+
 async def test_the_detail_pane_takes_the_whole_width_where_there_is_none(tmp_path: Path) -> None:
     async with (
         site() as place,

@@ -133,3 +133,39 @@ def test_what_was_recorded_before_a_short_gap_still_answers(tmp_path: Path) -> N
             open_tiers(opened.connection, Gap(seconds_of(now) // HOUR * HOUR, seconds_of(now)))
         after = dict(opened.connection.execute("SELECT width, kept_from FROM tiers").fetchall())
     assert after == {**before, DAY: seconds_of(START)}
+
+
+def test_figures_are_written_as_they_are_made(tmp_path: Path) -> None:
+    with desk(tmp_path / "h" / "one.sqlite3", now=START + SPAN) as opened:
+        opened.keep_up(START + SPAN)
+        written = []
+
+        def columns() -> Iterator[SeriesColumn]:
+            for key in (USED, UPTIME, STEADY):
+                count = opened.connection.execute(
+                    "SELECT count(DISTINCT series) FROM stretches"
+                ).fetchone()[0]
+                written.append(count)
+                yield SeriesColumn(series(key), used())
+
+        write_columns(opened.writer, GAP, columns())
+        assert written == [0, 1, 2], "at no time there is more than one in memory"
+
+
+def test_figures_that_cannot_be_made_leave_nothing(tmp_path: Path) -> None:
+    def broken() -> Iterator[SeriesColumn]:
+        yield SeriesColumn(series(UPTIME), uptime())
+        raise ValueError("the past is not known")
+
+    with desk(tmp_path / "h" / "one.sqlite3", now=START + SPAN) as opened:
+        opened.keep_up(START + SPAN)
+        with pytest.raises(ValueError, match="not known"):
+            write_columns(opened.writer, GAP, broken())
+        for table in ("stretches", "series"):
+            assert opened.connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)  # noqa: S608 - constants
+        # Another series gets the number that was given in vain.
+        write_columns(opened.writer, GAP, [SeriesColumn(series(USED), used())])
+        write_columns(opened.writer, GAP, [SeriesColumn(series(UPTIME), uptime())])
+        assert counted(opened, USED, RAW) == (RECENT, 0)
+        silent = sum(value is None for value in uptime()[-RECENT:])
+        assert counted(opened, UPTIME, RAW) == (RECENT - silent, silent)

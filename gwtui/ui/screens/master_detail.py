@@ -37,8 +37,10 @@ class MasterDetail:
         """What the person chose; None leaves it to the width."""
         self._resting: Timer | None = None
         """Runs since the cursor moved."""
+        self._held = False
+        """Whether the cursor moved on while it ran: a key is held."""
         self._behind = False
-        """Whether a row is shown that was selected before the one that is selected now."""
+        """Whether what is shown is older than the row that is selected now, or what it says."""
 
     @property
     def pane(self) -> DetailPane:
@@ -60,7 +62,7 @@ class MasterDetail:
     @property
     def resting(self) -> bool:
         """Whether it waits until the cursor stands still."""
-        return self._resting is not None
+        return self._behind
 
     @property
     def _has_room(self) -> bool:
@@ -103,20 +105,22 @@ class MasterDetail:
 
     def refresh(self, now: datetime) -> None:
         """Show what is new of the selected row; while a key is held that waits, too."""
-        if self._resting is None:
-            self._show(now)
-        else:
+        if self._held:
             self._behind = True
+        else:
+            self._show(now)
 
     def follow(self, now: datetime) -> None:
         """Another row is selected. While a key is held the pane waits for the last one."""
-        self.refresh(now)
         if self._resting is not None:
             self._resting.stop()
+            self._held = True
+        self.refresh(now)
         self._resting = self._screen.set_timer(_REST, self._rested)
 
     def _rested(self) -> None:
         self._resting = None
+        self._held = False
         if self._behind:
             self._behind = False
             self._show(self._screen.now)

@@ -11,7 +11,6 @@ from gwtui.domain.runway import WINDOWS, UsedCurve
 from gwtui.watch.alerts import store
 from gwtui.watch.alerts.evaluator import Evaluator
 from gwtui.watch.alerts.model import AlertEvent, Findings
-from gwtui.watch.history.file import transaction
 from gwtui.watch.history.model import Observation
 from gwtui.watch.history.queries import used_totals
 from gwtui.watch.history.reader import HistoryReader
@@ -45,9 +44,8 @@ class PersistentEvaluator:
         Raises LeaseLostError, sqlite3.Error; then nothing was written and nothing happened.
         """
         try:
-            with transaction(writer.connection):
-                writer.fenced()
-                return self._run(writer.connection, rules, seen, now)
+            with writer.transaction() as connection:
+                return self._run(connection, rules, seen, now)
         except BaseException:
             self.forget()
             raise

@@ -34,7 +34,6 @@ from gwtui.watch.history import model as figures
 from gwtui.watch.history.archive import Archive
 from gwtui.watch.history.backfill_tiers import MINUTE, Gap, SeriesColumn, open_tiers, write_columns
 from gwtui.watch.history.compaction import step
-from gwtui.watch.history.file import transaction
 from gwtui.watch.history.model import HistoryError, Observation, Sample, moment_of, seconds_of
 from gwtui.watch.history.observers import (
     ObservedReading,
@@ -67,6 +66,10 @@ class _Window(NamedTuple):
         return [*map(add, self.usd, self.byok)] if byok else self.usd
 
 
+_WorkspaceTotals = dict[tuple[str, str], Sequence[Decimal]]
+"""Workspace and interval -> USD that its present keys used in the window of each moment."""
+
+
 class PastFact(NamedTuple):
     """What a reading said, and when the one before it was made; None for the first."""
 
@@ -88,14 +91,18 @@ class AccountPast:
     # Figures ----------------------------------------------------------------------------------
 
     def columns(self) -> Iterator[SeriesColumn]:
-        """Every figure of the account over the gap."""
+        """Every figure of the account over the gap; what one key used is forgotten with it."""
         yield from self._credits()
+        totals: _WorkspaceTotals = {}
         for row in self.keys:
-            yield from self._key(row)
+            spent = self._spent(row)
+            if spent is not None:
+                yield from self._key(row, spent)
+                self._add(row, spent, totals)
         for sample in observe_workspaces(
             self.workspaces, self._now(DEFAULT_PACES.workspaces)
         ).samples:
-            yield self._workspace(sample)
+            yield self._workspace(sample, totals)
 
     def _now(self, every: int) -> ObservedReading:
         return ObservedReading(self.gap.moments[-1], every)
@@ -111,11 +118,8 @@ class AccountPast:
         for sample in observe_credits(self.credits, self._now(DEFAULT_PACES.credits)).samples:
             yield SeriesColumn(sample.series, values[sample.series.key.figure])
 
-    def _key(self, row: KeyRow) -> Iterator[SeriesColumn]:
+    def _key(self, row: KeyRow, spent: Mapping[str, _Window]) -> Iterator[SeriesColumn]:
         """One key, from when it was made."""
-        spent = self._spent.get(row.identity)
-        if spent is None:
-            return
         key = row.key
         for sample in observe_keys([row], self._now(DEFAULT_PACES.keys)).samples:
             match sample.series.key.figure:
@@ -144,16 +148,16 @@ class AccountPast:
             return values
         return values[sum(moment < made for moment in self.gap.moments) :]
 
-    def _workspace(self, sample: Sample) -> SeriesColumn:
+    def _workspace(self, sample: Sample, totals: _WorkspaceTotals) -> SeriesColumn:
         identity, figure = sample.series.key.identity, sample.series.key.figure
         for interval in BUDGET_INTERVALS:
             limit = figures.budget_figure(interval)
+            spent = totals.get((identity, interval)) or [Decimal(0)] * len(self.gap.moments)
             if figure == figures.usage_figure(interval):
-                return SeriesColumn(sample.series, self._spent_in(identity, interval))
+                return SeriesColumn(sample.series, spent)
             if figure == figures.remaining_figure(interval):
                 budgets = self.workspaces[identity].budgets or {}
                 cap = budgets[interval].limit_usd
-                spent = self._spent_in(identity, interval)
                 if cap is None:
                     break
                 return SeriesColumn(sample.series, [cap - each for each in spent])
@@ -161,37 +165,41 @@ class AccountPast:
                 break
         return SeriesColumn(sample.series, [sample.value], constant=True)
 
-    def _spent_in(self, workspace: str, interval: str) -> list[Decimal]:
-        """What its present keys used in the window of each moment."""
-        space = self.workspaces[workspace].workspace
-        byok = bool(space and space.include_byok_in_budgets)
-        totals = [Decimal(0)] * len(self.gap.moments)
-        for row in self.keys:
-            spent = self._spent.get(row.identity)
-            if spent is not None and row.key.workspace_id == workspace:
-                totals = [*map(add, totals, spent[interval].counted(byok=byok))]
-        return totals
+    def _add(self, row: KeyRow, spent: Mapping[str, _Window], totals: _WorkspaceTotals) -> None:
+        """Count what a key used to what the keys of its workspace did."""
+        workspace = row.key.workspace_id
+        found = None if workspace is None else self.workspaces.get(workspace)
+        if workspace is None or found is None:
+            return
+        byok = bool(found.workspace and found.workspace.include_byok_in_budgets)
+        for interval, window in spent.items():
+            counted = window.counted(byok=byok)
+            before = totals.get((workspace, interval))
+            totals[workspace, interval] = (
+                counted if before is None else [*map(add, before, counted)]
+            )
+
+    def _spent(self, row: KeyRow) -> Mapping[str, _Window] | None:
+        """By interval, what a key used in the window of each moment; None where nobody knows."""
+        totals = self.past.spent(row.identity, self._asked)
+        if totals is None:
+            return None
+        usd = [each.usd for each in totals]
+        byok = [each.byok_usd for each in totals]
+        return {
+            interval: _Window(_within(usd, begins, ends), _within(byok, begins, ends))
+            for interval, (begins, ends) in self._places.items()
+        }
 
     @cached_property
-    def _spent(self) -> Mapping[str, Mapping[str, _Window]]:
-        """By key and interval, what was used in the window of each moment."""
+    def _places(self) -> Mapping[str, tuple[list[int | None], list[int]]]:
+        """By interval, where beginning and end of the window of each moment are in ``_asked``."""
         place = {moment: number for number, moment in enumerate(self._asked)}
         ends = [place[moment] for moment in self.gap.moments]
-        begins = {
-            interval: [None if start is None else place[start] for start in found]
+        return {
+            interval: ([None if start is None else place[start] for start in found], ends)
             for interval, found in self._starts.items()
         }
-        told: dict[str, Mapping[str, _Window]] = {}
-        for row in self.keys:
-            totals = self.past.spent(row.identity, self._asked)
-            if totals is not None:
-                usd = [each.usd for each in totals]
-                byok = [each.byok_usd for each in totals]
-                told[row.identity] = {
-                    interval: _Window(_within(usd, found, ends), _within(byok, found, ends))
-                    for interval, found in begins.items()
-                }
-        return told
 
     @cached_property
     def _starts(self) -> Mapping[str, list[datetime | None]]:
@@ -321,14 +329,13 @@ class Backfill:
             while step(writer, self.past.until):
                 pass
             write_columns(writer, self.gap, account.columns())
-            with transaction(writer.connection):
-                writer.fenced()
-                open_tiers(writer.connection, self.gap)
-                _begin(writer.connection, self.gap)
+            with writer.transaction() as connection:
+                open_tiers(connection, self.gap)
+                _begin(connection, self.gap)
                 if self.first:
                     told = [*account.facts(), *self._first_facts(endpoints)]
                     told.sort(key=lambda fact: fact.seen.at)
-                    _write_facts(writer.connection, told, self.gap)
+                    _write_facts(connection, told, self.gap)
             if self.first:
                 set_defaults(writer.connection, models, self.past.until)
 

@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 from gwtui.lazy_dataclass import dataclass
-from gwtui.watch.history.file import transaction
 from gwtui.watch.history.model import Series, kept, moment_of
 from gwtui.watch.history.tiers import (
     COLUMNS,
@@ -101,15 +100,13 @@ def open_tiers(connection: sqlite3.Connection, gap: Gap) -> None:
 def write_columns(writer: HistoryWriter, gap: Gap, columns: Iterable[SeriesColumn]) -> None:
     """Write figures of a gap in one transaction; what is recorded already stays.
 
+    They are made one after the other as they are written: all of them would take much memory.
     Raises LeaseLostError with nothing written, sqlite3.Error when the file cannot be written.
     """
-    made = list(columns)
-    connection = writer.connection
-    with transaction(connection):
-        writer.fenced()
+    with writer.transaction() as connection:
         rolled = dict(connection.execute("SELECT width, rolled_until FROM tiers").fetchall())
         ends = _Ends(rolled[FIVE_MINUTES], rolled[HOUR])
-        for column in made:
+        for column in columns:
             number = writer.number_of(column.series)
             if number is not None:
                 connection.executemany(

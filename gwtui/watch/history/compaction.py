@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import groupby, pairwise
 
-from gwtui.watch.history.file import transaction
 from gwtui.watch.history.model import Retention, seconds_of
 from gwtui.watch.history.tiers import (
     COLUMNS,
@@ -46,9 +45,7 @@ def step(writer: HistoryWriter, now: datetime) -> bool:
     Raises LeaseLostError with nothing done, sqlite3.Error when the file cannot be written.
     """
     at = seconds_of(now)
-    connection = writer.connection
-    with transaction(connection):
-        writer.fenced()
+    with writer.transaction() as connection:
         _found_tiers(connection)
         if any(_gather(connection, fine, coarse, at) for fine, coarse in pairwise(WIDTHS)):
             return True

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import logging
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from pydantic import JsonValue
@@ -138,8 +139,21 @@ class HistoryWriter:
         """For the other parts of this package."""
         return self._connection
 
-    def fenced(self) -> None:
-        """Inside a transaction: go on only while the lease is ours. Raises LeaseLostError."""
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """All or nothing, and only while the lease is ours. Raises LeaseLostError.
+
+        It begins with the lock of the file, so that nobody takes the lease before it ends.
+        """
+        try:
+            with transaction(self._connection):
+                self._check_lease()
+                yield self._connection
+        except BaseException:
+            self.forget_numbers()  # those given in a transaction that failed were never given
+            raise
+
+    def _check_lease(self) -> None:
         found = self._connection.execute("SELECT holder FROM lease").fetchone()
         if found is None or found[0] != self._holder:
             raise LeaseLostError("another instance records this gateway now")
@@ -147,17 +161,12 @@ class HistoryWriter:
     def observe(self, seen: Observation) -> Written:
         """Write what one reading said; it is safe from kill -9 once this returns."""
         at = seconds_of(seen.at)
-        try:
-            with transaction(self._connection):
-                self.fenced()
-                self._set_clock(at)
-                before = self._covered_until(seen.source)
-                taken, late, refused = self._samples(seen.samples, at)
-                changes = record_facts(self._connection, seen, at, before)
-                self._cover(seen, at)
-        except BaseException:
-            self.forget_numbers()  # those given in a transaction that failed were never given
-            raise
+        with self.transaction():
+            self._set_clock(at)
+            before = self._covered_until(seen.source)
+            taken, late, refused = self._samples(seen.samples, at)
+            changes = record_facts(self._connection, seen, at, before)
+            self._cover(seen, at)
         return Written(taken, late, refused, changes)
 
     def _set_clock(self, at: int) -> None:

@@ -31,15 +31,12 @@ def begin(writer: HistoryWriter, day: date, most: Decimal, cap: Decimal) -> bool
 
     Raises LeaseLostError when another instance records, and probes, by now.
     """
-    with transaction(writer.connection):
-        writer.fenced()
-        spent = spending_of(writer.connection, day)
+    with writer.transaction() as connection:
+        spent = spending_of(connection, day)
         if not spent.leaves_room(most, cap):
             return False
-        _write(writer.connection, day, spent.begun(most))
-        writer.connection.execute(
-            "DELETE FROM probe_days WHERE day < ?", ((day - _KEPT).isoformat(),)
-        )
+        _write(connection, day, spent.begun(most))
+        connection.execute("DELETE FROM probe_days WHERE day < ?", ((day - _KEPT).isoformat(),))
         return True
 
 
