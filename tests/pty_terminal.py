@@ -48,18 +48,27 @@ class PtyTerminal:
         start = len(self.raw)
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
-            ready, _, _ = select.select([self.master], [], [], min(left, 0.05))
-            if not ready:
+            chunk = self.receive(min(left, 0.05))
+            if chunk is None:
                 continue
-            try:
-                chunk = os.read(self.master, 65536)
-            except OSError:
-                break
             if not chunk:
                 break
-            self.raw += chunk
-            self.stream.feed(chunk)
+            self.show(chunk)
         return bytes(self.raw[start:])
+
+    def receive(self, seconds: float) -> bytes | None:
+        """What comes next within ``seconds``; None if nothing does, empty at the end."""
+        if not select.select([self.master], [], [], seconds)[0]:
+            return None
+        try:
+            return os.read(self.master, 65536)
+        except OSError:
+            return b""
+
+    def show(self, chunk: bytes) -> None:
+        """Put on the screen what was received; that takes milliseconds."""
+        self.raw += chunk
+        self.stream.feed(chunk)
 
     def wait_for(self, text: str, timeout: float = 30.0) -> None:
         """Wait until the screen shows ``text``; fail with the screen as it is."""

@@ -8,7 +8,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from gwtui.lazy_dataclass import dataclass
-from gwtui.resources.registry import PARENTS, PLACES, RESOURCES, SCREENS, resource_of
+from gwtui.resources.registry import PARENTS, PLACES, RESOURCES, SCREENS, TABS, resource_of
 from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from gwtui.watch.hub import FeedHub
 
 _HISTORY = 32
-_KEPT = 6
-"""Screens that are kept: each is a megabyte, and another list is made in a tenth of a second."""
+_KEPT = len(TABS) + 1
+"""Screens that are kept: every tab, and a list that a row opened. Each is a megabyte, and another
+list is made in a tenth of a second."""
 _SNAPSHOTS = 32
 _ASKED = 0.01
 """Seconds in which a reading has begun that goes on by itself."""

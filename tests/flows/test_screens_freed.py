@@ -15,6 +15,7 @@ from gwtui.ui.textual_compat.screens import release_painted
 from shell_kit import dashboard, has_data, site, strips, until
 
 TABS = "1234567890"
+LISTS = ("providers", "zdr", "organization", "assignments", "user-models")
 DIALOGS = (("keys", "n"), ("keys", "e"), ("workspaces", "m"), ("models", "enter"), ("keys", "?"))
 
 
@@ -42,6 +43,14 @@ async def test_what_was_left_or_closed_is_freed(
                 await pilot.press("escape")
                 await settled(pilot)
         for key in TABS * 2:
+            await pilot.press(key)
+            await settled(pilot)
+            look()
+        for route in LISTS:  # they take the place of the tabs, which are made anew
+            await app.open_route(route)
+            await until(pilot, lambda: has_data(app), route)
+            look()
+        for key in TABS:
             await pilot.press(key)
             await settled(pilot)
             look()

@@ -73,7 +73,7 @@ class CatalogEndpoint:
     traits: EndpointTraits
     """How its live figures behave."""
 
-    @property
+    @cached_property
     def id(self) -> str:
         """UUID of the endpoint, the same for every seed."""
         return uuid_text(0, "endpoint", self.key)

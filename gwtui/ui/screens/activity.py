@@ -66,7 +66,8 @@ if TYPE_CHECKING:
 PEOPLE = "organization"
 """The resource whose rows open the activity of a person."""
 _MARGINS = 2
-_TALL = 34
+_TALL = [(34, "-tall")]
+"""From how many lines on the bars are taller, and the class that makes them so."""
 _APART = "  "
 _OTHERS = "the rest"
 _LONGEST, _SHORTEST = 32, 6
@@ -81,6 +82,8 @@ class ActivityScreen(GatewayScreen):
     ``parent`` is the hash of the key, or the id of the user, that was opened to get here,
     ``parent_name`` what it is called, ``opener`` the resource of keys or of people.
     """
+
+    VERTICAL_BREAKPOINTS = _TALL
 
     def __init__(
         self,
@@ -348,8 +351,7 @@ class ActivityScreen(GatewayScreen):
         self._draw()
 
     def on_resize(self) -> None:
-        """Taller bars where there is room; other widths have room for other sums."""
-        self.set_class(self.app.size.height >= _TALL, "-tall")
+        """Other widths have room for other sums."""
         self._show_ranking()
 
     def _offered(self) -> list[Grouping]:

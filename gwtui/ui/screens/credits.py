@@ -60,16 +60,20 @@ if TYPE_CHECKING:
     from gwtui.watch.hub import FeedHub
 
 _LINES = ("balance", "used", "burn", "measured", "runway")
-_WORKSPACES_BESIDE = 110
-"""From this width on the workspaces have a table of their own."""
 _MARGINS = 2
-_TALL = 34
+_WIDE = [(110, "-beside")]
+"""From this width on the workspaces have a table beside the keys."""
+_TALL = [(34, "-tall")]
+"""From this height on there is room for the plot."""
 DAY = SPANS[1]
 """What the plot shows."""
 
 
 class CreditsScreen(GatewayScreen):
     """Balance and burn of the whole account, whatever the workspace scope."""
+
+    HORIZONTAL_BREAKPOINTS = _WIDE
+    VERTICAL_BREAKPOINTS = _TALL
 
     def __init__(self) -> None:
         super().__init__("credits", title="Credits", extra_scopes=(COPY,))
@@ -155,7 +159,7 @@ class CreditsScreen(GatewayScreen):
         curve = None if past is None else past.curve
         plot = self.query_one("#credits-plot", PlotView)
         known = curve is not None and any(point.state == "value" for point in curve.points)
-        self.set_class(known, "-recorded")
+        plot.set_class(known, "-recorded")
         if known:
             window = fitted(window_at(DAY, self.now), (curve,))
             ascii = ascii_only(os.environ)
@@ -175,9 +179,7 @@ class CreditsScreen(GatewayScreen):
             await self.gwtui.open_route(f"keys/{spender.identity}")
 
     def on_resize(self) -> None:
-        """Workspaces get a table beside the keys where there is room, else one line."""
-        self.set_class(self.app.size.width >= _WORKSPACES_BESIDE, "-beside")
-        self.set_class(self.app.size.height >= _TALL, "-tall")
+        """Other widths have room for other workspaces on their line."""
         self._show_spending()
 
     # Showing --------------------------------------------------------------------------------
