@@ -22,7 +22,7 @@ _ORDER = frozenset({"first-of-type", "last-of-type", "first-child", "last-child"
 
 _Values = dict[str, list[tuple[tuple[int, ...], object]]]
 """What several rules say of one thing, with how much each of them counts."""
-_Matching = tuple[tuple[RuleSet, tuple[int, int, int]], ...]
+_MatchedRules = tuple[tuple[RuleSet, tuple[int, int, int]], ...]
 """Rules that are for a node, with the specificity of what selects it."""
 
 
@@ -48,7 +48,7 @@ class Sheet:
         """A number for each place: the number of the one around it, and what is asked of a node."""
         self.styles: dict[int, RulesMap] = {}
         """By the number of the place."""
-        self.values: dict[_Matching, RulesMap] = {}
+        self.values: dict[_MatchedRules, RulesMap] = {}
         """Places for which the same rules count share one."""
         self.selected = frozenset(selector.name for selector in _selectors(stylesheet.rules))
         """The classes, identifiers and types that a selector names."""
@@ -143,7 +143,7 @@ def _place(
     return place
 
 
-def _styles(matching: _Matching) -> RulesMap:
+def _styles(matching: _MatchedRules) -> RulesMap:
     """The value of everything that rules say of a node, as Textual weighs them.
 
     A rule that says ``initial`` has None for a value: what is meant is the value of the default
