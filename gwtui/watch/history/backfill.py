@@ -93,7 +93,12 @@ class AccountPast:
     def columns(self) -> Iterator[SeriesColumn]:
         """Every figure of the account over the gap; what one key used is forgotten with it."""
         yield from self._credits()
-        totals: _WorkspaceTotals = {}
+        nothing = [Decimal(0)] * len(self.gap.moments)
+        totals: _WorkspaceTotals = {
+            (identity, interval): nothing
+            for identity in self.workspaces
+            for interval in BUDGET_INTERVALS
+        }
         for row in self.keys:
             spent = self._spent(row)
             if spent is not None:
@@ -152,7 +157,7 @@ class AccountPast:
         identity, figure = sample.series.key.identity, sample.series.key.figure
         for interval in BUDGET_INTERVALS:
             limit = figures.budget_figure(interval)
-            spent = totals.get((identity, interval)) or [Decimal(0)] * len(self.gap.moments)
+            spent = totals[identity, interval]
             if figure == figures.usage_figure(interval):
                 return SeriesColumn(sample.series, spent)
             if figure == figures.remaining_figure(interval):
@@ -167,17 +172,14 @@ class AccountPast:
 
     def _add(self, row: KeyRow, spent: Mapping[str, _Window], totals: _WorkspaceTotals) -> None:
         """Count what a key used to what the keys of its workspace did."""
-        workspace = row.key.workspace_id
-        found = None if workspace is None else self.workspaces.get(workspace)
-        if workspace is None or found is None:
+        workspace = row.key.workspace_id or ""
+        found = self.workspaces.get(workspace)
+        if found is None:
             return
         byok = bool(found.workspace and found.workspace.include_byok_in_budgets)
         for interval, window in spent.items():
-            counted = window.counted(byok=byok)
-            before = totals.get((workspace, interval))
-            totals[workspace, interval] = (
-                counted if before is None else [*map(add, before, counted)]
-            )
+            before = totals[workspace, interval]
+            totals[workspace, interval] = [*map(add, before, window.counted(byok=byok))]
 
     def _spent(self, row: KeyRow) -> Mapping[str, _Window] | None:
         """By interval, what a key used in the window of each moment; None where nobody knows."""
