@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from functools import lru_cache
 from typing import Literal
 
 from gwtui.contract.usage import ActivityRow
@@ -153,28 +154,43 @@ def summarize(rows: Iterable[ActivityRow]) -> ActivitySummary:
     """Sum rows up."""
     rows = tuple(rows)
     return ActivitySummary(
-        spend=_usd(row.usage for row in rows),
-        byok=_usd(row.byok_usage_inference for row in rows),
-        requests=_count(row.requests for row in rows),
-        prompt=_count(row.prompt_tokens for row in rows),
-        completion=_count(row.completion_tokens for row in rows),
-        reasoning=_count(row.reasoning_tokens for row in rows),
-        cached=_count(row.cached_tokens for row in rows),
+        spend=_usd([row.usage for row in rows]),
+        byok=_usd([row.byok_usage_inference for row in rows]),
+        requests=_count([row.requests for row in rows]),
+        prompt=_count([row.prompt_tokens for row in rows]),
+        completion=_count([row.completion_tokens for row in rows]),
+        reasoning=_count([row.reasoning_tokens for row in rows]),
+        cached=_count([row.cached_tokens for row in rows]),
         rows=len(rows),
-        unknown=sum(row.usage is None or row.requests is None for row in rows),
+        unknown=sum([row.usage is None or row.requests is None for row in rows]),
     )
 
 
-def _usd(values: Iterable[Decimal | None]) -> Decimal | None:
-    given = tuple(values)
-    known = [value for value in given if value is not None]
-    return None if given and not known else sum(known, Decimal(0))
+def measured(rows: Sequence[ActivityRow], measure: Measure) -> Decimal | None:
+    """One of the figures of ``summarize``, without the others."""
+    match measure:
+        case "spend":
+            only = ActivitySummary(spend=_usd([row.usage for row in rows]))
+        case "byok":
+            only = ActivitySummary(byok=_usd([row.byok_usage_inference for row in rows]))
+        case "requests":
+            only = ActivitySummary(requests=_count([row.requests for row in rows]))
+        case "tokens":
+            only = ActivitySummary(
+                prompt=_count([row.prompt_tokens for row in rows]),
+                completion=_count([row.completion_tokens for row in rows]),
+            )
+    return only.measure(measure)
 
 
-def _count(values: Iterable[int | None]) -> int | None:
-    given = tuple(values)
-    known = [value for value in given if value is not None]
-    return None if given and not known else sum(known)
+def _usd(values: Sequence[Decimal | None]) -> Decimal | None:
+    known = [value for value in values if value is not None]
+    return None if values and not known else sum(known, Decimal(0))
+
+
+def _count(values: Sequence[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return None if values and not known else sum(known)
 
 
 def completed_days(now: datetime) -> tuple[date, ...]:
@@ -185,8 +201,13 @@ def completed_days(now: datetime) -> tuple[date, ...]:
 
 def day_of(row: ActivityRow) -> date | None:
     """The UTC day of a row, None when it cannot be read."""
+    return None if row.date is None else _read_day(row.date[:10])
+
+
+@lru_cache(maxsize=4 * ACTIVITY_DAYS)
+def _read_day(text: str) -> date | None:
     try:
-        return None if row.date is None else date.fromisoformat(row.date[:10])
+        return date.fromisoformat(text)
     except ValueError:
         return None
 
@@ -204,7 +225,7 @@ def by_day(
     found: dict[date | None, list[ActivityRow]] = defaultdict(list)
     for row in rows:
         found[day_of(row)].append(row)
-    return tuple(summarize(found.get(day, ())).measure(measure) for day in days)
+    return tuple(measured(found.get(day, ()), measure) for day in days)
 
 
 def remainder(whole: ActivitySummary, parts: Iterable[ActivitySummary]) -> ActivitySummary:

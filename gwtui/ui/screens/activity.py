@@ -311,10 +311,11 @@ class ActivityScreen(GatewayScreen):
     # Showing ----------------------------------------------------------------------------------
 
     def _show(self, state: FeedState[Activity]) -> None:
-        if state.value is None:
+        days = activity.completed_days(self.now)
+        if state.value is None or (state.value is self._found and days == self._days):
             return
         self._found = state.value
-        self._days = activity.completed_days(self.now)
+        self._days = days
         self._every = activity.within(state.value.rows, self._days)
         self._narrow()
         self._show_ranking()

@@ -20,6 +20,7 @@ _STEPS = 8
 _NICE = tuple(Decimal(step) for step in ("1", "1.5", "2", "2.5", "3", "4", "5", "6", "8", "10"))
 _LABEL_EVERY = 7
 _ROWS_WITH_HALF = 4
+_BACKGROUND = " on "
 UNKNOWN_BAR = "?"
 
 
@@ -36,6 +37,12 @@ SERIES = tuple(Look(f"$series-{n}", sign) for n, sign in enumerate("*ox+", start
 """Parts in the order of a ranking."""
 REST = Look(STYLES["muted"], ":")
 _CHOSEN_REST = Look(STYLES["plain"], ":")
+
+
+_Stack = Sequence[tuple[Look, int]]
+"""The looks of a bar from below, each with the height in eighths of a line that it ends at."""
+_Text = tuple[str, str]
+"""Text and its style."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +111,23 @@ def chart_lines(chart: Chart, width: int, height: int) -> list[Content]:
     axis, room, pitch = _places(chart, width, figures.values())
     bars = chart.bars[-room:]
     left = len(chart.bars) - len(bars)
-    rests = [_rest(chart, place) for place in range(left, len(chart.bars))]
+    stacks = [
+        _stack(chart, bar, (top, rows), _rest(chart, left + place))
+        for place, bar in enumerate(bars)
+    ]
+    wide = max(1, pitch - 1)
+    gap = " " * (pitch - wide)
     lines = []
     for row in range(rows):
         name = toned(figures.get(row, "").rjust(axis), "muted")
         wall = toned("|" if chart.ascii else "┤" if row in figures else "│", "muted")
+        level = rows - 1 - row
         cells = [
-            _cell(chart, bar, (top, rows), rows - 1 - row, pitch, rest)
-            for bar, rest in zip(bars, rests, strict=True)
+            piece
+            for stack in stacks
+            for piece in (_cell(stack, level, wide, ascii=chart.ascii), (gap, ""))
         ]
-        lines.append(Content.assemble(name, " ", wall, *cells))
+        lines.append(Content.assemble(name, " ", wall, *_joined(cells)))
     places = range(len(bars) - 1, -1, -_LABEL_EVERY)
     wanted = places if chart.chosen is None else [max(0, one - left) for one in chart.chosen]
     labels = _labels(bars, wanted, pitch, room)
@@ -128,44 +142,52 @@ def _rest(chart: Chart, place: int) -> Look:
     return _CHOSEN_REST if chosen is not None and chosen[0] <= place <= chosen[1] else REST
 
 
-def _cell(
-    chart: Chart, bar: Bar, scale: tuple[Decimal, int], level: int, pitch: int, rest: Look
-) -> Content:
-    """One bar on one line, with the gap behind it; level 0 is the lowest line.
+def _stack(chart: Chart, bar: Bar, scale: tuple[Decimal, int], rest: Look) -> _Stack | None:
+    """How a bar is made up; None where its value is unknown.
 
     ``scale`` is the upper end of the axis and how many lines lead there.
     """
-    wide = max(1, pitch - 1)
-    gap = " " * (pitch - wide)
     if bar.value is None:
-        mark = UNKNOWN_BAR if level == 0 else " "
-        return toned(mark * wide + gap, "warn")
-    pieces = _pieces(chart, bar, scale, level * _STEPS, rest)
-    if not pieces:
-        return Content(" " * pitch)
-    sign, style = _block(pieces, ascii=chart.ascii)
-    return Content.assemble(Content.styled(sign * wide, style), gap)
-
-
-def _pieces(
-    chart: Chart, bar: Bar, scale: tuple[Decimal, int], bottom: int, rest: Look
-) -> Sequence[tuple[Look, int]]:
-    """The looks in one line of a bar from below, each with how many eighths it fills there."""
-    top, rows = scale
-    value = bar.value or Decimal(0)
-    heights, so_far = [], Decimal(0)
+        return None
+    ends, so_far = [], Decimal(0)
     for part in bar.parts:
-        so_far = min(value, so_far + max(Decimal(0), part))
-        heights.append(_steps(so_far, top, rows))
+        so_far = min(bar.value, so_far + max(Decimal(0), part))
+        ends.append(_steps(so_far, *scale))
+    return list(zip((*chart.looks, rest), (*ends, _steps(bar.value, *scale)), strict=True))
+
+
+def _cell(stack: _Stack | None, level: int, wide: int, *, ascii: bool) -> _Text:
+    """A bar of ``wide`` cells on one line; level 0 is the lowest line."""
+    if stack is None:
+        sign, style = UNKNOWN_BAR if level == 0 else " ", STYLES["warn"]
+    elif pieces := _pieces(stack, level * _STEPS):
+        sign, style = _block(pieces, ascii=ascii)
+    else:
+        sign, style = " ", ""
+    return sign * wide, style
+
+
+def _pieces(stack: _Stack, bottom: int) -> Sequence[tuple[Look, int]]:
+    """The looks in one line of a bar from below, each with how many eighths it fills there."""
     found, below = [], bottom
-    for look, height in zip(
-        (*chart.looks, rest), (*heights, _steps(value, top, rows)), strict=True
-    ):
+    for look, height in stack:
         end = min(height, bottom + _STEPS)
         if end > below:
             found.append((look, end - below))
             below = end
     return found
+
+
+def _joined(cells: Iterable[_Text]) -> list[Content]:
+    """Bars of one look beside each other as one piece: of a blank only the background is seen."""
+    found: list[_Text] = [("", "")]
+    for text, style in cells:
+        before, look = found[-1]
+        if style == look or (text.isspace() and _BACKGROUND not in look):
+            found[-1] = before + text, look
+        else:
+            found.append((text, style))
+    return [Content.styled(text, style) for text, style in found if text]
 
 
 def _block(pieces: Sequence[tuple[Look, int]], *, ascii: bool) -> tuple[str, str]:
@@ -178,7 +200,7 @@ def _block(pieces: Sequence[tuple[Look, int]], *, ascii: bool) -> tuple[str, str
     if filled < _STEPS or len(pieces) == 1:
         return _EIGHTHS[filled], most.style
     above = max(pieces[1:], key=lambda one: one[1])[0]
-    return _EIGHTHS[eighths], f"{lowest.style} on {above.style}"
+    return _EIGHTHS[eighths], f"{lowest.style}{_BACKGROUND}{above.style}"
 
 
 def _steps(value: Decimal, top: Decimal, rows: int) -> int:
