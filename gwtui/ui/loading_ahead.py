@@ -1,4 +1,4 @@
-"""Loads what the next screens need, a module at a time, while nobody presses a key.
+"""Loads what the next screens need, a module or a widget's styles at a time, while nobody types.
 
 What is imported when it is first used makes the first palette, form or tab three times as slow as
 the second. Nothing here is needed: whatever was not loaded ahead is loaded when it is used.
@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
+
+from textual.widget import Widget
 
 from gwtui.resources.registry import RESOURCES, SCREENS, TABS
 
@@ -57,16 +59,41 @@ WRITING = (
 """What forms and plans need: six megabytes that somebody who only watches does without."""
 
 
-async def load_ahead(rested: Callable[[], float], *, writing: bool) -> None:
+async def load_ahead(
+    rested: Callable[[], float], read_styles: Callable[[type[Widget]], bool], *, writing: bool
+) -> None:
     """Load all of it, what ``writing`` needs only where that is allowed.
 
-    ``rested`` gives the seconds since somebody pressed a key.
+    ``rested`` gives the seconds since somebody pressed a key. ``read_styles`` reads those of a kind
+    of widget, and says whether there was anything to read.
     """
     for load in _steps(MODULES + WRITING if writing else MODULES):
-        while (waited := rested()) < _REST:  # noqa: ASYNC110 - no event tells that none came
-            await asyncio.sleep(_REST - waited)  # a key may come meanwhile
+        await _wait_for_rest(rested)
         load()
         await asyncio.sleep(_BREATH)
+    for kind in _widgets():
+        await _wait_for_rest(rested)
+        if read_styles(kind):
+            await asyncio.sleep(_BREATH)
+
+
+async def _wait_for_rest(rested: Callable[[], float]) -> None:
+    while (waited := rested()) < _REST:  # noqa: ASYNC110 - no event tells that none came
+        await asyncio.sleep(_REST - waited)  # a key may come meanwhile
+
+
+def _widgets() -> list[type[Widget]]:
+    """Our own kinds of widgets that are loaded by now, and those that are Textual's."""
+    from textual.widgets import Button, Digits, OptionList  # noqa: PLC0415 - loaded by then
+
+    own = [kind for kind in _kinds_of(Widget) if kind.__module__.startswith("gwtui.")]
+    return [*own, OptionList, Button, Digits]
+
+
+def _kinds_of(kind: type[Widget]) -> Iterator[type[Widget]]:
+    for below in kind.__subclasses__():
+        yield below
+        yield from _kinds_of(below)
 
 
 def _steps(names: Sequence[str]) -> list[Callable[[], object]]:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from rich.color import ColorSystem
@@ -25,6 +26,7 @@ from gwtui.ui.garbage import Garbage
 from gwtui.ui.screen_diff import ScreenDiff
 from gwtui.ui.terminal import fills_erased
 from gwtui.ui.textual_compat.app import HookedApp, Piece, withdraw_notices
+from gwtui.ui.textual_compat.styling import read_default_styles
 
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _HARMLESS_FORMAT = frozenset("\u200d\ufe0f")
@@ -147,7 +149,8 @@ class TerminalApp(HookedApp, inherit_bindings=False):
         from gwtui.ui.loading_ahead import load_ahead  # noqa: PLC0415 - after the first rows
 
         if self._loading is None:
-            loading = load_ahead(self.garbage.rested, writing=writing)
+            styles = partial(read_default_styles, self.stylesheet)
+            loading = load_ahead(self.garbage.rested, styles, writing=writing)
             self._loading = asyncio.create_task(loading, name="loading")
 
     @on(events.Unmount)

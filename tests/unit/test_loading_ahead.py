@@ -5,12 +5,17 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
+from textual.widget import Widget
 
 from gwtui.ui import loading_ahead
 from gwtui.ui.loading_ahead import MODULES, WRITING, load_ahead
+from gwtui.ui.textual_compat.styling import read_default_styles
+from shell_kit import dashboard, site
 
 
 def test_every_module_exists_once() -> None:
@@ -60,11 +65,27 @@ async def test_nothing_is_loaded_while_somebody_types(monkeypatch: pytest.Monkey
     loaded: list[str] = []
     rested = 0.0
     monkeypatch.setattr(loading_ahead, "_steps", lambda _names: [lambda: loaded.append("step")] * 3)
+    monkeypatch.setattr(loading_ahead, "_widgets", lambda: [Widget])
     monkeypatch.setattr(loading_ahead, "_REST", 0.001)
     monkeypatch.setattr(loading_ahead, "_BREATH", 0)
-    loading = asyncio.create_task(load_ahead(lambda: rested, writing=True))
+
+    def read(kind: type[Widget]) -> bool:
+        loaded.append(kind.__name__)
+        return True
+
+    loading = asyncio.create_task(load_ahead(lambda: rested, read, writing=True))
     await asyncio.sleep(0.03)
     assert not loaded
     rested = 1.0
     await asyncio.wait_for(loading, 30)
-    assert len(loaded) == 3
+    assert loaded == ["step"] * 3 + ["Widget"]
+
+
+async def test_no_style_is_left_to_be_read_when_the_first_form_opens(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        await load_ahead(lambda: 60.0, partial(read_default_styles, app.stylesheet), writing=True)
+        known = set(app.stylesheet.source)
+        for key in ("n", "escape", "ctrl+p", "escape", "slash", "escape"):
+            await pilot.press(key)
+            await pilot.pause()
+        assert set(app.stylesheet.source) == known
