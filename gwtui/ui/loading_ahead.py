@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
+from time import monotonic
 
 from textual.widget import Widget
 
@@ -18,8 +19,6 @@ from gwtui.resources.registry import RESOURCES, SCREENS, TABS
 
 _REST = 0.4
 """Seconds without a key or the mouse after which nobody waits for anything."""
-_BREATH = 0.05
-"""Seconds between two modules."""
 
 MODULES = (
     "gwtui.ui.goto",
@@ -60,26 +59,25 @@ WRITING = (
 
 
 async def load_ahead(
-    rested: Callable[[], float], read_styles: Callable[[type[Widget]], bool], *, writing: bool
+    rested: Callable[[], float], read_styles: Callable[[type[Widget]], object], *, writing: bool
 ) -> None:
     """Load all of it, what ``writing`` needs only where that is allowed.
 
     ``rested`` gives the seconds since somebody pressed a key. ``read_styles`` reads those of a kind
-    of widget, and says whether there was anything to read.
+    of widget. After each step everything else has as long a time as the step took.
     """
     for load in _steps(MODULES + WRITING if writing else MODULES):
-        await _wait_for_rest(rested)
-        load()
-        await asyncio.sleep(_BREATH)
+        await _take(load, rested)
     for kind in _widgets():
-        await _wait_for_rest(rested)
-        if read_styles(kind):
-            await asyncio.sleep(_BREATH)
+        await _take(partial(read_styles, kind), rested)
 
 
-async def _wait_for_rest(rested: Callable[[], float]) -> None:
+async def _take(step: Callable[[], object], rested: Callable[[], float]) -> None:
     while (waited := rested()) < _REST:  # noqa: ASYNC110 - no event tells that none came
         await asyncio.sleep(_REST - waited)  # a key may come meanwhile
+    begun = monotonic()
+    step()
+    await asyncio.sleep(monotonic() - begun)
 
 
 def _widgets() -> list[type[Widget]]:

@@ -67,11 +67,9 @@ async def test_nothing_is_loaded_while_somebody_types(monkeypatch: pytest.Monkey
     monkeypatch.setattr(loading_ahead, "_steps", lambda _names: [lambda: loaded.append("step")] * 3)
     monkeypatch.setattr(loading_ahead, "_widgets", lambda: [Widget])
     monkeypatch.setattr(loading_ahead, "_REST", 0.001)
-    monkeypatch.setattr(loading_ahead, "_BREATH", 0)
 
-    def read(kind: type[Widget]) -> bool:
+    def read(kind: type[Widget]) -> None:
         loaded.append(kind.__name__)
-        return True
 
     loading = asyncio.create_task(load_ahead(lambda: rested, read, writing=True))
     await asyncio.sleep(0.03)

@@ -186,21 +186,17 @@ def _heaviest(said: list[tuple[tuple[int, ...], object]]) -> object:
     return max(said, key=lambda one: one[0])[1]
 
 
-def read_default_styles(stylesheet: Stylesheet, kind: type[DOMNode]) -> bool:
-    """Read what a kind of widget looks like by itself; whether that was not read before.
+def read_default_styles(stylesheet: Stylesheet, kind: type[DOMNode]) -> None:
+    """Read what a kind of widget looks like by itself.
 
     Textual does it as the first one is mounted, and each time all styles are found out anew.
     """
-    before = len(stylesheet.source)
     unmade = kind.__new__(kind)  # only its class is asked
     for read_from, css, tie_breaker, scope in unmade._get_default_css():
         stylesheet.add_source(
             css, read_from=read_from, is_default_css=True, tie_breaker=tie_breaker, scope=scope
         )
-    if len(stylesheet.source) == before:
-        return False
     _sheet(stylesheet)
-    return True
 
 
 _own_apply, _own_replace = Stylesheet.apply, Stylesheet.replace_rules
