@@ -48,8 +48,8 @@ class Answered(ModalScreen[Result], TerminalSized[Result]):
     VERTICAL_BREAKPOINTS = _ROOMY
 
     _waiting: tuple[Result | None] | None = None
-    _beneath: Sequence[str] | None = None
-    """Lines of the screen beneath, None before the first paint."""
+    _beneath: Sequence[tuple[str, int]] | None = None
+    """Lines of the screen beneath and their cells, None before the first paint."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -59,8 +59,8 @@ class Answered(ModalScreen[Result], TerminalSized[Result]):
         """A line of what is around the dialog."""
         beneath = self._around()
         style = self.get_component_rich_style("modal--beneath")
-        text = beneath[y] if y < len(beneath) else ""
-        return Strip([Segment(text, style)]).adjust_cell_length(self.size.width, style)
+        text, cells = beneath[y] if y < len(beneath) else ("", 0)
+        return Strip([Segment(text, style)], cells).adjust_cell_length(self.size.width, style)
 
     @on(events.Resize)
     def _laid_out_anew(self) -> None:
@@ -72,12 +72,12 @@ class Answered(ModalScreen[Result], TerminalSized[Result]):
         self._beneath = None
         self.refresh()
 
-    def _around(self) -> Sequence[str]:
+    def _around(self) -> Sequence[tuple[str, int]]:
         if self._beneath is None:
             self._beneath = self._picture()
         return self._beneath
 
-    def _picture(self) -> Sequence[str]:
+    def _picture(self) -> Sequence[tuple[str, int]]:
         stack = self.app.screen_stack
         if self not in stack or not (at := stack.index(self)):
             return ()

@@ -195,9 +195,9 @@ def painted_strips(screen: Screen[Any]) -> Sequence[Strip]:
     return screen._compositor.render_strips() if screen.size else ()
 
 
-def painted_text(screen: Screen[Any]) -> Sequence[str]:
-    """The same without colours."""
-    return [strip.text for strip in painted_strips(screen)]
+def painted_text(screen: Screen[Any]) -> Sequence[tuple[str, int]]:
+    """The same without colours; of each line how many cells it takes."""
+    return [(strip.text, strip.cell_length) for strip in painted_strips(screen)]
 
 
 def busy_pump(app: App[Any], likely: MessagePump | None = None) -> MessagePump | None:
