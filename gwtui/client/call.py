@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from functools import lru_cache
 from typing import Any, Literal, Protocol, TypeVar
 from urllib.parse import quote, urlencode
 
@@ -107,6 +108,7 @@ def _segment(name: str, value: str) -> str:
     raise InvalidRequestError([Problem(name, "is not a usable identifier")])
 
 
+@lru_cache(maxsize=256, typed=True)  # pages ask for the same, but for where they begin
 def _pair(name: str, value: str | int | bool) -> str:
     try:
         return urlencode({name: _text(value)})

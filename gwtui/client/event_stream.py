@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import codecs
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
@@ -23,7 +23,7 @@ from gwtui.client.answers import generation_id_of
 from gwtui.client.call import Answer, Call
 from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError, NoAnswerError, UnreadableAnswerError
-from gwtui.client.transport import Patience, Transport
+from gwtui.client.transport import Patience, Transport, answer_headers
 from gwtui.domain.clock import Clock
 from gwtui.lazy_dataclass import dataclass
 
@@ -77,12 +77,12 @@ class StreamingTransport(Transport):
                     call.method, self._connection.base_url + target, **self._content(call)
                 )
                 response = await self._writes.send(request, stream=True)
-                if _is_stream(response):
-                    headers = {name.lower(): redact(t) for name, t in response.headers.items()}
+                headers = answer_headers(response, redact)
+                if _is_stream(response.status_code, headers):
                     lost = partial(self._fault, redact=redact)
                     return EventStream(response, generation_id_of(headers), limits, lost)
                 try:
-                    return _not_a_stream(await self._read(response, call))
+                    return _not_a_stream(await self._read(response, headers, call))
                 finally:
                     await response.aclose()
         except TimeoutError:
@@ -200,13 +200,11 @@ class EventStream:
         return None
 
 
-def _is_stream(response: httpx.Response) -> bool:
-    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    compression = response.headers.get("content-encoding", "").strip().lower()
+def _is_stream(status: int, headers: Mapping[str, str]) -> bool:
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    compression = headers.get("content-encoding", "").strip().lower()
     return (
-        response.status_code == HTTPStatus.OK
-        and kind == "text/event-stream"
-        and compression in {"", "identity"}
+        status == HTTPStatus.OK and kind == "text/event-stream" and compression in {"", "identity"}
     )
 
 

@@ -14,7 +14,7 @@ import os
 import socket
 import ssl
 from collections.abc import Callable, Generator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from hashlib import blake2b
 from http import HTTPStatus
 from typing import Any
@@ -162,9 +162,10 @@ class Transport:
                 started = self._clock.monotonic()
                 response = await http.send(request, stream=True)
                 elapsed = self._clock.monotonic() - started
-                self.skew.observe(response.headers, self._clock.now(), elapsed)
+                headers = answer_headers(response, self._redactor(call))
+                self.skew.observe(headers, self._clock.now(), elapsed)
                 try:
-                    return await self._read(response, call)
+                    return await self._read(response, headers, call)
                 finally:
                     await response.aclose()
         except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, OSError) as error:
@@ -179,25 +180,25 @@ class Transport:
             "headers": {"Content-Type": "application/json", **call.headers},
         }
 
-    async def _read(self, response: httpx.Response, call: Call) -> Answer | GatewayError:
-        redact = self._redactor(call)
+    async def _read(
+        self, response: httpx.Response, headers: Mapping[str, str], call: Call
+    ) -> Answer | GatewayError:
         status = response.status_code
-        headers = {name.lower(): redact(text) for name, text in response.headers.items()}
         if status >= HTTPStatus.BAD_REQUEST:
-            raw = await self._error_body(response)
+            raw = await self._error_body(response, headers)
             return status_error(
                 status,
                 headers,
                 raw,
                 self._connection.dialect,
                 now=self._clock.now(),
-                redact=redact,
+                redact=self._redactor(call),
             )
         if status >= HTTPStatus.MULTIPLE_CHOICES or status < HTTPStatus.OK:
             return redirect_error(headers, status)
         if status == HTTPStatus.NO_CONTENT:
             return Answer(status, None, request_id_of(headers))
-        body = await _body(response, self._max_answer)
+        body = await _body(response, headers, self._max_answer)
         if body is None:
             return UnreadableAnswerError(
                 f"the answer is larger than {self._max_answer // 1024} KiB and was not read",
@@ -223,10 +224,10 @@ class Transport:
             digest,
         )
 
-    async def _error_body(self, response: httpx.Response) -> bytes:
+    async def _error_body(self, response: httpx.Response, headers: Mapping[str, str]) -> bytes:
         """The status alone already says what happened: a lost body costs only its message."""
         try:
-            return await _body(response, _MAX_ERROR_BODY) or b""
+            return await _body(response, headers, _MAX_ERROR_BODY) or b""
         except httpx.HTTPError:
             return b""
 
@@ -254,9 +255,12 @@ class Transport:
 
     def _redactor(self, call: Call) -> Callable[[str], str]:
         """A service may repeat a secret in an error; it must not travel on from here."""
-        secrets = self._secrets(call)
-        remember(*secrets)
-        return redactor(secrets)
+        return self._token_redactor if call.body is None else _remembering(self._secrets(call))
+
+    @cached_property
+    def _token_redactor(self) -> Callable[[str], str]:
+        token = self._connection.token
+        return _remembering([token] if token else [])
 
     def _secrets(self, call: Call) -> list[Secret]:
         """The token, and what the request itself carries, such as a provider's key."""
@@ -278,6 +282,11 @@ class Transport:
         )
 
 
+def _remembering(secrets: Sequence[Secret]) -> Callable[[str], str]:
+    remember(*secrets)
+    return redactor(secrets)
+
+
 class _BearerAuth(httpx.Auth):
     """Puts the token into the header. The only place that unwraps it to send it."""
 
@@ -287,6 +296,25 @@ class _BearerAuth(httpx.Auth):
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
         request.headers["Authorization"] = f"Bearer {self._token.get_secret_value()}"
         yield request
+
+
+class _NoCookies(httpx.Cookies):
+    """Stays empty: no request depends on the answer to another one."""
+
+    def extract_cookies(self, response: httpx.Response) -> None:
+        """Take none."""
+
+
+_NO_COOKIES = _NoCookies()
+
+
+class _Client(httpx.AsyncClient):
+    """A client that keeps no cookies."""
+
+    @property  # type: ignore[misc]
+    def cookies(self) -> httpx.Cookies:
+        """None."""
+        return _NO_COOKIES
 
 
 def _http_client(
@@ -302,7 +330,7 @@ def _http_client(
     )
     if http is None and connection.socket_path is not None:
         http = httpx.AsyncHTTPTransport(uds=str(connection.socket_path), verify=tls, limits=limits)
-    return httpx.AsyncClient(
+    return _Client(
         auth=_BearerAuth(connection.token) if connection.token else None,
         headers={
             "User-Agent": f"gwtui/{__version__}",
@@ -339,9 +367,22 @@ def _without_roots() -> ssl.SSLContext:
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
-async def _body(response: httpx.Response, limit: int) -> bytes | None:
+def answer_headers(response: httpx.Response, redact: Callable[[str], str]) -> dict[str, str]:
+    """The headers by name in lower case, without secrets; several of one name are joined.
+
+    The HTTP library decodes all of them anew for each one that is asked for.
+    """
+    headers: dict[str, str] = {}
+    for raw_name, raw_text in response.headers.raw:
+        name = raw_name.decode("utf-8", "replace").lower()
+        text = redact(raw_text.decode("utf-8", "replace"))
+        headers[name] = f"{headers[name]}, {text}" if name in headers else text
+    return headers
+
+
+async def _body(response: httpx.Response, headers: Mapping[str, str], limit: int) -> bytes | None:
     """The whole body, None when it is longer than ``limit`` bytes. Raises httpx.HTTPError."""
-    compression = response.headers.get("content-encoding", "").strip().lower()
+    compression = headers.get("content-encoding", "").strip().lower()
     if compression not in {"", "identity", *_COMPRESSIONS}:
         raise httpx.DecodingError("a compression that was not asked for")
     received = bytearray()

@@ -45,6 +45,14 @@ async def test_each_method_asks_for_its_own_path(
     assert request.headers["user-agent"].startswith("gwtui/")
 
 
+async def test_no_cookie_is_taken_and_none_sent() -> None:
+    given = httpx.Response(200, json={"data": {}}, headers={"Set-Cookie": "sticky=1; Path=/"})
+    it = rig(given, data({}))
+    await it.client.credits.get()
+    await it.client.credits.get()
+    assert "cookie" not in it.script.requests[1].headers
+
+
 async def test_lists_send_their_own_paging_and_filters() -> None:
     it = rig(data([]))
     await it.client.keys.list(workspace_id=WORKSPACE, include_expired=False)
