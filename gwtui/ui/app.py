@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import tzinfo
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
     from gwtui.local.targets import Targets
 
 _BACKGROUND = "background"
+_WRITTEN = 0.001
+"""Seconds for the thread that writes the first frame: what is loaded then stops every thread."""
 _AHEAD = 0.25
 """Seconds that the start screen waits at most for the connection that its rows are read by."""
 
@@ -161,6 +164,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
 
     async def _begin(self) -> None:
         """Connect, and show the start screen, which is made while its rows are read."""
+        await asyncio.sleep(_WRITTEN)
         self._connection_manager.start()
         if await self._connection_manager.opened(_AHEAD):
             await self.navigation.read_ahead(self._start, self.hub)
