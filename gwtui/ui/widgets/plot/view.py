@@ -61,6 +61,8 @@ class PlotView(LinesView):
 
     def draw(self, figure: PlotFigure) -> None:
         """Draw this; the cursor stays on its moment as long as that is in the window."""
+        if figure == self._figure:
+            return
         self._figure = figure
         self._cursor = self._within(self._cursor)
         self._hover = self._within(self._hover)
