@@ -14,11 +14,13 @@ from typing import Any
 from rich.segment import Segment
 from textual.cache import FIFOCache
 from textual.dom import DOMNode
+from textual.geometry import Size
 from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.strip import Strip
+from textual.widget import Widget
 
 # Strips: of the seven caches that each of them is made with hardly one is ever used.
 
@@ -92,6 +94,24 @@ def _update_attached(node: DOMNode, animate: bool = True) -> None:
         _own_update(node, animate)
 
 
+# Scrollbars: every layout tells them their sizes, and renders them even where these are the same.
+
+
+def _scroll_update(widget: Widget, virtual_size: Size) -> None:
+    widget._refresh_scrollbars()
+    width, height = widget.container_size
+    if widget.show_vertical_scrollbar and widget.styles.scrollbar_size_vertical:
+        upright = widget.vertical_scrollbar
+        upright.window_virtual_size = virtual_size.height
+        upright.window_size = height - widget.scrollbar_size_horizontal
+    if widget.show_horizontal_scrollbar and widget.styles.scrollbar_size_horizontal:
+        level = widget.horizontal_scrollbar
+        level.window_virtual_size = virtual_size.width
+        level.window_size = width - widget.scrollbar_size_vertical
+    widget.scroll_x = widget.validate_scroll_x(widget.scroll_x)
+    widget.scroll_y = widget.validate_scroll_y(widget.scroll_y)
+
+
 # Messages: most of them have no handler in most widgets, and next to none prevent another one.
 
 _own_handlers: Callable[..., Iterable[Any]] = MessagePump._get_dispatch_methods
@@ -161,6 +181,7 @@ def install() -> None:
         (Reactive, "__get__", _value),
         (DOMNode, "screen", property(_screen)),
         (DOMNode, "update_node_styles", _update_attached),
+        (Widget, "_scroll_update", _scroll_update),
         (MessagePump, "_get_dispatch_methods", _dispatched),
         (MessagePump, "prevent", _prevented),
     ):
