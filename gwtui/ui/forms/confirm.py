@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.geometry import Region
 from textual.widgets import Button, Static
@@ -24,7 +24,7 @@ from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.field_editors import ChoiceEditor, Edited, Entered, TextEditor
 from gwtui.ui.screens.modal import KeysLine, LongDialog
 from gwtui.ui.text import toned
-from gwtui.ui.widgets.containers import FoldingScroll
+from gwtui.ui.widgets.containers import BlankVertical, FoldingScroll
 
 Side = Literal["theirs", "mine"]
 _LABEL = 9
@@ -69,7 +69,7 @@ class ConfirmScreen(LongDialog[bool]):
         """Title, changes, effects, two buttons."""
         plan = self._plan
         tone: Tone = "bad" if self._grave else "accent"
-        with Vertical(id="confirm", classes="dialog"):
+        with BlankVertical(id="confirm", classes="dialog"):
             title = toned(f"{plan.title}?", tone, bold=True)
             if self._where:
                 title = Content.assemble(title, "\n", toned(f"on {self._where}", "muted"))
@@ -265,7 +265,7 @@ class ConflictScreen(LongDialog[Mapping[str, Side] | None]):
 
     def compose(self) -> ComposeResult:
         """What happened, the fields, two buttons."""
-        with Vertical(id="conflict", classes="dialog"):
+        with BlankVertical(id="conflict", classes="dialog"):
             yield Static(toned(self._title, "warn", bold=True), classes="title")
             yield Static(
                 toned("Somebody else changed it while the form was open. Choose for each field:"),

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Button, Static
 
@@ -45,7 +45,7 @@ from gwtui.ui.forms.option_search import RowList
 from gwtui.ui.forms.pattern_tester import PatternTester
 from gwtui.ui.screens.modal import FittedDialog
 from gwtui.ui.text import fit, toned
-from gwtui.ui.widgets.containers import FoldingScroll
+from gwtui.ui.widgets.containers import BlankVertical, FoldingScroll
 from gwtui.ui.widgets.lines import OneLine
 
 Problems = Mapping[int, Mapping[str, str]]
@@ -92,7 +92,7 @@ class BuiltinsScreen(ValueScreen, FittedDialog[ValueResult | None]):
 
     def compose(self) -> ComposeResult:
         """A line for each filter; the one for prompt injection also says what it reads."""
-        with Vertical(classes="dialog filters"):
+        with BlankVertical(classes="dialog filters"):
             yield Static(toned(self.field.label, "accent", bold=True), classes="title")
             with FoldingScroll(id="builtin-lines", classes="long", can_focus=False):
                 for at, line in enumerate(self._lines):
@@ -251,12 +251,12 @@ class FiltersScreen(ValueScreen):
 
     def compose(self) -> ComposeResult:
         """List, editor, tester, buttons."""
-        with Vertical(id="filters"):
+        with BlankVertical(id="filters"):
             with Horizontal(classes="head"):
                 yield Static(toned(self.field.label, "accent", bold=True), classes="title")
                 yield OneLine(id="filter-count")
             yield RowList(id="filter-rows")
-            with Vertical(id="filter-editor"):
+            with BlankVertical(id="filter-editor"):
                 yield from self._compose_editor()
             yield PatternTester(self.sample)
             with Horizontal(classes="buttons"):

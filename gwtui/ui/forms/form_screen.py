@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Button, Static
 
@@ -29,7 +29,7 @@ from gwtui.ui.screens.modal import Answered
 from gwtui.ui.terminal_app import clear_notices
 from gwtui.ui.text import toned
 from gwtui.ui.textual_compat.widgets import is_whole
-from gwtui.ui.widgets.containers import FoldingScroll
+from gwtui.ui.widgets.containers import BlankVertical, FoldingScroll
 from gwtui.ui.widgets.frame import TwoEnds
 from gwtui.ui.widgets.lines import Part, PartsLine
 
@@ -132,7 +132,7 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
 
     def compose(self) -> ComposeResult:
         """Title, fields, what the gateway said, buttons."""
-        with Vertical(id="form", classes="-parts" if self._in_parts else ""):
+        with BlankVertical(id="form", classes="-parts" if self._in_parts else ""):
             yield TwoEnds(
                 toned(self.spec.title, "accent", bold=True), self.state.facts.where, id="form-title"
             )

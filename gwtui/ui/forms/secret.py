@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Button, Static
@@ -32,6 +32,7 @@ from gwtui.ui.input_queue import FINISHING, OPENING
 from gwtui.ui.screens.modal import KeysLine, LongDialog
 from gwtui.ui.screenshot import HoldsSecret
 from gwtui.ui.text import toned
+from gwtui.ui.widgets.containers import BlankVertical
 
 MASK = "•" * 24
 _NOT_YET = "Say first that you have stored the key: the gateway cannot show it again."
@@ -97,7 +98,7 @@ class SecretScreen(LongDialog[bool]):
 
     def compose(self) -> ComposeResult:
         """The value, what can be done with it, the acknowledgement."""
-        with Vertical(id="secret", classes="dialog"):
+        with BlankVertical(id="secret", classes="dialog"):
             yield Static(self._title_line(), classes="title")
             yield Static(toned(self._what(), "warn"), classes="effect")
             yield Static(self._fate(), id="secret-fate", classes="effect")

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
@@ -19,6 +19,7 @@ from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.terminal_app import clear_notices
 from gwtui.ui.text import fit, toned
+from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.prompt import QuietInput
 
 _LONGEST_TITLE = 46
@@ -85,7 +86,7 @@ class ChooseScreen(Modal[str | None]):
 
     def compose(self) -> ComposeResult:
         """Title, search line, list, keys."""
-        with Vertical(classes="dialog choose"):
+        with BlankVertical(classes="dialog choose"):
             yield Static(toned(self._title, "accent", bold=True), classes="title")
             with Horizontal(classes="seek"):
                 yield Static(toned("/ ", "accent", bold=True), classes="sign")
@@ -225,7 +226,7 @@ class MenuScreen(Modal[str | None]):
 
     def compose(self) -> ComposeResult:
         """Title, entries, keys."""
-        with Vertical(classes="dialog menu"):
+        with BlankVertical(classes="dialog menu"):
             yield Static(toned(self._title, "accent", bold=True), classes="title")
             options = OptionList(markup=False, compact=True)
             options.can_focus = False

@@ -10,7 +10,7 @@ from typing import ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Vertical
+from textual.containers import Container
 from textual.content import Content
 
 from gwtui.client.inference import Inference
@@ -26,6 +26,7 @@ from gwtui.resources.tries.plan import TryPlan
 from gwtui.ui.screens.tries import InferenceScreen, TryScreen, drop_traceback
 from gwtui.ui.text import cell_content, toned
 from gwtui.ui.textual_compat.widgets import is_whole
+from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.growing_text import GrowingText, Painting
 from gwtui.ui.widgets.lines import OneLine
 
@@ -76,12 +77,12 @@ class CompareScreen(InferenceScreen[None]):
 
     def compose(self) -> ComposeResult:
         """Title, state, a part for each answer, keys."""
-        with Vertical(id="compare"):
+        with BlankVertical(id="compare"):
             yield OneLine(id="compare-title")
             yield OneLine(id="compare-state")
             with Container(id="compare-parts"):
                 for place in range(len(self._compared)):
-                    with Vertical(classes="compare-one"):
+                    with BlankVertical(classes="compare-one"):
                         yield OneLine(id=f"compare-name-{place}")
                         yield GrowingText(id=f"compare-answer-{place}")
                         yield OneLine(id=f"compare-figures-{place}")

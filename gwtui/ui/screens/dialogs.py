@@ -9,7 +9,7 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Button, Input, Static
 
@@ -19,6 +19,7 @@ from gwtui.ui.screens.modal import Answered, Modal
 from gwtui.ui.terminal import SMALLEST
 from gwtui.ui.terminal_app import clear_notices
 from gwtui.ui.text import toned
+from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.prompt import QuietInput
 
 _SAVE_KEYS = "Enter writes it · ~ is your home directory · Esc leaves"
@@ -44,7 +45,7 @@ class AskScreen(Modal[bool]):
 
     def compose(self) -> ComposeResult:
         """Question, reason, two buttons."""
-        with Vertical(classes="dialog"):
+        with BlankVertical(classes="dialog"):
             yield Static(toned(self._question, "plain", bold=True), classes="title")
             yield Static(toned(self._text, "muted"))
             with Horizontal(classes="buttons"):
@@ -85,7 +86,7 @@ class NoticeScreen(Answered[bool]):
 
     def compose(self) -> ComposeResult:
         """The text and the way on."""
-        with Vertical(id="notice", classes="dialog"):
+        with BlankVertical(id="notice", classes="dialog"):
             yield Static(toned(self._title, "warn", bold=True), classes="title")
             yield Static(toned(self._text), classes="effect")
             with Horizontal(classes="buttons"):
@@ -119,7 +120,7 @@ class WaitScreen(Modal[None]):
 
     def compose(self) -> ComposeResult:
         """What is waited for, and the way not to."""
-        with Vertical(classes="dialog"):
+        with BlankVertical(classes="dialog"):
             yield Static(toned(self._title, "plain", bold=True), classes="title")
             yield Static(toned(self._text, "muted"))
             with Horizontal(classes="buttons"):
@@ -161,7 +162,7 @@ class SaveScreen(Modal[Path | None]):
 
     def compose(self) -> ComposeResult:
         """Title, path, what is wrong with it, keys."""
-        with Vertical(classes="dialog save"):
+        with BlankVertical(classes="dialog save"):
             yield Static(toned(self._title, "accent", bold=True), classes="title")
             yield QuietInput(placeholder=self._file_name)
             yield Static(self._note(), id="save-note")

@@ -8,7 +8,6 @@ from typing import ClassVar, Protocol
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.worker import Worker
 
@@ -23,6 +22,7 @@ from gwtui.resources.guardrails.testing import SAMPLE_COLUMNS, SampleResult, Sam
 from gwtui.ui.input_queue import OPENING
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.text import cell_content, toned
+from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.lines import LinesView, OneLine
 from gwtui.ui.widgets.table import Highlighted, ResourceTable
 
@@ -88,7 +88,7 @@ class SamplesScreen(Modal[None]):
 
     def compose(self) -> ComposeResult:
         """Title, state, the table, the selected sample, keys."""
-        with Vertical(id="samples"):
+        with BlankVertical(id="samples"):
             yield OneLine(id="samples-title")
             yield OneLine(id="samples-state")
             yield self._table

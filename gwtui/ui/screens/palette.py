@@ -10,7 +10,6 @@ from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
@@ -21,6 +20,7 @@ from gwtui.ui.commands import asked_by, shown
 from gwtui.ui.screens.choosers import nothing_matches
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.text import fit, toned
+from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.prompt import QuietInput
 
 _WIDEST = 30
@@ -102,7 +102,7 @@ class PaletteScreen(Modal[str | None]):
 
     def compose(self) -> ComposeResult:
         """Target, search line, list."""
-        with Vertical(classes="dialog palette"):
+        with BlankVertical(classes="dialog palette"):
             yield Static(toned(self._about, "muted"), classes="title")
             yield QuietInput(placeholder="Find an action")
             yield OptionList(markup=False, compact=True)

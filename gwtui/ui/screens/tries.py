@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Vertical
+from textual.containers import Container
 from textual.content import Content
 from textual.worker import Worker
 
@@ -42,6 +42,7 @@ from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.modal import Modal, Result
 from gwtui.ui.text import cell_content, toned
 from gwtui.ui.textual_compat.widgets import is_whole
+from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.growing_text import GrowingText, Painting
 from gwtui.ui.widgets.lines import LinesView, OneLine
@@ -133,7 +134,7 @@ class AnswerScreen(InferenceScreen[str]):
 
     def compose(self) -> ComposeResult:
         """Title, state, answer and figures, keys."""
-        with Vertical(id="try"):
+        with BlankVertical(id="try"):
             yield OneLine(id="try-title")
             yield OneLine(id="try-state")
             with Container(id="try-parts"):

@@ -26,6 +26,7 @@ from textual.message_pump import MessagePump
 from textual.notifications import Notification
 from textual.screen import Screen
 from textual.strip import Strip
+from textual.theme import Theme
 from textual.worker import WorkerFailed
 
 from gwtui.ui.textual_compat import hot_methods, styling
@@ -142,6 +143,10 @@ class HookedApp(App[int], inherit_bindings=False):
         """The driver of this platform."""
         found = super().get_driver_class()
         return PromptDriver if found is LinuxDriver else found
+
+    def get_theme(self, theme_name: str) -> Theme | None:
+        """A theme. Every widget that is rendered asks for it, and Textual copies all of them."""
+        return self._registered_themes.get(theme_name) or super().get_theme(theme_name)
 
     crash: str | None = None
     """The report of the failure that ended the program, None while there was none."""

@@ -1,4 +1,4 @@
-"""Containers: those that paint only a background are rendered once; one scrolls folded text."""
+"""Containers: what they paint themselves is rendered once; one scrolls folded text."""
 
 from __future__ import annotations
 
@@ -17,15 +17,23 @@ else:
 
 
 class BlankLines(_Base):
-    """Stands before a widget among the bases of one without border and text of its own.
+    """Stands before a widget among the bases of one without text of its own.
 
     Textual renders every line of a screen and of each container, though what is in it covers them.
     """
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The first of the lines, for each of them."""
-        first = super().render_lines(Region(crop.x, crop.y, crop.width, min(1, crop.height)))
-        return first * crop.height
+        """Border and padding above and below; the first of the lines between, for each of them."""
+        gutter = self.gutter
+        first = max(crop.y, gutter.top)
+        end = min(crop.bottom, self.outer_size.height - gutter.bottom)
+        if end - first <= 1:
+            return super().render_lines(crop)
+        lines = super().render_lines(Region(crop.x, crop.y, crop.width, first + 1 - crop.y))
+        lines += lines[-1:] * (end - first - 1)
+        if end < crop.bottom:
+            lines += super().render_lines(Region(crop.x, end, crop.width, crop.bottom - end))
+        return lines
 
 
 class BlankVertical(BlankLines, Vertical):
