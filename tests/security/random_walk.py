@@ -27,6 +27,7 @@ from gwtui.ui.forms.field_editors import TextEditor, ValueScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.forms.secret import SecretScreen
+from gwtui.ui.input_queue import ACTIONS, OPENING, SUBMITTING
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.resource import ResourceScreen
 
@@ -354,10 +355,11 @@ class Walk:
         """Leave whatever is open, with the keys that a person has. AssertionError when stuck."""
         await self.resize((120, 40))
         for _ in range(200):
-            if self.app.screen is self.app.navigation.screen:
-                break
             screen = self.app.screen
-            if isinstance(screen, SecretScreen):
+            if screen is self.app.navigation.screen:
+                if not self._is_opening():
+                    break
+            elif isinstance(screen, SecretScreen):
                 await self._acknowledge(screen)
             elif isinstance(screen, AskScreen):
                 await self.press("y")
@@ -367,6 +369,11 @@ class Walk:
             self._check()
         told = "\n".join(self.log)
         assert self.app.screen is self.app.navigation.screen, f"no way back from there:\n{told}"
+
+    def _is_opening(self) -> bool:
+        """Whether an action that goes on may open something in a moment."""
+        going_on = (one for one in self.app.workers if not one.is_finished)
+        return any(one.group in {ACTIONS, SUBMITTING, OPENING} for one in going_on)
 
     def leave(self) -> None:
         """Let the program end."""
