@@ -1,4 +1,4 @@
-"""Loads what the next screens need, a module or a widget's styles at a time, while nobody types.
+"""Loads what the next screens need, modules one by one and styles, while nobody presses a key.
 
 What is imported when it is first used makes the first palette, form or tab three times as slow as
 the second. Nothing here is needed: whatever was not loaded ahead is loaded when it is used.
@@ -59,17 +59,19 @@ WRITING = (
 
 
 async def load_ahead(
-    rested: Callable[[], float], read_styles: Callable[[type[Widget]], object], *, writing: bool
+    rested: Callable[[], float],
+    read_styles: Callable[[Sequence[type[Widget]]], object],
+    *,
+    writing: bool,
 ) -> None:
     """Load all of it, what ``writing`` needs only where that is allowed.
 
-    ``rested`` gives the seconds since somebody pressed a key. ``read_styles`` reads those of a kind
-    of widget. After each step everything else has as long a time as the step took.
+    ``rested`` gives the seconds since somebody pressed a key, ``read_styles`` reads those of some
+    kinds of widgets. After each step everything else has as long a time as the step took.
     """
     for load in _steps(MODULES + WRITING if writing else MODULES):
         await _take(load, rested)
-    for kind in _widgets():
-        await _take(partial(read_styles, kind), rested)
+    await _take(lambda: read_styles(_widgets()), rested)
 
 
 async def _take(step: Callable[[], object], rested: Callable[[], float]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from collections.abc import Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -68,8 +69,8 @@ async def test_nothing_is_loaded_while_somebody_types(monkeypatch: pytest.Monkey
     monkeypatch.setattr(loading_ahead, "_widgets", lambda: [Widget])
     monkeypatch.setattr(loading_ahead, "_REST", 0.001)
 
-    def read(kind: type[Widget]) -> None:
-        loaded.append(kind.__name__)
+    def read(kinds: Sequence[type[Widget]]) -> None:
+        loaded.extend(kind.__name__ for kind in kinds)
 
     loading = asyncio.create_task(load_ahead(lambda: rested, read, writing=True))
     await asyncio.sleep(0.03)

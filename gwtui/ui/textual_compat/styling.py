@@ -186,16 +186,18 @@ def _heaviest(said: list[tuple[tuple[int, ...], object]]) -> object:
     return max(said, key=lambda one: one[0])[1]
 
 
-def read_default_styles(stylesheet: Stylesheet, kind: type[DOMNode]) -> None:
-    """Read what a kind of widget looks like by itself.
+def read_default_styles(stylesheet: Stylesheet, kinds: Iterable[type[DOMNode]]) -> None:
+    """Read what these kinds of widgets look like by themselves.
 
-    Textual does it as the first one is mounted, and each time all styles are found out anew.
+    Textual does it as the first one of a kind is mounted, and each time all styles are found out
+    anew.
     """
-    unmade = kind.__new__(kind)  # only its class is asked
-    for read_from, css, tie_breaker, scope in unmade._get_default_css():
-        stylesheet.add_source(
-            css, read_from=read_from, is_default_css=True, tie_breaker=tie_breaker, scope=scope
-        )
+    for kind in kinds:
+        unmade = kind.__new__(kind)  # only its class is asked
+        for read_from, css, tie_breaker, scope in unmade._get_default_css():
+            stylesheet.add_source(
+                css, read_from=read_from, is_default_css=True, tie_breaker=tie_breaker, scope=scope
+            )
     _sheet(stylesheet)
 
 
