@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from textual.css.match import _check_selectors
 from textual.css.model import CombinatorType, RuleSet, Selector
-from textual.css.styles import RulesMap
+from textual.css.styles import RulesMap, Styles
 from textual.css.stylesheet import _DEFAULT_STYLES, Stylesheet
 from textual.dom import DOMNode
 
@@ -98,7 +98,7 @@ def _apply(
         matching = tuple(_matching(candidates.rules, path))
         styles = sheet.values.get(matching)
         if styles is None:
-            styles = sheet.values[matching] = _styles(matching)
+            styles = sheet.values[matching] = _as_held(_styles(matching))
         sheet.styles[place] = styles
     if styles:
         stylesheet.replace_rules(node, styles, animate=animate)
@@ -172,6 +172,14 @@ def _styles(matching: _MatchedRules) -> RulesMap:
     return cast("RulesMap", values)
 
 
+def _as_held(values: RulesMap) -> RulesMap:
+    """The same as a node holds it: to set a value may turn it into another form."""
+    holder = Styles()
+    for name, value in values.items():
+        setattr(holder, name, value)
+    return holder._rules
+
+
 def _matching(
     rules: Iterable[RuleSet], path: list[DOMNode]
 ) -> Iterator[tuple[RuleSet, tuple[int, int, int]]]:
@@ -211,10 +219,14 @@ def _replace(node: DOMNode, rules: RulesMap, animate: bool = False) -> None:
         return
     base = node.styles.base
     held: Any = base._rules
-    for name in held.keys() | rules.keys():
-        value = rules.get(name)
-        if value is None or value != held.get(name):
-            setattr(base, name, value)
+    if not held and not node._is_mounted:  # nobody is to be told of a change
+        held.update(rules)
+        base._updates += 1
+    else:
+        for name in held.keys() | rules.keys():
+            value = rules.get(name)
+            if value is None or value != held.get(name):
+                setattr(base, name, value)
     node.notify_style_update()
 
 
