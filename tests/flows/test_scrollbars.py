@@ -12,7 +12,7 @@ from textual.scrollbar import ScrollBar
 
 from shell_kit import dashboard, site
 
-KEYS = "G g slash p r o escape d n escape 3 G ctrl+p escape".split()
+KEYS = (*"Gg", "slash", *"pro", "escape", *"dn", "escape", *"3G", "ctrl+p", "escape")
 
 
 def _bars(screen: Screen[object]) -> Iterator[ScrollBar]:
