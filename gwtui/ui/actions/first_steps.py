@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
@@ -17,6 +16,7 @@ from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.commands import key_of
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.text import toned
+from gwtui.ui.widgets.containers import BlankVertical
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
@@ -52,7 +52,7 @@ class FirstStepsScreen(Modal[events.Key | None]):
     def compose(self) -> ComposeResult:
         """What it is, the steps, the help."""
         widest = max(len(keys) for keys, _text in self._steps)
-        with Vertical(id="first-steps", classes="dialog"):
+        with BlankVertical(id="first-steps", classes="dialog"):
             yield Static(toned("Welcome to gwtui", "accent", bold=True), classes="title")
             yield Static(toned(self._about))
             yield Static(toned("Worth a try:", "muted"), classes="section")

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 
 from gwtui.contract.usage import ActivityRow
@@ -45,6 +44,7 @@ from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import cell_content, fit, shared_widths, toned
 from gwtui.ui.widgets.bars import PICKED, REST, SERIES, Bar, BarChart, Chart, Look
+from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.prompt import DaysPrompt, TextPrompt
 from gwtui.ui.widgets.table import Opened, ResourceTable
@@ -128,7 +128,7 @@ class ActivityScreen(GatewayScreen):
 
     def compose_body(self) -> ComposeResult:
         """What is drawn, the days, the sums, the ranking."""
-        with Vertical(id="activity-drawing"):
+        with BlankVertical(id="activity-drawing"):
             yield OneLine(id="activity-measure")
             yield BarChart(id="activity-chart")
             yield OneLine(id="activity-legend")

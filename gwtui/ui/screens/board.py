@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.content import Content
 
 from gwtui.crud.action import COPY
@@ -46,6 +46,7 @@ from gwtui.ui.board.status_lines import recording_line, requests_part
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
+from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.plot import SPANS, PlotView
 from gwtui.ui.widgets.prompt import JumpPrompt, TextPrompt, WatchPrompt
@@ -142,10 +143,10 @@ class BoardBody(GatewayScreen):
         yield OneLine(id="board-alerts")
         yield OneLine(id="board-pages")
         with Horizontal(id="board-panels"):
-            with Vertical(id="board-left"):
+            with BlankVertical(id="board-left"):
                 yield self.endpoints
                 yield self.endpoint
-            with Vertical(id="board-right"):
+            with BlankVertical(id="board-right"):
                 yield self.credits
                 yield self.limits
                 yield self.changes
