@@ -380,7 +380,7 @@ def _looked_at(where: str, words: Sequence[str]) -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
         "optional-dependencies"
     ]
-    for word in words:
+    for word in " ".join(words).split():
         if found := re.fullmatch(r"\.\[([\w,]+)\]", word):
             assert set(found[1].split(",")) <= set(extras), where
         elif re.search(r"\.(py|txt)$|^tests/", word):
@@ -392,6 +392,8 @@ def _is_executable(where: str, _words: Sequence[str]) -> None:
 
 
 LOOKED_AT: dict[str, Callable[[str, Sequence[str]], None]] = {
+    "pipx": _looked_at,
+    "uv": _looked_at,
     "python3": _looked_at,
     "python": _looked_at,
     ".venv/bin/pip": _looked_at,

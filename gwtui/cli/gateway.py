@@ -12,7 +12,6 @@ from gwtui.cli import exits
 from gwtui.cli.faults import add_fault_option, fault_injector, list_faults, wants_list
 from gwtui.cli.output import OutputLostError, data_on_stdout
 from gwtui.cli.rows import add_row_options, print_rows
-from gwtui.cli.target import missing_extra
 from gwtui.contract.dialects import DIALECTS, GENERIC, Dialect
 from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.safe_text import safe_text
@@ -82,8 +81,6 @@ def run(arguments: argparse.Namespace) -> int:
         return _failed(error.message, exits.IN_USE)
     except GatewayStartError as error:
         return _failed(error.message, exits.FAILED)
-    except ModuleNotFoundError as error:
-        return _failed(missing_extra(error), exits.USAGE)
 
 
 def _serve(arguments: argparse.Namespace) -> int:

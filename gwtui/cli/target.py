@@ -8,7 +8,6 @@ import os
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
@@ -85,15 +84,8 @@ def resolve_connection(arguments: argparse.Namespace, paths: Paths, *, may_ask: 
     return _demo(arguments, paths) if arguments.demo else _remote(arguments, paths, may_ask)
 
 
-def can_serve_demo() -> bool:
-    """Whether the libraries of the embedded gateway are there."""
-    return find_spec("starlette") is not None and find_spec("uvicorn") is not None
-
-
-def demo_beside(arguments: argparse.Namespace, paths: Paths) -> Connect | None:
-    """The demo for a dashboard that was started on another gateway; None where it cannot run."""
-    if not can_serve_demo():
-        return None
+def demo_beside(arguments: argparse.Namespace, paths: Paths) -> Connect:
+    """The demo for a dashboard that was started on another gateway."""
     alone: dict[str, object] = {"demo": True, "dialect": None, "fresh": False, "fault": []}
     return _demo(argparse.Namespace(**{**vars(arguments), **alone}), paths)
 
@@ -185,18 +177,11 @@ async def _host(
     dialect: Dialect,
     faults: FaultInjector | None,
 ) -> DemoSite:
-    """Start the demo's gateway in this process. Raises NoTargetError and GatewayStartError."""
-    try:
-        from gwtui.embedded.demo import demo_gateway  # noqa: PLC0415 - loads the server
-    except ModuleNotFoundError as error:
-        raise NoTargetError(missing_extra(error), exits.USAGE) from None
+    """Start the demo's gateway in this process. Raises GatewayStartError."""
+    from gwtui.embedded.demo import demo_gateway  # noqa: PLC0415 - loads the server
+
     site = demo_gateway(fresh=fresh, data_dir=data_dir, dialect=dialect, faults=faults)
     return await stack.enter_async_context(site)
-
-
-def missing_extra(error: ModuleNotFoundError) -> str:
-    """What to install when the embedded gateway's libraries are not there."""
-    return f"the embedded gateway needs {error.name}: install gwtui with its extra 'demo'"
 
 
 def _faults(arguments: argparse.Namespace) -> FaultInjector | None:

@@ -13,14 +13,13 @@ from collections.abc import Collection
 from gwtui.cli import exits, login
 from gwtui.cli.output import narrate
 from gwtui.cli.prompts import NoAnswerGivenError, read_line
-from gwtui.cli.target import can_serve_demo
 
 _WELCOME = """\
 gwtui administers an AI-model gateway from the terminal. There is no profile of
 a gateway on this machine yet. How do you want to begin?
 
   d  Look around in the demo: a made-up gateway with a recorded week.
-     It is offline, needs no key, and nothing in it costs anything.{lacking}
+     It is offline, needs no key, and nothing in it costs anything.
   l  Log in to a gateway with a management key, and keep it as a profile.
   w  Watch a gateway read-only: the same, and nothing can be changed with it.
   q  Leave.
@@ -46,9 +45,7 @@ def welcome(arguments: argparse.Namespace) -> argparse.Namespace | int:
     Gives what the dashboard is to be run with, else an exit code: nothing was chosen, or logging
     in failed.
     """
-    lacking = "" if can_serve_demo() else "\n     It needs gwtui installed with its extra 'demo'."
-    ways = _WELCOME.format(lacking=lacking)
-    print(ways, end="", file=sys.stderr, flush=True)
+    print(_WELCOME, end="", file=sys.stderr, flush=True)
     match _key("dlwq"):
         case "d":
             return _with(arguments, demo=True)

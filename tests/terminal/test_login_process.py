@@ -85,7 +85,10 @@ def test_no_token_is_an_argument_or_reaches_a_token_command(
 
 
 def test_the_help_of_no_command_loads_a_screen_or_the_network() -> None:
-    heavy = ("textual", "rich", "httpx", "keyring", "tomlkit", "starlette", "uvicorn")
+    heavy = (
+        *("textual", "rich", "httpx", "keyring", "tomlkit"),
+        *("starlette", "uvicorn", "cryptography", "regex"),
+    )
     program = (
         "import contextlib, io, sys\n"
         "from gwtui.cli.commands import COMMANDS\n"

@@ -74,16 +74,16 @@ def install(python: Path, package: Path, folder: Path) -> None:
     run(*pip, "install", "-q", "--no-compile", "--no-deps", "--no-index", package, cwd=folder)
     (site,) = (python.parent.parent / "lib").glob("python*/site-packages")
     (installed,) = distributions(path=[str(site)])
-    for distribution in needed(installed, "demo"):
+    for distribution in needed(installed):
         for top in {file.parts[0] for file in distribution.files or ()} - {"..", "__pycache__"}:
             if not (site / top).exists():
                 (site / top).symlink_to(Path(str(distribution.locate_file(top))))
 
 
-def needed(of: Distribution, *extras: str) -> Iterator[Distribution]:
+def needed(of: Distribution) -> Iterator[Distribution]:
     """The distributions of this environment that one requires, and those that they require."""
     seen: set[tuple[str, str]] = set()
-    left = [(of, extra) for extra in ("", *extras)]
+    left = [(of, "")]
     while left:
         distribution, extra = left.pop()
         for requirement in map(Requirement, distribution.requires or ()):

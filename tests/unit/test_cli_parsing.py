@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -92,11 +91,3 @@ def test_a_mistyped_profile_is_refused_with_the_one_that_was_meant(
         assert "'prodution'; did you mean 'production'? (known: production)" in (
             capsys.readouterr().err
         )
-
-
-def test_a_gateway_without_its_libraries_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "gwtui.embedded.hosting", None)
-    assert main(["gateway", "serve", "--port", "0"]) == exits.USAGE
-    assert "install gwtui with its extra 'demo'" in capsys.readouterr().err
