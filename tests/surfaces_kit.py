@@ -145,7 +145,6 @@ OF_NOBODY = (
     "ctrl+s",
 )
 """A request that is refused: its key belongs to nobody."""
-COMPARING = ("space", "down", "space", "C")
 
 SURFACES: dict[str, Surface] = {
     "keys": Surface("ResourceScreen", "keys"),
@@ -228,9 +227,6 @@ SURFACES: dict[str, Surface] = {
     "byok-rotate": Surface("FormScreen", "byok", ("R",)),
     "try": Surface("TryScreen", "models", ("down", "T")),
     "try-answer": Surface("AnswerScreen", "models", ("down", "T", *OF_NOBODY), other=False),
-    "samples": Surface("SamplesScreen", "guardrails", ("p",)),
-    "compare-form": Surface("CompareRequestScreen", "models/northwind/atlas-large", COMPARING),
-    "compare": Surface("CompareScreen", "models/northwind/atlas-large", (*COMPARING, *OF_NOBODY)),
     "progress": Surface("ProgressScreen", "keys", pushed=_progress),
     "wait": Surface("WaitScreen", "keys", pushed=_waiting),
     "ask": Surface("AskScreen", "keys", pushed=_question),

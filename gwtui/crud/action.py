@@ -101,20 +101,6 @@ def on_selected(id: str, title: str, help: str, *keys: str) -> Action:
     return scoped_action(id, title, help, *keys, mutates=True, target=True, footer=True)
 
 
-def compare_action(resource: str, help: str) -> Action:
-    """Send one request to each of the marked ones: ``C``."""
-    return scoped_action(
-        f"{resource}.compare",
-        "Compare answers",
-        help,
-        "C",
-        target=True,
-        marked="all",
-        bills=True,
-        keywords="send prompt",
-    )
-
-
 def try_action(resource: str, help: str) -> Action:
     """Send a request to a model, begun from the selected one: ``T``."""
     return scoped_action(

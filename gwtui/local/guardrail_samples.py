@@ -6,8 +6,7 @@
     expect = "redact"               # pass, flag, redact, block or no endpoint
     model = "northwind/atlas-large" # may be left out
 
-The same as JSON is ``{"samples": [{"name": ..., "prompt": ..., "expect": ...}]}``. Those that are
-kept for a guardrail are in a private file for each profile and guardrail: prompts may be personal.
+The same as JSON is ``{"samples": [{"name": ..., "prompt": ..., "expect": ...}]}``.
 """
 
 from __future__ import annotations
@@ -15,28 +14,23 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import quote
 
 from pydantic import Field, ValidationError
 
 from gwtui.contract.request import RequestModel, problems
 from gwtui.domain.guardrail_verdict import GuardrailOutcome
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.paths import PrivateDirectoryError, ensure_private
-from gwtui.local.private_file import replace_file
 from gwtui.local.toml_file import not_toml
 
 MOST_SAMPLES = 200
 _MAX_BYTES = 1024 * 1024
-_DIRECTORY = "guardrail-samples"
 _FIELD = re.compile(r"samples\.(\d+)\.?(.*)")
 
 
 class SampleFileError(Exception):
-    """The samples cannot be read or written; the message names the file, the sample, the fault."""
+    """The samples cannot be read; the message names the file, the sample, the fault."""
 
 
 class GuardrailSample(RequestModel):
@@ -54,12 +48,6 @@ class _SampleBook(RequestModel):
     samples: Annotated[list[GuardrailSample], Field(min_length=1, max_length=MOST_SAMPLES)]
 
 
-def samples_path(config: Path, profile: str, guardrail_id: str) -> Path:
-    """Where the samples of a guardrail are kept for a profile, whether there are any or not."""
-    name = "@".join(quote(part, safe="") for part in (guardrail_id, profile or "none"))
-    return config / _DIRECTORY / f"{name}.toml"
-
-
 def load_samples(path: Path) -> tuple[GuardrailSample, ...]:
     """The samples of a file, TOML or (``.json``) JSON. Raises SampleFileError."""
     text = _text(path)
@@ -71,30 +59,6 @@ def load_samples(path: Path) -> tuple[GuardrailSample, ...]:
         problem = f"{path}: is not valid JSON"
     else:
         return tuple(_checked(path, body).samples)
-    raise SampleFileError(problem)
-
-
-def save_samples(path: Path, samples: Sequence[GuardrailSample]) -> None:
-    """Write the samples in the place of any earlier ones, readable by their owner only.
-
-    Raises SampleFileError.
-    """
-    import tomlkit  # noqa: PLC0415 - only for writing
-
-    document = tomlkit.document()
-    tables = tomlkit.aot()
-    for sample in samples:
-        tables.append(tomlkit.item(sample.body()))
-    document.append("samples", tables)
-    try:
-        ensure_private(path.parent)
-        replace_file(path, tomlkit.dumps(document).encode())
-    except PrivateDirectoryError as error:
-        problem = str(error)
-    except OSError as error:
-        problem = f"{path}: {error.strerror or 'cannot be written'}"
-    else:
-        return
     raise SampleFileError(problem)
 
 

@@ -242,14 +242,6 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "o",
             footer=True,
         ),
-        scoped_action(
-            "guardrails.samples",
-            "Test with samples",
-            "Send sample prompts, and compare what the selected guardrail does with what it should",
-            "p",
-            target=True,
-            bills=True,
-        ),
         try_action(
             "guardrails", "Send a request to a model, and see what the guardrail does to it"
         ),

@@ -51,10 +51,7 @@ _EDITS = frozenset(f"ctrl+{name}" for name in "acdefkuvwxyz")
 """Further ones that change what is typed."""
 _SCROLLS = dict.fromkeys(("pageup", "pagedown"), "scrolls what is long there")
 _FIXED = {
-    FORM: {
-        "f2": "shows what remains, in the form of a guardrail",
-        "f3": "opens the samples, in the form of a guardrail",
-    },
+    FORM: {"f2": "shows what remains, in the form of a guardrail"},
     QUESTION: _SCROLLS,
     NEW_KEY: {
         **_SCROLLS,

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 
 from gwtui.crud.action import (
     Action,
-    compare_action,
     on_selected,
     scoped_action,
     show_action,
@@ -145,7 +144,6 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         ),
         _figures("models"),
         try_action("models", "Send a request to the selected model"),
-        compare_action("models", "Send one request to each of 2 to 4 marked models, side by side"),
     ),
     "endpoints": (
         show_action(
@@ -157,9 +155,6 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         ),
         _figures("endpoints"),
         try_action("endpoints", "Send a request to the selected endpoint only"),
-        compare_action(
-            "endpoints", "Send one request to each of 2 to 4 marked endpoints, side by side"
-        ),
         scoped_action(
             "endpoints.model",
             "About the model",
@@ -185,9 +180,6 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         ),
         _figures("all-endpoints"),
         try_action("all-endpoints", "Send a request to the selected endpoint only"),
-        compare_action(
-            "all-endpoints", "Send one request to each of 2 to 4 marked endpoints, side by side"
-        ),
     ),
     "model-guardrails": (
         show_action(

@@ -14,10 +14,7 @@ from dashboard_kit import Demo, pressing, settled
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest
 from gwtui.contract.keys import CreateKeyRequest
-from gwtui.local.guardrail_samples import GuardrailSample, samples_path, save_samples
-from gwtui.local.paths import Paths
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.screens.guardrail_samples import SamplesScreen
 from gwtui.ui.screens.tries import AnswerScreen
 from shell_kit import listing, until
 from tries_screen_kit import FILTERS, MODEL, fill
@@ -30,17 +27,6 @@ PROMPTS = {
     "blocked": "Tell me about ACME-12",
     "refused": "What is a key?",
 }
-
-
-SAMPLES = [
-    GuardrailSample.model_validate({"name": name, "prompt": prompt, "expect": expect})
-    for name, prompt, expect in (
-        ("a mail address", "Write to ana@example.com", "redact"),
-        ("an order", "What about ACME-12?", "block"),
-        ("small talk", "How are you?", "pass"),
-        ("thought to be blocked", "The lighthouse", "block"),
-    )
-]
 
 
 async def _prepared(demo: Demo, limit: int) -> tuple[str, SecretStr]:
@@ -104,26 +90,3 @@ def test_try(
         _still(screen)
 
     assert snap_compare(demo.app(theme="gwtui-dark"), terminal_size=size, run_before=steps)
-
-
-@pytest.mark.parametrize("name", ["samples-run"])
-def test_samples(name: str, size: tuple[int, int], demo: Demo, snap_compare: SnapCompare) -> None:
-    _, value = asyncio.run(_prepared(demo, 5))
-
-    async def steps(pilot: Pilot[Any]) -> None:
-        app = pilot.app
-        assert isinstance(app, GwtuiApp)
-        await settled(pilot)
-        identity = listing(app).table.selected_identity or ""
-        save_samples(samples_path(Paths.of_user().config, "demo", identity), SAMPLES)
-        await pressing("p", "R")(pilot)
-        await fill(pilot, model=MODEL, key=value)
-        await pilot.press("ctrl+s")
-        await until(pilot, lambda: isinstance(app.screen, SamplesScreen), "the samples")
-        screen = app.screen
-        assert isinstance(screen, SamplesScreen)
-        await until(pilot, lambda: all(row.result for row in screen._rows), "the end")
-        await settled(pilot)
-
-    app = demo.app("guardrails/Filters", theme="gwtui-dark")
-    assert snap_compare(app, terminal_size=size, run_before=steps)

@@ -36,7 +36,6 @@ from gwtui.local.guardrail_samples import (
     GuardrailSample,
     SampleFileError,
     load_samples,
-    samples_path,
 )
 from gwtui.local.paths import Paths
 from gwtui.resources.guardrails.resource import GUARDRAILS
@@ -66,7 +65,8 @@ class GuardrailTestVerb:
         parser.add_argument(
             "--samples",
             metavar="FILE",
-            help="TOML or JSON; else those kept for this guardrail on this machine",
+            required=True,
+            help="TOML or JSON file with prompts and the outcome to expect of each",
         )
         parser.add_argument("--model", metavar="AUTHOR/SLUG", help="for samples that name none")
         add_cost_options(parser)
@@ -77,10 +77,10 @@ class GuardrailTestVerb:
     def run(self, arguments: argparse.Namespace) -> int:
         """Run them; returns an exit code. Raises CommandError."""
         paths = Paths.of_user()
-        given = _load(Path(arguments.samples)) if arguments.samples else None
+        samples = _load(Path(arguments.samples))
         key = try_key(arguments)
         connect = resolve_connection_without_key(arguments, paths, management=True)
-        return run_async(lambda: _test(arguments, connect, key, given))
+        return run_async(lambda: _test(arguments, connect, key, samples))
 
 
 VERBS = (GuardrailTestVerb(),)
@@ -90,15 +90,13 @@ async def _test(
     arguments: argparse.Namespace,
     connect: Connect,
     key: Secret | None,
-    given: tuple[GuardrailSample, ...] | None,
+    samples: tuple[GuardrailSample, ...],
 ) -> int:
     as_json = arguments.output == "json"
     async with connect() as connection:
         refuse_read_only(connection, arguments)
         try:
             guardrail = await _identity(connection, arguments.id, key)
-            kept = samples_path(Paths.of_user().config, connection.label, guardrail)
-            samples = _load(kept) if given is None else given
             check = _cap(connection, key, arguments.max_cost)
             async with open_inference(connection, key, arguments) as models:
                 run = run_samples(

@@ -87,21 +87,6 @@ def endpoint_contenders(
     )
 
 
-def pinned_contender(
-    request: ChatRequest, name: str, endpoint: Endpoint, others: Iterable[Endpoint]
-) -> Contender:
-    """The request at one endpoint. Raises ComparisonError where it cannot be pinned to it."""
-    pinned = pinned_to(endpoint, others)
-    if pinned is None:
-        raise ComparisonError(f"nothing in a request means {name} alone")
-    return Contender(safe_line(name, _NAME), _pinned(request, pinned))
-
-
-def model_contender(request: ChatRequest, model: str) -> Contender:
-    """The request at another model, wherever it is served."""
-    return Contender(safe_line(model, _NAME), request.model_copy(update={"model": model}))
-
-
 def comparison_problem(
     plans: Sequence[TryPlan], max_cost: Decimal | None, ways: CapAdvice = ON_COMMAND_LINE
 ) -> str | None:

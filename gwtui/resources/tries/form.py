@@ -1,4 +1,4 @@
-"""The forms of a request to be tried and of one to be compared, and the keys to send it with.
+"""The form of a request to try, and the keys to send it with.
 
 A key is one of this run, of the environment, sealed here, or typed; trying stores none. Bounds are
 those of the contract's own requests.
@@ -7,7 +7,6 @@ those of the contract's own requests.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -29,7 +28,6 @@ from gwtui.crud.form import (
     MultiPickField,
     SecretField,
     TextAreaField,
-    no_choices,
 )
 from gwtui.crud.resource import Cell
 from gwtui.domain.known_secrets import Secret
@@ -257,33 +255,3 @@ _BOUNDS = (
     FormField("stream", "Piece by piece", "switch"),
     FormField("max_cost", "Maximum cost", "usd", preview=_cap),
 )
-
-_ELSEWHERE = frozenset({"model", "only", "stream"})
-"""Fields of a try that are no question here: the rows say where, and answers always stream."""
-KEPT_TO_COMPARE = tuple(name for name in KEPT if name not in _ELSEWHERE)
-_TITLE = 70
-
-
-class CompareForm(TryForm):
-    """A request whose answers are compared, as a form fills it in; the maximum is that of all."""
-
-    at_once: bool = Field(True, description="send them all at the same time, else in turn")
-
-
-def compare_form(
-    sources: Sequence[KeySource], model: str, names: Sequence[str], initial: Mapping[str, Any]
-) -> FormSpec:
-    """The form; ``names`` are those that answer, ``initial`` values by field."""
-    begun = {**initial, "model": model, "only": None, "stream": True, "at_once": True}
-    whole = try_form(sources, no_choices, no_choices, begun)
-    groups = [_without(group) for group in whole.groups]
-    groups[-1] = replace(
-        groups[-1], fields=(*groups[-1].fields, FormField("at_once", "All at once", "switch"))
-    )
-    title = safe_line(f"Compare {', '.join(names)}", _TITLE)
-    return replace(whole, title=title, model=CompareForm, fields=tuple(groups), submit="Send them")
-
-
-def _without(group: FieldGroup) -> FieldGroup:
-    fields = tuple(field for field in group.fields if field.name not in _ELSEWHERE)
-    return replace(group, fields=fields)

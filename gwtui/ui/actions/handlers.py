@@ -35,14 +35,10 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "activity": ("activity", "keys.activity", "organization.activity"),
     "board": ("board", "changes", "models.watch", "app.requests"),
     "models": (*_FIGURES, "credits", "key"),
-    "tries": (
-        *(f"{one}.try" for one in (*_FIGURES, "keys", "guardrails", "byok", "workspaces")),
-        *(f"{one}.compare" for one in _FIGURES),
-    ),
+    "tries": tuple(f"{one}.try" for one in (*_FIGURES, "keys", "guardrails", "byok", "workspaces")),
     "keys": ("keys",),
     "workspaces": ("workspaces", "members", "budgets"),
     "guardrails": ("guardrails",),
-    "guardrail_samples": ("guardrails.samples",),
     "remaining": ("guardrails.remaining",),
     "assignments": (
         *("guardrails.assign_keys", "guardrails.assign_members", "keys.assign"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -39,7 +39,7 @@ from gwtui.resources.tries.plan import TryFacts, TryPlan
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.ui.forms.pattern_tester import outcome
 from gwtui.ui.forms.row import FieldRow
-from gwtui.ui.screens.modal import Modal, Result
+from gwtui.ui.screens.modal import Modal
 from gwtui.ui.text import cell_content, toned
 from gwtui.ui.textual_compat.widgets import is_whole
 from gwtui.ui.widgets.containers import BlankVertical
@@ -73,45 +73,10 @@ class ReadyTry:
     refresh: Callable[[], Awaitable[None]]
 
 
-class InferenceScreen(Modal[Result]):
-    """A modal that sends requests with one key, and counts the seconds since it was opened.
-
-    However it ends, its connections are closed and the key is released.
-    """
-
-    def __init__(self, models: Inference, clock: Clock) -> None:
-        super().__init__()
-        self._models: Inference | None = models
-        self._clock = clock
-        self._started = clock.monotonic()
-        self._asking: Worker[None] | None = None
-
-    @property
-    def _seconds(self) -> int:
-        """Whole seconds since the request was sent."""
-        return int(self._clock.monotonic() - self._started)
-
-    @property
-    def under_way(self) -> bool:
-        """Whether an answer is still to come, or to end."""
-        raise NotImplementedError
-
-    @property
-    def unsaved(self) -> bool:
-        """Whether quitting now would lose something."""
-        return self.under_way
-
-    async def on_unmount(self) -> None:
-        """Close the connections, and with them release the key."""
-        models, self._models = self._models, None
-        if models is not None:
-            await models.close()
-
-
-class AnswerScreen(InferenceScreen[str]):
+class AnswerScreen(Modal[str]):
     """Sends the request when it is shown. Gives back the id of a generation to be opened, if any.
 
-    Leaving, and whatever else closes it, hangs up.
+    However it ends, the connections are closed and the key is released.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -122,7 +87,11 @@ class AnswerScreen(InferenceScreen[str]):
     ]
 
     def __init__(self, trial: ReadyTry, models: Inference, clock: Clock) -> None:
-        super().__init__(models, clock)
+        super().__init__()
+        self._models: Inference | None = models
+        self._clock = clock
+        self._started = clock.monotonic()
+        self._asking: Worker[None] | None = None
         self._ready_try = trial
         self._answer = ChatAnswer()
         self._waiting_text: list[tuple[str, Tone]] = []
@@ -169,6 +138,22 @@ class AnswerScreen(InferenceScreen[str]):
     def under_way(self) -> bool:
         """Whether the answer is still to come, or to end."""
         return self.tried is None
+
+    @property
+    def _seconds(self) -> int:
+        """Whole seconds since the request was sent."""
+        return int(self._clock.monotonic() - self._started)
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether quitting now would lose something."""
+        return self.under_way
+
+    async def on_unmount(self) -> None:
+        """Close the connections, and with them release the key."""
+        models, self._models = self._models, None
+        if models is not None:
+            await models.close()
 
     @property
     def loss(self) -> str:
@@ -352,8 +337,6 @@ class TryScreen(FormScreen[str]):
     """
 
     SENDING: ClassVar[str] = "Reading what it may cost at most…"
-    KEEPS: ClassVar[Sequence[str]] = KEPT
-    """Fields that are kept."""
 
     def __init__(
         self,
@@ -391,5 +374,5 @@ class TryScreen(FormScreen[str]):
 
     def on_unmount(self) -> None:
         """Keep what was typed, in memory."""
-        values = {name: self.state.value(name) for name in self.KEEPS}
+        values = {name: self.state.value(name) for name in KEPT}
         self._keep({name: value for name, value in values.items() if value is not ABSENT})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import stat
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -14,11 +13,8 @@ import pytest
 
 from gwtui.cli import exits
 from gwtui.local.guardrail_samples import (
-    GuardrailSample,
     SampleFileError,
     load_samples,
-    samples_path,
-    save_samples,
 )
 from login_kit import Commands, ServedGateway, served_gateway
 
@@ -215,20 +211,6 @@ def test_a_key_that_does_not_work_ends_the_run(
     code, out, err = gwtui("guardrails", "test", "Tested", *words)
     assert (code, out) == (exits.FAILED, "")
     assert "key not usable" in err
-
-
-def test_samples_that_are_kept_are_used_and_private(
-    gwtui: Commands, bound: tuple[str, str], private_home: Path, gateway: ServedGateway
-) -> None:
-    config = private_home / "config" / "gwtui"
-    path = samples_path(config, gateway.host, bound[0])
-    kept = [GuardrailSample(name='a "b"', prompt="two\nlines", expect="pass", model=MODEL)]
-    save_samples(path, kept)
-    assert load_samples(path) == tuple(kept)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    code, out, err = gwtui("guardrails", "test", "Tested")
-    assert code == exits.OK, err
-    assert 'a "b"' in out
 
 
 @pytest.mark.parametrize(
