@@ -49,7 +49,7 @@ class AppliedChange:
     """A change that was applied; ``undo`` plans how it is taken back, None where nothing can.
 
     Its plan is not kept: what it sent may hold a secret.
-    ``parts`` are the changes of a plan for many that can be taken back, each by itself.
+    ``parts`` are the changes of a plan for many, each taken back by itself.
     """
 
     plan_id: str
@@ -78,38 +78,32 @@ class UndoList:
         if plan.undoes is not None or not carried_out:
             return
         parts = tuple(
-            AppliedPart(part.plan.id, part.identity, part.name, part.plan.undo(answer))
+            AppliedPart(
+                part.plan.id,
+                part.identity,
+                part.name,
+                _cannot_undo if part.plan.undo is None else part.plan.undo(answer),
+            )
             for part, answer in carried_out
-            if part.plan.undo is not None
         )
+        possible = any(part.plan.undo is not None for part, _ in carried_out)
 
         async def plan_parts(client: GatewayClient, now: datetime) -> Plan[Any]:
             return await _undo_parts(parts, client, now)
 
-        done = AppliedChange(plan.id, plan.title, plan_parts if parts else None, self._now(), parts)
+        undo = plan_parts if possible else None
+        done = AppliedChange(plan.id, plan.title, undo, self._now(), parts if possible else ())
         self._done = [*self._done, done][-_MOST:]
 
     def latest(self) -> AppliedChange | None:
-        """The newest change that can still be taken back."""
-        since = self._now() - UNDO_TIME
-        for done in reversed(self._done):
-            if done.undo is not None:
-                return done if done.at > since else None
-        return None
-
-    @property
-    def offers_last(self) -> bool:
-        """Whether the very last change can be taken back."""
-        done = self.latest()
-        return done is not None and done is self._done[-1]
-
-    def after(self, done: AppliedChange) -> tuple[str, ...]:
-        """Titles of the changes after that one, the newest first; none can be taken back."""
-        place = self._done.index(done)
-        return tuple(later.title for later in reversed(self._done[place + 1 :]))
+        """The last change; None where it cannot be undone, see ``why_not``."""
+        last = self._done[-1] if self._done else None
+        if last is None or last.undo is None or last.at <= self._now() - UNDO_TIME:
+            return None
+        return last
 
     def why_not(self) -> str:
-        """Why no change can be taken back, as a sentence."""
+        """Why the last change cannot be undone, as a sentence."""
         minutes = int(UNDO_TIME.total_seconds() // 60)
         if not self._done:
             return "Nothing was changed in this session"
@@ -160,6 +154,10 @@ class UndoList:
         except NotFoundError:
             raise CannotUndoError("It no longer exists.") from None
         return _marked(back, done)
+
+
+async def _cannot_undo(_client: GatewayClient, _now: datetime) -> Plan[Any]:
+    raise CannotUndoError("it cannot be undone")
 
 
 def _marked(back: Plan[Any], undone: AppliedChange) -> Plan[Any]:

@@ -182,6 +182,19 @@ async def going_back_from_the_plan_sends_nothing(desk: ByokDesk) -> None:
     assert desk.events() == []
 
 
+async def undo_after_a_rotation_does_not_offer_the_creation(desk: ByokDesk) -> None:
+    await desk.select("Research")
+    await desk.press("R")
+    await desk.wait_for(FormScreen)
+    await desk.press(*SENTINEL, "ctrl+s")
+    await desk.wait_for(ConfirmScreen)
+    await desk.press("right", "enter")
+    await desk.said("rotated; its key is now")
+    await desk.press("U")
+    await desk.said("Rotate credential “Research”: this cannot be undone")
+    assert desk.app.screen is listing(desk.app)
+
+
 async def a_rotation_by_somebody_else_is_told(desk: ByokDesk) -> None:
     await desk.select("Main account")
     await desk.press("R")
@@ -270,6 +283,7 @@ async def test_a_credential_is_listed_switched_deleted_and_stored(desk: ByokDesk
         a_credential_is_disabled_and_enabled,
         a_deletion_wipes_the_key_and_takes_a_deliberate_answer,
         a_key_is_stored_and_its_row_selected,
+        undo_after_a_rotation_does_not_offer_the_creation,
     )
 
 

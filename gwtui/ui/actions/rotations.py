@@ -31,7 +31,6 @@ from gwtui.ui.actions.writing import (
     confirm_and_report,
     execute,
     refresh,
-    report_done,
     report_unknown,
     workspace_facts,
 )
@@ -173,7 +172,7 @@ async def forget(context: ActionContext[RotationRow]) -> None:
     except OSError as error:
         app.say(f"{log.path}: {error.strerror or 'not usable'}", severity="error")
         return
-    report_done(context, "The rotation is followed no more")
+    app.say("The rotation is followed no more")
     await refresh(context, FEED)
 
 

@@ -31,7 +31,7 @@ _EVERYTHING = ""
 
 
 async def undo(context: ActionContext) -> None:
-    """Offer the way back from the last change that has one; say why where there is none."""
+    """Offer to undo the last change; say why where that is not possible."""
     app = context.app
     changes = app.executor.undo
     done = changes.latest()
@@ -59,9 +59,7 @@ async def _confirmed(context: ActionContext, done: AppliedChange) -> Confirmatio
     plan = await _planned(context, done)
     moved: tuple[str, ...] = ()
     while plan is not None and not context.covered:
-        later = context.app.executor.undo.after(done)
-        notes = *moved, *(f"Not undone, it has no way back: {title}." for title in later)
-        confirmation = await confirm(context, plan, "Undo it", notes=notes)
+        confirmation = await confirm(context, plan, "Undo it", notes=moved)
         if confirmation is None:
             return None
         plan = await _planned(context, done)

@@ -193,7 +193,7 @@ async def send_one(context: ActionContext, confirmation: Confirmation[T]) -> Out
 def report_done(context: ActionContext, text: str) -> None:
     """Say what was done, and that it can be taken back where it can."""
     session = context.app.session
-    if session is not None and session.executor.undo.offers_last:
+    if session is not None and session.executor.undo.latest() is not None:
         key, minutes = key_of("app.undo"), int(UNDO_TIME.total_seconds() // 60)
         text = f"{text}. {key} undoes it for {minutes} minutes."
     context.app.say(text)

@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import ByokCredential, CreateByokRequest
 from gwtui.contract.keys import CreatedKey, CreateKeyRequest
+from gwtui.crud.bulk import BulkPart
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Applied, Confirmation, Plan
 from gwtui.crud.undo_list import UndoList
@@ -82,19 +83,32 @@ def test_changes_are_undone_from_the_last_one_back() -> None:
     assert changes.why_not() == "Nothing was changed in this session"
     changes.add(undoable("first"), "")
     changes.add(undoable("second"), "")
-    changes.add(final("third"), "")
-    second = changes.latest()
-    assert second is not None
-    assert second.title == "second"
-    assert changes.after(second) == ("third",)
-    assert not changes.offers_last
-    changes.forget(second)
-    first = changes.latest()
-    assert first is not None
-    assert first.title == "first"
-    changes.forget(first)
+    for title in ("second", "first"):
+        done = changes.latest()
+        assert done is not None
+        assert done.title == title
+        changes.forget(done)
     assert changes.latest() is None
-    assert changes.why_not() == "third: this cannot be undone"
+
+
+def test_a_change_before_one_that_cannot_be_undone_is_not_offered() -> None:
+    changes = listed()
+    changes.add(undoable("Create credential"), "")
+    changes.add(final("Rotate credential"), "")
+    assert changes.latest() is None
+    assert changes.why_not() == "Rotate credential: this cannot be undone"
+
+
+async def test_of_many_changes_those_that_cannot_be_undone_are_named(world: FaultWorld) -> None:
+    changes = listed()
+    parts = [BulkPart("1", "ci", undoable("first")), BulkPart("2", "web", final("second"))]
+    changes.add_many(final("Both"), [(part, "") for part in parts])
+    done = changes.latest()
+    assert done is not None
+    async with client_of(world) as client:
+        plan = await changes.plan(client, done)
+    assert plan.effects == ("Not sent, it cannot be undone: web.",)
+    assert [part.title for part in plan.parts] == ["back"]
 
 
 def test_an_undo_is_not_undone_itself() -> None:
@@ -111,7 +125,7 @@ def test_a_change_can_be_undone_for_ten_minutes() -> None:
     passed = timedelta()
     changes = listed(lambda: NOW + passed)
     changes.add(undoable("first"), "")
-    assert changes.offers_last
+    assert changes.latest() is not None
     passed = timedelta(minutes=9, seconds=59)
     assert changes.latest() is not None
     passed = timedelta(minutes=10)
