@@ -15,7 +15,6 @@ from gwtui.contract.usage import FeedbackRequest, Generation
 from gwtui.crud import cells, fields
 from gwtui.crud.columns import count_column, flag_column, moment_column, text_column, usd_column
 from gwtui.crud.fields import Field, Fields, PlanContext
-from gwtui.crud.form import FormField, FormSpec, TextAreaField
 from gwtui.crud.plan import Plan
 from gwtui.crud.resource import Cell, Column, DetailRow, DetailTable, ReadBy, ResourceSpec, Section
 from gwtui.crud.schema_drift import own_drift_sections
@@ -253,27 +252,6 @@ FIELDS = Fields(
     Field("category", "What was wrong", _category),
     Field("comment", "Comment"),
 )
-
-
-def feedback_form(identity: str) -> FormSpec:
-    """The form about one generation."""
-    return FormSpec(
-        title="Feedback on a generation",
-        model=FeedbackRequest,
-        fields=(
-            FormField(
-                "generation_id",
-                FIELDS.labels["generation_id"],
-                "text",
-                fixed=(safe_line(identity), "the one that was looked up"),
-            ),
-            FormField("category", FIELDS.labels["category"], "choice", choice_labels=CATEGORIES),
-            TextAreaField("comment", FIELDS.labels["comment"]),
-        ),
-        submit="Send feedback",
-        initial={"generation_id": identity, "category": "other"},
-        unknown_help="The feedback may have arrived or not; the gateway lists none.",
-    )
 
 
 def plan_feedback(request: FeedbackRequest, context: PlanContext) -> Plan[None]:

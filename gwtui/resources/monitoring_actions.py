@@ -300,7 +300,6 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "c",
             footer=True,
         ),
-        on_selected("generation.feedback", "Feedback", "Say what was wrong with it", "f"),
         show_action("generation.model", "Model", "Go to the endpoints of its model", "o"),
     ),
 }

@@ -1,15 +1,12 @@
-"""A generation's content and feedback on it, on the real embedded gateway."""
+"""A generation's content, on the real embedded gateway."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
 
-from gateway_facts import feedback_on
 from gwtui.client.gateway import GatewayClient
 from gwtui.embedded.store.generations import latest_requests
-from gwtui.local.journal import Journal
-from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.pages import ReadingScreen
 from screen_text import shown
 from shell_kit import Site, dashboard, notices, site, until
@@ -34,7 +31,7 @@ async def _ids(place: Site) -> tuple[str, str]:
     return found[True], found[False]
 
 
-async def test_content_feedback_and_model(tmp_path: Path) -> None:
+async def test_content_and_model(tmp_path: Path) -> None:
     async with site() as place:
         logged, unlogged = await _ids(place)
         async with dashboard(
@@ -45,31 +42,10 @@ async def test_content_feedback_and_model(tmp_path: Path) -> None:
             await until(pilot, lambda: isinstance(app.screen, ReadingScreen), "its content")
             await until(pilot, lambda: "A simulated answer" in shown(app), "its answer")
             assert "Input" in shown(app)
-            await pilot.press("escape", "f")
-            await until(pilot, lambda: isinstance(app.screen, FormScreen), "the form")
-            assert logged[:20] in shown(app)
-            await pilot.press("l")  # latency, by its first letter
-            await pilot.press("tab", *"slow today", "ctrl+s")
-            await until(pilot, lambda: "Feedback sent" in notices(app), "the outcome")
-            with place.gateway._database.read() as db:
-                assert feedback_on(db, logged) == [("latency", "slow today")]
-            written = Journal(tmp_path / "journal.jsonl").entries()
-            assert [entry.event for entry in written] == ["intent", "applied"]
-            assert "slow today" not in (tmp_path / "journal.jsonl").read_text()
+            await pilot.press("escape")
             await app.open_route(f"generation/{unlogged}")
             await until(pilot, lambda: unlogged in shown(app), "the other one")
             await pilot.press("c")
             await until(pilot, lambda: "does not log inputs" in notices(app), "why not")
             await pilot.press("o")
             await until(pilot, lambda: app.navigation.screen.resource == "endpoints", "its model")
-
-
-async def test_feedback_is_held_back_while_read_only(tmp_path: Path) -> None:
-    async with site() as place:
-        logged, _ = await _ids(place)
-        async with dashboard(
-            place, tmp_path, start=f"generation/{logged}", read_only=True, loaded=False
-        ) as (app, pilot):
-            await until(pilot, lambda: "began" in shown(app), "the generation")
-            await pilot.press("f")
-            await until(pilot, lambda: "Feedback is not possible" in notices(app), "the refusal")

@@ -231,6 +231,5 @@ RULES: Mapping[str, Callable[[Plan[Any], Captured], bool]] = {
     **dict.fromkeys(("guardrails.assign_keys", "guardrails.assign_members"), _assigned),
     "assignments.remove": _of_rows,
     "organization.edit": lambda plan, _found: plan.identity is not None,
-    "generation.feedback": lambda plan, found: plan.identity in found.texts,
 }
 """For each action, whether its plan concerns what was selected when it was asked for."""

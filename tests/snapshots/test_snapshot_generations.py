@@ -16,7 +16,6 @@ SnapCompare = Callable[..., bool]
 SCREENS: dict[str, tuple[str, tuple[str, ...]]] = {
     "generation-shown": ("generation", ()),
     "generation-content": ("generation", ("c",)),
-    "generation-feedback": ("generation", ("f", "l", "tab", "type Twice as slow as yesterday.")),
     "endpoints-model": ("models/northwind/atlas-deep", ("i",)),
     "keys-assign": ("keys", ("space", "down", "space", "A")),
     "keys-assign-plan": ("keys", ("space", "down", "space", "A", "enter")),

@@ -11,9 +11,7 @@ import pytest
 from gwtui.contract.request import field_rules
 from gwtui.contract.usage import FeedbackRequest, GenerationContent
 from gwtui.crud.fields import PlanContext
-from gwtui.crud.form import Facts
-from gwtui.resources.generations import CATEGORIES, feedback_form, plan_feedback
-from gwtui.ui.forms.form_state import FormState
+from gwtui.resources.generations import CATEGORIES, plan_feedback
 from gwtui.ui.screens.generation import MOST, content_lines
 from plan_kit import changes, everything_said, sent
 from resource_samples import HOSTILE
@@ -135,21 +133,6 @@ async def test_feedback_is_one_request_and_the_journal_gets_no_comment() -> None
     assert changes(plan)["Comment"] == (None, "It says 7, not 8.")
     assert plan.summary == {"category": "incorrect_response", "commented": True}
     assert "gen-1" in everything_said(plan)
-
-
-def test_the_form_knows_which_generation_it_is_about() -> None:
-    state = FormState(feedback_form("gen-1"), Facts(lambda: NOW))
-    request = state.request()
-    assert request is not None
-    assert request.body() == {"generation_id": "gen-1", "category": "other"}
-    state.put("category", "billing")
-    state.put("comment", "Twice the price.\n")
-    assert (request := state.request()) is not None
-    assert request.body() == {
-        "generation_id": "gen-1",
-        "category": "billing",
-        "comment": "Twice the price.",
-    }
 
 
 def test_every_category_has_words() -> None:

@@ -1,17 +1,13 @@
-"""Actions on a generation: looking one up by its id, reading its content, giving feedback."""
+"""Actions on a generation: looking one up by its id, reading its content."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from gwtui.client.errors import GatewayError, NotFoundError
-from gwtui.contract.usage import FeedbackRequest, Generation
-from gwtui.crud.plan import Applied, Outcome
-from gwtui.resources.generations import feedback_form, plan_feedback, shown_name
+from gwtui.contract.usage import Generation
+from gwtui.resources.generations import shown_name
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.crud import plan_context
-from gwtui.ui.actions.writing import execute, plain_facts, submitted
-from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.generation import GenerationScreen, content_lines
 from gwtui.ui.screens.pages import ReadingScreen
 
@@ -40,23 +36,6 @@ async def show_content(context: ActionContext[Generation]) -> None:
             await app.push_screen(screen)
 
 
-async def give_feedback(context: ActionContext[Generation]) -> None:
-    """A form, one request."""
-    app, identity = context.app, _id(context)
-    if not identity:
-        return
-
-    async def submit(request: FeedbackRequest) -> Outcome[None] | None:
-        plan = plan_feedback(request, plan_context(context))
-        confirmation = await submitted(context, plan, "Send it")
-        return None if confirmation is None else await execute(context, confirmation)
-
-    form: FormScreen[None] = FormScreen(feedback_form(identity), plain_facts(context), submit)
-    match await app.push_screen_wait(form):
-        case Applied():
-            app.say("Feedback sent")
-
-
 def _id(context: ActionContext[Generation]) -> str | None:
     """The id of the generation that is shown; says so when it has none."""
     identity = context.target.id
@@ -66,7 +45,4 @@ def _id(context: ActionContext[Generation]) -> str | None:
 
 
 IMMEDIATE: Mapping[str, Handler] = {"generation.lookup": look_up}
-PATIENT: Mapping[str, Handler] = {
-    "generation.content": show_content,
-    "generation.feedback": give_feedback,
-}
+PATIENT: Mapping[str, Handler] = {"generation.content": show_content}
