@@ -21,7 +21,7 @@ from gwtui.cli.target import (
     find_probe_access,
     resolve_connection,
 )
-from gwtui.domain.known_secrets import Token
+from gwtui.domain.known_secrets import Secret, Token
 from gwtui.domain.lookup import among
 from gwtui.local.paths import Paths
 from gwtui.local.profiles import FILE_NAME
@@ -40,8 +40,11 @@ _TEXTUAL_VARIABLES = ("TEXTUAL", "TEXTUAL_LOG", "TEXTUAL_DEBUG")
 """They make Textual write every key that is pressed, and every text that is pasted, somewhere."""
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run the dashboard; returns its exit code."""
+def run(arguments: argparse.Namespace, key: Secret | None = None) -> int:
+    """Run the dashboard, with a key that was typed already where there is one.
+
+    Returns its exit code.
+    """
     for variable in _TEXTUAL_VARIABLES:
         os.environ.pop(variable, None)
     if wants_list(arguments.fault):
@@ -53,12 +56,12 @@ def run(arguments: argparse.Namespace) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return _usage("the dashboard needs a terminal on stdin and stdout")
     try:
-        app = _app(arguments, route, Paths.of_user())
+        app = _app(arguments, route, Paths.of_user(), key)
     except NoGatewayError:
         from gwtui.cli.welcome import welcome  # noqa: PLC0415 - who has a profile needs it never
 
-        chosen = welcome(arguments)
-        return chosen if isinstance(chosen, int) else run(chosen)
+        beginning = welcome(arguments)
+        return exits.OK if beginning is None else run(*beginning)
     except NoTargetError as error:
         return _usage(str(error), error.code)
     return _show(app, mouse=not arguments.no_mouse)
@@ -76,14 +79,14 @@ def run_board(arguments: argparse.Namespace) -> int:
     return run(argparse.Namespace(**{**vars(arguments), **given}))
 
 
-def _app(arguments: argparse.Namespace, route: str, paths: Paths) -> GwtuiApp:
+def _app(arguments: argparse.Namespace, route: str, paths: Paths, key: Secret | None) -> GwtuiApp:
     """The dashboard on the gateway that the arguments mean. Raises NoTargetError.
 
     Only the app holds what connects to it: with another profile, that and its key are gone.
     """
     probing = find_probe_access(arguments, paths)
     tries = _tries(arguments)  # before any program is started that would inherit its key
-    connect = resolve_connection(arguments, paths, may_ask=True)
+    connect = resolve_connection(arguments, paths, may_ask=True, key=key)
     from gwtui.ui.app import GwtuiApp  # noqa: PLC0415 - loads Textual
 
     return GwtuiApp(

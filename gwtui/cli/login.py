@@ -6,16 +6,18 @@ import argparse
 import asyncio
 import os
 import re
+import sys
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from gwtui.cli import exits
+from gwtui.cli.login_prompts import ask_address, ask_key
 from gwtui.cli.logout import KeyLocation, StillThereError, forget, stored_token
 from gwtui.cli.output import narrate
-from gwtui.cli.prompts import NoAnswerGivenError, read_line, read_token
+from gwtui.cli.prompts import NoAnswerGivenError, read_token
 from gwtui.cli.recover_key import NewKeysWaitError, add_discard_option, refuse_to_lock_out
 from gwtui.cli.whoami import key_summary, read_current_key
 from gwtui.client.errors import GatewayError
@@ -73,16 +75,17 @@ class LoginPlan:
     discard_new_keys: bool
 
 
-def plan_login(
-    arguments: argparse.Namespace, book: ProfileBook, environ: Mapping[str, str], data: Path
-) -> LoginPlan:
+def plan_login(arguments: argparse.Namespace, paths: Paths) -> LoginPlan:
     """The plan of the arguments; asks for an address that nothing gives. Raises ProfileError."""
+    book = load_profiles(paths.config / FILE_NAME, keep_unknown=True)
+    data = paths.data
     address = arguments.base_url or (
-        None if arguments.profile else environ.get("GWTUI_BASE_URL") or None
+        None if arguments.profile else os.environ.get("GWTUI_BASE_URL") or None
     )
-    name = arguments.profile or environ.get("GWTUI_PROFILE") or (None if address else book.default)
+    name = arguments.profile or os.environ.get("GWTUI_PROFILE")
+    name = name or (None if address else book.default)
     if address is None and (name is None or name not in book.profiles):
-        address = _prompted_address()
+        address = prompted_gateway(arguments).base_url
     if name is None:
         name = _name_for(str(address), book)
     present = book.profiles.get(name)
@@ -104,9 +107,18 @@ def plan_login(
     )
 
 
-def _prompted_address() -> str:
+def prompted_gateway(arguments: argparse.Namespace) -> Profile:
+    """The gateway at the address that a person types, without a name. Raises ProfileError."""
+
+    def profile_of(address: str) -> Profile:
+        return replace(
+            ad_hoc_profile(address),
+            allow_plain_http=arguments.allow_plain_http,
+            use_proxy=arguments.use_proxy,
+        )
+
     try:
-        return read_line("Address of the gateway, such as https://gateway.example/api/v1: ")
+        return ask_address(profile_of)
     except NoAnswerGivenError:
         raise ProfileError("no gateway is given: use --base-url URL") from None
 
@@ -234,12 +246,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Log in; returns an exit code."""
     paths = Paths.of_user()
-    # Not used: taken out so that no child process inherits it.
-    if take_from_environment(os.environ) is not None:
-        narrate("GWTUI_TOKEN is set in this shell and goes before any key that is kept")
+    put_aside_environment_token()
     try:
-        book = load_profiles(paths.config / FILE_NAME, keep_unknown=True)
-        plan = plan_login(arguments, book, os.environ, paths.data)
+        plan = plan_login(arguments, paths)
     except ProfileError as error:
         narrate(str(error))
         return exits.USAGE
@@ -257,13 +266,27 @@ def run(arguments: argparse.Namespace) -> int:
     return exits.OK
 
 
+def put_aside_environment_token() -> None:
+    """Take GWTUI_TOKEN out, so that no child process inherits it, and say what it does."""
+    if take_from_environment(os.environ) is not None:
+        narrate("GWTUI_TOKEN is set in this shell and goes before any key that is kept")
+
+
 def _log_in(plan: LoginPlan, paths: Paths) -> None:
     profile = plan.profile
     if plan.before and plan.before.host != profile.host:
         narrate(f"profile {profile.name} led to {plan.before.host} so far, now to {profile.host}")
-    token = _token(plan)
-    key = asyncio.run(read_current_key(profile.connection(token, "")))
-    _tell(profile.host, key)
+    token, key = _token_and_key(plan)
+    tell(profile.host, key)
+    keep(plan, paths, token)
+
+
+def keep(plan: LoginPlan, paths: Paths, token: Secret) -> None:
+    """Store the key, and write the profile.
+
+    Raises TokenError or ProfileError, and NewKeysWaitError: see ``refuse_to_lock_out``.
+    """
+    profile = plan.profile
     reachable = _check_former(plan, paths, token)
     _store(plan, paths, token)
     if plan.changes or plan.becomes_default:
@@ -278,33 +301,48 @@ def _log_in(plan: LoginPlan, paths: Paths) -> None:
         _tidy(plan.profile.name, plan.left_behind, paths)
 
 
-def _token(plan: LoginPlan) -> Secret:
-    """The key that is to be kept. Raises NoAnswerGivenError or TokenError."""
+def _token_and_key(plan: LoginPlan) -> tuple[Secret, CurrentKey]:
+    """The key that is to be kept, and what it may do.
+
+    Raises NoAnswerGivenError, TokenError or GatewayError.
+    """
     profile = plan.profile
-    if plan.storage == "elsewhere":
-        if profile.token_command is not None:
-            narrate(f"running {' '.join(profile.token_command)}")
-            return asyncio.run(token_from_command(profile.token_command, os.environ))
-        if profile.token_file is not None:
-            return token_from_file(profile.token_file)
     if plan.storage == "keyring":
         _require_keyring(profile.name)
-    return read_token(f"Management key for {profile.host}: ")
+    if profile.token_command is not None:
+        narrate(f"running {' '.join(profile.token_command)}")
+        token = asyncio.run(token_from_command(profile.token_command, os.environ))
+    elif plan.storage == "elsewhere" and profile.token_file is not None:
+        token = token_from_file(profile.token_file)
+    elif sys.stdin.isatty():
+        return ask_key(profile)
+    else:
+        token = read_token("")
+    return token, asyncio.run(read_current_key(profile.connection(token, "")))
+
+
+def keyring_trouble(name: str) -> str | None:
+    """Why the keyring cannot keep the key of this profile; None when it can, as far as it says."""
+    try:
+        asyncio.run(read_secret(name))
+    except KeyringUnavailableError as error:
+        return str(error)
+    return None
 
 
 def _require_keyring(name: str) -> None:
     """Nobody is to type a key that cannot be kept. Raises TokenError."""
-    try:
-        asyncio.run(read_secret(name))
-    except KeyringUnavailableError as error:
+    error = keyring_trouble(name)
+    if error is not None:
         raise TokenError(
             f"{error}; nothing was stored. Use --token-command or --token-file for a key that is "
             "kept elsewhere, --save-file to keep it in plain text in a file that only you can "
             "read, or GWTUI_TOKEN for one session"
-        ) from None
+        )
 
 
-def _tell(host: str, key: CurrentKey) -> None:
+def tell(host: str, key: CurrentKey) -> None:
+    """Say which key the gateway knows this as, and when it is of little use."""
     narrate(f"{host} knows this key: {key_summary(key)}")
     if key.is_management_key is False:
         narrate("it is not a management key: nothing can be changed with it, and little be seen")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import getpass
 import sys
 import warnings
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gwtui.local.tokens import MAX_BYTES, TokenError, single_token
@@ -21,16 +23,22 @@ class NoAnswerGivenError(Exception):
     """Nobody answered, or not with something usable; the message repeats nothing."""
 
 
-def read_token(prompt: str) -> Secret:
+class PromptLeftError(NoAnswerGivenError):
+    """A person left the prompt, by Ctrl+C or Ctrl+D."""
+
+
+def read_token(prompt: str, *, empty: Secret | None = None) -> Secret:
     """A token that is typed without being shown, or all of stdin when that is no terminal.
 
-    Raises NoAnswerGivenError.
+    ``empty`` is what an empty answer stands for. Raises NoAnswerGivenError.
     """
     if sys.stdin.isatty():
         content = _typed(prompt).encode()
     else:
         content = sys.stdin.buffer.read(MAX_BYTES + 1)
     if not content.strip():
+        if empty is not None:
+            return empty
         raise NoAnswerGivenError("no key was given")
     try:
         return single_token(content, "the input")
@@ -38,18 +46,33 @@ def read_token(prompt: str) -> Secret:
         raise NoAnswerGivenError(str(error)) from None
 
 
-def read_line(prompt: str) -> str:
-    """A line typed on the terminal. Raises NoAnswerGivenError, also where there is no terminal."""
-    if not sys.stdin.isatty():
+def read_line(prompt: str, typed: str = "") -> str:
+    """A line typed on the terminal, in which ``typed`` stands already and can be edited.
+
+    Raises PromptLeftError, and NoAnswerGivenError where there is no terminal.
+    """
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise NoAnswerGivenError("there is no terminal to ask on")
-    print(prompt, end="", file=sys.stderr, flush=True)
+    with _typed_before(typed):
+        try:
+            return input(prompt).strip()
+        except (EOFError, KeyboardInterrupt):
+            raise PromptLeftError("nothing was given") from None
+
+
+@contextlib.contextmanager
+def _typed_before(text: str) -> Iterator[None]:
+    """Let the lines that are asked for begin with a text, where Python can edit lines."""
     try:
-        line = sys.stdin.readline().strip()
-    except KeyboardInterrupt:
-        raise NoAnswerGivenError("nothing was given") from None
-    if not line:
-        raise NoAnswerGivenError("nothing was given")
-    return line
+        import readline  # noqa: PLC0415 - only for who is asked; some builds have none
+    except ImportError:
+        yield
+        return
+    readline.set_startup_hook(lambda: readline.insert_text(text))
+    try:
+        yield
+    finally:
+        readline.set_startup_hook()
 
 
 def read_secret(prompt: str) -> str:
@@ -95,4 +118,4 @@ def _typed(prompt: str) -> str:
     except getpass.GetPassWarning:
         raise NoAnswerGivenError("this terminal cannot hide what is typed") from None
     except (EOFError, KeyboardInterrupt):
-        raise NoAnswerGivenError("no key was given") from None
+        raise PromptLeftError("no key was given") from None

@@ -16,6 +16,7 @@ from gwtui.cli.output import narrate
 from gwtui.cli.prompts import NoAnswerGivenError, read_token
 from gwtui.client.connection import Connection
 from gwtui.contract.dialects import DIALECTS, Dialect
+from gwtui.domain.known_secrets import Secret
 from gwtui.local.paths import Paths, PrivateDirectoryError, ensure_private
 from gwtui.local.profiles import (
     FILE_NAME,
@@ -71,17 +72,25 @@ def add_probe_options(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def resolve_connection(arguments: argparse.Namespace, paths: Paths, *, may_ask: bool) -> Connect:
+def resolve_connection(
+    arguments: argparse.Namespace, paths: Paths, *, may_ask: bool, key: Secret | None = None
+) -> Connect:
     """The way to the gateway that the arguments mean. Raises NoTargetError.
 
-    With ``may_ask``, a person is asked for the key where no source has one. Finding it may take
-    an event loop of its own: not to be called inside of one.
+    ``key`` is one that a person typed; without it the sources are searched, and with ``may_ask`` a
+    person is asked where none has one. Finding it may take an event loop of its own: not to be
+    called inside of one.
     """
     if arguments.demo and (arguments.base_url or arguments.profile):
         raise NoTargetError(
             "--demo brings its own gateway: leave out --profile and --base-url", exits.USAGE
         )
-    return _demo(arguments, paths) if arguments.demo else _remote(arguments, paths, may_ask)
+    if arguments.demo:
+        return _demo(arguments, paths)
+    if key is not None:
+        return _open(find_profile(arguments, paths).connection(key, "prompt"))
+    _profile, connection = open_target(arguments, paths, may_ask=may_ask)
+    return _open(connection)
 
 
 def demo_beside(arguments: argparse.Namespace, paths: Paths) -> Connect:
@@ -216,11 +225,6 @@ def resolve_connection_without_key(
         connection = profile.connection(token, source)
     except (ProfileError, TokenError) as error:
         raise NoTargetError(str(error), exits.FAILED) from None
-    return _open(connection)
-
-
-def _remote(arguments: argparse.Namespace, paths: Paths, may_ask: bool) -> Connect:
-    _profile, connection = open_target(arguments, paths, may_ask=may_ask)
     return _open(connection)
 
 

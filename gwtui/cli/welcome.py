@@ -9,10 +9,16 @@ import sys
 import termios
 import tty
 from collections.abc import Collection
+from typing import NamedTuple
 
-from gwtui.cli import exits, login
+from gwtui.cli import login
+from gwtui.cli.login_prompts import ask_key
 from gwtui.cli.output import narrate
-from gwtui.cli.prompts import NoAnswerGivenError, read_line
+from gwtui.cli.prompts import PromptLeftError
+from gwtui.domain.known_secrets import Secret
+from gwtui.local.paths import Paths
+from gwtui.local.profiles import ProfileError
+from gwtui.local.tokens import TokenError
 
 _WELCOME = """\
 gwtui administers an AI-model gateway from the terminal. There is no profile of
@@ -26,55 +32,78 @@ a gateway on this machine yet. How do you want to begin?
 
 The same without asking: gwtui --demo, gwtui login, gwtui login --read-only.
 """
-_KEEPING = """
-Where is the key to be kept?
+_KEEP = """
+Where do you want to keep the key?
 
-  k  In the keyring of this machine.
+{keyring}
   f  In plain text, in a file that only you can read.
-  n  Nowhere: it is asked for now, and forgotten when gwtui ends.
+  n  Nowhere: gwtui forgets it when it ends.
   q  Leave.
 """
+_KEYRING = "  k  In the keyring of this machine."
+_NO_KEYRING = "     (Not in a keyring: {trouble}.)"
 _ESCAPE = "\x1b"
 _SEQUENCE = 0.05
 """Seconds within which the rest of a key follows its escape character."""
 
 
-def welcome(arguments: argparse.Namespace) -> argparse.Namespace | int:
-    """Offer the ways to begin on the terminal, and take the one that is chosen.
+class Beginning(NamedTuple):
+    """What the dashboard is to be run with: its options, and a key that is kept nowhere."""
 
-    Gives what the dashboard is to be run with, else an exit code: nothing was chosen, or logging
-    in failed.
-    """
+    arguments: argparse.Namespace
+    key: Secret | None = None
+
+
+def welcome(arguments: argparse.Namespace) -> Beginning | None:
+    """Offer the ways to begin on the terminal, and take the one that is chosen; None for none."""
     print(_WELCOME, end="", file=sys.stderr, flush=True)
     match _key("dlwq"):
         case "d":
-            return _with(arguments, demo=True)
+            return Beginning(_with(arguments, demo=True))
         case "l":
             return _logged_in(arguments)
         case "w":
             route = arguments.route or "board"
             return _logged_in(_with(arguments, read_only=True, route=route))
-    return exits.OK
+    return None
 
 
-def _logged_in(arguments: argparse.Namespace) -> argparse.Namespace | int:
-    """Make a profile, or ask for an address alone."""
-    print(_KEEPING, end="", file=sys.stderr, flush=True)
-    kept = _key("kfnq")
-    if kept == "q":
-        return exits.OK
-    if kept == "n":
+def _logged_in(arguments: argparse.Namespace) -> Beginning | None:
+    """Ask for the address and the key of a gateway, then where to keep the key; None who leaves."""
+    options = argparse.ArgumentParser()
+    login.configure(options)
+    arguments = _with(arguments, **vars(options.parse_args([])))
+    login.put_aside_environment_token()
+    try:
+        gateway = login.prompted_gateway(arguments)
+        token, key = ask_key(gateway)
+    except (ProfileError, PromptLeftError) as error:
+        narrate(str(error))
+        return None
+    login.tell(gateway.host, key)
+    here = _with(arguments, base_url=gateway.base_url)
+    paths = Paths.of_user()
+    while (place := _place(gateway.host)) != "q":
+        if place == "n":
+            return Beginning(here, token)
         try:
-            address = read_line("Address of the gateway, such as https://gateway.example/api/v1: ")
-        except NoAnswerGivenError as error:
+            plan = login.plan_login(
+                _with(here, keyring=place == "k", save_file=place == "f"), paths
+            )
+            login.keep(plan, paths, token)
+        except (TokenError, ProfileError) as error:
             narrate(str(error))
-            return exits.USAGE
-        return _with(arguments, base_url=address)
-    asked = argparse.ArgumentParser()
-    login.configure(asked)
-    wanted = asked.parse_args(["--keyring" if kept == "k" else "--save-file"])
-    status = login.run(_with(arguments, **vars(wanted)))
-    return arguments if status == exits.OK else status
+        else:
+            return Beginning(arguments)
+    return None
+
+
+def _place(host: str) -> str:
+    """The key that is pressed for a place; the keyring is offered only where it works."""
+    trouble = login.keyring_trouble(host)
+    keyring = _NO_KEYRING.format(trouble=trouble) if trouble else _KEYRING
+    print(_KEEP.format(keyring=keyring), end="", file=sys.stderr, flush=True)
+    return _key("fnq" if trouble else "kfnq")
 
 
 def _with(arguments: argparse.Namespace, **changes: object) -> argparse.Namespace:

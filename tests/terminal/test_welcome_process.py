@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gwtui.cli import exits
+import keyring
+import pytest
+
+from gwtui.cli import exits, welcome
+from gwtui.embedded.faults import FaultInjector
 from gwtui.local.profiles import load_profiles
 from loaded_program import GWTUI, run
-from login_kit import served_gateway
+from login_kit import DictRing, served_gateway
 from pty_terminal import pty_terminal
 
 
@@ -41,12 +45,12 @@ def test_leaving_and_logging_in_to_watch(private_home: Path) -> None:
     with served_gateway() as gateway, pty_terminal(GWTUI, columns=120, rows=30) as terminal:
         terminal.wait_for("How do you want to begin?")
         terminal.send("w")
-        terminal.wait_for("Where is the key to be kept?")
-        terminal.send("f")
         terminal.wait_for("Address of the gateway")
         terminal.send(f"{gateway.base_url}\r")
         terminal.wait_for("Management key for 127.0.0.1")
         terminal.send(f"{gateway.management}\r")
+        terminal.wait_for("Where do you want to keep the key?")
+        terminal.send("f")
         terminal.wait_for("READ-ONLY")
         terminal.wait_for("Board")
         terminal.send("q")
@@ -54,6 +58,55 @@ def test_leaving_and_logging_in_to_watch(private_home: Path) -> None:
         assert gateway.management.encode() not in terminal.raw
     profiles = load_profiles(private_home / "config" / "gwtui" / "profiles.toml").profiles
     assert [one.read_only for one in profiles.values()] == [True]
+
+
+def test_a_wrong_address_or_key_is_asked_for_again_and_no_keyring_is_not_offered(
+    private_home: Path,
+) -> None:
+    faults = FaultInjector(["500:GET /key x1"])
+    with (
+        served_gateway(faults=faults) as gateway,
+        pty_terminal(GWTUI, columns=100, rows=40) as terminal,
+    ):
+        terminal.wait_for("How do you want to begin?")
+        terminal.send("l")
+        terminal.wait_for("Address of the gateway: ")
+        terminal.send("\r" + gateway.base_url.replace("http:", "htp:") + "\r")
+        terminal.wait_for("the base URL must begin with")
+        assert terminal.text.count("Address of the gateway: htp://127.0.0.1") == 2
+        # Home, behind "ht", the letter that was left out: the gateway is out of order still.
+        terminal.send("\x1b[H\x1b[C\x1b[Ct\r")
+        terminal.wait_for("Internal Server Error")
+        terminal.send("\r")
+        terminal.wait_for("Management key for 127.0.0.1")
+        terminal.send("gw-v1-of-nobody\r")
+        terminal.wait_for("Invalid API key")
+        terminal.settle()
+        faults.arm("500:GET /key x1")
+        terminal.send(f"{gateway.management}\r")
+        terminal.wait_for("(Enter for the one you typed)")
+        terminal.send("\r")
+        terminal.wait_for("there is no keyring")
+        assert "In the keyring" not in terminal.text
+        terminal.send("kn")
+        terminal.wait_for("key: prompt")
+        assert terminal.text.count("Management key for") == 0
+        terminal.send("q")
+        assert terminal.wait_exit() == exits.OK
+        assert gateway.management.encode() not in terminal.raw
+        assert terminal.left_over_modes() == []
+    assert not (private_home / "config" / "gwtui" / "profiles.toml").exists()
+
+
+def test_a_keyring_that_works_is_offered(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    offered: list[str] = []
+    monkeypatch.setattr(keyring, "get_keyring", DictRing)
+    monkeypatch.setattr(welcome, "_key", lambda keys: offered.append(keys) or "q")
+    assert welcome._place("gateway.example") == "q"
+    assert offered == ["kfnq"]
+    assert "k  In the keyring of this machine" in capsys.readouterr().err
 
 
 def test_a_command_that_asks_nobody_keeps_its_error() -> None:
