@@ -16,13 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 
 from gwtui.cli.main import main
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.hosting import _QuietServer
+from gwtui.embedded.hosting import serving
 from gwtui.embedded.store import generations
 from gwtui.embedded.store.seed import Content
 from in_process_requests import short_way
@@ -67,12 +66,12 @@ def served_gateway(
         with gateway._database.read() as db:
             kept = generations.latest(db, gateway.profiles, SYSTEM_CLOCK.now())
         newest = kept[0].request.id if kept else ""
-        config = uvicorn.Config(before(gateway.asgi), log_config=None, lifespan="off", ws="none")
-        server = _QuietServer(config)
-        end = partial(asyncio.get_running_loop().call_soon_threadsafe, server.end)
-        with short_way(listener.getsockname(), config.app, lambda: faults and faults.armed):
-            ready.put((ServedGateway(base_url, *keys, newest), end))
-            await server.serve(sockets=[listener])
+        app, ending = before(gateway.asgi), asyncio.Event()
+        end = partial(asyncio.get_running_loop().call_soon_threadsafe, ending.set)
+        with short_way(listener.getsockname(), app, lambda: faults and faults.armed):
+            async with serving(app, listener):
+                ready.put((ServedGateway(base_url, *keys, newest), end))
+                await ending.wait()
         gateway.close()
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)

@@ -97,7 +97,7 @@ def _serve(arguments: argparse.Namespace) -> int:
             print(base_url)
         _narrate(f"serving {database}; stop with ctrl+c")
         for armed in faults.armed if faults is not None else ():
-            _narrate(f"fault: {armed.fault}")
+            _narrate(f"fault: {armed.text}")
         _narrate(f"for a key: gwtui gateway issue-key --management --database {database}")
 
     try:

@@ -10,67 +10,26 @@ import signal
 import socket
 import stat
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+
+from starlette.types import ASGIApp
+from uvicorn import Config, Server
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from gwtui.embedded.app import PREFIX
 from gwtui.embedded.errors import AddressError
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.protocol import Config, ContractProtocol, Server, protocol_class
 
 GRACE_SECONDS = 1
 """How long answers that are under way may still take once the gateway is asked to stop."""
 
 _BACKLOG = 128
-_START_SECONDS = 10.0
-_LOOK_SECONDS = 0.002
 _PRIVATE_DIRECTORY = 0o700
 _MAX_PORT = 65535
 
 # Without a handler of its own, logging writes warnings to stderr: over the dashboard.
 logging.getLogger("uvicorn").addHandler(logging.NullHandler())
-
-
-class _QuietServer(Server):
-    """A server that leaves the process's signals alone, and wakes up for nothing but requests.
-
-    Signals belong to whoever hosts it. The library looks ten times a second whether it should end,
-    and takes another tenth of a second to do so.
-    """
-
-    def __init__(self, config: Config) -> None:
-        super().__init__(config)
-        self._ending = asyncio.Event()
-
-    def end(self) -> None:
-        """Take no more requests; those under way get ``GRACE_SECONDS``."""
-        self.should_exit = True
-        self._ending.set()
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Take over nothing."""
-        yield
-
-    async def main_loop(self) -> None:
-        """Serve until the end."""
-        await self.on_tick(0)
-        await self._ending.wait()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:  # noqa: ARG002
-        """Close what is idle, and the rest when it was answered."""
-        for server in self.servers:
-            server.close()
-        state = self.server_state
-        for connection in list(state.connections):
-            connection.shutdown()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(GRACE_SECONDS):
-                # The library tells nobody when the last one has gone.
-                while (state.connections or state.tasks) and not self.force_exit:  # noqa: ASYNC110
-                    await asyncio.sleep(_LOOK_SECONDS)
-        for task in state.tasks:
-            task.cancel()
 
 
 @asynccontextmanager
@@ -82,7 +41,7 @@ async def host_on_socket(gateway: EmbeddedGateway, socket_path: Path) -> AsyncIt
     """
     _private_directory(socket_path.parent)
     with _path_listener(socket_path) as listener:
-        async with _serving(gateway, listener):
+        async with serving(gateway.asgi, listener, _protocol(gateway)):
             yield
 
 
@@ -91,32 +50,31 @@ async def serve_tcp(
 ) -> int:
     """Serve over TCP until SIGTERM or SIGINT; gives 0, the exit code of a clean stop.
 
-    ``on_ready`` gets the base URL once requests are taken; port 0 picks a free one. Answers under
-    way get ``GRACE_SECONDS``; a second signal takes even those. Must run on the main thread.
-    Raises AddressError.
+    ``on_ready`` gets the base URL once requests are taken; port 0 picks a free one. Must run on the
+    main thread. Raises AddressError.
     """
     listener = _listen_on_port(host, port)
     base_url = _base_url(listener)
-    stopping = asyncio.Event()
-    async with _serving(gateway, listener) as server:
-
-        def stop() -> None:
-            server.force_exit = stopping.is_set()
-            stopping.set()
-
-        with _on_signals(stop):
+    async with serving(gateway.asgi, listener, _protocol(gateway)):
+        with _signals() as stopping:
             on_ready(base_url)
             await stopping.wait()
     return 0
 
 
 @asynccontextmanager
-async def _serving(
-    gateway: EmbeddedGateway, listener: socket.socket
-) -> AsyncIterator[_QuietServer]:
+async def serving(
+    app: ASGIApp, listener: socket.socket, protocol: type[H11Protocol] = H11Protocol
+) -> AsyncIterator[None]:
+    """Serve an application in the running loop while the context lasts.
+
+    Signals are left to whoever hosts it, and it wakes up for nothing but requests: ``Server.serve``
+    would handle signals, and look ten times a second whether it should end. Answers under way get
+    ``GRACE_SECONDS`` at the end.
+    """
     config = Config(
-        gateway.asgi,
-        http=_protocol(gateway),
+        app,
+        http=protocol,
         interface="asgi3",
         ws="none",
         lifespan="off",
@@ -124,49 +82,40 @@ async def _serving(
         access_log=False,
         server_header=False,
         date_header=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    server = _QuietServer(config)
-    running = asyncio.create_task(server.serve(sockets=[listener]), name="embedded gateway")
-    try:
-        await _started(server, running)
-        yield server
-    finally:
-        server.end()
-        await running
-        listener.close()
-
-
-def _protocol(gateway: EmbeddedGateway) -> type[asyncio.Protocol]:
-    if gateway.faults is None:
-        return protocol_class(ContractProtocol, gateway.clock)
-    from gwtui.embedded.faults.exchange import BreakableProtocol  # noqa: PLC0415 - seldom wanted
-
-    return protocol_class(BreakableProtocol, gateway.clock)
-
-
-async def _started(server: Server, running: asyncio.Task[None]) -> None:
-    async with asyncio.timeout(_START_SECONDS):
-        while not server.started:
-            if running.done():
-                running.result()
-                raise AddressError("The gateway stopped before it was ready.")
-            await asyncio.sleep(_LOOK_SECONDS)
-
-
-@contextmanager
-def _on_signals(stop: Callable[[], None]) -> Iterator[None]:
-    loop = asyncio.get_running_loop()
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-    for number in before:
-        loop.add_signal_handler(number, stop)
+    config.load()
+    server = Server(config)
+    server.lifespan = config.lifespan_class(config)
+    await server.startup(sockets=[listener])
     try:
         yield
     finally:
+        await server.shutdown(sockets=[listener])
+
+
+def _protocol(gateway: EmbeddedGateway) -> type[H11Protocol]:
+    if gateway.faults is None:
+        return H11Protocol
+    from gwtui.embedded.faults.exchange import BreakableProtocol  # noqa: PLC0415 - seldom wanted
+
+    return BreakableProtocol
+
+
+@contextmanager
+def _signals() -> Iterator[asyncio.Event]:
+    """An event that SIGTERM and SIGINT set while the context lasts."""
+    loop, stopping = asyncio.get_running_loop(), asyncio.Event()
+
+    def stop(*_: object) -> None:
+        loop.call_soon_threadsafe(stopping.set)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield stopping
+    finally:
         for number, handler in before.items():
-            loop.remove_signal_handler(number)
-            # The loop puts the interpreter's default in place, not what was there before.
-            if handler is not None:
-                signal.signal(number, handler)
+            signal.signal(number, handler)
 
 
 def _private_directory(directory: Path) -> None:

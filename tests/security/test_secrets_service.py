@@ -52,11 +52,7 @@ SECRETS = {name: marked(name) for name in MARKED}
 HASTY = Patience(connect=2, read=0.05, write=2, pool=2, whole=2)
 FAULTS = [
     "",
-    *(
-        f"{name}=0.01" if kind.takes_seconds else name
-        for name, kind in KINDS.items()
-        if not kind.streams
-    ),
+    *(f"{name}=0.01" if kind.number else name for name, kind in KINDS.items() if not kind.streams),
 ]
 """Those of streams strike requests to models alone."""
 

@@ -1,64 +1,92 @@
 """Faults on demand: errors and delays of the gateway, limited to operations, a number and a chance.
 
-``FaultInjector`` holds the faults and stands before the gateway's application; ``parse`` reads one
-as it is written on the command line, such as ``reset-after:POST /keys x1``. A gateway without
-faults loads none of this.
+``parse`` reads a fault as it is written on the command line, ``KIND[=NUMBER][:WHERE] [xTIMES]
+[CHANCE%] [seed=N]``: ``reset-after:POST /keys x1``, ``latency=0.8:reads``, ``429 25% seed=7``.
+``FaultInjector`` holds faults and stands before the gateway's application. A gateway without faults
+loads none of this.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
-from dataclasses import replace
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import field, replace
 from datetime import datetime, timedelta
+from difflib import get_close_matches
+from functools import cache
 
+from starlette.routing import compile_path
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.embedded.app import PREFIX, literal_first
+from gwtui.embedded.errors import FaultSyntaxError
 from gwtui.embedded.faults.exchange import Exchange
-from gwtui.embedded.faults.grammar import catalogue, operation_of, parse
-from gwtui.embedded.faults.kinds import CLOCK_SKEW, Fault
+from gwtui.embedded.faults.kinds import CLOCK_SKEW, KINDS, LATENCY, FaultKind
+from gwtui.embedded.operations import Operation
+from gwtui.embedded.routes import all_operations
+from gwtui.lazy_dataclass import dataclass
 
 __all__ = ["Fault", "FaultInjector", "catalogue", "parse"]
 
+_FAULT = re.compile(
+    r"(?P<kind>[\w-]+) ?(?:= ?(?P<number>[^: ]+))? ?(?:: ?(?P<where>.*?))?"
+    r"(?P<modifiers>(?: (?:x[1-9]\d{0,5}|[\d.]{1,9}%|seed=\d{1,9}))*)",
+    re.ASCII,
+)
+_PARAMETER = re.compile(r"\{\w*\}")
+_MOST = {"SECONDS": 86_400.0, "EVENTS": 100_000.0}
+_MOST_SKEW = 10 * 366 * 86_400.0
+_EXAMPLES = (
+    "reset-after:POST /keys x1",
+    "latency=0.8:reads",
+    "503=30:GET /keys x2",
+    "429 25% seed=7",
+    "clock-skew=-90",
+    "stream-cut=5 x1",
+)
 
-class ArmedFault:
-    """A fault that was armed; ``struck`` counts the requests that it hit."""
 
-    def __init__(self, fault: Fault) -> None:
-        self.fault = fault
-        self.struck = 0
-        self._luck = random.Random(fault.seed)  # noqa: S311 - must be repeatable
+@dataclass
+class Fault:
+    """A kind of fault and the requests that it strikes; ``struck`` counts them."""
+
+    text: str
+    kind: FaultKind
+    number: float = 0.0
+    operations: frozenset[str] | None = None
+    """Identifiers; None is every request, also one for a path that the API lacks."""
+    times: int | None = None
+    chance: float = 1.0
+    luck: random.Random = field(default_factory=random.Random)
+    struck: int = 0
 
     def strikes(self, operation: str | None) -> bool:
         """Whether it hits this request; if so, that counts."""
-        fault = self.fault
-        if self._is_used_up or not fault.where.holds(operation):
+        if self.kind is CLOCK_SKEW or self.struck == self.times:
             return False
-        if self._luck.random() >= fault.chance:
+        if self.operations is not None and operation not in self.operations:
+            return False
+        if self.luck.random() >= self.chance:
             return False
         self.struck += 1
         return True
-
-    @property
-    def _is_used_up(self) -> bool:
-        return self.fault.times is not None and self.struck >= self.fault.times
 
 
 class FaultInjector:
     """The faults of one gateway: ``arm`` adds one, ``clear`` removes all.
 
-    Every delay that hits a request is waited for; of the others the one that was armed first acts.
+    Every latency that hits a request is waited for; of the others the one that was armed first
+    acts.
     """
 
-    def __init__(self, faults: Iterable[Fault | str] = ()) -> None:
-        self._armed: list[ArmedFault] = []
-        for fault in faults:
-            self.arm(fault)
+    def __init__(self, faults: Iterable[str] = ()) -> None:
+        self._armed = [parse(fault) for fault in faults]
 
-    def arm(self, fault: Fault | str) -> ArmedFault:
-        """Add a fault, in words or made; raises FaultSyntaxError for words that mean none."""
-        armed = ArmedFault(parse(fault) if isinstance(fault, str) else fault)
+    def arm(self, fault: str) -> Fault:
+        """Add a fault. Raises FaultSyntaxError."""
+        armed = parse(fault)
         self._armed.append(armed)
         return armed
 
@@ -67,21 +95,16 @@ class FaultInjector:
         self._armed.clear()
 
     @property
-    def armed(self) -> tuple[ArmedFault, ...]:
+    def armed(self) -> tuple[Fault, ...]:
         """What was armed, in order, used up or not."""
         return tuple(self._armed)
 
-    @property
-    def skew(self) -> timedelta:
-        """How far the gateway's clock is ahead."""
-        ahead = sum(a.fault.seconds for a in self._armed if a.fault.kind is CLOCK_SKEW)
-        return timedelta(seconds=ahead)
-
     def skewed(self, clock: Clock = SYSTEM_CLOCK) -> Clock:
-        """A clock that is wrong by ``skew``, now and later."""
+        """The clock, ahead by every clock skew that is armed, now and later."""
 
         def now() -> datetime:
-            return clock.now() + self.skew
+            ahead = sum(fault.number for fault in self._armed if fault.kind is CLOCK_SKEW)
+            return clock.now() + timedelta(seconds=ahead)
 
         return replace(clock, now=now)
 
@@ -89,19 +112,149 @@ class FaultInjector:
         """The application with the faults before it; ``clock`` is what it goes by."""
 
         async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
-            if scope["type"] != "http" or not self._armed:
-                await app(scope, receive, send)
-            else:
-                await self._apply(Exchange(app, scope, receive, send, clock), operation_of(scope))
+            exchange = Exchange(app, scope, receive, send, clock)
+            operation = _operation_of(scope) if self._armed else None
+            for fault in self._armed:
+                if fault.strikes(operation):
+                    await fault.kind.act(exchange, fault.number)
+                    if fault.kind is not LATENCY:
+                        return
+            await exchange.forward()
 
         return guarded
 
-    async def _apply(self, exchange: Exchange, operation: str | None) -> None:
-        for armed in self._armed:
-            kind = armed.fault.kind
-            if kind.act is None or not armed.strikes(operation):
-                continue
-            await kind.act(exchange, armed.fault.seconds)
-            if not kind.delays:
-                return
-        await exchange.forward()
+
+def _operation_of(scope: Scope) -> str | None:
+    """The identifier of the operation that a request is for; None when there is none."""
+    method = "GET" if scope["method"] == "HEAD" else scope["method"]
+    return next(
+        (
+            operation.operation_id
+            for pattern, operation in _routes()
+            if operation.method == method and pattern.match(scope["path"])
+        ),
+        None,
+    )
+
+
+@cache
+def _routes() -> list[tuple[re.Pattern[str], Operation]]:
+    ordered = sorted(all_operations(), key=lambda one: literal_first(one.path))
+    return [(compile_path(PREFIX + operation.path)[0], operation) for operation in ordered]
+
+
+def parse(text: str) -> Fault:
+    """The fault that is described. Raises FaultSyntaxError."""
+    try:
+        return _parse(" ".join(text.split()))
+    except ValueError as error:
+        raise FaultSyntaxError(f"Cannot understand the fault {text!r}: {error}.") from None
+
+
+def _parse(text: str) -> Fault:
+    match = _FAULT.fullmatch(text)
+    kind = KINDS.get(match["kind"] if match else text)
+    if match is None or kind is None:
+        name = match["kind"] if match else text
+        close = get_close_matches(name, KINDS, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else "'--fault list' lists them"
+        raise ValueError(f"there is no kind {name!r} ({hint})")
+    if kind is CLOCK_SKEW and (match["where"] is not None or match["modifiers"]):
+        raise ValueError("a clock is wrong for every request, all the time")
+    times, chance, seed = None, 1.0, 0
+    for word in match["modifiers"].split():
+        if word.startswith("x"):
+            times = int(word[1:])
+        elif word.endswith("%"):
+            chance = float(word[:-1]) / 100
+        else:
+            seed = int(word.removeprefix("seed="))
+    if not 0 < chance <= 1:
+        raise ValueError("a chance is above 0% and at most 100%")
+    number, operations = _number(kind, match["number"]), _operations(kind, match["where"])
+    luck = random.Random(seed)  # noqa: S311 - must be repeatable
+    return Fault(text, kind, number, operations, times, chance, luck)
+
+
+def _number(kind: FaultKind, text: str | None) -> float:
+    if not kind.number:
+        if text is not None:
+            raise ValueError(f"{kind.name} takes no seconds")
+        return 0.0
+    if text is None:
+        if kind.usual is None:
+            raise ValueError(f"{kind.name} needs its seconds, such as {kind.name}=2")
+        return kind.usual
+    unit = kind.number.lower()
+    try:
+        number = float(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is no number of {unit}") from None
+    most = _MOST_SKEW if kind is CLOCK_SKEW else _MOST[kind.number]
+    least = -most if kind is CLOCK_SKEW else 0.0
+    is_whole = kind.number == "SECONDS" or number.is_integer()
+    if not (least <= number <= most and is_whole):
+        what = "seconds" if kind.number == "SECONDS" else "a whole number of events"
+        raise ValueError(f"{kind.name} takes {what} from {least:.0f} to {most:.0f}")
+    return number
+
+
+def _operations(kind: FaultKind, where: str | None) -> frozenset[str] | None:
+    """The operations that a person means, of those that the kind can strike; None for all.
+
+    Nothing or "*" is all of them; "reads", "writes", a method, a path, both, or the identifier of
+    an operation. Raises ValueError with a message for the person.
+    """
+    everything = where in {None, "", "*", "all", "everything"}
+    if everything and not kind.streams:
+        return None
+    words = (where or "").split()
+    meant = [one for one in all_operations() if everything or _is_meant(words, one)]
+    if not meant:
+        names = [f"{one.method} {one.path}" for one in all_operations()]
+        names += [one.operation_id for one in all_operations()]
+        close = get_close_matches(where or "", [*names, "reads", "writes"], n=1, cutoff=0.5)
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        raise ValueError(f"no operation is {where!r}{hint}")
+    struck = [one for one in meant if one.streams is not None or not kind.streams]
+    if not struck:
+        raise ValueError(f"{kind.name} is for streams, and nothing of {where!r} streams")
+    return frozenset(one.operation_id for one in struck)
+
+
+def _is_meant(words: list[str], operation: Operation) -> bool:
+    match words:
+        case ["reads" | "writes" as word]:
+            return operation.writes == (word == "writes")
+        case [word] if not word.startswith("/"):
+            return word == operation.operation_id or word.upper() == operation.method
+        case [path]:
+            return _plain(path) == _plain(operation.path)
+        case [method, path]:
+            fits = method == "*" or method.upper() == operation.method
+            return fits and _plain(path) == _plain(operation.path)
+    return False
+
+
+def _plain(path: str) -> str:
+    """A path without the names of its parameters, which are nobody's business."""
+    return _PARAMETER.sub("{}", path.removeprefix(PREFIX).rstrip("/"))
+
+
+def catalogue() -> Iterator[str]:
+    """What can be asked for, line by line: how it is written, every kind, every operation."""
+    yield "KIND[=NUMBER][:WHERE] [xTIMES] [CHANCE%] [seed=N]"
+    yield ""
+    yield "KIND"
+    for kind in KINDS.values():
+        number = f"={kind.number}" if kind.number else ""
+        written = kind.name + (number if kind.usual is None else f"[{number}]")
+        yield f"  {written:<24} {kind.about}"
+    yield ""
+    yield "WHERE: nothing for all of them, reads, writes, a method, a path or an operation"
+    for operation in all_operations():
+        yield f"  {operation.operation_id:<26} {operation.method} {operation.path}"
+    yield ""
+    yield "For example"
+    for example in _EXAMPLES:
+        yield f"  --fault '{example}'"

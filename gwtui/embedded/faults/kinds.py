@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import field
 from datetime import timedelta
 from email.utils import format_datetime
-from http import HTTPStatus
+from typing import Literal
 
 from starlette.types import Message
 
 from gwtui.contract import errors
-from gwtui.embedded.faults.exchange import Exchange, HeldAnswer
+from gwtui.embedded.faults.exchange import Exchange
 from gwtui.embedded.responses import error_body
 from gwtui.lazy_dataclass import dataclass
+
+Act = Callable[[Exchange, float], Awaitable[None]]
+"""Does it to one request, given the fault's number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,252 +24,215 @@ class FaultKind:
 
     name: str
     about: str
-    act: Callable[[Exchange, float], Awaitable[None]] | None = None
-    """Does it to one request, given the fault's seconds. None for what is wrong all the time."""
-    takes_seconds: bool = False
+    act: Act
+    number: Literal["", "SECONDS", "EVENTS"] = ""
+    """What its number counts; "" where it takes none."""
     usual: float | None = None
-    """Seconds when none are given, None when they must be."""
-    delays: bool = False
-    """Whether the request goes on afterwards, perhaps to another fault."""
+    """The number when none is given, None when one must be."""
     streams: bool = False
     """Whether it strikes operations that stream, and nothing else."""
-    counts: bool = False
-    """Whether its number is not of seconds but of events of the stream, whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
-    """The requests that a fault may strike: those of these operations, None for all."""
-
-    text: str = "everything"
-    operations: frozenset[str] | None = None
-
-    def holds(self, operation: str | None) -> bool:
-        """Whether a request is meant; ``operation`` is None for a path that the API lacks."""
-        return self.operations is None or operation in self.operations
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """A kind of fault with its aim: ``times`` None is without end, ``chance`` from 0 to 1."""
-
-    kind: FaultKind
-    where: Where = field(default_factory=Where)
-    seconds: float = 0.0
-    times: int | None = None
-    chance: float = 1.0
-    seed: int = 0
-
-    def __str__(self) -> str:
-        parts = [self.kind.name]
-        if self.kind.takes_seconds:
-            parts[0] += f"={self.seconds:g}"
-        if self.where.operations is not None:
-            parts[0] += f":{self.where.text}"
-        if self.times is not None:
-            parts.append(f"x{self.times}")
-        if self.chance < 1:
-            parts += [f"{100 * self.chance:g}%", f"seed={self.seed}"]
-        return " ".join(parts)
-
-
-Act = Callable[[Exchange, float], Awaitable[None]]
-
-_CLOUDFLARE_TIMEOUT = 524
-"""The one status here that Python does not know."""
-_PHRASES = {_CLOUDFLARE_TIMEOUT: "A Timeout Occurred"}
-
-
-async def _slow(exchange: Exchange, seconds: float) -> None:
+async def _delay(exchange: Exchange, seconds: float) -> None:
     await exchange.clock.sleep(seconds)
 
 
-async def _hang(exchange: Exchange, _seconds: float) -> None:
+async def _hang(exchange: Exchange, _number: float) -> None:
     await exchange.hang()
 
 
-async def _hang_after(exchange: Exchange, _seconds: float) -> None:
-    await exchange.hold()
-    await exchange.hang()
-
-
-async def _reset(exchange: Exchange, _seconds: float) -> None:
+async def _reset(exchange: Exchange, _number: float) -> None:
     await exchange.reset()
 
 
-async def _reset_after(exchange: Exchange, _seconds: float) -> None:
-    await exchange.hold()
-    await exchange.reset()
+async def _half_body(exchange: Exchange, _number: float) -> None:
+    await exchange.send_half(*await exchange.carry_out())
 
 
-async def _half_body(exchange: Exchange, _seconds: float) -> None:
-    await exchange.halve(await exchange.hold())
+async def _no_fault(exchange: Exchange, _number: float) -> None:
+    await exchange.forward()
 
 
-def _malformed(body: Callable[[bytes], bytes], content_type: str = "application/json") -> Act:
-    """The gateway does it and garbles its answer; a refusal passes as it is."""
-
-    async def act(exchange: Exchange, _seconds: float) -> None:
-        held: HeldAnswer = await exchange.hold()
-        if held.is_success:
-            headers = {"Content-Type": content_type}
-            await exchange.answer(held.start["status"], headers, body(held.body))
-        else:
-            await exchange.release(held)
-
-    return act
-
-
-def _refusal(status: int, message: str) -> Act:
-    async def act(exchange: Exchange, _seconds: float) -> None:
-        await exchange.refuse(status, {}, error_body(status, message))
-
-    return act
-
-
-async def _too_many(exchange: Exchange, seconds: float) -> None:
-    headers = {"Retry-After": f"{seconds:.0f}"}
-    await exchange.refuse(429, headers, error_body(429, errors.RATE_LIMITED))
-
-
-async def _too_many_until(exchange: Exchange, seconds: float) -> None:
-    moment = exchange.clock.now() + timedelta(seconds=seconds)
-    headers = {"Retry-After": format_datetime(moment, usegmt=True)}
-    await exchange.refuse(429, headers, error_body(429, errors.RATE_LIMITED))
-
-
-async def _internal(exchange: Exchange, _seconds: float) -> None:
-    await exchange.refuse(500, {}, error_body(500, errors.SERVER_ERROR))
-
-
-def _in_between(status: int) -> Act:
-    """What a proxy before the gateway answers: a page for browsers."""
-    phrase = _PHRASES.get(status) or HTTPStatus(status).phrase
-
-    async def act(exchange: Exchange, seconds: float) -> None:
-        headers = {"Content-Type": "text/html; charset=utf-8"}
-        if seconds:
-            headers["Retry-After"] = f"{seconds:.0f}"
-        page = f"<html><head><title>{status} {phrase}</title></head><body>{phrase}</body></html>"
-        await exchange.answer(status, headers, page.encode())
-
-    return act
-
-
-def _afterwards(act: Act) -> Act:
+def _after(act: Act) -> Act:
     """The same, but the gateway has carried the request out before."""
 
-    async def after(exchange: Exchange, seconds: float) -> None:
-        await exchange.hold()
-        await act(exchange, seconds)
+    async def after(exchange: Exchange, number: float) -> None:
+        await exchange.carry_out()
+        await act(exchange, number)
 
     return after
 
 
-def _server_errors() -> list[FaultKind]:
-    found: list[FaultKind] = []
-    for status, who, act in (
-        (500, "the gateway fails", _internal),
-        (502, "a proxy got no answer from the gateway", _in_between(502)),
-        (503, "not available, with Retry-After", _in_between(503)),
-        (504, "a proxy waited too long for the gateway", _in_between(504)),
-        (524, "a content delivery network waited too long", _in_between(524)),
-    ):
-        waits = status == HTTPStatus.SERVICE_UNAVAILABLE
-        usual = 1.0 if waits else None
-        found.append(FaultKind(f"{status}", who, act, waits, usual))
-        done = f"{status}, but the request was carried out"
-        found.append(FaultKind(f"{status}-after", done, _afterwards(act), waits, usual))
-    return found
+def _refuse(status: int, message: str) -> Act:
+    async def refuse(exchange: Exchange, _number: float) -> None:
+        await exchange.answer(status, error_body(status, message))
+
+    return refuse
+
+
+async def _too_many(exchange: Exchange, seconds: float) -> None:
+    body = error_body(429, errors.RATE_LIMITED)
+    await exchange.answer(429, body, retry_after=f"{seconds:.0f}")
+
+
+async def _too_many_until(exchange: Exchange, seconds: float) -> None:
+    until = exchange.clock.now() + timedelta(seconds=seconds)
+    body = error_body(429, errors.RATE_LIMITED)
+    await exchange.answer(429, body, retry_after=format_datetime(until, usegmt=True))
+
+
+def _proxy_page(status: int, phrase: str) -> Act:
+    """What a proxy before the gateway answers: a page for browsers."""
+
+    async def answer(exchange: Exchange, seconds: float) -> None:
+        page = f"<html><head><title>{status} {phrase}</title></head><body>{phrase}</body></html>"
+        headers = {"retry_after": f"{seconds:.0f}"} if seconds else {}
+        html = "text/html; charset=utf-8"
+        await exchange.answer(status, page.encode(), content_type=html, **headers)
+
+    return answer
+
+
+def _malformed(body: bytes | None, content_type: str = "application/json") -> Act:
+    """The gateway does it, and answers something else; None is its own body. Refusals pass."""
+
+    async def garble(exchange: Exchange, _number: float) -> None:
+        start, own = await exchange.carry_out()
+        if start["status"] < 300:  # noqa: PLR2004 - the class of successes
+            garbled = own if body is None else body
+            await exchange.answer(start["status"], garbled, content_type=content_type)
+        else:
+            await exchange.send(start)
+            await exchange.send({"type": "http.response.body", "body": own})
+
+    return garble
 
 
 async def _cut(exchange: Exchange, number: float) -> None:
     async def alter(event: int, message: Message) -> None:
         if event < number:
-            await exchange.pass_on(message)
+            await exchange.send(message)
         elif event == number:
             exchange.break_off()
 
-    await exchange.alter_stream(alter)
+    await exchange.alter_events(alter)
 
 
 async def _fall_silent(exchange: Exchange, number: float) -> None:
     async def alter(event: int, message: Message) -> None:
-        if event < number:
-            await exchange.pass_on(message)
-        else:
-            await exchange.hang()
+        await (exchange.send(message) if event < number else exchange.hang())
 
-    await exchange.alter_stream(alter)
+    await exchange.alter_events(alter)
 
 
-async def _talk_garbage(exchange: Exchange, number: float) -> None:
+async def _garble_event(exchange: Exchange, number: float) -> None:
     async def alter(event: int, message: Message) -> None:
         if event == number:
-            await exchange.pass_on({**message, "body": b"data: {oops\n\n"})
-        await exchange.pass_on(message)
+            await exchange.send({**message, "body": b"data: {oops\n\n"})
+        await exchange.send(message)
 
-    await exchange.alter_stream(alter)
+    await exchange.alter_events(alter)
 
 
-async def _keep_usage_back(exchange: Exchange, seconds: float) -> None:
+async def _delay_usage(exchange: Exchange, seconds: float) -> None:
     async def alter(_event: int, message: Message) -> None:
         if b'"usage":{' in message["body"]:
             await exchange.clock.sleep(seconds)
-        await exchange.pass_on(message)
+        await exchange.send(message)
 
-    await exchange.alter_stream(alter)
-
-
-def _stream_faults() -> list[FaultKind]:
-    found: list[FaultKind] = []
-    for name, about, act in (
-        ("stream-cut", "the connection drops after so many events", _cut),
-        ("stream-silence", "nothing comes after so many events", _fall_silent),
-        ("stream-garbage", "an event that is not JSON comes after so many", _talk_garbage),
-    ):
-        found.append(FaultKind(name, about, act, True, 3.0, streams=True, counts=True))
-    late = "the stream's usage comes so much later"
-    found.append(FaultKind("stream-late", late, _keep_usage_back, True, 2.0, streams=True))
-    return found
+    await exchange.alter_events(alter)
 
 
-CLOCK_SKEW = FaultKind("clock-skew", "the gateway's clock is ahead by so much", takes_seconds=True)
+def _with_after(kind: FaultKind) -> tuple[FaultKind, FaultKind]:
+    """A server error before and after the gateway carried the request out."""
+    about = f"{kind.name}, but the request was carried out"
+    after = FaultKind(f"{kind.name}-after", about, _after(kind.act), kind.number, kind.usual)
+    return kind, after
 
-_ALL = (
-    FaultKind("latency", "the answer comes later", _slow, takes_seconds=True, delays=True),
+
+LATENCY = FaultKind("latency", "the answer comes later", _delay, "SECONDS")
+CLOCK_SKEW = FaultKind(
+    "clock-skew", "the gateway's clock is ahead by so much", _no_fault, "SECONDS"
+)
+_KINDS = (
+    LATENCY,
     FaultKind("hang", "no answer, and nothing done", _hang),
-    FaultKind("hang-after", "carried out, but no answer", _hang_after),
+    FaultKind("hang-after", "carried out, but no answer", _after(_hang)),
     FaultKind("reset-before", "the connection drops, and nothing is done", _reset),
-    FaultKind("reset-after", "carried out, then the connection drops", _reset_after),
+    FaultKind("reset-after", "carried out, then the connection drops", _after(_reset)),
     FaultKind("half-body", "carried out; the connection drops amid the answer", _half_body),
-    FaultKind("401", "the key is not accepted", _refusal(401, "Invalid API key")),
-    FaultKind("403", "the key may not", _refusal(403, errors.MANAGEMENT_KEY_NEEDED)),
+    FaultKind("401", "the key is not accepted", _refuse(401, "Invalid API key")),
+    FaultKind("403", "the key may not", _refuse(403, errors.MANAGEMENT_KEY_NEEDED)),
     FaultKind(
-        "409", "somebody else changed it", _refusal(409, "The resource has changed meanwhile")
+        "409", "somebody else changed it", _refuse(409, "The resource has changed meanwhile")
     ),
-    FaultKind("429", "too many requests, Retry-After in seconds", _too_many, True, 1.0),
-    FaultKind("429-date", "too many requests, Retry-After as a date", _too_many_until, True, 1.0),
-    *_server_errors(),
+    FaultKind("429", "too many requests, Retry-After in seconds", _too_many, "SECONDS", 1),
     FaultKind(
-        "malformed-not-json", "carried out; the answer is not JSON", _malformed(lambda _: b"{oops")
+        "429-date", "too many requests, Retry-After as a date", _too_many_until, "SECONDS", 1
     ),
+    *_with_after(FaultKind("500", "the gateway fails", _refuse(500, errors.SERVER_ERROR))),
+    *_with_after(
+        FaultKind("502", "a proxy got no answer from the gateway", _proxy_page(502, "Bad Gateway"))
+    ),
+    *_with_after(
+        FaultKind(
+            "503",
+            "not available, with Retry-After",
+            _proxy_page(503, "Service Unavailable"),
+            "SECONDS",
+            1,
+        )
+    ),
+    *_with_after(
+        FaultKind(
+            "504", "a proxy waited too long for the gateway", _proxy_page(504, "Gateway Timeout")
+        )
+    ),
+    *_with_after(
+        FaultKind(
+            "524",
+            "a content delivery network waited too long",
+            _proxy_page(524, "A Timeout Occurred"),
+        )
+    ),
+    FaultKind("malformed-not-json", "carried out; the answer is not JSON", _malformed(b"{oops")),
+    FaultKind("malformed-type", "carried out; the answer is a list", _malformed(b'["odd"]')),
     FaultKind(
-        "malformed-type", "carried out; the answer is a list", _malformed(lambda _: b'["odd"]')
+        "malformed-data", "carried out; the answer's data is a text", _malformed(b'{"data":"odd"}')
     ),
-    FaultKind(
-        "malformed-data",
-        "carried out; the answer's data is a text",
-        _malformed(lambda _: b'{"data":"odd"}'),
-    ),
-    FaultKind("malformed-empty", "carried out; the answer is empty", _malformed(lambda _: b"")),
+    FaultKind("malformed-empty", "carried out; the answer is empty", _malformed(b"")),
     FaultKind(
         "malformed-content-type",
         "carried out; the answer says that it is a web page",
-        _malformed(lambda body: body, "text/html"),
+        _malformed(None, "text/html"),
     ),
-    *_stream_faults(),
+    FaultKind(
+        "stream-cut", "the connection drops after so many events", _cut, "EVENTS", 3, streams=True
+    ),
+    FaultKind(
+        "stream-silence",
+        "nothing comes after so many events",
+        _fall_silent,
+        "EVENTS",
+        3,
+        streams=True,
+    ),
+    FaultKind(
+        "stream-garbage",
+        "an event that is not JSON comes after so many",
+        _garble_event,
+        "EVENTS",
+        3,
+        streams=True,
+    ),
+    FaultKind(
+        "stream-late",
+        "the stream's usage comes so much later",
+        _delay_usage,
+        "SECONDS",
+        2,
+        streams=True,
+    ),
     CLOCK_SKEW,
 )
-
-KINDS: Mapping[str, FaultKind] = {kind.name: kind for kind in _ALL}
+KINDS: Mapping[str, FaultKind] = {kind.name: kind for kind in _KINDS}
