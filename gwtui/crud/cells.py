@@ -34,7 +34,6 @@ _FULL, _EMPTY = "█", "░"
 _PARTS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
 """Eighths of a cell, from the left."""
 _BARS = "▁▂▃▄▅▆▇█"
-_ASCII_BARS = "_.-=*#"
 _NO_TRAFFIC = "·"
 _LEAST_RANGE = Decimal("0.1")
 """The range of the scale, at least, as a part of the highest value."""
@@ -191,7 +190,6 @@ def sparkline(
     *,
     floor: Decimal | None = None,
     ceiling: Decimal | None = None,
-    ascii: bool = False,
 ) -> str:
     """The last ``width`` slots of a curve: bars from lowest to highest; dots mean no traffic.
 
@@ -206,24 +204,21 @@ def sparkline(
     highs = [point.high for point in points if point.high is not None]
     bottom = min(lows, default=Decimal(0)) if floor is None else floor
     top = max(highs, default=Decimal(1)) if ceiling is None else ceiling
-    signs = _ASCII_BARS if ascii else _BARS
+    signs = _BARS
     if ceiling is None:
         signs = signs[:-1]
         if floor is None:
             room = max(Decimal(0), abs(top) * _LEAST_RANGE - (top - bottom)) / 2
             bottom, top = bottom - room, top + room
-    absent = "," if ascii else _NO_TRAFFIC
-    return "".join(_curve_sign(point, bottom, top, signs, absent) for point in points).rjust(width)
+    return "".join(_curve_sign(point, bottom, top, signs) for point in points).rjust(width)
 
 
-def _curve_sign(
-    point: Point, bottom: Decimal, top: Decimal, signs: Sequence[str], absent: str
-) -> str:
+def _curve_sign(point: Point, bottom: Decimal, top: Decimal, signs: Sequence[str]) -> str:
     if point.state == "gap":
         return " "
     value = point.mean if point.mean is not None else point.last
     if point.state == "null" or value is None:
-        return absent
+        return _NO_TRAFFIC
     if top <= bottom:
         return signs[len(signs) // 2]
     share = float((value - bottom) / (top - bottom))

@@ -306,13 +306,6 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "b",
             footer=True,
         ),
-        scoped_action(
-            "activity.second",
-            "And by",
-            "Tell the lines of the ranking apart by one thing more: the next of "
-            "those that are left",
-            "B",
-        ),
         scoped_action("activity.keys", "By key", "Rank by key", "K", keywords="who spent most"),
         scoped_action(
             "activity.days",

@@ -139,11 +139,6 @@ async def test_who_spent_most_yesterday_takes_three_keys(tmp_path: Path) -> None
         theirs = summarize(await rows_of(place, date=yesterday, api_key_hash=first.identity))
         assert first.summary.spend == theirs.spend == max(one.summary.spend or 0 for one in lines)
 
-        terminal.write("B")
-        await at_rest(app)
-        assert "+model" in text_of(app, "grouping")
-        assert screen_of(app)._table.model.cursor == 0
-        assert sum(one.summary.requests or 0 for one in ranked(app)) == whole.requests
         terminal.write("b")
         await until(pilot, lambda: screen_of(app)._users is not None, "the people")
         assert "[user]" in text_of(app, "grouping")
@@ -152,9 +147,6 @@ async def test_who_spent_most_yesterday_takes_three_keys(tmp_path: Path) -> None
         await until(pilot, lambda: week in line(screen_of(app), "status"), "the week")
         terminal.write("@today\r")
         await until(pilot, lambda: "today is not over" in notices(app), "why not")
-        await pilot.click(BarChart, offset=(30, 2))
-        assert screen_of(app)._chosen is not None
-        assert screen_of(app)._chosen.count == 1
         terminal.write(",.\x1b[27u")
         await until(pilot, lambda: "30 completed days" in line(screen_of(app), "status"), "all")
 
@@ -247,15 +239,6 @@ async def test_activity_of_models_keys_and_people(tmp_path: Path) -> None:
             a_path_leads_to_a_generation,
             the_grouping_and_the_measure_are_switched,
         )
-
-
-async def test_old_terminals_get_a_chart_of_ascii(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TERM", "linux")
-    async with site() as place, dashboard(place, tmp_path, start="activity") as (app, pilot):
-        await until(pilot, lambda: "#" in screen_of(app).query_one(BarChart).text, "the bars")
-        assert screen_of(app).query_one(BarChart).text.isascii()
 
 
 # Generations --------------------------------------------------------------------------------

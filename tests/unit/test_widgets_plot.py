@@ -1,8 +1,7 @@
-"""Plots: curves to scale, gaps as gaps, no traffic by a sign of its own, round axes, read-out."""
+"""Plots: curves to scale, gaps as gaps, no traffic by a sign of its own, round axes."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -64,7 +63,7 @@ def drawn(what: PlotFigure, width: int = 40, height: int = 7) -> list[str]:
 
 
 def body(lines: list[str]) -> list[str]:
-    """What stands right of the wall, without read-out and time axis."""
+    """What stands right of the wall, without title and time axis."""
     return [line[max(line.find("┤"), line.find("│")) + 1 :] for line in lines[1:-1]]
 
 
@@ -91,29 +90,12 @@ def test_nothing_recorded_is_said_in_words() -> None:
     assert "not recorded" in lines[0]
 
 
-def test_the_read_out_names_moment_and_figure() -> None:
-    plain = figure([1] * 30 + [None] * 15 + ["gap"] * 15)
-    at = {
-        minutes: plot_lines(plain, 70, 7, WINDOW.since + timedelta(minutes=minutes))[0].plain
-        for minutes in (10, 35, 50)
-    }
-    assert "2026-11-21 11:10 UTC" in at[10]
-    assert "$1.00" in at[10]
-    assert "no traffic" in at[35]
-    assert "not recorded" in at[50]
+def test_the_title_names_the_newest_value() -> None:
+    assert drawn(figure([3] * 30 + [1] * 30), width=70)[0].endswith("$1.00")
+    assert drawn(figure([1] * 30 + [None] * 15 + ["gap"] * 15), width=70)[0].endswith("no traffic")
 
 
-def test_the_cursor_is_a_line_through_the_plot() -> None:
-    before = plot_lines(figure([1] * 60), 40, 7)
-    after = plot_lines(figure([1] * 60), 40, 7, WINDOW.since + timedelta(minutes=30))
-    changed = [
-        [i for i, (a, b) in enumerate(zip(one.plain, two.plain, strict=True)) if a != b]
-        for one, two in zip(before[1:-1], after[1:-1], strict=True)
-    ]
-    assert {tuple(columns) for columns in changed if columns} == {(changed[0][0],)}
-
-
-def test_several_lines_are_named_in_the_read_out() -> None:
+def test_several_lines_are_named_in_the_title() -> None:
     lines = (PlotLine(curve([1] * 60), "p50"), PlotLine(curve([9] * 60), "p99", "warn"))
     head = drawn(figure([], lines=lines), width=60)[0]
     assert "p50 $1.00" in head
@@ -140,21 +122,6 @@ def test_a_single_spike_among_many_readings_is_in_sight() -> None:
     spiked = body(drawn(figure([10] * 30 + [100] + [10] * 29, ceiling=Decimal(100)), width=20))
     assert not flat[0].strip()
     assert spiked[0].strip()
-
-
-def test_without_colours_lines_are_told_apart_by_their_signs() -> None:
-    lines = (PlotLine(curve([1] * 60), "p50"), PlotLine(curve([9] * 60), "p99", "warn"))
-    shown = drawn(figure([], lines=lines, ascii=True), width=60)
-    assert "p50(*) $1.00" in shown[0]
-    assert "p99(o) $9.00" in shown[0]
-    rows = [set(re.split(r"[|+]", row, maxsplit=1)[1].strip()) for row in shown[1:-1]]
-    assert [row for row in rows if row] == [{"o"}, {"*"}]
-
-
-def test_ascii_terminals_get_ascii() -> None:
-    lines = drawn(figure([*range(40), None, "gap"], ascii=True, marks=(NOON - timedelta(hours=1),)))
-    assert all(line.isascii() for line in lines)
-    assert any("*" in line for line in lines)
 
 
 @given(st.lists(st.one_of(st.none(), st.just("gap"), AMOUNTS.map(str)), max_size=60))
@@ -237,7 +204,6 @@ def test_a_sparkline_tells_figures_no_traffic_and_gaps_apart() -> None:
     assert sparkline(curve([0, 50, 100, None, "gap"]), 6) == " ▁▄▇· "
     assert sparkline(curve([99, 100]), 2, floor=Decimal(0), ceiling=Decimal(100)) == "██"
     assert sparkline(None, 4) == "    "
-    assert sparkline(curve([0, 100, None]), 3, ascii=True) == "_*,"
 
 
 def test_a_sparkline_leaves_headroom_and_what_hardly_moves_looks_steady() -> None:
@@ -254,9 +220,7 @@ def test_a_timeline_says_what_is_not_well() -> None:
     assert narrow == "███"
 
 
-@pytest.mark.parametrize("ascii", [False, True])
-def test_the_legend_tells_every_state_by_a_sign_of_its_own(ascii: bool) -> None:
-    told = dict(part.split(" ", 1) for part in legend(STATES, ascii=ascii).plain.split("  "))
+def test_the_legend_tells_every_state_by_a_sign_of_its_own() -> None:
+    told = dict(part.split(" ", 1) for part in legend(STATES).plain.split("  "))
     assert list(told.values()) == ["healthy", "degraded", "down", "no traffic"]
     assert len(told) == len(STATES)
-    assert all(sign.isascii() for sign in told) is ascii

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -14,7 +13,6 @@ from gwtui.crud.cells import sparkline
 from gwtui.crud.resource import Cell, DetailRow, DetailTable, Section
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain.uptime import verdict
-from gwtui.local.terminal import ascii_only
 from gwtui.resources.models.prices import override_rows, price_table
 from gwtui.watch.feeds.endpoints import EndpointRow
 
@@ -194,8 +192,7 @@ def _past_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
         curve = row.past.get(figure)
         if curve is None or all(point.state == "gap" for point in curve.points):
             continue
-        ascii = ascii_only(os.environ)
-        drawn = sparkline(curve, len(curve.points), floor=floor, ceiling=ceiling, ascii=ascii)
+        drawn = sparkline(curve, len(curve.points), floor=floor, ceiling=ceiling)
         lows = [point.low for point in curve.points if point.low is not None]
         highs = [point.high for point in curve.points if point.high is not None]
         note = "none answered" if label == _PROBE else "no traffic"

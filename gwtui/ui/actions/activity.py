@@ -27,12 +27,6 @@ async def next_grouping(context: ActionContext) -> None:
         screen.next_grouping()
 
 
-async def next_second(context: ActionContext) -> None:
-    """Tell the lines apart by one thing more."""
-    if (screen := _activity(context)) is not None:
-        screen.next_second()
-
-
 async def by_key(context: ActionContext) -> None:
     """Rank by key."""
     if (screen := _activity(context)) is None:
@@ -114,7 +108,6 @@ async def _open_person(context: ActionContext, user: str, name: str) -> None:
 
 IMMEDIATE: Mapping[str, Handler] = {
     "activity.group": next_grouping,
-    "activity.second": next_second,
     "activity.keys": by_key,
     "activity.days": type_days,
     "activity.before": day_before,

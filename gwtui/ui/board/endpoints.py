@@ -36,7 +36,6 @@ from gwtui.watch.history.model import Curve, RecordedChange, endpoint_identity
 from gwtui.watch.history.queries import SPARK_SLOTS, EndpointsPast, direction, endpoints_past
 
 _ARROWS = {1: "▲", -1: "▼", 0: "±"}
-_ARROWS_ASCII = {1: "^", -1: "v", 0: "~"}
 _SEVERITY = {"bad": 0, "warn": 1, "muted": 2, "plain": 3, "accent": 3, "good": 3}
 _ALL, _HALF = Decimal(100), Decimal(50)
 Figure = Callable[[Endpoint], Decimal | None]
@@ -61,7 +60,6 @@ class EndpointLine:
     """Small curves by figure."""
     prices: tuple[RecordedChange, ...] = ()
     """Prices that changed lately, newest first."""
-    ascii: bool = False
 
     @property
     def identity(self) -> str:
@@ -105,23 +103,20 @@ class EndpointLine:
         """Which way the price went last; empty when it stayed."""
         if not self.prices:
             return ""
-        arrows = _ARROWS_ASCII if self.ascii else _ARROWS
-        return arrows[direction(self.prices[0])]
+        return _ARROWS[direction(self.prices[0])]
 
 
 def lines_of(
     endpoints: Mapping[str, BoardReadings[Sequence[EndpointRow]]],
     sparks: Mapping[str, Mapping[str, Curve | None]],
     prices: Mapping[str, tuple[RecordedChange, ...]],
-    *,
-    ascii: bool,
 ) -> Iterable[EndpointLine]:
     """The rows of all models; one without endpoints has a row that says so."""
     for model, readings in endpoints.items():
         for row in readings.value or (None,):
             identity = endpoint_identity(model, "" if row is None else row.identity)
             yield EndpointLine(
-                model, row, readings, sparks.get(identity, {}), prices.get(identity, ()), ascii
+                model, row, readings, sparks.get(identity, {}), prices.get(identity, ())
             )
 
 
@@ -201,7 +196,6 @@ def _spark(
             SPARK_SLOTS,
             floor=_HALF if of_all else None,
             ceiling=_ALL if of_all else None,
-            ascii=line.ascii,
         )
         return Cell(drawn, "accent")
 
@@ -362,7 +356,7 @@ class EndpointsPanel(Panel):
 
     def _show(self, view: BoardView) -> None:
         past = self._past
-        rows = lines_of(self._snapshot.endpoints, past.sparks, past.prices, ascii=view.ascii)
+        rows = lines_of(self._snapshot.endpoints, past.sparks, past.prices)
         selected = self.table.selected_identity
         if selected is not None:  # the table remembers it while it has no rows
             self._untouched = selected == self._first

@@ -83,14 +83,13 @@ class BoardView:
 
     ``now`` is the moment that is shown: the present one, or one that is replayed.
 
-    ``zone`` None means UTC. ``ascii`` avoids what old terminals lack.
+    ``zone`` None means UTC.
     """
 
     now: datetime
     span: Span
     past: bool = False
     zone: tzinfo | None = None
-    ascii: bool = False
 
     @property
     def window(self) -> PlotWindow:
@@ -160,7 +159,6 @@ class CreditsPanel(Panel):
                 _usd,
                 absent="not said",
                 zone=view.zone,
-                ascii=view.ascii,
             )
         )
 

@@ -210,7 +210,7 @@ class EndpointPanel(Panel):
         width = self.size.width - _MARGINS
         window = fitted(view.window, curves.values())
         blocks = blocks_of(curves.get("uptime_last_5m"), window, width)
-        self.query_one("#board-timeline", OneLine).show(timeline(blocks, width, ascii=view.ascii))
+        self.query_one("#board-timeline", OneLine).show(timeline(blocks, width))
         shown = self.shown
         for number in range(len(MEASURES) + 1):
             plot = self.query_one(f"#board-plot-{number}", PlotView)
@@ -232,12 +232,12 @@ class EndpointPanel(Panel):
         title = Content.assemble(toned(line.title, "plain", bold=True), "  ", verdict)
         if self._current and self._probe is not None:
             title = Content.assemble(title, "  ", _probe_words(self._probe, view))
-        return self._beside(title, view)
+        return self._beside(title)
 
-    def _beside(self, title: Content, view: BoardView) -> Content:
+    def _beside(self, title: Content) -> Content:
         """What the timeline below shows, as far as there is room for it."""
         name = toned("uptime 5m below", "muted")
-        signs = Content.assemble(name, "  ", legend(STATES, ascii=view.ascii))
+        signs = Content.assemble(name, "  ", legend(STATES))
         for words in (signs, name):
             room = self.size.width - _MARGINS - title.cell_length - words.cell_length
             if room >= _MARGINS:
@@ -267,6 +267,5 @@ def _figure(
         measure.format_value,
         ceiling=measure.ceiling,
         zone=view.zone,
-        ascii=view.ascii,
         marks=tuple(change.at for change in prices),
     )

@@ -7,7 +7,6 @@ ranking, each place of which has a colour of its own.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
@@ -26,7 +25,6 @@ from gwtui.domain import activity
 from gwtui.domain.activity import GROUPINGS, MEASURES, DayRange, Grouping, Measure, parse_days
 from gwtui.domain.safe_text import safe_text
 from gwtui.lazy_dataclass import dataclass
-from gwtui.local.terminal import ascii_only
 from gwtui.resources.actions import by_id
 from gwtui.resources.activity import (
     COLUMNS,
@@ -43,7 +41,7 @@ from gwtui.ui.commands import key_of
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import cell_content, fit, shared_widths, toned
-from gwtui.ui.widgets.bars import PICKED, REST, SERIES, Bar, BarChart, Chart, Look
+from gwtui.ui.widgets.bars import PICKED, REST, SERIES, Bar, BarChart, Chart
 from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.prompt import DaysPrompt, TextPrompt
@@ -115,11 +113,9 @@ class ActivityScreen(GatewayScreen):
         self._rows: tuple[ActivityRow, ...] = ()
         """The rows of the chosen days, of all that can be drawn."""
         self._grouping: Grouping = GROUPINGS[0]
-        self._second: Grouping | None = None
         self._to_top = False
         """Whether the ranking is to begin with its first line: it is another one."""
         self._measure: Measure = MEASURES[0]
-        self._ascii = ascii_only(os.environ)
         self._table: ResourceTable[RankedGroup] = ResourceTable(
             COLUMNS, lambda one: one.identity, lambda: self.now, id="activity-ranking"
         )
@@ -146,11 +142,9 @@ class ActivityScreen(GatewayScreen):
             return [(user_activity_feed(hub, self._of), self._show)]
         scope = Scope(self.gwtui.scope.workspace, self._of)
         uses: list[FeedUse] = [(activity_feed(hub, scope), self._show)]
-        by = self._by
-        if "key" in by:
-            feed = key_activity_feed(hub, scope, people="user" in by)
-            uses.append((feed, self._show_keys))
-        elif "user" in by:
+        if self._grouping == "key":
+            uses.append((key_activity_feed(hub, scope), self._show_keys))
+        elif self._grouping == "user":
             uses.append((every_user_activity_feed(hub, scope), self._show_users))
         return uses
 
@@ -179,9 +173,9 @@ class ActivityScreen(GatewayScreen):
             lost = len(self._found.rows) - len(self._every)
             if lost:
                 parts.append(toned(f"{lost} rows of other or unreadable days left out", "warn"))
-        if "key" in self._by:
+        if self._grouping == "key":
             first, last = left_out_notes(self._keys, "key", failed=self._parts_failed)
-        elif "user" in self._by:
+        elif self._grouping == "user":
             first, last = left_out_notes(self._users, "user", failed=self._parts_failed)
         else:
             return parts
@@ -219,11 +213,6 @@ class ActivityScreen(GatewayScreen):
         """What the ranking ranks."""
         return self._grouping
 
-    @property
-    def _by(self) -> tuple[Grouping, ...]:
-        """What tells the lines of the ranking apart."""
-        return (self._grouping,) if self._second is None else (self._grouping, self._second)
-
     def next_grouping(self) -> None:
         """Rank the next: models, providers, workspaces, keys, users; the last two by account."""
         offered = self._offered()
@@ -234,17 +223,8 @@ class ActivityScreen(GatewayScreen):
         if grouping not in self._offered():
             return False
         self._grouping = grouping
-        if self._second == grouping:
-            self._second = None
         self._regroup()
         return True
-
-    def next_second(self) -> None:
-        """Tell the lines apart by one thing more, the next of them; after the last by none."""
-        offered: list[Grouping | None] = [None]
-        offered += [one for one in self._offered() if one != self._grouping]
-        self._second = offered[(offered.index(self._second) + 1) % len(offered)]
-        self._regroup()
 
     def _regroup(self) -> None:
         self._parts_failed = False
@@ -265,10 +245,8 @@ class ActivityScreen(GatewayScreen):
             place = len(self._days) - 1 if chosen is None else self._days.index(chosen.last)
         else:
             place = self._days.index(chosen.first) + way
-        self._choose_bar(min(max(place, 0), len(self._days) - 1))
-
-    def _choose_bar(self, place: int) -> None:
-        self._choose(DayRange(self._days[place], self._days[place]))
+        day = self._days[min(max(place, 0), len(self._days) - 1)]
+        self._choose(DayRange(day, day))
 
     def _choose(self, chosen: DayRange | None) -> None:
         whole = chosen is not None and chosen.count >= len(self._days)
@@ -295,12 +273,6 @@ class ActivityScreen(GatewayScreen):
             self._choose(parse_days(event.text, self._days))
         except ValueError as error:
             self.gwtui.say(safe_text(error, 120), severity="warning")
-
-    @on(BarChart.Picked)
-    def _picked(self, event: BarChart.Picked) -> None:
-        event.stop()
-        if event.place < len(self._days):
-            self._choose_bar(event.place)
 
     def next_measure(self) -> None:
         """Draw and rank the next: spend, BYOK cost, requests, tokens."""
@@ -343,7 +315,7 @@ class ActivityScreen(GatewayScreen):
             totals_line(self._rows, self.app.size.width - _MARGINS)
         )
         self.query_one("#activity-grouping", OneLine).show(
-            choice_line("Ranked by", self._offered(), self._grouping, "b", self._second, "B")
+            choice_line("Ranked by", self._offered(), self._grouping, "b")
         )
         labels = [MEASURE_LABELS[measure] for measure in MEASURES]
         self.query_one("#activity-measure", OneLine).show(
@@ -359,14 +331,13 @@ class ActivityScreen(GatewayScreen):
         return [one for one in GROUPINGS if self._of is None or one not in {"key", "user"}]
 
     def _ranked(self, found: Activity) -> Sequence[RankedGroup]:
-        by = self._by
-        if "key" in by:
+        if self._grouping == "key":
             uses = None if self._keys is None else key_usage(self._keys, found)
-        elif "user" in by:
+        elif self._grouping == "user":
             uses = None if self._users is None else user_usage(self._users, found)
         else:
             uses = account_usage(found)
-        return () if uses is None else ranked(uses, self._rows, by, self._measure)
+        return () if uses is None else ranked(uses, self._rows, (self._grouping,), self._measure)
 
     def _draw(self) -> None:
         """Each day's bar: the selected line of the ranking below, then those that lead it."""
@@ -379,13 +350,11 @@ class ActivityScreen(GatewayScreen):
         if chosen is not None:
             ends = self._days.index(chosen.first), self._days.index(chosen.last)
         days = chosen or (DayRange(self._days[0], self._days[-1]) if self._days else None)
-        chart = Chart(
-            bars, lambda amount: measure_text(measure, amount), self._ascii, ends, stack.looks
-        )
+        chart = Chart(bars, lambda amount: measure_text(measure, amount), ends, stack.looks)
         self.query_one(BarChart).draw(chart)
         span = "" if days is None else f"{days} UTC"
         width = self.app.size.width - _MARGINS
-        legend = stack.legend(span, width, ascii=self._ascii)
+        legend = stack.legend(span, width)
         self.query_one("#activity-legend", OneLine).show(legend)
 
     @on(ResourceTable.Highlighted)
@@ -428,36 +397,25 @@ def left_out_notes(
     return [toned(f"{note}: {key_of('app.workspace')} narrows to a workspace", "warn")], []
 
 
-def choice_line(
-    title: str,
-    labels: Sequence[str],
-    chosen: str,
-    key: str,
-    second: str | None = None,
-    second_key: str = "",
-) -> Content:
-    """What can be chosen with a key, the present choice marked by its brackets.
-
-    ``second`` is what is chosen besides with another key, marked by a plus.
-    """
-    marked = {second: f"+{second}", chosen: f"[{chosen}]"}
+def choice_line(title: str, labels: Sequence[str], chosen: str, key: str) -> Content:
+    """What can be chosen with a key, the present choice in brackets."""
     shown = Content("  ").join(
-        toned(marked[word], "accent", bold=True) if word in marked else toned(word, "muted")
+        toned(f"[{word}]", "accent", bold=True) if word == chosen else toned(word, "muted")
         for word in labels
     )
-    keys = f"   {key} switches" + (f", {second_key} adds" if second_key else "")
-    return Content.assemble(toned(f"{title}  ", "plain", bold=True), shown, toned(keys, "muted"))
+    keys = toned(f"   {key} switches", "muted")
+    return Content.assemble(toned(f"{title}  ", "plain", bold=True), shown, keys)
 
 
 @dataclass(frozen=True, slots=True)
 class StackedBars:
-    """Lines of the ranking that are told apart, from below, each with its look."""
+    """Lines of the ranking that are told apart, from below, each with its style."""
 
-    lines: tuple[tuple[RankedGroup, Look], ...]
+    lines: tuple[tuple[RankedGroup, str], ...]
 
     @property
-    def looks(self) -> tuple[Look, ...]:
-        """How they look, from below."""
+    def looks(self) -> tuple[str, ...]:
+        """Their styles, from below."""
         return tuple(look for _, look in self.lines)
 
     def bars(
@@ -470,7 +428,7 @@ class StackedBars:
             for at, (day, whole) in enumerate(zip(days, wholes, strict=True))
         ]
 
-    def legend(self, span: str, width: int, *, ascii: bool) -> Content:
+    def legend(self, span: str, width: int) -> Content:
         """The days, and whose parts are told apart, in ``width`` cells.
 
         Where the names are too long for it, what stands before a slash is left out, then the
@@ -480,7 +438,7 @@ class StackedBars:
         if not self.lines:
             return line
         names, looks = [cells.text(one.name).text for one, _ in self.lines], self.looks
-        rest = Content.assemble(_APART, _legend_part(_OTHERS, REST, ascii=ascii))
+        rest = Content.assemble(_APART, _legend_part(_OTHERS, REST))
         room = width - line.cell_length - rest.cell_length
         if sum(cell_len(name) + _SIGN for name in names) > room:
             names = [name.rpartition("/")[2] for name in names]
@@ -490,7 +448,7 @@ class StackedBars:
             [cell_len(name) for name in names], room - _SIGN * len(names), _LONGEST
         )
         for name, cut, look in zip(names, widths, looks, strict=False):
-            line = Content.assemble(line, _APART, _legend_part(fit(name, cut), look, ascii=ascii))
+            line = Content.assemble(line, _APART, _legend_part(fit(name, cut), look))
         return Content.assemble(line, rest)
 
 
@@ -505,6 +463,5 @@ def stack_bars(selected: RankedGroup | None, ranking: Sequence[RankedGroup]) -> 
     return StackedBars(tuple(leading if one is None else [(one, PICKED), *leading]))
 
 
-def _legend_part(name: str, look: Look, *, ascii: bool) -> Content:
-    sign = look.sign if ascii else "█"
-    return Content.assemble(Content.styled(sign, look.style), " ", toned(name, "muted"))
+def _legend_part(name: str, style: str) -> Content:
+    return Content.assemble(Content.styled("█", style), " ", toned(name, "muted"))

@@ -6,7 +6,6 @@ prompts and the mouse do.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from functools import partial
@@ -20,7 +19,6 @@ from textual.content import Content
 from gwtui.crud.action import COPY
 from gwtui.domain import times
 from gwtui.domain.safe_text import safe_text
-from gwtui.local.terminal import ascii_only
 from gwtui.resources.actions import by_id
 from gwtui.resources.alerts.resource import alerts_line
 from gwtui.ui.board.endpoints import EndpointsPanel
@@ -121,7 +119,6 @@ class BoardBody(GatewayScreen):
         """What is known of the recording."""
         self.budget: Content | None = None
         """What goes out, said anew only now and then: it never rests."""
-        self._ascii = ascii_only(os.environ)
         self._live = LiveReadings(self.look)
         self._past: BoardSnapshot | None = None
         self._asked_at = self._looked_at = 0.0
@@ -188,7 +185,7 @@ class BoardBody(GatewayScreen):
         """How it is looked at."""
         zone = (self.gwtui.local_zone or MachineZone()) if self.local else None
         moment = self.replay.moment
-        return BoardView(moment or self.now, self.span, moment is not None, zone, self._ascii)
+        return BoardView(moment or self.now, self.span, moment is not None, zone)
 
     @property
     def recorder(self) -> Recorder | None:

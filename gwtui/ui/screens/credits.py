@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -20,7 +19,6 @@ from gwtui.crud.action import COPY
 from gwtui.crud.resource import Scope
 from gwtui.domain import money, times
 from gwtui.domain.runway import Rate
-from gwtui.local.terminal import ascii_only
 from gwtui.resources.copying import declared, row_path
 from gwtui.resources.credits.balance import (
     Line,
@@ -168,8 +166,7 @@ class CreditsScreen(GatewayScreen):
         plot.set_class(known, "-recorded")
         if known:
             window = fitted(window_at(DAY, self.now), (curve,))
-            ascii = ascii_only(os.environ)
-            plot.draw(PlotFigure("Balance", window, (PlotLine(curve),), money.usd, ascii=ascii))
+            plot.draw(PlotFigure("Balance", window, (PlotLine(curve),), money.usd))
 
     def next_window(self) -> None:
         """Rank by the next window: today, this week, this month."""

@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from decimal import ROUND_CEILING, Decimal
 
 from rich.cells import cell_len
-from textual import events
 from textual.content import Content
-from textual.message import Message
 
 from gwtui.domain.cell_values import Tone
 from gwtui.lazy_dataclass import dataclass
@@ -24,23 +22,14 @@ _BACKGROUND = " on "
 UNKNOWN_BAR = "?"
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """How a part of the bars looks: its colour, and the sign that stands for it in ASCII."""
+PICKED = STYLES["accent"]
+SERIES = tuple(f"$series-{number}" for number in range(1, 5))
+"""Styles of parts in the order of a ranking."""
+REST = STYLES["muted"]
+_CHOSEN_REST = STYLES["plain"]
 
-    style: str
-    sign: str
-
-
-PICKED = Look(STYLES["accent"], "#")
-SERIES = tuple(Look(f"$series-{n}", sign) for n, sign in enumerate("*ox+", start=1))
-"""Parts in the order of a ranking."""
-REST = Look(STYLES["muted"], ":")
-_CHOSEN_REST = Look(STYLES["plain"], ":")
-
-
-_Stack = Sequence[tuple[Look, int]]
-"""The looks of a bar from below, each with the height in eighths of a line that it ends at."""
+_Stack = Sequence[tuple[str, int]]
+"""The styles of a bar from below, each with the height in eighths of a line that it ends at."""
 _Text = tuple[str, str]
 """Text and its style."""
 
@@ -58,16 +47,15 @@ class Bar:
 class Chart:
     """What is drawn. ``format_value`` gives the text of a figure, with its unit.
 
-    ``ascii`` avoids block characters. ``chosen`` are the places of the first and the last selected
+    ``chosen`` are the places of the first and the last selected
     bar, None for all of them: those have the labels.
     """
 
     bars: Sequence[Bar]
     format_value: Callable[[Decimal], str]
-    ascii: bool = False
     chosen: tuple[int, int] | None = None
-    looks: tuple[Look, ...] = ()
-    """How each of the parts looks, the same in every bar."""
+    looks: tuple[str, ...] = ()
+    """The style of each part, the same in every bar."""
 
 
 def nice_top(highest: Decimal) -> Decimal:
@@ -96,15 +84,6 @@ def _places(chart: Chart, width: int, figures: Iterable[str]) -> tuple[int, int,
     return axis, room, max(1, room // max(1, min(len(chart.bars), room)))
 
 
-def bar_at(chart: Chart, width: int, height: int, x: int) -> int | None:
-    """The place of the bar that is drawn at a cell of a line; None where there is none."""
-    _, _, figures = _axis(chart, height)
-    axis, room, pitch = _places(chart, width, figures.values())
-    place = (x - axis - 2) // pitch
-    shown = min(len(chart.bars), room)
-    return len(chart.bars) - shown + place if x >= axis + 2 and place < shown else None
-
-
 def chart_lines(chart: Chart, width: int, height: int) -> list[Content]:
     """The chart in ``width`` cells and ``height`` lines: axis, bars, labels below."""
     rows, top, figures = _axis(chart, height)
@@ -120,13 +99,9 @@ def chart_lines(chart: Chart, width: int, height: int) -> list[Content]:
     lines = []
     for row in range(rows):
         name = toned(figures.get(row, "").rjust(axis), "muted")
-        wall = toned("|" if chart.ascii else "┤" if row in figures else "│", "muted")
+        wall = toned("┤" if row in figures else "│", "muted")
         level = rows - 1 - row
-        cells = [
-            piece
-            for stack in stacks
-            for piece in (_cell(stack, level, wide, ascii=chart.ascii), (gap, ""))
-        ]
+        cells = [piece for stack in stacks for piece in (_cell(stack, level, wide), (gap, ""))]
         lines.append(Content.assemble(name, " ", wall, *_joined(cells)))
     places = range(len(bars) - 1, -1, -_LABEL_EVERY)
     wanted = places if chart.chosen is None else [max(0, one - left) for one in chart.chosen]
@@ -136,13 +111,13 @@ def chart_lines(chart: Chart, width: int, height: int) -> list[Content]:
     return lines
 
 
-def _rest(chart: Chart, place: int) -> Look:
+def _rest(chart: Chart, place: int) -> str:
     """The look of what is no part of a bar: that of chosen ones stands out from the others."""
     chosen = chart.chosen
     return _CHOSEN_REST if chosen is not None and chosen[0] <= place <= chosen[1] else REST
 
 
-def _stack(chart: Chart, bar: Bar, scale: tuple[Decimal, int], rest: Look) -> _Stack | None:
+def _stack(chart: Chart, bar: Bar, scale: tuple[Decimal, int], rest: str) -> _Stack | None:
     """How a bar is made up; None where its value is unknown.
 
     ``scale`` is the upper end of the axis and how many lines lead there.
@@ -156,18 +131,18 @@ def _stack(chart: Chart, bar: Bar, scale: tuple[Decimal, int], rest: Look) -> _S
     return list(zip((*chart.looks, rest), (*ends, _steps(bar.value, *scale)), strict=True))
 
 
-def _cell(stack: _Stack | None, level: int, wide: int, *, ascii: bool) -> _Text:
+def _cell(stack: _Stack | None, level: int, wide: int) -> _Text:
     """A bar of ``wide`` cells on one line; level 0 is the lowest line."""
     if stack is None:
         sign, style = UNKNOWN_BAR if level == 0 else " ", STYLES["warn"]
     elif pieces := _pieces(stack, level * _STEPS):
-        sign, style = _block(pieces, ascii=ascii)
+        sign, style = _block(pieces)
     else:
         sign, style = " ", ""
     return sign * wide, style
 
 
-def _pieces(stack: _Stack, bottom: int) -> Sequence[tuple[Look, int]]:
+def _pieces(stack: _Stack, bottom: int) -> _Stack:
     """The looks in one line of a bar from below, each with how many eighths it fills there."""
     found, below = [], bottom
     for look, height in stack:
@@ -190,17 +165,15 @@ def _joined(cells: Iterable[_Text]) -> list[Content]:
     return [Content.styled(text, style) for text, style in found if text]
 
 
-def _block(pieces: Sequence[tuple[Look, int]], *, ascii: bool) -> tuple[str, str]:
+def _block(pieces: _Stack) -> _Text:
     """The sign and the style of one cell, which can show two looks when it is full, else one."""
     most = max(pieces, key=lambda one: one[1])[0]
-    if ascii:
-        return pieces[0][0].sign, pieces[0][0].style
     filled = sum(eighths for _, eighths in pieces)
     lowest, eighths = pieces[0]
     if filled < _STEPS or len(pieces) == 1:
-        return _EIGHTHS[filled], most.style
+        return _EIGHTHS[filled], most
     above = max(pieces[1:], key=lambda one: one[1])[0]
-    return _EIGHTHS[eighths], f"{lowest.style}{_BACKGROUND}{above.style}"
+    return _EIGHTHS[eighths], f"{lowest}{_BACKGROUND}{above}"
 
 
 def _steps(value: Decimal, top: Decimal, rows: int) -> int:
@@ -223,14 +196,7 @@ def _labels(bars: Sequence[Bar], places: Iterable[int], pitch: int, room: int) -
 
 
 class BarChart(LinesView, can_focus=False):
-    """Draws a chart in the room it has; a click on a bar selects it."""
-
-    class Picked(Message):
-        """The bar at this place was clicked."""
-
-        def __init__(self, place: int) -> None:
-            super().__init__()
-            self.place = place
+    """Draws a chart in the room it has."""
 
     DEFAULT_CSS = "BarChart { overflow: hidden hidden; }"
 
@@ -242,16 +208,6 @@ class BarChart(LinesView, can_focus=False):
         """Draw this; lines that stay the same are not repainted."""
         self._chart = chart
         self._lay_out()
-
-    def on_click(self, event: events.Click) -> None:
-        """Select the bar under the pointer, or the one that would stand there."""
-        at = event.get_content_offset(self)
-        if at is None or self._chart is None:
-            return
-        place = bar_at(self._chart, self.size.width, self.size.height, at.x)
-        if place is not None:
-            event.stop()
-            self.post_message(self.Picked(place))
 
     def on_resize(self) -> None:
         """Draw for the new size."""

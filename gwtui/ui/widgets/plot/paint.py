@@ -1,4 +1,4 @@
-"""A plot as lines of content: title or read-out, curves between axes, moments; states as blocks."""
+"""A plot as lines of content: title, curves between axes, time axis; states as blocks."""
 
 from __future__ import annotations
 
@@ -11,22 +11,17 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from gwtui.crud.resource import Tone
-from gwtui.domain.cell_values import UNKNOWN
-from gwtui.domain.times import local_preview, utc
 from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.plot.scale import PlotFigure, PlotLine, PlotWindow, Scale, scale_of, ticks_of
 from gwtui.watch.history.model import Point
 
 _BRAILLE = 0x2800
+_ACROSS, _DOWN = 2, 4
+"""Dots of a cell."""
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """The bit of a dot by its line and its column in the cell."""
 ABSENT = "·"
-ABSENT_ASCII = "_"
-SIGNS_ASCII = "*o+x"
-"""Of the lines of a plot in their order: they are told apart without colours."""
-_EXTREME_ASCII = "."
-NOT_RECORDED = "not recorded"
 NOTHING = "nothing is recorded of this time"
 _COARSE = Decimal("1e9")
 """Steps that words do not tell apart even so are left as they are."""
@@ -41,14 +36,6 @@ _SIGNS: dict[Tone, str] = {
     "accent": "▂",
 }
 """Heights tell the states apart where colours do not: the worse, the taller."""
-_ASCII_SIGNS: dict[Tone, str] = {
-    "good": "_",
-    "warn": "=",
-    "bad": "#",
-    "muted": ".",
-    "plain": " ",
-    "accent": "-",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,42 +80,36 @@ class _Column:
 class Raster:
     """A grid of cells that lines are drawn into, one after the other."""
 
-    def __init__(self, width: int, height: int, *, ascii: bool = False) -> None:
+    def __init__(self, width: int, height: int) -> None:
         self.width = width
         self.height = height
-        self._across, self._down = (1, 1) if ascii else (2, 4)
-        self._ascii = ascii
         self._dots = [[0] * width for _ in range(height)]
-        self._signs = [[""] * width for _ in range(height)]
         self._tones: list[list[Tone]] = [["plain"] * width for _ in range(height)]
         self._nulls = [False] * width
-        self._drawn = 0
 
     def draw(self, line: PlotLine, window: PlotWindow, scale: Scale) -> None:
         """Draw a curve: the means joined to a line, the lowest and the highest as dots beside it.
 
         Where a column holds many readings all between these would be a blot that hides the curve.
         """
-        sign = SIGNS_ASCII[self._drawn % len(SIGNS_ASCII)]
-        self._drawn += 1
         before: int | None = None
         for x, column in enumerate(self._columns(line, window)):
             if column is None or column.low is None or column.high is None or column.mean is None:
                 before = None
                 if column is not None and column.nulls:
-                    self._nulls[x // self._across] = True
+                    self._nulls[x // _ACROSS] = True
                 continue
             for extreme in (column.low, column.high):
-                self._dot(x, self._row(extreme, scale), line.tone, _EXTREME_ASCII)
+                self._dot(x, self._row(extreme, scale), line.tone)
             middle = self._row(column.mean, scale)
             top, bottom = sorted((middle, middle if before is None else before))
             for y in range(top, bottom + 1):
-                self._dot(x, y, line.tone, sign)
+                self._dot(x, y, line.tone)
             before = middle
 
     def _columns(self, line: PlotLine, window: PlotWindow) -> Sequence[_Column | None]:
         """The slots by the columns of dots that they reach over; a gap has none."""
-        count = self.width * self._across
+        count = self.width * _ACROSS
         columns: list[_Column | None] = [None] * count
         for point in line.points(window):
             if point.state == "gap" or line.curve is None:
@@ -141,25 +122,21 @@ class Raster:
         return columns
 
     def _row(self, value: Decimal, scale: Scale) -> int:
-        most = self.height * self._down - 1
+        most = self.height * _DOWN - 1
         return most - round(scale.share(value) * most)
 
-    def _dot(self, x: int, y: int, tone: Tone, sign: str) -> None:
-        row, column = y // self._down, x // self._across
-        if sign == _EXTREME_ASCII and self._ascii and self._signs[row][column]:
-            return
-        self._dots[row][column] |= 1 if self._ascii else _DOTS[y % 4][x % 2]
-        self._signs[row][column] = sign
+    def _dot(self, x: int, y: int, tone: Tone) -> None:
+        row, column = y // _DOWN, x // _ACROSS
+        self._dots[row][column] |= _DOTS[y % _DOWN][x % _ACROSS]
         self._tones[row][column] = tone
 
     def cell(self, row: int, column: int) -> Mark:
         """The cell of a line, counted from above, and a column."""
         dots = self._dots[row][column]
         if dots:
-            sign = self._signs[row][column] if self._ascii else chr(_BRAILLE + dots)
-            return Mark(sign, self._tones[row][column])
+            return Mark(chr(_BRAILLE + dots), self._tones[row][column])
         if row == self.height - 1 and self._nulls[column]:
-            return Mark(ABSENT_ASCII if self._ascii else ABSENT, "muted")
+            return Mark(ABSENT, "muted")
         return EMPTY
 
 
@@ -169,9 +146,7 @@ def column_of(moment: datetime, window: PlotWindow, count: int, *, end: bool = F
     return min(count, max(0, round(share))) if end else min(count - 1, max(0, round(share)))
 
 
-def plot_lines(
-    figure: PlotFigure, width: int, height: int, cursor: datetime | None = None
-) -> list[Content]:
+def plot_lines(figure: PlotFigure, width: int, height: int) -> list[Content]:
     """The plot in ``width`` cells and ``height`` lines, three at least."""
     rows = max(1, height - 2)
     scale = _scale(figure, rows)
@@ -179,57 +154,43 @@ def plot_lines(
     figures = {} if empty else dict(_axis_figures(figure, scale, rows))
     axis = max(cell_len(text) for text in (*figures.values(), _zone(figure)))
     room = max(1, width - axis - 1)
-    raster = Raster(room, rows, ascii=figure.ascii)
+    raster = Raster(room, rows)
     for line in figure.lines:
         raster.draw(line, figure.window, scale)
-    at = None if cursor is None else column_of(cursor, figure.window, room)
-    wall, bare = ("+", "|") if figure.ascii else ("┤", "│")
-    lines = [title_line(figure, cursor, width)]
+    lines = [title_line(figure, width)]
     for row in range(rows):
         name = toned(figures.get(row, "").rjust(axis), "muted")
-        edge = toned(wall if row in figures else bare, "muted")
+        edge = toned("┤" if row in figures else "│", "muted")
         if empty and row == rows // 2:
             lines.append(Content.assemble(name, edge, toned(NOTHING[:room].center(room), "muted")))
             continue
-        marks = [_under_cursor(raster, row, column, at, bare) for column in range(room)]
+        marks = [raster.cell(row, column) for column in range(room)]
         lines.append(Content.assemble(name, edge, *_runs(marks)))
     lines.append(toned(_moments(figure, axis, room), "muted"))
     return lines
 
 
-def title_line(figure: PlotFigure, cursor: datetime | None, width: int) -> Content:
-    """What is drawn with the newest figures; with a cursor the moment and the figures there."""
-    lines = tuple(enumerate(figure.lines))
-    if cursor is None:
-        parts = [_named(number, _latest(line, figure), figure) for number, line in lines]
-        head = toned(figure.title, "plain", bold=True)
-    else:
-        parts = [_named(number, line.at(cursor), figure) for number, line in lines]
-        moment = utc(cursor) if figure.zone is None else local_preview(cursor, figure.zone)
-        head = toned(moment, "plain", bold=True)
+def title_line(figure: PlotFigure, width: int) -> Content:
+    """The title and the newest value of each line."""
+    parts = [_named(line, figure) for line in figure.lines]
+    head = toned(figure.title, "plain", bold=True)
     roomy, dense = (Content(gap).join([head, *parts]) for gap in ("  ", " "))
     return (roomy if roomy.cell_length <= width else dense).truncate(width, ellipsis=True)
 
 
-def _named(number: int, point: Point | None, figure: PlotFigure) -> Content:
-    """A line by its name; where it is drawn with a sign of its own by that, too."""
-    line, words = figure.lines[number], in_words(point, figure)
-    sign = f"({SIGNS_ASCII[number % len(SIGNS_ASCII)]})" if figure.ascii else ""
+def _named(line: PlotLine, figure: PlotFigure) -> Content:
+    newest = _latest(line, figure)
     return Content.assemble(
-        toned(f"{line.name}{sign} ", line.tone) if line.name else "", toned(words)
+        toned(f"{line.name} ", line.tone) if line.name else "", toned(_words(newest, figure))
     )
 
 
-def in_words(point: Point | None, figure: PlotFigure) -> str:
-    """A slot of a curve in words, with its lowest and highest where they differ as read."""
-    if point is None or point.state == "gap":
-        return NOT_RECORDED
-    if point.state == "null" or point.low is None or point.high is None:
+def _words(point: Point | None, figure: PlotFigure) -> str:
+    if point is None:
+        return "not recorded"
+    if point.last is None:
         return figure.absent
-    shown = point.last if point.mean is None else point.mean
-    text = UNKNOWN if shown is None else figure.format_value(shown)
-    low, high = figure.format_value(point.low), figure.format_value(point.high)
-    return text if low == high else f"{text} ({low} to {high})"
+    return figure.format_value(point.last)
 
 
 def _latest(line: PlotLine, figure: PlotFigure) -> Point | None:
@@ -238,8 +199,7 @@ def _latest(line: PlotLine, figure: PlotFigure) -> Point | None:
         if point.state == "null":
             return point
         if point.state == "value" and point.last is not None:
-            last = point.last
-            return Point(point.at, "value", last, last, last, last, point.samples)
+            return point
     return None
 
 
@@ -281,13 +241,6 @@ def _axis_figures(figure: PlotFigure, scale: Scale, rows: int) -> Iterator[tuple
             yield row, figure.format_value(value)
 
 
-def _under_cursor(raster: Raster, row: int, column: int, at: int | None, bare: str) -> Mark:
-    mark = raster.cell(row, column)
-    if column != at:
-        return mark
-    return Mark(bare, "warn") if mark.sign == " " else Mark(mark.sign, "warn")
-
-
 def _runs(marks: Iterable[Mark]) -> Iterator[Content]:
     """Neighbours of one tone as one text: each change of colour costs bytes."""
     for tone, run in groupby(marks, key=_drawn_tone):
@@ -309,10 +262,10 @@ def _moments(figure: PlotFigure, axis: int, room: int) -> str:
     line[: len(zone)] = zone
     for moment in figure.marks:
         if figure.window.since <= moment < figure.window.until:
-            line[axis + 1 + column_of(moment, figure.window, room)] = "!" if figure.ascii else "▲"
+            line[axis + 1 + column_of(moment, figure.window, room)] = "▲"
     for tick in ticks_of(figure.window, figure.zone, room // _TICK_ROOM):
         start = axis + 1 + min(room - 1, round(tick.share * room))
-        text = f"{'|' if figure.ascii else '╵'}{tick.label}"
+        text = f"╵{tick.label}"
         if start + len(text) <= len(line) and set(line[max(0, start - 1) : start + len(text)]) <= {
             " "
         }:
@@ -329,23 +282,21 @@ class Block:
     cells: int = 1
 
 
-def legend(states: Sequence[Block], *, ascii: bool = False) -> Content:
+def legend(states: Sequence[Block]) -> Content:
     """The sign and the word of each state, so that one who sees a timeline can read it."""
-    signs = _ASCII_SIGNS if ascii else _SIGNS
     return Content("  ").join(
-        Content.assemble(toned(signs[one.tone], one.tone), toned(f" {one.word}", "muted"))
+        Content.assemble(toned(_SIGNS[one.tone], one.tone), toned(f" {one.word}", "muted"))
         for one in states
     )
 
 
-def timeline(blocks: Sequence[Block], width: int, *, ascii: bool = False) -> Content:
+def timeline(blocks: Sequence[Block], width: int) -> Content:
     """The blocks side by side, cut to the last ``width`` cells; like neighbours become one."""
     cells = [block for block in blocks for _ in range(block.cells)][-width:]
-    signs = _ASCII_SIGNS if ascii else _SIGNS
     parts = []
     for (word, tone), run in groupby(cells, key=lambda block: (block.word, block.tone)):
         length = sum(1 for _ in run)
-        sign = signs[tone]
+        sign = _SIGNS[tone]
         # What is well needs no word; what is not says so as soon as there is room.
         if word and tone not in {"good", "plain"} and length >= len(word):
             text = word.center(length, sign)

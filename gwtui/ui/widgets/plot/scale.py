@@ -211,13 +211,6 @@ class PlotLine:
             point for point in self.curve.points if window.since <= point.at < window.until
         )
 
-    def at(self, moment: datetime) -> Point | None:
-        """The slot that a moment falls into, None outside of the curve."""
-        if self.curve is None or not self.curve.points:
-            return None
-        index = (moment - self.curve.points[0].at) // self.curve.width
-        return self.curve.points[index] if 0 <= index < len(self.curve.points) else None
-
 
 @dataclass(frozen=True, slots=True)
 class PlotFigure:
@@ -236,6 +229,5 @@ class PlotFigure:
     ceiling: Decimal | None = None
     absent: str = "no traffic"
     zone: tzinfo | None = None
-    ascii: bool = False
     marks: tuple[datetime, ...] = field(default=())
     """Moments to be marked on the time axis, such as alerts."""
