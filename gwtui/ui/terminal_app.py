@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -99,6 +100,7 @@ def _shortened(segments: list[Segment], cells: int) -> list[Segment]:
 
 
 _LAST_LOOK = ControlCharacterFilter()
+_log = logging.getLogger(__name__)
 
 
 class Notice(Notification):
@@ -208,8 +210,10 @@ class TerminalApp(HookedApp, inherit_bindings=False):
         self.notify(message, severity=severity)
 
     def is_harmless(self, error: Exception, *, leaving: bool) -> bool:
-        """A screen that is being opened while the program ends finds itself empty: no failure."""
-        return leaving and isinstance(error, NoMatches | NoScreen)
+        """Nothing fails while the program ends: what is begun then finds everything closed."""
+        if leaving and not isinstance(error, NoMatches | NoScreen):
+            _log.error("an error while the program ended", exc_info=error)
+        return leaving
 
     def report(self, error: BaseException | None) -> str:
         """Where it happened, without any value."""

@@ -6,10 +6,11 @@ import asyncio
 
 import pytest
 from textual import events
-from textual.app import App
+from textual.app import App, ComposeResult
 from textual.content import Content
 from textual.screen import ModalScreen
 
+from form_kit import until
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.terminal_app import TerminalApp
@@ -91,6 +92,49 @@ async def test_leaving_while_a_screen_is_being_opened_is_no_failure(hops: int) -
         await asyncio.sleep(0.02)
     assert app.crash is None
     assert app.return_code == 0
+
+
+async def test_what_waits_for_a_refresh_does_not_run_in_a_closed_dialog() -> None:
+    found: list[int] = []
+    app, dialog = TerminalApp(), ask("closing")
+    async with app.run_test() as pilot:
+        await app.push_screen(dialog)
+        dialog.dismiss(False)
+        app.screen.call_later(asyncio.sleep, 0.1)  # what is beneath is busy, and painted later
+        dialog.call_after_refresh(lambda: found.append(len(dialog.query("#safe"))))
+        await until(pilot, lambda: not dialog.is_attached, "the end of the dialog")
+        await asyncio.sleep(0.2)
+        await pilot.pause()
+    assert found == []
+
+
+async def test_a_worker_ends_before_the_parts_of_its_dialog_are_taken_away() -> None:
+    class Closing(AskScreen):
+        went = asyncio.Event()
+
+        class Part(OneLine):
+            def on_unmount(self) -> None:
+                Closing.went.set()
+
+        def compose(self) -> ComposeResult:
+            yield self.Part(id="part")
+
+        def on_mount(self) -> None:
+            self.run_worker(self.read())
+
+        async def read(self) -> None:
+            await self.went.wait()
+            self.query_one("#part")
+
+    app = TerminalApp()
+    async with app.run_test() as pilot:
+        dialog = Closing("", "", safe="No", deliberate="Yes")
+        await app.push_screen(dialog)
+        dialog.dismiss(False)
+        await until(pilot, Closing.went.is_set, "the end of the dialog")
+        await pilot.pause()
+        await pilot.pause()
+    assert app.crash is None
 
 
 async def test_a_click_on_what_is_being_taken_away_hits_nothing() -> None:

@@ -43,6 +43,7 @@ from gwtui.ui.forms.form_state import COUNTED, UNSAID, FormState, Typed
 from gwtui.ui.forms.option_pickers import ModelEditor, PickEditor, PicksEditor
 from gwtui.ui.forms.secret import SecretEditor
 from gwtui.ui.text import cell_content, toned
+from gwtui.ui.widgets.lifetime import RunsWhileOpen
 
 _UNSAID = "unknown"
 _LABEL = 22
@@ -143,7 +144,7 @@ class _BesideLabel(Layout):
         return max(height, len(widget.label_lines)) + len(widget.note_lines(width))
 
 
-class FieldRow(Vertical):
+class FieldRow(RunsWhileOpen, Vertical):
     """A field of a form.
 
     Label, counter and note are its own text: a widget for each would be most of what opening a form

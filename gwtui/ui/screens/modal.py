@@ -22,6 +22,7 @@ from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.terminal_app import clear_notices
 from gwtui.ui.text import toned
 from gwtui.ui.textual_compat.screens import TerminalSized, painted_text
+from gwtui.ui.widgets.lifetime import RunsWhileOpen
 
 Result = TypeVar("Result")
 
@@ -31,7 +32,7 @@ _LEAST = 3
 """Lines that a long part keeps on the smallest terminal."""
 
 
-class Answered(ModalScreen[Result], TerminalSized[Result]):
+class Answered(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
     """Gives its answer once, whatever comes in one burst of keys and whatever stands above it.
 
     Textual takes the topmost screen away for each ``dismiss``, whichever screen asked for it: a

@@ -184,9 +184,11 @@ class HookedApp(App[int], inherit_bindings=False):
         """Wait until nothing is at work and laid out, and what is read is there."""
         begun, looks = monotonic(), 0
         busy: MessagePump | None = self
-        while (held := monotonic() - begun) < _LONGEST_HOLD and self.screen_stack:
+        while (held := monotonic() - begun) < _LONGEST_HOLD:
             await asyncio.sleep(0 if looks < _HASTY else _LOOK)
             looks += 1
+            if not self.screen_stack:  # the program has ended meanwhile
+                return
             screen = self.screen
             busy = busy_pump(self, busy)
             if busy is not None:

@@ -9,6 +9,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 
 from gwtui.ui.textual_compat.widgets import ScrollsWhenNeeded
+from gwtui.ui.widgets.lifetime import RunsWhileOpen
 
 if TYPE_CHECKING:
     from textual.widget import Widget as _Base
@@ -44,7 +45,7 @@ class BlankHorizontal(BlankLines, Horizontal):
     """Widgets side by side."""
 
 
-class FoldingScroll(ScrollsWhenNeeded):
+class FoldingScroll(RunsWhileOpen, ScrollsWhenNeeded):
     """Has a scroll bar only when needed; in another size, what has the focus stays in view."""
 
     def on_resize(self) -> None:

@@ -1,0 +1,111 @@
+"""Dialogs, forms and screens that are left within moments: nothing that they began is a failure."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual import events
+from textual.geometry import Size
+from textual.pilot import Pilot
+
+from board_kit import Filled, filled_once
+from dashboard_kit import settled
+from gwtui.ui.app import GwtuiApp
+from gwtui.ui.forms.row import FieldRow
+from gwtui.ui.screens.base import GatewayScreen
+from gwtui.ui.screens.modal import Answered
+from surfaces_kit import SURFACES, Surface, opened
+
+FULL = os.environ.get("GWTUI_FULL") == "1"
+NAMES = [*SURFACES] if FULL else sorted(random.Random(25).sample([*SURFACES], 8))
+TIMES = 25 if FULL else 5
+"""How often each of them is opened and left."""
+LATEST = 0.03
+"""Seconds after which it is left, at the latest."""
+
+
+@pytest.fixture(scope="session")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
+    return filled_once(tmp_path_factory)
+
+
+@pytest.mark.timeout(60 + 4 * TIMES)
+@pytest.mark.parametrize("name", NAMES)
+async def test_leaving_within_moments_is_no_failure(
+    name: str, filled: Filled, tmp_path: Path
+) -> None:
+    surface, chance = SURFACES[name], random.Random(name)
+    async with opened(surface, Size(80, 24), filled, tmp_path / "place") as (pilot, app):
+        for _ in range(TIMES):
+            await _back(app)
+            await _open(pilot, app, surface)
+            await asyncio.sleep(chance.uniform(0, LATEST))
+            await _leave(app, chance)
+        await _back(app)
+        await _open(pilot, app, surface)
+        await asyncio.sleep(chance.uniform(0, LATEST))
+        app.exit(0, return_code=0)
+        await _until(lambda: not app.is_running, "the end of the program")
+    assert app.crash is None
+    assert app.return_code == 0
+
+
+async def _open(pilot: Pilot[int], app: GwtuiApp, surface: Surface) -> None:
+    """Do what opens the surface; it has only just come to the top then."""
+    problem = await app.navigation.open_route(surface.start)
+    assert problem is None
+    for key in surface.keys:
+        await settled(pilot)
+        verb, _, text = key.partition(" ")
+        if verb == "field":
+            app.screen.query_one(f"#field-{text}", FieldRow).editor.focus()
+        elif verb == "type":
+            await pilot.press(*text)
+        elif key != surface.keys[-1]:
+            await pilot.press(key)
+        else:
+            _press(app, key)
+            await _until(lambda: type(app.screen).__name__ == surface.shows, surface.shows)
+    if surface.pushed is not None:
+        app.push_screen(surface.pushed())
+
+
+async def _leave(app: GwtuiApp, chance: random.Random) -> None:
+    """Answer as a person does, or as the program does when what is waited for is over."""
+    screen = app.screen
+    if not isinstance(screen, Answered):
+        await app.navigation.open_route(chance.choice(("providers", "key", "credits")))
+    elif chance.random() < 0.5:
+        screen.dismiss(None)
+    else:
+        for key in chance.choice((("escape",), ("f5", "escape"), ("enter",), ("escape", "escape"))):
+            _press(app, key)
+
+
+async def _back(app: GwtuiApp) -> None:
+    """Close every dialog, each as soon as it can be."""
+
+    def on_top() -> bool:
+        if isinstance(app.screen, Answered):
+            app.screen.dismiss(None)
+        return isinstance(app.screen, GatewayScreen) and app.screen is app.navigation.screen
+
+    await _until(on_top, "the screen beneath")
+
+
+def _press(app: GwtuiApp, key: str) -> None:
+    character = key if len(key) == 1 else None
+    app.post_message(events.Key(key, character))
+
+
+async def _until(holds: Callable[[], object], what: str) -> None:
+    deadline = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        await asyncio.sleep(0.001)
