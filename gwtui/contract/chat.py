@@ -30,6 +30,7 @@ LabelValue = Annotated[str, Field(max_length=512)]
 Role = Literal["system", "user", "assistant", "developer", "tool"]
 ServiceTier = Literal["auto", "default", "fast", "flex", "priority", "scale", "ultrafast"]
 ReasoningEffort = Literal["max", "xhigh", "high", "medium", "low", "minimal", "none"]
+Verbosity = Literal["max", "xhigh", "high", "medium", "low"]
 
 
 class TextPart(RequestModel):
@@ -232,6 +233,10 @@ class ChatRequest(RequestModel):
     parallel_tool_calls: bool | None = Field(None, description="several calls at once")
     reasoning: ReasoningRequest | None = Field(None, description="thoughts before the answer")
     reasoning_effort: ReasoningEffort | None = Field(None, description="how much thought")
+    include_reasoning: bool | None = Field(None, description="older name of reasoning.exclude")
+    verbosity: Verbosity | None = Field(None, description="how long answers are")
+    structured_outputs: bool | None = Field(None, description="keep the schema of the answer")
+    web_search_options: JsonObject | None = Field(None, description="how the web is searched")
     user: str | None = Field(None, description="your own identifier of the user")
     session_id: SessionId | None = Field(None, description="what belongs together")
     metadata: Annotated[dict[LabelKey, LabelValue], Field(max_length=16)] | None = Field(

@@ -214,7 +214,7 @@ class ChatChunk(ResponseModel):
     model: str | None = wire("the model that answers")
     provider: str | None = wire("display name of the provider", nullable=True, optional=True)
     choices: list[ChunkChoice] | None = wire("the next pieces")
-    system_fingerprint: str | None = wire("the provider's version", nullable=True, optional=True)
+    system_fingerprint: str | None = wire("the provider's version; never null", optional=True)
     service_tier: str | None = wire("tier that serves it", nullable=True, optional=True)
     usage: TokenUsage | None = wire("what it used", nullable=True, optional=True)
     error: ErrorDetail | None = wire(

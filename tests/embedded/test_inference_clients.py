@@ -120,6 +120,7 @@ async def test_a_stream(client: openai.AsyncOpenAI, me: Caller):
     said, usage, finish = [], None, None
     async for chunk in await client.chat.completions.create(**ASKED, stream=True):
         assert chunk.object == "chat.completion.chunk"
+        assert "system_fingerprint" not in chunk.model_fields_set, "other clients refuse null"
         usage = chunk.usage or usage
         for choice in chunk.choices:
             said.append(choice.delta.content or "")

@@ -258,7 +258,7 @@ async def test_twenty_free_requests_a_minute(me: Caller, place: Room):
     ("status", "fields", "message"),
     [
         (400, {"model": "no/such"}, "no/such is not a valid model ID"),
-        (400, {"models": ["no/such"]}, "no/such is not a valid model ID"),
+        (400, {"model": "no/such", "models": ["nor/this"]}, "nor/this is not a valid model ID"),
         (400, {"model": "tessera/vector-3"}, "does not serve this operation"),
         (400, {"messages": []}, "messages: must have at least 1 entry"),
         (400, {"temperature": 3}, "temperature"),

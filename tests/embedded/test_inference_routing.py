@@ -204,6 +204,14 @@ async def test_shortcuts(me: Caller, suffix: str, tier: str, provider: str):
         ({"quantizations": ["fp4"]}, {}, "Filter by Parameters"),
         ({"max_price": {"prompt": "0.01"}}, {}, "Filter by Parameters"),
         ({"require_parameters": True}, {"top_k": 3}, "Filter by Parameters"),
+        ({"require_parameters": True}, {"verbosity": "low"}, "Filter by Parameters"),
+        ({"require_parameters": True}, {"web_search_options": {"a": 1}}, "Filter by Parameters"),
+        ({"require_parameters": True}, {"include_reasoning": False}, "Filter by Parameters"),
+        (
+            {"require_parameters": True},
+            {"structured_outputs": True, "model": LLAMA},
+            "Filter by Parameters",
+        ),
         ({"enforce_distillable_text": True}, {}, "Filter by Parameters"),
     ],
 )
@@ -217,6 +225,14 @@ async def test_preferences_that_leave_nothing(
         assert set(error["metadata"]["available_providers"]) == {
             "northwind", "quasar", "tidepool", "fjordcloud",
         }  # fmt: skip
+
+
+@pytest.mark.parametrize("models", [["no/such", MINI], ["tessera/vector-3", "no/such", MINI]])
+async def test_a_model_that_cannot_serve_is_passed_over(me: Caller, models: list[str]):
+    answer = await me.said(model=models[0], models=models[1:], headers=TOLD)
+    assert answer["model"] == MINI
+    told = answer["service_metadata"]
+    assert (told["requested"], told["strategy"]) == (models[0], "fallback")
 
 
 # Own provider keys ------------------------------------------------------------------------------

@@ -177,7 +177,8 @@ def _thoughts(
 
 
 def _hides_thoughts(request: ChatRequest) -> bool:
-    return request.reasoning is not None and request.reasoning.exclude is True
+    excluded = request.reasoning is not None and request.reasoning.exclude is True
+    return excluded or request.include_reasoning is False
 
 
 def token_usage(

@@ -51,6 +51,7 @@ class ChatExchange(InferenceExchange):
         cost = await self._book(responder, taken, outcome)
         body = {
             **self._head(taken, "chat.completion"),
+            "system_fingerprint": None,
             "choices": [answers.choice(said)],
             "usage": self._usage(taken, said, cost),
         }
@@ -75,7 +76,6 @@ class ChatExchange(InferenceExchange):
             "created": int(self._at.now.timestamp()),
             "model": taken.attempt.model.id,
             "provider": taken.attempt.endpoint.provider_name,
-            "system_fingerprint": None,
             "service_tier": taken.attempt.endpoint.service_tier,
         }
 

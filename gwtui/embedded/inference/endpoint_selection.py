@@ -60,11 +60,20 @@ def select_endpoints(
     now: datetime,
     chance: Callable[[], float],
 ) -> EndpointSelection:
-    """The endpoints to try. Raises 400 for a model that is none, and 404 when nothing is left."""
-    names = [requested_model(name) for name in parsed.models]
-    offers = tuple(_offers(site, name.id, parsed, now) for name in names)
-    _check_inputs(offers, parsed)
-    shortcut = names[0]
+    """The endpoints to try. A model that cannot serve the request is passed over for the next.
+
+    Raises what the last model was refused for when none can, and 404 when nothing is left.
+    """
+    offers: list[ModelWithEndpoints] = []
+    refusals: list[Refusal] = []
+    for name in parsed.models:
+        try:
+            offers.append(_offers(site, requested_model(name).id, parsed, now))
+        except Refusal as refusal:
+            refusals.append(refusal)
+    if not offers:
+        raise refusals[-1]
+    shortcut = requested_model(parsed.models[0])
     router = Router(
         catalog_view(site.catalog.seed), site.dialect, policy.restrictions, policy.credentials
     )
@@ -83,7 +92,7 @@ def select_endpoints(
     )
     if not route.attempts:
         raise _nothing_left(route, offers, parsed)
-    return EndpointSelection(offers, route)
+    return EndpointSelection(tuple(offers), route)
 
 
 def _offers(site: Site, model_id: str, parsed: ParsedRequest, now: datetime) -> ModelWithEndpoints:
@@ -102,6 +111,13 @@ def _offers(site: Site, model_id: str, parsed: ParsedRequest, now: datetime) -> 
             400,
             f"{model_id} does not serve this operation: it gives {', '.join(outputs)}",
             metadata={"error_type": "invalid_request"},
+        )
+    lacking = sorted(parsed.modalities.difference(model.wire["architecture"]["input_modalities"]))
+    if lacking:
+        raise Refusal(
+            404,
+            f"No endpoints found that support {lacking[0]} input for {model_id}",
+            metadata={"error_type": "not_found"},
         )
     return _live_offers(site.catalog.seed, model_id, int(now.timestamp() // STEP))
 
@@ -124,19 +140,6 @@ def _live_offers(seed: int, model_id: str, step: int) -> ModelWithEndpoints:
             for item in model.endpoints
         ),
     )
-
-
-def _check_inputs(offers: Iterable[ModelWithEndpoints], parsed: ParsedRequest) -> None:
-    for each in offers:
-        architecture = each.model.architecture
-        taken = frozenset((architecture and architecture.input_modalities) or ())
-        lacking = sorted(parsed.modalities - taken)
-        if lacking:
-            raise Refusal(
-                404,
-                f"No endpoints found that support {lacking[0]} input for {each.model.id}",
-                metadata={"error_type": "not_found"},
-            )
 
 
 def _step_of(exclusion: Exclusion) -> str:
