@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from gwtui.client.answers import confirm_deleted, read_one, read_rows
+from gwtui.client.answers import Rows, confirm_deleted, read_one, read_rows
 from gwtui.client.call import Call, Caller, Query, validated
-from gwtui.client.errors import InvalidRequestError
+from gwtui.client.errors import InvalidRequestError, NotFoundError
 from gwtui.client.paging import Listing, Pager, listing_of
 from gwtui.contract.budgets import BUDGET_INTERVALS, Budget, PutBudgetRequest
 from gwtui.contract.request import Problem
@@ -92,8 +92,15 @@ class WorkspacesService:
         return MembersService(self._caller)
 
     async def budgets(self, id_or_slug: str) -> Listing[Budget]:
-        """The budgets of a workspace: at most one for each interval, not paged."""
-        answer = await self._caller.call(Call("GET", _BUDGETS, {"id": id_or_slug}))
+        """The budgets of a workspace: at most one for each interval, not paged.
+
+        A gateway may answer 404 for a workspace that has none: it has none if it exists.
+        """
+        try:
+            answer = await self._caller.call(Call("GET", _BUDGETS, {"id": id_or_slug}))
+        except NotFoundError:
+            await self.get(id_or_slug)
+            return listing_of(Rows([], None), Budget, "id")
         return listing_of(read_rows(answer), Budget, "id")
 
     async def budget(self, id_or_slug: str, interval: str) -> Budget:

@@ -97,6 +97,18 @@ async def test_the_counts_of_bulk_writes() -> None:
     assert await it.client.guardrails.assign_members(ID, PEOPLE) == 3
 
 
+async def test_budgets_that_are_not_found_are_none_in_a_workspace_that_exists() -> None:
+    it = rig(refusal(404), data({"id": ID}))
+    budgets = await it.client.workspaces.budgets(ID)
+    assert (budgets.items, budgets.complete) == ((), True)
+    assert [request.url.path for request in it.script.requests] == [
+        f"/api/v1/workspaces/{ID}/budgets",
+        f"/api/v1/workspaces/{ID}",
+    ]
+    with pytest.raises(errors.NotFoundError):
+        await rig(refusal(404)).client.workspaces.budgets(ID)
+
+
 # Tolerant reading ---------------------------------------------------------------------------------
 
 

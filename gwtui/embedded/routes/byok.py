@@ -5,6 +5,7 @@ The raw key comes in and never leaves: it is stored sealed, and only its masked 
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import replace
@@ -21,6 +22,9 @@ from gwtui.embedded.responses import invalid, refuse_unknown
 from gwtui.embedded.routes.crud import CrudRoutes, changes_in, workspace_of
 from gwtui.embedded.store import byok, keys
 from gwtui.embedded.store.byok import CredentialRecord, NewCredential, Terms
+
+_SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+"""Providers are an open set: a private one need not be in the catalog."""
 
 
 def _show(_call: OperationRequest, credential: CredentialRecord) -> dict[str, JsonValue]:
@@ -46,8 +50,8 @@ def _listed(call: OperationRequest) -> tuple[str, str | None]:
 
 def _create(call: OperationRequest) -> str:
     request = call.body_as(CreateByokRequest)
-    if not call.site.catalog.has_provider(request.provider):
-        raise invalid([Problem("provider", "is not a provider of this gateway")])
+    if not _SLUG.fullmatch(request.provider):
+        raise invalid([Problem("provider", "must be a slug of a-z, 0-9 and hyphens")])
     terms = Terms(**_changes(request))
     _check_hashes(call, terms, known=())
     credential_id, secret = str(uuid.uuid4()), request.key.get_secret_value()

@@ -120,14 +120,6 @@ class Catalog:
     def _canonical_slugs(self) -> Mapping[str, str]:
         return {model.id: str(model.wire["canonical_slug"]) for model in self.models}
 
-    @cached_property
-    def _provider_slugs(self) -> frozenset[str]:
-        return frozenset(str(provider["slug"]) for provider in self.providers)
-
-    def has_provider(self, slug: str) -> bool:
-        """Whether GET /providers lists a provider under this identifier."""
-        return slug in self._provider_slugs
-
     def canonical_slug(self, slug: str) -> str:
         """The lasting name of a model given by its slug; any other text is given back as it is."""
         return self._canonical_slugs.get(slug, slug)

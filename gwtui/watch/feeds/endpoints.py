@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from gwtui.client.errors import (
     GatewayError,
+    InvalidRequestError,
     NotFoundError,
     RateLimitedError,
     ServerError,
@@ -140,7 +141,8 @@ class Sweep:
     async def rows(self, reader: PoolReader, feed: Feed[Rows]) -> Rows:
         """Every endpoint, in the order of the catalog. Raises GatewayError and NotWantedError.
 
-        A model that is gone by now has none; one whose endpoints are refused counts as unreadable.
+        A model that is gone by now has none. One whose endpoints are refused counts as unreadable,
+        and so does one whose identifier names no path.
         What has come so far is shown on the way, while there is no whole value. A reading that
         nobody waits for any more ends early, and is taken up when somebody looks again.
         """
@@ -149,7 +151,7 @@ class Sweep:
         if not self._left:
             self._left = dict.fromkeys(models)
         self._left = {name: None for name in models if name in self._left or name not in self._read}
-        refused: list[StatusError] = []
+        refused: list[GatewayError] = []
         faults: list[GatewayError] = []
 
         async def one(name: str) -> None:
@@ -171,13 +173,15 @@ class Sweep:
             list_read(len(refused), complete=True)
         return self._in_order(models)
 
-    async def _ask(self, reader: PoolReader, model: Model, refused: list[StatusError]) -> None:
+    async def _ask(self, reader: PoolReader, model: Model, refused: list[GatewayError]) -> None:
         """Read the endpoints of one model. Raises GatewayError for what a later try may mend."""
         name = model.id or ""
         try:
             found = await reader.get(endpoints_of(name))
         except NotFoundError:
             self._read.pop(name, None)
+        except InvalidRequestError as error:
+            refused.append(error)
         except (RateLimitedError, ServerError):
             raise
         except StatusError as error:

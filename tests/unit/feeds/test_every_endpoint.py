@@ -10,10 +10,11 @@ from typing import Any, cast
 import pytest
 
 from fake_clock import FakeClock
-from gwtui.client.errors import NotFoundError, RateLimitedError, StatusError
+from gwtui.client.errors import InvalidRequestError, NotFoundError, RateLimitedError, StatusError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.request_log import request_sent
 from gwtui.contract.models import ModelEndpoints
+from gwtui.contract.request import Problem
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.concurrent_reads import CONCURRENCY
 from gwtui.watch.feeds.endpoints import EndpointRow, Rows, every_endpoint_feed
@@ -151,11 +152,14 @@ async def test_a_model_that_is_gone_or_refused_does_not_fail_the_others(
 ) -> None:
     catalog.broken[catalog.names[2]] = NotFoundError("gone", status=404)
     catalog.broken[catalog.names[6]] = StatusError("not for you", status=403)
+    catalog.names.insert(3, "without-a-slash")
+    catalog.broken["without-a-slash"] = InvalidRequestError([Problem("model_id", "has no slash")])
     state = await _refreshed(every_endpoint_feed(hub, Scope()), time)
     assert [row.model_id for row in state.value or ()] == [
         name for name in catalog.names if name not in catalog.broken
     ]
-    assert state.lacks.unreadable == 1
+    assert state.lacks.unreadable == 2
+    assert state.error is None
 
 
 async def test_a_key_that_may_read_none_is_told_so_and_asks_for_no_more(
