@@ -37,7 +37,7 @@ FILTERS = {
     "content_filter_builtins": [{"slug": "email", "action": "redact"}],
     "content_filters": [
         {"pattern": r"ACME-\d+", "action": "block", "label": "[ACME]"},
-        {"pattern": "lighthouse", "action": "flag"},
+        {"pattern": "lighthouse", "action": "redact"},
     ],
 }
 

@@ -156,7 +156,10 @@ class BuiltinFilterRequest(RequestModel):
 
 
 class CustomFilterRequest(RequestModel):
-    """A custom filter in a request. No lookaround, backreference or nested quantifier."""
+    """A custom filter in a request. No lookaround, backreference or nested quantifier.
+
+    Whether it may flag is the dialect's rule.
+    """
 
     pattern: Annotated[str, Field(min_length=1, max_length=MAX_PATTERN)] = Field(
         description="regular expression, tried on every request message"

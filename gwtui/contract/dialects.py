@@ -30,8 +30,8 @@ class Dialect:
     vendors: tuple[str, str, str] = ("vendor A", "vendor B", "vendor C")
     """What the three named vendors of the ZDR switches are called."""
     flags_every_filter: bool = False
-    """Whether every builtin filter may flag; else only the prompt-injection one may, and the
-    PII ones only block or redact."""
+    """Whether every content filter may flag; else only the builtin one against prompt injection
+    may, and all others only block or redact."""
     cap_needs_interval: bool = False
     """Whether a guardrail's limit_usd and reset_interval must be given together."""
 

@@ -234,8 +234,8 @@ class AssignMembersRequest(RequestModel):
     member_user_ids: Entries = Field(description="user ids of the members")
 
 
-def legal_actions(slug: str, dialect: Dialect) -> tuple[FilterAction, ...]:
-    """What a builtin filter may do with a match."""
+def legal_actions(slug: str | None, dialect: Dialect) -> tuple[FilterAction, ...]:
+    """What a builtin filter may do with a match; a custom one when ``slug`` is None."""
     if dialect.flags_every_filter or slug == PROMPT_INJECTION:
         return FILTER_ACTIONS
     return ("block", "redact")
@@ -275,6 +275,11 @@ def guardrail_problems(
             kind = "PII filters" if builtin.slug in PII_SLUGS else builtin.slug
             message = f"{kind} can only {' or '.join(legal)}, not {builtin.action}"
             found.append(Problem(f"content_filter_builtins.{index}.action", message))
+    legal = legal_actions(None, dialect)
+    for index, custom in enumerate(request.content_filters or ()):
+        if custom.action in FILTER_ACTIONS and custom.action not in legal:
+            message = f"custom filters can only {' or '.join(legal)}, not {custom.action}"
+            found.append(Problem(f"content_filters.{index}.action", message))
     if (
         dialect.cap_needs_interval
         and isinstance(request, CreateGuardrailRequest)

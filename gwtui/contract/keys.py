@@ -79,10 +79,23 @@ ExternalKey = Annotated[
 ]
 
 
-class ExternalUserRequest(RequestModel):
-    """The user of another system that a key is made for."""
+def _plain_identifier(value: str) -> str:
+    if "\0" in value:
+        raise PydanticCustomError("external_user", "must not contain NUL")
+    if value != value.strip():
+        raise PydanticCustomError("external_user", "must not begin or end with a space")
+    return value
 
-    user: Annotated[str, Field(min_length=1)] = Field(description="identifier of the user")
+
+ExternalUserId = Annotated[
+    str, Field(min_length=1, max_length=512), AfterValidator(_plain_identifier)
+]
+
+
+class ExternalUserRequest(RequestModel):
+    """The user of another system that a key is made for: extended contract section 13."""
+
+    user: ExternalUserId = Field(description="identifier of the user")
     api_key: ExternalKey = Field(
         SecretStr(""), description="the user's own key in that system; kept as a hash only"
     )

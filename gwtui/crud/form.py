@@ -211,6 +211,7 @@ class CustomFilterField(FormField):
     """Custom regex filters: a list to edit, with a sample text that they are tried on."""
 
     kind: Kind = field(default="filters", init=False)
+    dialect: Dialect = GENERIC
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,8 +48,10 @@ SORTS = (
 )
 """Models without the figure that an order compares come last, newest first."""
 
-INDICES = ("intelligence_index", "coding_index", "agentic_index", "tool_success_rate")
+INDICES = ("intelligence_index", "coding_index", "agentic_index")
 """Figures with a lower and an upper bound each, in percent."""
+TOOL_SUCCESS = "tool_success_rate"
+"""A figure like these that is a share from 0 to 1."""
 REGIONS = ("eu", "us")
 
 
@@ -117,7 +119,7 @@ def _suits(model: CatalogModel, query: Mapping[str, Any]) -> bool:
         and (region is None or any(region in regions_of(one) for one in model.endpoints))
         and all(
             _within(_index(rank, name), query.get(f"min_{name}"), query.get(f"max_{name}"))
-            for name in INDICES
+            for name in (*INDICES, TOOL_SUCCESS)
         )
     )
 
@@ -127,7 +129,7 @@ def _index(rank: ModelRank, name: str) -> Decimal | None:
         "intelligence_index": rank.intelligence,
         "coding_index": rank.coding,
         "agentic_index": rank.agentic,
-        "tool_success_rate": rank.tool_success,
+        TOOL_SUCCESS: rank.tool_success,
     }[name]
     return None if value is None else Decimal(str(value))
 

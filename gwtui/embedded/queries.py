@@ -81,15 +81,21 @@ def integer(
     return QueryParameter(name, description, schema, read, default)
 
 
-def amount(name: str, description: str) -> QueryParameter:
-    """A plain decimal number, not negative; None when absent."""
+def amount(name: str, description: str, *, high: int | None = None) -> QueryParameter:
+    """A plain decimal number, not negative and at most ``high``; None when absent."""
 
     def read(text: str) -> Decimal:
         if not _AMOUNT.match(text):
             raise ValueError("must be a number, not negative")
-        return _exact(text)
+        number = _exact(text)
+        if high is not None and number > high:
+            raise ValueError(f"must be from 0 to {high}")
+        return number
 
-    return QueryParameter(name, description, {"type": "number", "minimum": 0}, read)
+    schema: dict[str, Any] = {"type": "number", "minimum": 0}
+    if high is not None:
+        schema["maximum"] = high
+    return QueryParameter(name, description, schema, read)
 
 
 def uuid(name: str, description: str) -> QueryParameter:

@@ -241,7 +241,7 @@ STANDING_FILTERS: dict[str, tuple[dict[str, Any], set[str]]] = {
         {"min_intelligence_index": "20", "max_intelligence_index": "25"},
         {"mosaic-8b-instruct", "petite-plume"},
     ),
-    "tools": ({"max_tool_success_rate": "90"}, {"mosaic-8b-instruct"}),
+    "tools": ({"max_tool_success_rate": "0.9"}, {"mosaic-8b-instruct"}),
     "agentic": ({"min_agentic_index": "58"}, {"atlas-deep", "corona-code"}),
 }
 
@@ -256,7 +256,12 @@ async def test_models_are_filtered_by_how_they_stand(gate: Bench, name: str):
 async def test_what_may_be_distilled_is_one_half_of_the_catalog(gate: Bench):
     halves = [await every(gate, distillable=word) for word in ("true", "false")]
     assert sum(map(len, halves)) == len(await every(gate))
-    for query in ({"distillable": "maybe"}, {"region": "moon"}, {"min_coding_index": "-1"}):
+    for query in (
+        {"distillable": "maybe"},
+        {"region": "moon"},
+        {"min_coding_index": "-1"},
+        {"min_tool_success_rate": "2"},
+    ):
         await gate.refused(400, "GET", "/models", params=query)
 
 
@@ -314,6 +319,10 @@ async def test_a_key_for_a_user_of_another_system(gate: Bench):
     ("wrong", "said"),
     [
         ({"user": ""}, "external.user: must have at least 1 character"),
+        ({"user": "u" * 513}, "external.user: must have at most 512 characters"),
+        ({"user": "a\0b"}, "external.user: must not contain NUL"),
+        ({"user": " u"}, "external.user: must not begin or end with a space"),
+        ({"user": "u\n"}, "external.user: must not begin or end with a space"),
         ({}, "external.user: is required"),
         ("customer-7", "external: must be a JSON object"),
         (

@@ -156,7 +156,7 @@ async def test_a_bad_field_is_400_and_named(gate: Bench, fields: dict[str, Any],
     ],
 )
 async def test_a_dangerous_pattern_is_refused_by_its_name(gate: Bench, pattern: str, why: str):
-    filters = [{"pattern": "fine", "action": "flag"}, {"pattern": pattern, "action": "block"}]
+    filters = [{"pattern": "fine", "action": "block"}, {"pattern": pattern, "action": "block"}]
     data = await made(gate)
     for method, path in (("POST", "/guardrails"), ("PATCH", f"/guardrails/{data['id']}")):
         response = await gate.call(
@@ -171,19 +171,18 @@ async def test_a_dangerous_pattern_is_refused_by_its_name(gate: Bench, pattern: 
 @pytest.mark.parametrize("dialect", [GENERIC, OPENROUTER], ids=["generic", "openrouter"])
 async def test_which_actions_are_legal_is_the_dialects_rule(dialect: Dialect):
     async with bench(content="empty", dialect=dialect) as gate:
-        for slug in BUILTIN_SLUGS:
+        for slug in (*BUILTIN_SLUGS, None):
+            field = "content_filter_builtins" if slug else "content_filters"
+            which = {"slug": slug} if slug else {"pattern": "a"}
             for action in ("block", "redact", "flag"):
-                body = {
-                    "name": "x",
-                    "content_filter_builtins": [{"slug": slug, "action": action}],
-                }
+                body = {"name": "x", field: [{**which, "action": action}]}
                 legal = action in legal_actions(slug, dialect)
                 response = await gate.call(
                     "POST", "/guardrails", json=body, expect=201 if legal else 400
                 )
                 if not legal:
                     message = response.json()["error"]["message"]
-                    assert message.startswith("content_filter_builtins.0.action: ")
+                    assert message.startswith(f"{field}.0.action: ")
                     assert action == "flag"
                     assert dialect is GENERIC
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 from inference_gateway_kit import Caller, Room, caller, room
 
+from gwtui.contract.dialects import OPENROUTER
 from gwtui.embedded.inference import detectors
 
 LOGGING = {"is_observability_io_logging_enabled": True, "io_logging_sampling_rate": 1}
@@ -44,6 +46,14 @@ def place() -> Iterator[Room]:
 async def me(place: Room) -> AsyncIterator[Caller]:
     async with caller(place, workspace=LOGGING) as found:
         yield found
+
+
+@asynccontextmanager
+async def flagging() -> AsyncIterator[Caller]:
+    """A caller of a service whose custom filters may flag."""
+    with room(dialect=OPENROUTER) as opened:
+        async with caller(opened, workspace=LOGGING) as found:
+            yield found
 
 
 def builtin(slug: str, action: str, **fields: Any) -> dict[str, Any]:
@@ -146,17 +156,20 @@ async def test_a_custom_filter_blocks(me: Caller, label: str | None, shown: str)
     assert error["message"] == f"Request blocked by content filter: {shown}"
 
 
-async def test_a_custom_filter_redacts_and_another_flags(me: Caller):
-    await me.guard(
-        content_filters=[
-            {"pattern": "secret-[0-9]+", "action": "redact", "label": "number"},
-            {"pattern": "lantern", "action": "flag"},
-        ]
-    )
-    answer = await me.said("secret-12 and secret-3 by lantern", headers=TOLD)
-    found = {(match["filter"], match["action"]): match["count"] for match in matches(answer)}
-    assert found == {("number", "redact"): 2, ("custom", "flag"): 1}
-    assert await read(me, answer["id"]) == ["[REDACTED] and [REDACTED] by lantern"]
+async def test_a_custom_filter_redacts_and_another_flags():
+    async with flagging() as me:
+        await me.guard(
+            content_filters=[
+                {"pattern": "secret-[0-9]+", "action": "redact", "label": "number"},
+                {"pattern": "lantern", "action": "flag"},
+            ]
+        )
+        told = {"X-OpenRouter-Metadata": "enabled"}
+        answer = await me.said("secret-12 and secret-3 by lantern", headers=told)
+        (step,) = answer["openrouter_metadata"]["pipeline"]
+        found = {(one["filter"], one["action"]): one["count"] for one in step["data"]["matches"]}
+        assert found == {("number", "redact"): 2, ("custom", "flag"): 1}
+        assert await read(me, answer["id"]) == ["[REDACTED] and [REDACTED] by lantern"]
 
 
 async def test_the_strongest_action_over_all_guardrails_counts(me: Caller):
@@ -200,14 +213,15 @@ async def test_embeddings_are_filtered_too(me: Caller):
 
 
 @pytest.mark.parametrize(("action", "status"), [("block", 403), ("redact", 403), ("flag", 200)])
-async def test_a_pattern_that_takes_for_ever_is_ended(me: Caller, action: str, status: int):
-    # Not refused when it is stored, for nothing in it repeats a repetition.
-    await me.guard(**custom(r"x*x*x*x*x*x*x*x*x*y", action))
-    begun = time.monotonic()
-    response = await me.chat("x" * 4000 + " y")
-    assert response.status_code == status
-    assert time.monotonic() - begun < 5
-    assert (await me.chat("nothing of the kind")).status_code == 200
+async def test_a_pattern_that_takes_for_ever_is_ended(action: str, status: int):
+    async with flagging() as me:
+        # Not refused when it is stored, for nothing in it repeats a repetition.
+        await me.guard(**custom(r"x*x*x*x*x*x*x*x*x*y", action))
+        begun = time.monotonic()
+        response = await me.chat("x" * 4000 + " y")
+        assert response.status_code == status
+        assert time.monotonic() - begun < 5
+        assert (await me.chat("nothing of the kind")).status_code == 200
 
 
 async def test_a_stream_is_filtered_before_it_begins(me: Caller):

@@ -9,7 +9,7 @@ from narrow_form_kit import HOSTILE, MADE, Desk, one
 
 from form_kit import until
 from gwtui.client import errors
-from gwtui.contract.dialects import OPENROUTER
+from gwtui.contract.dialects import GENERIC, OPENROUTER, Dialect
 from gwtui.crud.form import BuiltinRow, CustomFilterField, CustomRow, FilterListField
 from gwtui.crud.plan import Refused
 from gwtui.ui.forms.content_filters import BuiltinsScreen, FiltersScreen
@@ -68,6 +68,26 @@ async def test_builtin_filters_that_are_unknown_or_not_allowed_here_are_kept_and
         assert "iban: must be one of" in " ".join(desk.shown().split())
 
 
+@pytest.mark.parametrize(("dialect", "offered"), [(GENERIC, 0), (OPENROUTER, 1)])
+async def test_custom_filters_flag_only_where_the_dialect_allows_it(
+    dialect: Dialect, offered: int
+) -> None:
+    field = CustomFilterField("content_filters", "Custom filters", dialect=dialect)
+    given = [{"pattern": "secret", "action": "block"}]
+    async with Desk(one(field, content_filters=given)) as desk:
+        await desk.open("content_filters", FiltersScreen)
+        assert desk.shown().count("○ flag") == offered
+        assert "○ redact" in desk.shown()
+
+
+async def test_a_custom_filter_that_flags_is_kept_and_said_where_it_is_not_allowed() -> None:
+    given = [{"pattern": "secret", "action": "flag"}]
+    async with Desk(one(CUSTOM, content_filters=given)) as desk:
+        screen = await desk.open("content_filters", FiltersScreen)
+        assert "● flag (not allowed here)" in desk.shown()
+        assert screen.result() == (CustomRow("secret", "flag"),)
+
+
 async def outcome(desk: Desk, words: str) -> str:
     tester = desk.app.screen.query_one(PatternTester)
     await until(desk.pilot, lambda: words in tester.outcome, words)
@@ -110,8 +130,8 @@ async def test_the_sample_is_kept_while_the_form_is_open() -> None:
         await desk.press(*"abc", "escape")
         await desk.back()
         await desk.open("content_filters", FiltersScreen)
-        await desk.press("ctrl+n", "b", "tab", "f")
-        await outcome(desk, "FLAGGED by filter 1")
+        await desk.press("ctrl+n", "b", "tab", "r")
+        await outcome(desk, "REDACTED by filter 1")
 
 
 async def test_what_is_wrong_with_a_pattern_is_said_while_it_is_typed() -> None:

@@ -186,7 +186,7 @@ WRITES: list[tuple[str, Act, str, str, Any, dict[str, Any]]] = [
                 workspace_id=ID,
                 enforce_zdr_vendor_a=True,
                 content_filter_builtins=[BuiltinFilterRequest(slug="email", action="redact")],
-                content_filters=[CustomFilterRequest(pattern="gw-[0-9]+", action="flag")],
+                content_filters=[CustomFilterRequest(pattern="gw-[0-9]+", action="redact")],
             )
         ),
         "POST",
@@ -196,7 +196,7 @@ WRITES: list[tuple[str, Act, str, str, Any, dict[str, Any]]] = [
             "workspace_id": ID,
             "enforce_zdr_vendor_a": True,
             "content_filter_builtins": [{"slug": "email", "action": "redact"}],
-            "content_filters": [{"pattern": "gw-[0-9]+", "action": "flag"}],
+            "content_filters": [{"pattern": "gw-[0-9]+", "action": "redact"}],
         },
         {"data": {"id": ID}},
     ),

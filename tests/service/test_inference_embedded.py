@@ -120,12 +120,28 @@ async def test_vectors(place: Place) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "text", "outcome"),
+    ("place", "fields", "text", "outcome"),
     [
-        ({"content_filter_builtins": [{"slug": "email", "action": "redact"}]}, "a@b.example", "r"),
-        ({"content_filters": [{"pattern": "heron", "action": "flag"}]}, "heron", "flag"),
-        ({"content_filters": [{"pattern": "heron", "action": "flag"}]}, "crane", "pass"),
+        (
+            "generic",
+            {"content_filter_builtins": [{"slug": "email", "action": "redact"}]},
+            "a@b.example",
+            "r",
+        ),
+        (
+            "openrouter",
+            {"content_filters": [{"pattern": "heron", "action": "flag"}]},
+            "heron",
+            "flag",
+        ),
+        (
+            "openrouter",
+            {"content_filters": [{"pattern": "heron", "action": "flag"}]},
+            "crane",
+            "pass",
+        ),
     ],
+    indirect=["place"],
 )
 async def test_the_verdict_of_a_guardrail(
     place: Place, fields: dict[str, Any], text: str, outcome: str

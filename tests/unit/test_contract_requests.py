@@ -135,6 +135,11 @@ def test_the_key_of_an_external_user_is_a_secret_of_the_whole_request() -> None:
     assert [one.get_secret_value() for one in request.secrets()] == [secret]
     assert secret not in f"{request!r} {request.body()} {request.external!r}"
     assert request.wire_body()["external"] == {"user": "customer-7", "api_key": secret}
+    longest = {"name": "n", "external": {"user": "u" * 512}}
+    assert CreateKeyRequest.model_validate(longest).body() == longest
+    assert refusal(CreateKeyRequest, {"name": "n", "external": {"user": "u" * 513}}) == [
+        "external.user: must have at most 512 characters"
+    ]
     short = {"name": "n", "external": {"user": "customer-7", "api_key": secret[:-1]}}
     assert refusal(CreateKeyRequest, short) == [
         "external.api_key: must have at least 32 characters"

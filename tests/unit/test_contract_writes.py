@@ -125,9 +125,12 @@ def test_budgets_grow_with_their_interval() -> None:
         ("regex-prompt-injection", ("block", "redact", "flag")),
         ("email", ("block", "redact")),
         ("secrets", ("block", "redact")),
+        (None, ("block", "redact")),
     ],
 )
-def test_which_filter_may_flag_is_the_dialects_rule(slug: str, generic: tuple[str, ...]) -> None:
+def test_which_filter_may_flag_is_the_dialects_rule(
+    slug: str | None, generic: tuple[str, ...]
+) -> None:
     assert legal_actions(slug, GENERIC) == generic
     assert legal_actions(slug, OPENROUTER) == ("block", "redact", "flag")
 
@@ -138,10 +141,12 @@ def test_dialect_rules_name_the_field() -> None:
             **GUARDRAIL,
             "limit_usd": 3,
             "content_filter_builtins": [{"slug": "email", "action": "flag"}],
+            "content_filters": [{"pattern": "a", "action": action} for action in ("block", "flag")],
         }
     )
     assert [problem.field for problem in guardrail_problems(request, GENERIC)] == [
-        "content_filter_builtins.0.action"
+        "content_filter_builtins.0.action",
+        "content_filters.1.action",
     ]
     assert [problem.field for problem in guardrail_problems(request, OPENROUTER)] == [
         "reset_interval"

@@ -135,8 +135,11 @@ _PAGING = (
 )
 _YES_NO = ("true", "false")
 _INDICES = tuple(
-    queries.amount(f"{bound}_{name}", f"{word} {name.replace('_', ' ')}, percent")
-    for name in catalog_query.INDICES
+    queries.amount(f"{bound}_{name}", f"{word} {name.replace('_', ' ')}, {unit}", high=high)
+    for name, unit, high in (
+        *((index, "percent", None) for index in catalog_query.INDICES),
+        (catalog_query.TOOL_SUCCESS, "a share from 0 to 1", 1),
+    )
     for bound, word in (("min", "least"), ("max", "highest"))
 )
 _SORT = queries.choice("sort", "order; catalog order when not given", catalog_query.SORTS)

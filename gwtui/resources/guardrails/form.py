@@ -411,7 +411,7 @@ def _filters(dialect: Dialect) -> FieldGroup:
             FilterListField(
                 "content_filter_builtins", names["content_filter_builtins"], dialect=dialect
             ),
-            CustomFilterField("content_filters", names["content_filters"]),
+            CustomFilterField("content_filters", names["content_filters"], dialect=dialect),
         ),
     )
 

@@ -132,8 +132,7 @@ class BuiltinsScreen(ValueScreen, FittedDialog[ValueResult | None]):
         legal = legal_actions(line.slug, self.field.dialect) if known else ()
         options += [(action, action) for action in legal]
         if row is not None and row.action not in legal:
-            word = safe_line(row.action, _NAMED) or "unknown"
-            options.append((row.action, f"{word} (not allowed here)" if known else word))
+            options.append((row.action, _not_legal(row.action, known=known)))
         return options
 
     def _mark(self, slug: str) -> str:
@@ -211,6 +210,12 @@ def _lines(rows: tuple[BuiltinRow, ...]) -> Iterator[_Line]:
             yield _Line(row.slug, place)
 
 
+def _not_legal(action: str, *, known: bool) -> str:
+    """The label of an action that a filter has although the dialect does not allow it."""
+    word = safe_line(action, _NAMED) or "unknown"
+    return f"{word} (not allowed here)" if known else word
+
+
 def _scope(row: BuiltinRow | None) -> str:
     """What is read; every message where nothing was said."""
     return (row.scan_scope if row else "") or _SCOPES[0][0]
@@ -269,9 +274,10 @@ class FiltersScreen(ValueScreen):
 
     def _compose_editor(self) -> ComposeResult:
         row = self._rows[0] if self._rows else _NEW
-        odd = dict.fromkeys(row.action for row in self._rows if row.action not in FILTER_ACTIONS)
-        actions: list[tuple[Typed, str]] = [(action, action) for action in FILTER_ACTIONS]
-        actions += [(action, safe_line(action, 20) or "unknown") for action in odd]
+        legal = legal_actions(None, self.field.dialect)
+        odd = dict.fromkeys(row.action for row in self._rows if row.action not in legal)
+        actions: list[tuple[Typed, str]] = [(action, action) for action in legal]
+        actions += [(action, _not_legal(action, known=action in FILTER_ACTIONS)) for action in odd]
         pattern = TextEditor(row.pattern, "such as [A-Z]{2}[0-9]{6}")
         action = ChoiceEditor(actions, row.action)
         label = TextEditor(row.label, "what stands for redacted text, such as [ID]")
