@@ -12,9 +12,11 @@ from gwtui.cli import exits
 from gwtui.cli.lists.show import print_detail
 from gwtui.cli.output import narrate, print_json, print_ndjson, print_table
 from gwtui.cli.rows import add_row_options, past_moment, print_rows
+from gwtui.cli.target import add_demo_option
 from gwtui.domain.times import utc
 from gwtui.local.audit import FILE_NAME, AuditEntry, AuditLog, one_line, summary_text
 from gwtui.local.paths import Paths
+from gwtui.local.targets import DEMO
 from gwtui.resources.audit import AUDIT
 
 _OUTCOMES = ("applied", "refused", "unknown", "resolved")
@@ -36,6 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--action", metavar="ID", help="only this action, or those of a resource (keys)"
     )
+    add_demo_option(parser, "only changes in the demo")
     parser.add_argument("--file", type=Path, metavar="FILE", help="another log than your own")
     add_row_options(parser)
 
@@ -44,6 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the changes, the oldest first; returns an exit code."""
     if arguments.verb == "get" and arguments.columns is not None:
         raise exits.CommandError("--columns goes with list", exits.USAGE)
+    if arguments.demo and arguments.profile:
+        raise exits.CommandError("--demo and --profile name different gateways", exits.USAGE)
     if (arguments.verb == "get") != (arguments.id is not None):
         raise exits.CommandError("say which change with: gwtui audit get ID", exits.USAGE)
     now = datetime.now(UTC)
@@ -91,9 +96,10 @@ def _one(found: list[AuditEntry], form: str) -> int:
 
 def _matches(entry: AuditEntry, arguments: argparse.Namespace) -> bool:
     action = arguments.action
+    profile = DEMO if arguments.demo else arguments.profile
     return (
         (not arguments.outcome or entry.outcome in arguments.outcome)
-        and (not arguments.profile or entry.profile == arguments.profile)
+        and (not profile or entry.profile == profile)
         and (not action or entry.action == action or entry.action.startswith(f"{action}."))
         and (arguments.id is None or entry.id.startswith(arguments.id))
     )

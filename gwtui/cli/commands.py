@@ -80,7 +80,7 @@ COMMANDS: dict[str, Command] = {
             "gwtui.cli.doctor",
         ),
         Command("completion", "complete words in bash, zsh and fish", "gwtui.cli.completion"),
-        Command("man", "print the manual pages, or write them to a directory", "gwtui.cli.man"),
+        Command("man", "show the manual pages, or write them to a directory", "gwtui.cli.man"),
         Command("gateway", "run the embedded gateway, issue keys for it", "gwtui.cli.gateway"),
     )
 }

@@ -1,13 +1,19 @@
-"""``gwtui man``: manual pages as roff (man(7)), for the program, each command and each resource.
+"""``gwtui man``: manual pages for the program, each command and each resource.
 
-They are made from the same parsers as the command line.
+They are made from the same parsers as the command line, as roff (man(7)).
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from gwtui import __version__
 from gwtui.cli import exits
@@ -15,6 +21,7 @@ from gwtui.cli.command_tree import TreeCommand, TreeOperand, TreeOption, command
 from gwtui.cli.exits import MEANINGS
 from gwtui.cli.output import data_on_stdout, narrate
 from gwtui.domain.lookup import among
+from gwtui.local.tokens import take_token
 
 _ENVIRONMENT = (
     ("GWTUI_TOKEN", "the management key; it is taken out of the environment once it was read"),
@@ -44,7 +51,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print a page as roff, or write all; returns an exit code."""
+    """Show a page on a terminal, print it as roff elsewhere, or write all.
+
+    Returns an exit code.
+    """
     tree = command_tree()
     if arguments.directory is not None:
         return _write(tree, arguments.directory)
@@ -56,9 +66,25 @@ def run(arguments: argparse.Namespace) -> int:
         narrate(f"there is no page {asked!r}{among(asked, known)}")
         return exits.USAGE
     text = found[name]
+    if sys.stdout.isatty() and (reader := shutil.which("man")):
+        return _show(reader, name, text)
     with data_on_stdout():
         print(text, end="")
     return exits.OK
+
+
+def _show(reader: str, name: str, text: str) -> int:
+    """Let man show a page in the pager that its user has chosen."""
+    take_token(os.environ)  # not used: taken out so that the pager does not inherit it
+    with TemporaryDirectory(prefix="gwtui-") as folder:
+        page = Path(folder) / f"{name}.1"
+        page.write_text(text, encoding="utf-8")
+        with subprocess.Popen([reader, str(page)]) as process:  # noqa: S603 - man, from the path
+            while process.poll() is None:
+                # Ctrl+C is for the pager.
+                with contextlib.suppress(KeyboardInterrupt):
+                    process.wait()
+    return exits.FAILED if process.returncode else exits.OK
 
 
 def _write(tree: TreeCommand, directory: Path) -> int:

@@ -52,11 +52,11 @@ class NoGatewayError(NoTargetError):
     """No gateway is given, and this person has no profile yet."""
 
 
-def add_demo_option(parser: argparse._ActionsContainer) -> None:
+def add_demo_option(
+    parser: argparse._ActionsContainer, help: str = "use a private embedded gateway, offline"
+) -> None:
     """``--demo``: the embedded gateway instead of a real one."""
-    parser.add_argument(
-        "--demo", action="store_true", help="use a private embedded gateway, offline"
-    )
+    parser.add_argument("--demo", action="store_true", help=help)
 
 
 def add_probe_options(parser: argparse._ActionsContainer) -> None:

@@ -6,7 +6,6 @@ What the gateway says of the key in use (GET /key) is read and put into words he
 from __future__ import annotations
 
 import argparse
-import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -15,9 +14,9 @@ from pydantic import JsonValue
 
 from gwtui.cli import exits
 from gwtui.cli.output import add_output_option, narrate, print_json, print_table
-from gwtui.cli.target import NoTargetError, open_target
+from gwtui.cli.running import run_async
+from gwtui.cli.target import add_demo_option, find_profile, resolve_connection
 from gwtui.client.connection import Connection
-from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.current_key import CurrentKey
 from gwtui.contract.scalars import timestamp_text
@@ -28,6 +27,7 @@ from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.resets import describe_reset
 from gwtui.local.audit import Operator
 from gwtui.local.paths import Paths
+from gwtui.local.targets import DEMO
 
 _SAID = (
     "label",
@@ -45,23 +45,24 @@ _SAID = (
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add ``--output``."""
+    """Add ``--demo`` and ``--output``."""
+    add_demo_option(parser)
     add_output_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Ask the gateway; returns an exit code."""
-    try:
-        profile, connection = open_target(arguments, Paths.of_user(), may_ask=False)
-        key = asyncio.run(read_current_key(connection))
-    except NoTargetError as error:
-        narrate(str(error))
-        return error.code
-    except GatewayError as error:
-        narrate(error.message)
-        return exits.FAILED
-    _show(connection, profile.name, key, as_json=arguments.output == "json")
-    return exits.OK
+    paths = Paths.of_user()
+    connect = resolve_connection(arguments, paths, may_ask=False)
+    profile = DEMO if arguments.demo else find_profile(arguments, paths).name
+
+    async def ask() -> int:
+        async with connect() as connection:
+            key = await read_current_key(connection)
+            _show(connection, profile, key, as_json=arguments.output == "json")
+        return exits.OK
+
+    return run_async(ask)
 
 
 def _show(connection: Connection, profile: str, key: CurrentKey, *, as_json: bool) -> None:

@@ -21,6 +21,7 @@ from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.prompt import GotoPrompt
 from gwtui.watch.feeds.keys import keys_feed
 from journeys import Terminal
+from manual_kit import MANUAL, mentioned
 from screen_text import shown
 from shell_kit import Site, dashboard, has_data, line, listing, notices, site, until
 
@@ -103,6 +104,20 @@ async def test_what_is_not_there_is_said_with_what_is_called_alike(tmp_path: Pat
         await go(app, pilot, "keys/nonexistent")
         await until(pilot, lambda: "“nonexistent”" in notices(app), "a word on it")
         assert listing(app).table.selected_identity == before
+
+
+async def test_the_paths_of_the_manual_are_there_in_the_demo(tmp_path: Path) -> None:
+    """Those in small letters: capitals stand for what a reader has."""
+    spans = (span for page in MANUAL for span in mentioned(page))
+    paths = sorted({span[1:] for span in spans if re.fullmatch(r":[a-z-]+(/[^/A-Z]+)+", span)})
+    assert len(paths) > 2
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        for path in paths:
+            before = listing(app).table.selected_identity
+            await go(app, pilot, path)
+            await until(pilot, lambda old=before: listing(app).table.selected_identity != old, path)
+            assert not notices(app)
+            assert listing(app).detail.shown, path
 
 
 ELSEWHERE = {"generation", "doubt", "endpoints", "model-guardrails"}

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from gwtui import __version__
 from gwtui.cli import exits
-from loaded_program import run
+from loaded_program import GWTUI, run
+from pty_terminal import pty_terminal
 
 HEAVY = ("textual", "rich", "httpx", "pydantic", "keyring", "starlette", "uvicorn", "sqlite3")
 
@@ -53,6 +56,21 @@ def test_help_names_the_commands() -> None:
     assert result.returncode == 0
     assert "gateway" in result.stdout
     assert "--demo" in result.stdout
+
+
+def test_a_manual_page_is_shown_by_man_on_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    man = tmp_path / "man"
+    man.write_text('#!/bin/sh\necho "shown: ${1##*/} ${GWTUI_TOKEN}."\nhead -1 "$1"\nread answer\n')
+    man.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("GWTUI_TOKEN", "gw-v1-SENTINEL")
+    with pty_terminal([*GWTUI, "man", "keys"]) as terminal:
+        terminal.wait_for("shown: gwtui-keys.1 .")
+        terminal.wait_for(".TH GWTUI-KEYS 1")
+        terminal.send("\r")
+        assert terminal.wait_exit() == exits.OK
 
 
 @pytest.mark.parametrize("words", [(), ("--fresh",), ("--fault", "500 x1")])

@@ -27,7 +27,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AuditLog:
     lines: tuple[dict[str, Any], ...] = (
         {"outcome": "applied", "action": "keys.toggle", "title": "=cmd()", "changes": changes},
         {"outcome": "refused", "action": "keys.delete", "title": "two", "message": "no\x1b[31m"},
-        {"outcome": "unknown", "action": "byok.edit", "title": "three", "profile": "stage"},
+        {"outcome": "unknown", "action": "byok.edit", "title": "three", "profile": "demo"},
     )
     for number, line in enumerate(lines):
         at = now - timedelta(days=8 - 3 * number)
@@ -83,7 +83,8 @@ def test_csv_runs_nothing_in_a_spreadsheet(
         (["--action", "keys"], ["p0", "p1"]),
         (["--action", "keys.delete"], ["p1"]),
         (["--action", "key"], []),
-        (["--profile", "stage"], ["p2"]),
+        (["--profile", "demo"], ["p2"]),
+        (["--demo"], ["p2"]),
     ],
 )
 def test_a_part_of_the_log(
