@@ -10,7 +10,6 @@ import re
 import signal
 import ssl
 import sys
-from collections import OrderedDict
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -40,7 +39,6 @@ from gwtui.domain import known_secrets
 from gwtui.local.dashboard_state import FIRST_STEPS_FILE as FIRST_STEPS
 from gwtui.ui.connection_health import StatePanel
 from gwtui.ui.screens.startup import StartupScreen
-from gwtui.ui.textual_compat import styling
 from gwtui.ui.widgets.lines import OneLine
 from idle import wait_after_key, wait_for_idle, wait_for_screen
 from in_process_requests import short_ways
@@ -221,13 +219,9 @@ def own_secrets_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known_secrets, "_known", WeakValueDictionary())
 
 
-_SHEETS = 40
-"""Style sheets of which it is known what they say; one comes with each kind of widget."""
-
-
 @pytest.fixture(autouse=True, scope="session")
 def style_sheets_parsed_once() -> Iterator[None]:
-    """Applications share what their style sheets mean; each one parses them again otherwise."""
+    """Applications share their parsed style sheets; each one parses them again otherwise."""
     parse = Stylesheet._parse_rules
     known: dict[Any, list[RuleSet]] = {}
     themes: dict[Any, int] = {}
@@ -247,22 +241,8 @@ def style_sheets_parsed_once() -> Iterator[None]:
             known[key] = parse(sheet, *arguments, **options)
         return known[key]
 
-    sheets: OrderedDict[tuple[int, ...], styling.Sheet] = OrderedDict()
-    make = styling.Sheet
-
-    def make_once(sheet: Stylesheet) -> styling.Sheet:
-        # The rules themselves are kept above, so that no other one gets the number of one of them.
-        key = tuple(map(id, sheet.rules))
-        if key not in sheets:
-            sheets[key] = make(sheet)
-        sheets.move_to_end(key)
-        if len(sheets) > _SHEETS:
-            sheets.popitem(last=False)
-        return sheets[key]
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Stylesheet, "_parse_rules", parse_once)
-        patch.setattr(styling, "Sheet", make_once)
         yield
 
 

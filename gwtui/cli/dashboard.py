@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import logging
 import os
 import sys
@@ -109,7 +110,7 @@ def _targets(arguments: argparse.Namespace, paths: Paths, connect: Connect) -> T
 
 
 def _show(app: GwtuiApp, *, mouse: bool) -> int:
-    app.garbage.begin()
+    gc.enable()
     _log.info("begins: gwtui %s, Python %s", __version__, sys.version.partition(" ")[0])
     try:
         app.run(mouse=mouse)

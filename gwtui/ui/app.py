@@ -200,7 +200,6 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         self.learn_terminal()
         self._read_sheets()
         self.stylesheet.parse()
-        self.load_ahead(writing=not self.read_only)
 
     async def on_unmount(self) -> None:
         """Close the connection before the program ends."""
@@ -213,7 +212,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         self._title.show(driver_of(self), text)
 
     def _second(self) -> None:
-        self.garbage.tick(dialog=len(self.screen_stack) > 1)
+        self.garbage.tick()
         screen = self.navigation.screen
         # At the very end the timer may fire once more, when no screen is left.
         if screen is None or not self.screen_stack or screen is not self.screen:

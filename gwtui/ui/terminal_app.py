@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import unicodedata
 from collections.abc import Iterable, Sequence
-from functools import partial
 from typing import Any
 
 from rich.color import ColorSystem
 from rich.segment import Segment
-from textual import events, on
+from textual import events
 from textual.app import App, ScreenStackError
 from textual.color import Color
 from textual.css.query import NoMatches
@@ -27,7 +25,6 @@ from gwtui.ui.garbage import Garbage
 from gwtui.ui.screen_diff import ScreenDiff
 from gwtui.ui.terminal import fills_erased
 from gwtui.ui.textual_compat.app import HookedApp, Piece, withdraw_notices
-from gwtui.ui.textual_compat.styling import read_default_styles
 
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _HARMLESS_FORMAT = frozenset("\u200d\ufe0f")
@@ -136,7 +133,6 @@ class TerminalApp(HookedApp, inherit_bindings=False):
         self._on_terminal = ScreenDiff()
         self._filter: OneFilter | None = None
         self.garbage = Garbage()
-        self._loading: asyncio.Task[None] | None = None
 
     def outgoing(self, painted: Iterable[Piece], colours: ColorSystem | None) -> str:
         """Send only what the terminal does not show already."""
@@ -145,20 +141,6 @@ class TerminalApp(HookedApp, inherit_bindings=False):
     def learn_terminal(self) -> None:
         """Learn from its description what the terminal can do with fewer bytes."""
         self._on_terminal.erases = fills_erased(os.environ.get("TERM", ""))
-
-    def load_ahead(self, *, writing: bool) -> None:
-        """Begin to load what the next screens need, between the keys; ``writing`` needs more."""
-        from gwtui.ui.loading_ahead import load_ahead  # noqa: PLC0415 - after the first rows
-
-        if self._loading is None:
-            styles = partial(read_default_styles, self.stylesheet)
-            loading = load_ahead(self.garbage.rested, styles, writing=writing)
-            self._loading = asyncio.create_task(loading, name="loading")
-
-    @on(events.Unmount)
-    def _stop_loading(self) -> None:
-        if self._loading is not None:
-            self._loading.cancel()
 
     def redraw(self) -> None:
         """Send the whole screen: something else may have written on it."""

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import gc
-from itertools import count
 from pathlib import Path
 from typing import Any
 
-import pytest
 from textual.screen import Screen
-from textual.strip import Strip
 from textual.widget import Widget
 
-import gwtui.ui.garbage
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.garbage import Garbage
 from screen_text import shown
 from shell_kit import dashboard, has_data, listing, site, until
 
@@ -46,31 +41,6 @@ async def test_a_screen_keeps_painted_lines_under_a_dialog_and_none_when_it_is_l
         await until(pilot, lambda: app.screen is not keys, "the help")
         await pilot.pause()
         assert painted(keys) > 24, "a dialog above takes nothing from the screen beneath"
-
-
-async def test_closed_dialogs_leave_no_painted_lines(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, every_frame: None
-) -> None:
-    for name in ("freeze", "set_threshold"):
-        monkeypatch.setattr(gc, name, lambda *_counts: None)
-    rounds = count(step=100)
-    monkeypatch.setattr(gwtui.ui.garbage, "_newest_collected", lambda: next(rounds))
-    async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
-        screen = listing(app)
-        garbage = Garbage(computed=lambda: 0.0)
-        garbage.begin()
-
-        async def strips_after(dialogs: int) -> int:
-            for _ in range(dialogs):
-                await pilot.press("question_mark")
-                await until(pilot, lambda: app.screen is not screen, "the help")
-                await pilot.press("escape")
-                await until(pilot, lambda: app.screen is screen, "the list")
-            assert garbage.tick()
-            return sum(type(one) is Strip for one in gc.get_objects())
-
-        first = await strips_after(4)
-        assert await strips_after(12) < first + 100
 
 
 async def test_a_row_is_opened_from_two_lists_and_the_endpoints_of_many_are_not_all_kept(

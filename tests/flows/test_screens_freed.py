@@ -23,7 +23,7 @@ async def test_what_was_left_or_closed_is_freed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, every_frame: None
 ) -> None:
     settlings: list[int] = []
-    monkeypatch.setattr(Garbage, "settle", lambda _garbage: settlings.append(len(settlings)))
+    monkeypatch.setattr(Garbage, "freeze_loaded", lambda _garbage: settlings.append(len(settlings)))
     before = strips()
     async with site() as place, dashboard(place, tmp_path, start="keys") as (app, pilot):
         await until(pilot, lambda: has_data(app), "the keys")

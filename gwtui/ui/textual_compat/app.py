@@ -29,7 +29,6 @@ from textual.strip import Strip
 from textual.theme import Theme
 from textual.worker import WorkerFailed
 
-from gwtui.ui.textual_compat import hot_methods, styling
 from gwtui.ui.textual_compat.screens import TerminalSized, busy_pump
 
 Piece = tuple[int, int, Strip]
@@ -130,10 +129,6 @@ class _Rendered(CompositorUpdate):
     def render_segments(self, console: Console) -> str:  # noqa: ARG002 - rendered already
         """The bytes."""
         return self._text
-
-
-hot_methods.install()
-styling.install()
 
 
 class HookedApp(App[int], inherit_bindings=False):
