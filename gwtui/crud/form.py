@@ -283,7 +283,8 @@ class FormSpec:
     ``fields`` are fields, or groups of fields in a long form. ``partial`` is an update: the request
     carries only what differs from ``initial``; every other request also carries what ``initial``
     holds for a field that cannot be edited. A field that is missing from ``initial`` is unknown
-    and stays as it is unless something is typed. ``check`` refuses what the model allows but this
+    and stays as it is unless something is typed. ``first`` names the field that has the focus when
+    the form opens. ``check`` refuses what the model allows but this
     service does not, such as a dialect's rules. ``unknown_help`` says what a person can do when
     the answer was lost.
     """
@@ -294,6 +295,7 @@ class FormSpec:
     submit: str
     initial: Mapping[str, Any] = field(default_factory=dict)
     partial: bool = False
+    first: str = ""
     unknown_help: str = "It may have happened or not: look before you try again."
     check: Callable[[Any], Sequence[Problem]] | None = None
 

@@ -57,6 +57,18 @@ def _no_limit(
             yield FindingDraft(subject, known=False)
 
 
+def _limit_used_up(
+    facts: AccountFacts, _thresholds: FindingThresholds, now: datetime
+) -> Iterator[FindingDraft]:
+    for key, _, subject in _keys_in_use(facts, now):
+        share = limit_used_share(key.limit, key.limit_remaining)
+        if share is not None and share >= 1:
+            yield FindingDraft(
+                subject,
+                f"{percent(share)} of {usd(key.limit)} is used: its requests are refused.",
+            )
+
+
 def _near_limit(
     facts: AccountFacts, thresholds: FindingThresholds, now: datetime
 ) -> Iterator[FindingDraft]:
@@ -66,10 +78,7 @@ def _near_limit(
             if not key.sent_null("limit"):
                 yield FindingDraft(subject, known=False)
             continue
-        if share >= 1:
-            said = f"The limit of {usd(key.limit)} is used up: its requests are refused."
-            yield FindingDraft(subject, said, "critical")
-        elif share * _HUNDRED > thresholds.used_percent:
+        if share < 1 and share * _HUNDRED > thresholds.used_percent:
             said = f"{percent(share)} of {usd(key.limit)} is used."
             yield FindingDraft(subject, said)
 
@@ -229,11 +238,21 @@ RULES: tuple[FindingRule, ...] = (
         _owner_left,
     ),
     FindingRule(
+        "limit-used-up",
+        "Limit used up",
+        "critical",
+        "The gateway refuses its requests until the limit is raised or resets.",
+        "Raise its limit, or find out what is spending so much.",
+        "limit",
+        ("keys",),
+        _limit_used_up,
+    ),
+    FindingRule(
         "near-limit",
         "Near its limit",
         "warning",
         "Once the limit is used up, requests are refused.",
-        "Raise its limit, or look what spends so much.",
+        "Raise its limit, or find out what is spending so much.",
         "limit",
         ("keys",),
         _near_limit,

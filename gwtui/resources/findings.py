@@ -25,16 +25,20 @@ _PLAIN = re.compile(r"[0-9A-Za-z][0-9A-Za-z._:-]{0,127}")
 
 @dataclass(frozen=True, slots=True)
 class RemedyWay:
-    """``title`` for people, the ``action`` on the row, the ``command`` with ID for the identity."""
+    """``title`` for people, the ``action`` on the row, the ``command`` with ID for the identity.
+
+    ``field`` is the one in question of the form that the action opens.
+    """
 
     title: str
     action: str
     command: str
+    field: str = ""
 
 
 REMEDIES: Mapping[Remedy, RemedyWay] = {
-    "limit": RemedyWay("set its limit", "keys.edit", "keys update ID --set limit=USD"),
-    "rename": RemedyWay("rename it", "keys.edit", "keys update ID --set name=NAME"),
+    "limit": RemedyWay("set its limit", "keys.edit", "keys update ID --set limit=USD", "limit"),
+    "rename": RemedyWay("rename it", "keys.edit", "keys update ID --set name=NAME", "name"),
     "guardrail": RemedyWay(
         "assign a guardrail", "keys.assign", "guardrails assign GUARDRAIL --key ID"
     ),

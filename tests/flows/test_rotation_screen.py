@@ -8,6 +8,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.guardrails import AssignKeysRequest
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.widgets.detail import DetailPane
@@ -64,6 +65,8 @@ async def test_a_finding_leads_to_the_plan_that_mends_it(tmp_path: Path) -> None
         await until(pilot, lambda: listing(app).resource == "findings", "the findings")
         await until(pilot, lambda: listing(app).table.visible_count > 0, "those")
         await pilot.press("f")
-        await until(pilot, lambda: isinstance(app.screen, FormScreen), "the limit's form")
+        await until(pilot, lambda: isinstance(app.screen, FormScreen), "the key's form")
+        (row,) = app.screen.query("FieldRow:focus-within").results(FieldRow)
+        assert row.field.name == "limit"
         await pilot.press("escape", "o")
         await until(pilot, lambda: listing(app).resource == "keys", "the key itself")

@@ -197,6 +197,7 @@ async def create(context: ActionContext, make_form: MakeForm = plain_form) -> No
 async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any | None:
     """A form filled from the row; on submit it is read again before anything is sent.
 
+    The argument of the context names the field to begin with; without it that is the first one.
     Returns the resource as it was changed, None where it was not, or where it was several.
     """
     if context.marked:
@@ -225,7 +226,7 @@ async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any 
         ),
         uses=lambda fresh: writes.uses(context.app.gateway, fresh, at),
     )
-    form = how.form(one, form_context(context))
+    form = replace(how.form(one, form_context(context)), first=context.argument)
     changed = await fill_in(context, make_form(context, form, facts, editing.submit))
     if changed is not None:
         report_done(context, _done(writes, how, one, changed))

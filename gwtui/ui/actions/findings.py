@@ -31,7 +31,7 @@ async def fix(context: ActionContext[AccountFinding]) -> None:
         # The action would switch it on again.
         app.say("It is disabled already, or not known to be enabled")
         return
-    await app.perform(by_id(way.action), found)
+    await app.perform(by_id(way.action), replace(found, argument=way.field))
 
 
 async def _subject(context: ActionContext[AccountFinding]) -> ActionContext[Any] | None:

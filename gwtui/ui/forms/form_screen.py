@@ -164,6 +164,8 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
     def on_mount(self) -> None:
         """Say what every field is for; relative times move on."""
         clear_notices(self.app)
+        if self.spec.first:
+            self._focus_field(self.spec.first)
         self._fit()
         self._expect_scrollbar()
         self._show()
@@ -342,7 +344,10 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
     def _focus_problem(self) -> None:
         wrong = self.state.first_problem
         if wrong is not None:
-            self.query_one(f"#{row_id(wrong)}", FieldRow).editor.focus()
+            self._focus_field(wrong)
+
+    def _focus_field(self, name: str) -> None:
+        self.query_one(f"#{row_id(name)}", FieldRow).editor.focus()
 
     # Showing --------------------------------------------------------------------------------
 
