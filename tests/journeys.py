@@ -96,9 +96,9 @@ JOURNEYS = {
     "new key given up": Journey("ndaxy<escape>ydj"),
     "new key kept on editing": Journey("ndaxy<escape><enter>z<tab>12"),
     "new key in a workspace": Journey(
-        f"nin staging<tab><tab><tab><tab><tab><enter><down><enter><ctrl+s>{DONE}"
+        f"nin staging<tab>25<tab><tab><tab><tab><enter><down><enter><ctrl+s>{DONE}"
     ),
-    "two new keys": Journey(f"none<ctrl+s>{DONE}ntwo<tab>2<ctrl+s>{DONE}"),
+    "two new keys": Journey(f"none<ctrl+s>y{DONE}ntwo<tab>2<ctrl+s>{DONE}"),
     "edit a key": Journey("/airflow-prod<enter>e <ctrl+u>moved<tab><ctrl+u>7<ctrl+s>y"),
     "rotate a key and mend a finding": Journey(
         f"/airflow-staging<enter>N<ctrl+s>y{DONE}F/rule:no-budget<enter>f<ctrl+u>7<ctrl+s>y"

@@ -204,7 +204,9 @@ SURFACES: dict[str, Surface] = {
     "key-form-chooser": Surface("ChooseScreen", "keys", ("n", "field workspace_id", "enter")),
     "key-edit": Surface("FormScreen", "keys", ("e",)),
     "key-leaving": Surface("AskScreen", "keys", ("n", "type nightly", "escape")),
-    "key-created": Surface("SecretScreen", "keys", ("n", "type nightly", "ctrl+s")),
+    "key-created": Surface(
+        "SecretScreen", "keys", ("n", "type nightly", "tab", "type 25", "ctrl+s")
+    ),
     "key-disable": Surface("ConfirmScreen", "keys", ("x",)),
     "key-delete": Surface("ConfirmScreen", "keys", ("D",)),
     "workspace-form": Surface("FormScreen", "workspaces", ("n", "type My Team")),

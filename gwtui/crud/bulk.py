@@ -257,6 +257,7 @@ def _shown(
             change for part in parts for change in changes_of_part(part, operation.after)
         ),
         effects=(*seen, *left_out_lines(left_out), *effects_of_parts(parts)),
+        warnings=warnings_of_parts(parts),
         obstacles=() if parts else (f"There is no {operation.noun} left to send anything for.",),
     )
 
@@ -273,12 +274,19 @@ def changes_of_part(part: BulkPart, after: str = "") -> tuple[Change, ...]:
 
 def effects_of_parts(parts: Sequence[BulkPart]) -> tuple[str, ...]:
     """What the requests lead to: what holds for all of them once, the rest by name."""
-    every = dict.fromkeys(line for part in parts for line in part.plan.effects)
-    common = [line for line in every if all(line in part.plan.effects for part in parts)]
-    own = [
-        f"{part.name}: {line}" for part in parts for line in part.plan.effects if line not in common
-    ]
-    return (*common, *own)
+    return _by_name([(part.name, part.plan.effects) for part in parts])
+
+
+def warnings_of_parts(parts: Sequence[BulkPart]) -> tuple[str, ...]:
+    """What may be a mistake about the requests, in the same way."""
+    return _by_name([(part.name, part.plan.warnings) for part in parts])
+
+
+def _by_name(lines: Sequence[tuple[str, tuple[str, ...]]]) -> tuple[str, ...]:
+    every = dict.fromkeys(line for _, own in lines for line in own)
+    common = [line for line in every if all(line in own for _, own in lines)]
+    rest = [f"{name}: {line}" for name, own in lines for line in own if line not in common]
+    return (*common, *rest)
 
 
 def left_out_lines(left_out: Sequence[LeftOut]) -> tuple[str, ...]:

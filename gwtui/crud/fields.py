@@ -6,9 +6,10 @@ Limits and value sets are not here: the request models of the contract have them
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from gwtui.contract.dialects import GENERIC, Dialect
@@ -26,11 +27,15 @@ from gwtui.crud.plan_text import (
     several,
     workspace_in_words,
 )
+from gwtui.domain.diffs import ABSENT
+from gwtui.domain.money import usd
 from gwtui.domain.safe_text import safe_line
 from gwtui.lazy_dataclass import dataclass
 
 _TEXT_LIMIT = 200
 """Characters of a text value in a plan."""
+_VERY_HIGH = Decimal(10_000)
+"""USD from which on a limit is warned of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +115,8 @@ class Field:
     editable: bool = True
     format_empty: Callable[[PlanContext], str] | None = None
     """What it means in a plan, where more is known there than ``empty`` says."""
+    is_limit: bool = False
+    """Whether it is an amount in USD that may be spent at most."""
 
 
 def workspace_field(*, editable: bool) -> Field:
@@ -123,6 +130,26 @@ def workspace_field(*, editable: bool) -> Field:
         editable=editable,
         format_empty=lambda context: workspace_in_words(None, context.names),
     )
+
+
+def limit_field(name: str, label: str, empty: str = "none") -> Field:
+    """An amount in USD that may be spent at most."""
+    return Field(name, label, lambda value, _context: usd(value), empty, is_limit=True)
+
+
+def limit_warnings(label: str, before: Any, after: Decimal | None) -> Iterator[str]:
+    """What may be a mistake about a limit in USD, as sentences.
+
+    ``before`` is None where there was no limit, ABSENT where it is not known.
+    """
+    known = None if before is ABSENT else before
+    if after is None:
+        if known is not None:
+            yield f"{label} is taken away; it was {usd(known)}."
+    elif known is not None and known < after and known <= after / 10:
+        yield f"{label} grows tenfold or more, from {usd(known)} to {usd(after)}."
+    elif after >= _VERY_HIGH and (known is None or known < _VERY_HIGH):
+        yield f"{label} is very high: {usd(after)}."
 
 
 class Fields:
@@ -163,6 +190,13 @@ class Fields:
     ) -> tuple[Change, ...]:
         """What an update changes, field by field; a field missing from ``known`` is unknown."""
         return changes(known, request, self.labels, self.formatter(context))
+
+    def limit_warnings(self, known: Mapping[str, Any], request: RequestModel) -> Iterator[str]:
+        """What may be a mistake about the limits that a request sets, as sentences."""
+        for one in self._fields.values():
+            if one.is_limit and one.name in request.model_fields_set:
+                before = known.get(one.name, ABSENT)
+                yield from limit_warnings(one.label, before, getattr(request, one.name))
 
     def first_values(
         self, request: RequestModel, context: PlanContext, always: Iterable[str] = ()

@@ -15,6 +15,7 @@ from gwtui.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
+    from gwtui.crud.plan import Plan
     from gwtui.watch.hub import FeedHub
 
 Kind = Literal[
@@ -284,9 +285,10 @@ class FormSpec:
     carries only what differs from ``initial``; every other request also carries what ``initial``
     holds for a field that cannot be edited. A field that is missing from ``initial`` is unknown
     and stays as it is unless something is typed. ``first`` names the field that has the focus when
-    the form opens. ``check`` refuses what the model allows but this
-    service does not, such as a dialect's rules. ``unknown_help`` says what a person can do when
-    the answer was lost.
+    the form opens. ``check`` refuses what the model allows but this service does not, such as a
+    dialect's rules. ``plan`` plans the request as it is filled in so far, for the line above the
+    buttons; None for a form whose plan is always shown by itself, or that sends nothing.
+    ``unknown_help`` says what a person can do when the answer was lost.
     """
 
     title: str
@@ -298,6 +300,7 @@ class FormSpec:
     first: str = ""
     unknown_help: str = "It may have happened or not: look before you try again."
     check: Callable[[Any], Sequence[Problem]] | None = None
+    plan: Callable[[Any], Plan[Any]] | None = None
 
     @property
     def groups(self) -> tuple[FieldGroup, ...]:

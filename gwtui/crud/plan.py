@@ -48,7 +48,8 @@ class Plan(Generic[T]):
     """What one write will do, before it is done.
 
     ``obstacles`` are the reasons for which it would fail: a plan that has any is shown, but never
-    sent. ``summary`` goes to the journal: it must hold no secret. ``send`` makes exactly one
+    sent. ``warnings`` say what may be a mistake: a plan that has any is always shown and confirmed.
+    ``summary`` goes to the journal: it must hold no secret. ``send`` makes exactly one
     request. ``danger`` "high" means that it cannot be undone: no single key confirms it.
     ``identify`` gives the identity of what the request made. ``id`` ties the journal's lines
     together; a plan is carried out at most once. ``parts`` are the plans that are confirmed as this
@@ -67,6 +68,7 @@ class Plan(Generic[T]):
     send: Callable[[GatewayClient], Awaitable[T]]
     changes: tuple[Change, ...] = ()
     effects: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     obstacles: tuple[str, ...] = ()
     danger: Danger = "low"
     summary: Mapping[str, JsonValue] = field(default_factory=dict)
@@ -101,6 +103,7 @@ def bundle(
         send=never,
         changes=tuple(change for plan in plans for change in plan.changes),
         effects=tuple(dict.fromkeys(line for plan in plans for line in plan.effects)),
+        warnings=tuple(dict.fromkeys(line for plan in plans for line in plan.warnings)),
         obstacles=tuple(dict.fromkeys(line for plan in plans for line in plan.obstacles)),
         danger="high" if any(plan.danger == "high" for plan in plans) else "low",
         parts=tuple(plans),

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel
-from gwtui.crud.plan import Change
+from gwtui.crud.plan import Change, Plan
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.safe_text import safe_line
@@ -99,6 +99,16 @@ def changes(
         )
         for name, label in _labelled(request.model_fields_set, labels)
     )
+
+
+def in_one_line(plan: Plan[Any]) -> str:
+    """A plan as one line: its title and what it sets, without what the title names already."""
+    changes = [
+        f"{change.field} {change.after}"
+        for change in plan.changes
+        if f"“{change.after}”" not in plan.title
+    ]
+    return " · ".join([plan.title, *changes])
 
 
 def both_sides(name: str, before: Any, after: Any, format_value: Formatter) -> tuple[str, str]:

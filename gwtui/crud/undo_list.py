@@ -21,6 +21,7 @@ from gwtui.crud.bulk import (
     changes_of_part,
     effects_of_parts,
     left_out_lines,
+    warnings_of_parts,
 )
 from gwtui.crud.plan import Plan, UndoPlanner, bundle
 from gwtui.crud.undo import CannotUndoError
@@ -202,4 +203,5 @@ async def _undo_parts(
         plan,
         changes=tuple(change for back in backs for change in changes_of_part(back)),
         effects=(*left_out_lines(left_out), *effects_of_parts(backs)),
+        warnings=warnings_of_parts(backs),
     )

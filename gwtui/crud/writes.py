@@ -67,10 +67,11 @@ async def _no_warning(_hub: FeedHub, _read: Read, _request: Any) -> RequestWarni
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Create:
-    """How one is made: ``title`` and ``effects`` are of the plan, ``done`` what is said after it.
+    """How one is made: ``title``, ``effects`` and ``warnings`` are of the plan.
 
-    ``warning`` compares a request with what the gateway has; ``warning_field`` names the field that
-    it is about, ``force`` words what ``--force`` lets through.
+    ``done`` is what is said after it. ``gateway_warning`` compares a request with what the gateway
+    has; ``warning_field`` names the field that it is about, ``force`` words what ``--force`` lets
+    through.
 
     ``always`` are fields that the plan shows even when they were not given. ``resource`` gives the
     new resource in the service's answer, None where the answer lacks it.
@@ -83,9 +84,10 @@ class Create:
     done: Callable[[Any], str] | None = None
     """What is said afterwards; "Key “ci” created" when None."""
     effects: Callable[[Any, PlanContext], Lines] = _nothing
+    warnings: Callable[[Any, PlanContext], Lines] = _nothing
     always: tuple[str, ...] = ()
     button: str = "Create it"
-    warning: Callable[[FeedHub, Read, Any], Awaitable[RequestWarning]] = _no_warning
+    gateway_warning: Callable[[FeedHub, Read, Any], Awaitable[RequestWarning]] = _no_warning
     warning_field: str = ""
     force: str = ""
     secret: str = ""
@@ -253,13 +255,14 @@ class Writes(Generic[M]):
     def plan_create(
         self, request: RequestModel, context: PlanContext, warning: RequestWarning = NO_WARNING
     ) -> Plan[Any]:
-        """One POST with the fields that were given. The plan begins with the warning."""
+        """One POST with the fields that were given."""
         how = _declared(self.create, "create")
 
         def made(answer: Any) -> str | None:
             one = how.resource(answer)
             return None if one is None else self.identity(one)
 
+        compared = tuple(filter(None, (safe_line(warning.text, _WARNING),)))
         return Plan(
             action=f"{self.resource}.create",
             title=how.title(request),
@@ -267,9 +270,11 @@ class Writes(Generic[M]):
             identity=None,
             send=lambda client: self.service(client).create(request),
             changes=self.fields.first_values(request, context, how.always),
-            effects=(
-                *filter(None, (safe_line(warning.text, _WARNING),)),
-                *how.effects(request, context),
+            effects=(*(() if warning.serious else compared), *how.effects(request, context)),
+            warnings=(
+                *(compared if warning.serious else ()),
+                *how.warnings(request, context),
+                *self.fields.limit_warnings({}, request),
             ),
             summary=request.body(),
             identify=made,
@@ -312,6 +317,7 @@ class Writes(Generic[M]):
             send=lambda client: self.service(client).update(identity, request),
             changes=self.fields.changes(self.known(fresh), request, context),
             effects=(*how.effects(fresh, request, context), *uses),
+            warnings=tuple(self.fields.limit_warnings(self.known(fresh), request)),
             danger=how.danger,
             summary=request.body(),
             before=as_read(fresh, {*given, *masks}),

@@ -67,7 +67,13 @@ async def a_key_is_stored_and_its_row_selected(desk: ByokDesk) -> None:
     await desk.wait_for(FormScreen)
     await desk.press(*"kestrel", "tab", *SENTINEL)
     assert SENTINEL[:8] not in shown(desk.app)
-    await desk.press("tab", *"Research", "ctrl+s")
+    await desk.press("tab", *"Research")
+    await until(
+        desk.pilot,
+        lambda: "Store a key of your own for kestrel · Name Research" in shown(desk.app),
+        "what would be sent",
+    )
+    await desk.press("ctrl+s")
     await desk.said("stored; its key is never shown again")
     await until(desk.pilot, lambda: desk.selected.name == "Research", "the selection")
     made = await desk.read(desk.selected.id)

@@ -58,10 +58,42 @@ async def a_new_key_is_shown_once_and_then_selected(desk: KeyDesk) -> None:
     assert current.limit == made.limit
 
 
+async def a_key_that_may_be_a_mistake_is_confirmed_first(desk: KeyDesk) -> None:
+    await desk.press("n")
+    form = await desk.wait_for(FormScreen)
+    form.state.put("expires_at", "2020-01-01")
+    await desk.press(*"zz old", "tab", *"99999999999", "ctrl+s")
+    await desk.wait_for(ConfirmScreen)
+    text = " ".join(shown(desk.app).replace("│", " ").split())
+    assert "the key never works." in text
+    assert "Spending limit is very high: $99,999,999,999.00." in text
+    assert "works at once" not in text
+    await desk.press("escape")
+    await until(desk.pilot, lambda: desk.app.screen is form, "the form")
+    assert desk.events() == []
+    await desk.press("ctrl+s")
+    await desk.wait_for(ConfirmScreen)
+    await desk.press("y")
+    await desk.wait_for(SecretScreen)
+    assert desk.events() == ["intent", "applied"]
+    await acknowledge(desk)
+
+
+async def a_limit_that_grows_tenfold_is_flagged(desk: KeyDesk) -> None:
+    key = await desk.select(limit_reset="monthly", disabled=False)
+    await desk.press("e")
+    await desk.wait_for(FormScreen)
+    await desk.press("tab", "end", *"0", "ctrl+s")
+    await desk.wait_for(ConfirmScreen)
+    assert "! Spending limit grows tenfold or more" in shown(desk.app)
+    await desk.press("escape")
+    assert (await desk.read(key.hash)).limit == key.limit
+
+
 async def the_new_key_goes_to_the_workspace_that_was_picked(desk: KeyDesk) -> None:
     await desk.press("n")
     await desk.wait_for(FormScreen)
-    await desk.press(*"zz there")
+    await desk.press(*"zz there", "tab", "5")
     desk.app.screen.query_one(PickEditor).focus()
     await desk.press("enter")
     await desk.wait_for(ChooseScreen)
@@ -112,7 +144,7 @@ async def a_full_disk_after_the_write_is_told(desk: KeyDesk) -> None:
 async def quitting_asks_while_the_value_is_not_stored(desk: KeyDesk) -> None:
     await desk.press("n")
     await desk.wait_for(FormScreen)
-    await desk.press(*"zz", "ctrl+s")
+    await desk.press(*"zz", "tab", "5", "ctrl+s")
     screen = await desk.wait_for(SecretScreen)
     await desk.press("ctrl+q")
     await desk.wait_for(AskScreen)
@@ -256,6 +288,7 @@ async def test_keys_are_made_and_kept_until_stored(desk: KeyDesk) -> None:
     await walk(
         desk,
         a_new_key_is_shown_once_and_then_selected,
+        a_key_that_may_be_a_mistake_is_confirmed_first,
         the_new_key_goes_to_the_workspace_that_was_picked,
         quitting_asks_while_the_value_is_not_stored,
         quitting_asks_while_something_typed_is_not_sent,
@@ -269,6 +302,7 @@ async def test_keys_are_changed_beside_somebody_else(desk: KeyDesk) -> None:
     await walk(
         desk,
         an_edit_changes_only_what_was_edited,
+        a_limit_that_grows_tenfold_is_flagged,
         a_limit_is_cleared_with_null,
         a_change_made_while_the_question_stood_is_asked_about,
         both_changed_the_same_field,

@@ -112,7 +112,7 @@ async def test_a_refusal_of_the_gateway_lands_on_its_field(
 async def test_a_gateway_that_is_gone_loses_nothing_typed(desk: KeyDesk) -> None:
     await desk.press("n")
     form = await desk.wait_for(FormScreen)
-    await desk.press(*"zz kept")
+    await desk.press(*"zz kept", "tab", "5")
     await desk.place.stop()
     await desk.press("ctrl+s")
     await until(desk.pilot, lambda: form.state.refusal, "the refusal")

@@ -66,7 +66,7 @@ async def on_screen(app: GwtuiApp, pilot: Pilot[int], kind: type[Screen[Any]]) -
 async def create(app: GwtuiApp, pilot: Pilot[int]) -> SecretScreen:
     await pilot.press("n")
     await on_screen(app, pilot, FormScreen)
-    await pilot.press(*"zz new", "ctrl+s")
+    await pilot.press(*"zz new", "tab", "5", "ctrl+s")
     return await on_screen(app, pilot, SecretScreen)  # type: ignore[no-any-return]
 
 

@@ -153,7 +153,7 @@ class Desk:
         await until(self.pilot, lambda: listing(self.app).states[0].fetched_at, "the keys")
         await self.press("n")
         await self.wait_for(FormScreen)
-        await self.press(*"zz new", "ctrl+s")
+        await self.press(*"zz new", "tab", "5", "ctrl+s")
 
     async def attempt(self) -> None:
         """Try a key that nobody has; the prompt is as secret."""

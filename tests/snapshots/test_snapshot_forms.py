@@ -24,8 +24,8 @@ FORMS: dict[str, tuple[str, ...]] = {
     "delete": ("D",),
     "disable-many": ("home", *["shift+down"] * 3, "x", "enter"),
     # What is made here stays, so that these come last.
-    "created": ("n", NAME, "ctrl+s"),
-    "created-leaving": ("n", NAME, "ctrl+s", "escape"),
+    "created": ("n", NAME, "tab", "type 25", "ctrl+s"),
+    "created-leaving": ("n", NAME, "tab", "type 25", "ctrl+s", "escape"),
 }
 
 

@@ -17,7 +17,7 @@ def test_a_write_that_was_killed_on_its_way_is_offered_and_settled(demo_home: Pa
         terminal.wait_for("airflow-staging", 60)
         terminal.send("n")
         terminal.wait_for("New API key")
-        terminal.send("nightly\x13")
+        terminal.send("nightly\t25\x13")
         terminal.wait_for("Sending")
         terminal.pump(1.0)
         terminal.signal(signal.SIGKILL)

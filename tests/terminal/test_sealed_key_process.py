@@ -33,7 +33,7 @@ def test_the_value_outlives_the_process_and_the_terminal(demo_home: Path) -> Non
         terminal.wait_for("airflow-staging", 60)
         terminal.send("n")
         terminal.wait_for("New API key")
-        terminal.send("nightly\x13")
+        terminal.send("nightly\t25\x13")
         terminal.wait_for("Key created")
         # Between the gateway's answer and the acknowledgement.
         terminal.signal(signal.SIGKILL)

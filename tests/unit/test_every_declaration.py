@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from gwtui.cli.changes.change import field_schemas, is_deprecated
 from gwtui.cli.changes.crud import changes_of
 from gwtui.cli.resources import RESOURCES as COMMANDS
 from gwtui.cli.verbs import verbs_of as commands_of
-from gwtui.contract.request import RequestModel
+from gwtui.contract.request import RequestModel, field_rules
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan_text import MOST_NAMED
 from gwtui.crud.writes import declared_writes
@@ -114,6 +115,17 @@ def test_every_field_of_a_request_is_declared_and_has_its_verb(resource: str) ->
     elsewhere = {name for how in writes.further for name in how.fields}
     elsewhere |= SWITCH if writes.switch is not None else set()
     assert changed - editable == elsewhere, "what is not edited has a verb of its own"
+
+
+@RESOURCES
+def test_every_amount_of_a_request_is_a_limit_whose_growth_is_warned_of(resource: str) -> None:
+    for model in requests(resource):
+        for name, rules in field_rules(model).items():
+            if rules.unit == "USD":
+                request = model.model_construct({name}, **{name: Decimal(250)})
+                known = {name: Decimal(25)}
+                (warning,) = writes_of(resource).fields.limit_warnings(known, request)
+                assert "grows tenfold or more, from $25.00 to $250.00." in warning
 
 
 def allowed(model: type[RequestModel]) -> set[str]:

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 from textual.screen import Screen
 
-from form_kit import FACTS, HostApp, ScriptedSubmit, form, until
+from form_kit import FACTS, NOW, HostApp, ScriptedSubmit, form, until
 from gwtui.client import errors
 from gwtui.contract.keys import ApiKey
 from gwtui.crud.plan import Applied, Refused, Unknown
@@ -19,7 +19,7 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import PickEditor
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.dialogs import AskScreen, TooSmallScreen
-from plan_kit import form_context
+from plan_kit import form_context, key_plans
 from screen_text import shown
 
 SIZES = [(80, 24), (120, 40)]
@@ -53,6 +53,31 @@ async def test_a_small_terminal_scrolls_to_the_field_with_the_keys() -> None:
         await pilot.pause()
         assert "Made for member" in shown(app)
         assert "Create key" in shown(app)
+
+
+async def test_what_would_be_sent_stands_above_the_button_while_the_form_is_filled_in() -> None:
+    spec = replace(
+        create_form(form_context()), plan=lambda request: key_plans.plan_create(request, NOW)
+    )
+    app = HostApp(form(ScriptedSubmit(), spec))
+    async with app.run_test(size=(80, 24)) as pilot:
+
+        def line() -> str:
+            rows = shown(app).splitlines()
+            (button,) = (at for at, row in enumerate(rows) if "Create key  " in row)
+            return rows[button - 1].strip()
+
+        await pilot.pause()
+        assert line() == "", "without a name there is nothing to send"
+        await pilot.press(*"ci")
+        await pilot.pause()
+        assert line() == "! Ctrl+S asks first · The key can spend without a limit."
+        await pilot.press("tab", *"25")
+        await pilot.pause()
+        assert line().startswith("Create key “ci” · Spending limit $25.00 · Limit resets never")
+        await pilot.press("backspace", "backspace", *"x")
+        await pilot.pause()
+        assert line() == "", "what is wrong cannot be sent"
 
 
 async def test_typing_and_sending() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, cast
 
@@ -111,9 +111,44 @@ def test_creation_with_nothing_but_a_name_says_what_that_means() -> None:
     assert changes(plan)["Spending limit"] == (None, "no limit")
     assert changes(plan)["Limit resets"] == (None, "never")
     assert changes(plan)["Workspace"] == (None, "the default workspace")
-    assert "The key can spend without a limit." in plan.effects
-    past = CreateKeyRequest(name="ci", expires_at=datetime(2020, 1, 1, tzinfo=UTC))
-    assert any("past" in effect for effect in key_plans.plan_create(past, NOW).effects)
+    assert plan.warnings == ("The key can spend without a limit.",)
+
+
+def test_what_may_be_a_mistake_about_a_new_key_is_warned_of() -> None:
+    sound = CreateKeyRequest(name="ci", limit=Decimal("9999.99"), expires_at=NOW + timedelta(1))
+    assert key_plans.plan_create(sound, NOW).warnings == ()
+    past = CreateKeyRequest(
+        name="ci", limit=Decimal(99_999_999_999), expires_at=NOW - timedelta(days=3)
+    )
+    plan = key_plans.plan_create(past, NOW)
+    assert plan.warnings == (
+        "It expired 3 days ago: the key never works.",
+        "Spending limit is very high: $99,999,999,999.00.",
+    )
+    assert plan.effects == ("Its value is shown this once only.",), "it does not work at once"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "warned"),
+    [
+        (25, 2540, "Spending limit grows tenfold or more, from $25.00 to $2,540.00."),
+        (25, 250, "Spending limit grows tenfold or more, from $25.00 to $250.00."),
+        (0, 5, "Spending limit grows tenfold or more, from $0.00 to $5.00."),
+        (25, None, "Spending limit is taken away; it was $25.00."),
+        (9000, 10000, "Spending limit is very high: $10,000.00."),
+        (None, 20000, "Spending limit is very high: $20,000.00."),
+        (..., 20000, "Spending limit is very high: $20,000.00."),
+        (25, 249, ""),
+        (20000, 30000, ""),
+        (..., 300, ""),
+        (None, 300, ""),
+        (..., None, ""),
+    ],
+)
+def test_a_limit_that_grows_tenfold_is_warned_of(before: Any, after: Any, warned: str) -> None:
+    request = UpdateKeyRequest(limit=None if after is None else Decimal(after))
+    plan = key_plans.plan_update(api_key(limit=before), request, NOW)
+    assert plan.warnings == ((warned,) if warned else ())
 
 
 async def test_an_update_says_and_sends_only_what_changes() -> None:

@@ -27,6 +27,7 @@ from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Confirmation, Refused
 from gwtui.local.journal import Journal
 from gwtui.resources.budgets import writes as budget_plans
+from gwtui.resources.budgets.writes import WorkspaceBudgets
 from gwtui.resources.members import writes as member_plans
 from gwtui.resources.uses import WorkspaceContents
 from plan_kit import changes, sent, workspace_plans
@@ -285,6 +286,22 @@ async def test_a_budget_is_taken_away() -> None:
     assert await sent(plan) == ("workspaces.delete_budget", ID, "daily")
     last = budget_plans.plan_delete(workspace(), "daily", present[:1])
     assert "No budget is left" in last.effects[0]
+
+
+@pytest.mark.parametrize(
+    ("limit", "warned"),
+    [
+        (99, ()),
+        (100, ("Daily budget grows tenfold or more, from $10.00 to $100.00.",)),
+        (None, ("Daily budget is taken away; it was $10.00.",)),
+    ],
+)
+def test_a_budget_that_grows_tenfold_is_warned_of(
+    limit: int | None, warned: tuple[str, ...]
+) -> None:
+    budgets = WorkspaceBudgets(workspace(), [budget("daily", 10), budget("monthly", 500)])
+    changed = {"daily": None if limit is None else Decimal(limit)}
+    assert budgets.plan(changed, NOW).warnings == warned
 
 
 # Settings, wording ------------------------------------------------------------------------------

@@ -98,7 +98,9 @@ class _Verbs:
         request = await context.request(how.request)
         writes = self._writes.for_row(None, context.dialect)
         _refuse(writes.check(request, context.dialect))
-        warning = await how.warning(context.session.hub, context.readings.value_or_nothing, request)
+        warning = await how.gateway_warning(
+            context.session.hub, context.readings.value_or_nothing, request
+        )
         if warning.serious and not context.arguments.force:
             why = f"{how.warning_field}: {warning.text} --force stores it all the same."
             raise CommandError(why, USAGE)

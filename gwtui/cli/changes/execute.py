@@ -93,13 +93,14 @@ _TEXT = 400
 
 
 def plan_lines(plan: Plan[Any]) -> Iterator[str]:
-    """The changes, effects and obstacles of a plan, a line each."""
+    """The changes, warnings, effects and obstacles of a plan, a line each."""
     yield safe_line(plan.title, _TEXT)
     width = max((len(change.field) for change in plan.changes), default=0)
     for change in plan.changes:
         after = "none" if change.after is None else change.after
         value = after if change.before is None else f"{change.before} → {after}"
         yield f"  {change.field:<{width}}  {safe_line(value, _TEXT)}".rstrip()
+    yield from (f"  warning: {safe_line(warning, _TEXT)}" for warning in plan.warnings)
     yield from (f"  - {safe_line(effect, _TEXT)}" for effect in plan.effects)
     if len(plan.parts) > 1:
         yield f"  - It takes {len(plan.parts)} requests, one after the other."
@@ -119,6 +120,7 @@ def plan_json(plan: Plan[Any]) -> dict[str, Any]:
             for change in plan.changes
         ],
         "effects": list(plan.effects),
+        "warnings": list(plan.warnings),
         "obstacles": list(plan.obstacles),
         "requests": [_request(part) for part in plan.parts or (plan,)],
     }
@@ -179,6 +181,7 @@ async def confirm(
 ) -> Confirmation[T] | None:
     """The plan as agreed to; None when the person does not want it. Raises CommandError."""
     if yes:
+        narrate_lines(f"warning: {safe_line(warning, _TEXT)}" for warning in plan.warnings)
         return Confirmation(plan, _way_of_yes(connection, confirm))
     narrate_lines(plan_lines(plan))
     wanted, kind = _question(plan, connection)

@@ -177,6 +177,7 @@ def bulk_json(bulk: BulkPlan) -> dict[str, Any]:
                 for change in part.plan.changes
             ],
             "effects": list(part.plan.effects),
+            "warnings": list(part.plan.warnings),
         }
         for part in bulk.parts
     ]

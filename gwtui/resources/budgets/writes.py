@@ -25,7 +25,7 @@ from gwtui.contract.budgets import (
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud import fields
 from gwtui.crud.evidence import Evidence, before_of, compared
-from gwtui.crud.fields import Field, Fields, PlanContext
+from gwtui.crud.fields import Field, Fields, PlanContext, limit_field, limit_warnings
 from gwtui.crud.plan import Change, Plan, Undo, UndoPlanner, bundle
 from gwtui.crud.plan_text import identity_of, several
 from gwtui.crud.recovery import InspectionContext
@@ -40,12 +40,8 @@ from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 BYOK = "include_byok_in_budgets"
 
 
-def _limit(value: Decimal, _context: PlanContext) -> str:
-    return usd(value)
-
-
 FIELDS = Fields(
-    *(Field(interval, interval.capitalize(), _limit) for interval in BUDGET_INTERVALS),
+    *(limit_field(interval, interval.capitalize()) for interval in BUDGET_INTERVALS),
     Field(BYOK, "BYOK counts", fields.yes_no, UNKNOWN),
 )
 
@@ -129,6 +125,9 @@ def plan_put(
         send=lambda client: client.workspaces.put_budget(identity, interval, request),
         changes=tuple(changes),
         effects=tuple(effects),
+        warnings=tuple(
+            limit_warnings(_label(interval), _known(present, interval), request.limit_usd)
+        ),
         obstacles=() if conflict is None else (f"{conflict[:1].upper()}{conflict[1:]}.",),
         summary=request.body(),
         before=_kept(present, interval),
@@ -158,6 +157,7 @@ def plan_delete(
         send=lambda client: client.workspaces.delete_budget(identity, interval),
         changes=(Change(_label(interval), _before(present, interval), "none"),),
         effects=(effect,),
+        warnings=tuple(limit_warnings(_label(interval), _known(present, interval), None)),
         summary={"interval": interval},
         before=_kept(present, interval),
     )
@@ -172,10 +172,16 @@ def _limits(budgets: Iterable[Budget]) -> dict[str, Decimal | None]:
     return {budget.interval: budget.limit_usd for budget in budgets if budget.interval}
 
 
+def _known(limits: Mapping[str, Decimal | None], interval: str) -> Any:
+    """The limit, None for no budget, ABSENT where it was unreadable."""
+    limit = limits.get(interval)
+    return ABSENT if limit is None and interval in limits else limit
+
+
 def _kept(limits: dict[str, Decimal | None], interval: str) -> dict[str, JsonValue]:
     """The limit for the journal, null for no budget; nothing where it was unreadable."""
-    limit = limits.get(interval)
-    if limit is None and interval in limits:
+    limit = _known(limits, interval)
+    if limit is ABSENT:
         return {}
     return {"limit_usd": None if limit is None else str(limit)}
 

@@ -211,7 +211,7 @@ CREDENTIALS: Writes[ByokCredential] = Writes(
             f"Credential {CREDENTIALS.name(made)} stored; its key is never shown again"
         ),
         button="Store it",
-        warning=_provider_warning,
+        gateway_warning=_provider_warning,
         warning_field="provider",
         force="a provider that the gateway does not list",
         secret="key",  # noqa: S106 - the name of a field

@@ -124,7 +124,7 @@ def _declared(dialect: Dialect) -> Iterator[Field]:
     yield _list("ignored_models", "Ignored models")
     yield _list("allowed_providers", "Allowed providers", empty="every provider")
     yield _list("ignored_providers", "Ignored providers")
-    yield Field("limit_usd", "Spending cap", lambda value, _context: usd(value), "no cap")
+    yield fields.limit_field("limit_usd", "Spending cap", "no cap")
     yield Field("reset_interval", "Cap resets", _reset_text, "never")
     yield Field("include_byok_in_budgets", "BYOK counts to cap", fields.yes_no)
     yield _switch_field("enforce_zdr_vendor_a", f"ZDR {first}")

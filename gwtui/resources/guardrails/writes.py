@@ -190,6 +190,7 @@ class _GuardrailWrites(Writes[Guardrail]):
             send=lambda client: self.service(client).update(identity, request),
             changes=self.fields.first_values(request, context),
             effects=(f"It binds at once all traffic of workspace {_space(workspace)}.",),
+            warnings=tuple(self.fields.limit_warnings({}, request)),
             summary=request.body(),
         )
 

@@ -47,7 +47,7 @@ def _outside_user(value: ExternalUserRequest, _context: PlanContext) -> str:
 
 FIELDS = Fields(
     Field("name", "Name"),
-    Field("limit", "Spending limit", lambda value, _context: usd(value), "no limit"),
+    fields.limit_field("limit", "Spending limit", "no limit"),
     Field("limit_reset", "Limit resets", _reset_text, "never"),
     Field("expires_at", "Expires", _moment, "never", editable=False),
     Field("include_byok_in_limit", "BYOK counts to limit", fields.yes_no),

@@ -43,7 +43,7 @@ def plan_sealed_create(
     """
     plan = WRITES.plan_create(request, context)
     if trouble is not None:
-        plan = replace(plan, effects=(unsealed(trouble), *plan.effects))
+        plan = replace(plan, warnings=(unsealed(trouble), *plan.warnings))
     return with_sealing(plan, sealed)
 
 
@@ -57,11 +57,17 @@ def unsealed(trouble: str) -> str:
 
 
 def _create_effects(request: CreateKeyRequest, context: PlanContext) -> Iterator[str]:
-    yield "The key works at once; its value is shown this once only."
+    if is_expired(request.expires_at, context.now):
+        yield "Its value is shown this once only."
+    else:
+        yield "The key works at once; its value is shown this once only."
+
+
+def _create_warnings(request: CreateKeyRequest, context: PlanContext) -> Iterator[str]:
+    if is_expired(request.expires_at, context.now):
+        yield f"It expired {relative(request.expires_at, context.now)}: the key never works."
     if request.limit is None:
         yield "The key can spend without a limit."
-    if is_expired(request.expires_at, context.now):
-        yield "Its expiry lies in the past: it will not work."
 
 
 def _update_effects(
@@ -154,6 +160,7 @@ WRITES: Writes[ApiKey] = Writes(
         form=create_form,
         title=lambda request: f"Create key {quoted(request.name)}",
         effects=_create_effects,
+        warnings=_create_warnings,
         always=("name", "limit", "limit_reset", "expires_at", "workspace_id"),
         help="make a key; its value alone goes to stdout, once",
         resource=_made,

@@ -18,7 +18,7 @@ from gwtui.crud.form import Facts, FormSpec
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused
 from gwtui.crud.plan_text import both_sides
 from gwtui.crud.resource import ResourceSpec
-from gwtui.crud.writes import Update, Writes, declared_writes
+from gwtui.crud.writes import NO_WARNING, RequestWarning, Update, Writes, declared_writes
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT, ThreeWay, ThreeWayField, three_way
 from gwtui.lazy_dataclass import dataclass
@@ -173,16 +173,16 @@ async def create(context: ActionContext, make_form: MakeForm = plain_form) -> No
     if context.covered:
         return
 
+    def plan(request: RequestModel, warning: RequestWarning = NO_WARNING) -> Plan[Any]:
+        return writes.plan_create(request, plan_context(context, facts.workspaces), warning)
+
     async def submit(request: RequestModel) -> Outcome[Any] | None:
-        warning = await how.warning(context.app.hub, _read_soon, request)
-        plan = writes.plan_create(request, plan_context(context, facts.workspaces), warning)
-        if warning.serious:
-            confirmation = await confirm(context, plan, f"{how.button} all the same")
-        else:
-            confirmation = await submitted(context, plan, how.button)
+        warning = await how.gateway_warning(context.app.hub, _read_soon, request)
+        confirmation = await submitted(context, plan(request, warning), how.button)
         return None if confirmation is None else await execute(context, confirmation)
 
-    form = make_form(context, how.form(form_context(context)), facts, submit)
+    spec = replace(how.form(form_context(context)), plan=plan)
+    form = make_form(context, spec, facts, submit)
     answer = await fill_in(context, form)
     made = None if answer is None else how.resource(answer)
     if made is not None:

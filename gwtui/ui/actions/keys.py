@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,6 @@ from gwtui.ui.actions.crud import plan_context
 from gwtui.ui.actions.links import show_route
 from gwtui.ui.actions.sealed_keys import wipe
 from gwtui.ui.actions.writing import (
-    confirm,
     execute,
     form_context,
     refresh,
@@ -61,11 +61,12 @@ class KeyCreation:
         self._workspaces = workspaces
         self._plan = plan
 
-    async def submit(self, request: CreateKeyRequest) -> Outcome[CreatedKey] | None:
-        """Send the creation.
+    def planned(self, request: CreateKeyRequest) -> Plan[CreatedKey]:
+        """The plan of a request that is still being filled in."""
+        return WRITES.plan_create(request, plan_context(self._context, self._workspaces))
 
-        Where the value cannot be sealed here, that is said and confirmed before.
-        """
+    async def submit(self, request: CreateKeyRequest) -> Outcome[CreatedKey] | None:
+        """Send the creation, after what is to be warned of was confirmed."""
         session = self._context.app.session
         if session is None:
             return Refused(NotSentError("Nothing was sent: there is no connection now."))
@@ -73,8 +74,7 @@ class KeyCreation:
         plan = plan_sealed_create(
             request, plan_context(self._context, self._workspaces), session.sealed, trouble
         )
-        ask = submitted if trouble is None else confirm
-        confirmation = await ask(self._context, plan, _CREATE)
+        confirmation = await submitted(self._context, plan, _CREATE)
         if confirmation is None:
             return None
         self._plan = plan
@@ -116,9 +116,8 @@ async def create(context: ActionContext) -> None:
     if context.covered:
         return
     making = KeyCreation(context, facts.workspaces)
-    form: FormScreen[CreatedKey] = FormScreen(
-        create_form(form_context(context)), facts, making.submit
-    )
+    spec = replace(create_form(form_context(context)), plan=making.planned)
+    form: FormScreen[CreatedKey] = FormScreen(spec, facts, making.submit)
     match await context.app.push_screen_wait(form):
         case Applied(created) as made:
             await making.hand_over(made)

@@ -95,8 +95,11 @@ async def confirm(
 async def submitted(
     context: ActionContext, plan: Plan[T], deliberate: str
 ) -> Confirmation[T] | None:
-    """What a form's own button agrees to; on a critical profile its name is asked for besides."""
-    if _critical_name(context):
+    """What a form's own button agrees to.
+
+    A plan with warnings is shown and confirmed by itself, and so is each on a critical profile.
+    """
+    if plan.warnings or _critical_name(context):
         return await confirm(context, plan, deliberate)
     return Confirmation(plan, "form")
 

@@ -66,7 +66,7 @@ class ConfirmScreen(LongDialog[bool]):
         self._where = where
 
     def compose(self) -> ComposeResult:
-        """Title, changes, effects, two buttons."""
+        """Title, warnings, changes, effects, two buttons."""
         plan = self._plan
         tone: Tone = "bad" if self._grave else "accent"
         with BlankVertical(id="confirm", classes="dialog"):
@@ -75,6 +75,9 @@ class ConfirmScreen(LongDialog[bool]):
                 title = Content.assemble(title, "\n", toned(f"on {self._where}", "muted"))
             yield Static(title, classes="title")
             with FoldingScroll(id="confirm-plan", classes="long", can_focus=False):
+                for line in plan.warnings:
+                    classes = "effect -last" if line == plan.warnings[-1] else "effect"
+                    yield Static(_bullet(line, "! ", text="warn"), classes=classes)
                 for change in plan.changes:
                     with Horizontal(classes="change"):
                         yield Static(toned(change.field, "muted"), classes="label")
@@ -164,8 +167,8 @@ def before_and_after(change: Change) -> Content:
     )
 
 
-def _bullet(text: str, sign: str, tone: Tone = "warn") -> Content:
-    return Content.assemble(toned(sign, tone), toned(text))
+def _bullet(line: str, sign: str, tone: Tone = "warn", text: Tone = "plain") -> Content:
+    return Content.assemble(toned(sign, tone), toned(line, text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from textual.widgets import Button, Static
 from gwtui.client.errors import InvalidRequestError
 from gwtui.contract.request import RequestModel, problems
 from gwtui.crud.form import Facts, FieldGroup, FormSpec, row_id
-from gwtui.crud.plan import Applied, Outcome, Refused, Unknown
-from gwtui.crud.plan_text import sentence
+from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown
+from gwtui.crud.plan_text import in_one_line, sentence
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.form_state import FormState, FormSummary
@@ -91,8 +91,18 @@ _FRAME_LINES = 4
 """Lines of the title and the buttons with the blank ones between."""
 _MESSAGE_LINES = 4
 """Lines kept free for what the gateway said."""
+_PLAN_LINES = 1
+"""Lines of what the form would do."""
 _ROW_LINES = 2
 """Lines that a field takes at least: its editor and what is said of it."""
+
+
+def plan_line(plan: Plan[Any]) -> Content:
+    """What a form would do now, or what has to be confirmed before."""
+    if not plan.warnings:
+        return toned(in_one_line(plan), "muted")
+    asks = with_keys("! {form.send} asks first · ")
+    return toned(asks + " · ".join(plan.warnings), "warn")
 
 
 class _Fields(FoldingScroll, inherit_bindings=False):
@@ -132,7 +142,9 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
 
     def compose(self) -> ComposeResult:
         """Title, fields, what the gateway said, buttons."""
-        with BlankVertical(id="form", classes="-parts" if self._in_parts else ""):
+        with BlankVertical(id="form") as form:
+            form.set_class(self._in_parts, "-parts")
+            form.set_class(self.spec.plan is not None, "-planned")
             yield TwoEnds(
                 toned(self.spec.title, "accent", bold=True), self.state.facts.where, id="form-title"
             )
@@ -146,6 +158,8 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
                         self._rows.append(FieldRow(field, self.state))
                         yield self._rows[-1]
             yield Static(Content(""), id="form-message")
+            if self.spec.plan is not None:
+                yield Static(Content(""), id="form-plan")
             with Horizontal(id="form-buttons"):
                 yield Button(Content(self.spec.submit), id="submit", compact=True)
                 yield Button(Content("Cancel"), id="cancel", compact=True)
@@ -355,6 +369,7 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
         for row in self._rows:
             row.show_state()
         self._show_message()
+        self._show_plan()
         self._show_progress()
 
     def _show_progress(self) -> None:
@@ -372,6 +387,13 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
             line.update(content)
             self._fit()
 
+    def _show_plan(self) -> None:
+        if self.spec.plan is not None:
+            request = self.state.request()
+            plan = None if request is None else self.spec.plan(request)
+            line = Content("") if plan is None else plan_line(plan)
+            self.query_one("#form-plan", Static).update(line, layout=False)
+
     def on_unmount(self) -> None:
         """Secrets do not outlive the form."""
         self.state.forget_secrets()
@@ -383,6 +405,7 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
 
     def _fit(self) -> None:
         taken = _FRAME_LINES + (_MESSAGE_LINES if self._shown_message.plain else 0)
+        taken += 0 if self.spec.plan is None else _PLAN_LINES
         self.query_one("#form-fields").styles.max_height = max(2, self.app.size.height - taken)
 
     def _expect_scrollbar(self) -> None:

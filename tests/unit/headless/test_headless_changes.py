@@ -211,7 +211,9 @@ def test_a_provider_that_the_gateway_does_not_list_takes_force(
     code, out, err = gwtui(*words, "--force", stdin="sk-x")
     if agreed == "--plan":
         assert code == exits.OK
-        assert "  - The gateway lists no provider 'nortwhind'; did you mean 'northwind'?" in out
+        assert (
+            "  warning: The gateway lists no provider 'nortwhind'; did you mean 'northwind'?" in out
+        )
     else:
         # From here on it is for the gateway to say.
         assert (state / "journal.jsonl").exists()
