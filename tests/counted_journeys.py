@@ -87,18 +87,18 @@ COUNTED = (
         ),
     ),
     CountedJourney(
-        "The cheapest healthy endpoint with tools and 128k of context",
+        "The cheapest healthy endpoint that reasons, with 128k of context",
         25,
         (
             Step("3 A", "the endpoints of all models, the cheapest first"),
             Step("/ s Tab h", "`status:h`: those that are healthy"),
-            Step("Space to Tab y", "`tools:y`"),
+            Step("Space pa Tab reas", "`parameter:reas`"),
             Step("Space co Tab >=128k", "`context>=128k`"),
             Step(
                 "Enter",
                 "back to the list: the first row is the answer",
                 (
-                    r"/ status:h tools:y context>=128k",
+                    r"/ status:h parameter:reas context>=128k",
                     r"\d+ of \d+ endpoints · by blend \$/M ▲",
                     r"▲Blend.*\n▌ \S.* healthy +\$\d",
                 ),

@@ -62,9 +62,9 @@ async def test_filters_narrow(gate: Bench):
     both = await every(gate, input_modalities="text,image")
     assert both
     assert all({"text", "image"} <= set(one["architecture"]["input_modalities"]) for one in both)
-    tools = await every(gate, supported_parameters="tools,tool_choice")
-    assert 0 < len(tools) < len(everything)
-    assert all({"tools", "tool_choice"} <= set(one["supported_parameters"]) for one in tools)
+    found = await every(gate, supported_parameters="response_format,top_p")
+    assert 0 < len(found) < len(everything)
+    assert all({"response_format", "top_p"} <= set(one["supported_parameters"]) for one in found)
 
 
 def total_price(model: dict[str, Any]) -> Decimal:

@@ -145,8 +145,6 @@ async def test_the_same_question_gets_the_same_answer_and_price(me: Caller):
     one, two = await me.said(**QUASAR), await me.said(**QUASAR)
     assert one["choices"] == two["choices"]
     assert one["usage"] == two["usage"]
-    other = await me.said("And where is the invoice?", **QUASAR)
-    assert other["choices"] != one["choices"]
 
 
 async def test_an_embedding_moves_the_same(me: Caller):

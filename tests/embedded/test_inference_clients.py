@@ -135,17 +135,6 @@ async def test_a_stream(client: openai.AsyncOpenAI, me: Caller):
     assert moved(before, await me.sheet())["credits"] == cost
 
 
-async def test_tool_calls_in_a_stream(client: openai.AsyncOpenAI):
-    tools: Any = [{"type": "function", "function": {"name": "look_up", "parameters": {}}}]
-    async with client.chat.completions.stream(
-        model=MINI, messages=ASKED["messages"], tools=tools, tool_choice="required"
-    ) as stream:
-        answer = await stream.get_final_completion()
-    (call,) = answer.choices[0].message.tool_calls or ()
-    assert call.function.name == "look_up"
-    assert answer.choices[0].finish_reason == "tool_calls"
-
-
 async def test_embeddings(client: openai.AsyncOpenAI):
     texts = ["a red car drives", "red cars are driving", "the quarterly tax report"]
     answer = await client.embeddings.create(model=VECTORS, input=texts, dimensions=128)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -362,20 +363,24 @@ async def test_who_is_down_is_asked_last(me: Caller):
     assert available[-1]["provider"] == "Paperboat"
 
 
-async def test_tools_and_forms(me: Caller):
-    schema = {"type": "object", "properties": {"city": {"type": "string"}}}
-    tools = [{"type": "function", "function": {"name": "find_city", "parameters": schema}}]
-    for choice in ("required", {"type": "function", "function": {"name": "find_city"}}):
-        answer = await me.said(tools=tools, tool_choice=choice)
-        (found,) = answer["choices"]
-        assert found["finish_reason"] == "tool_calls"
-        assert found["message"]["tool_calls"][0]["function"]["name"] == "find_city"
-        assert answer["usage"]["completion_tokens"] > 0
-    plain = await me.said(tools=tools)
+async def test_an_answer_in_json(me: Caller):
+    answer = await me.said(response_format={"type": "json_object"})
+    assert isinstance(json.loads(answer["choices"][0]["message"]["content"]), dict)
+
+
+TOOLS = [{"type": "function", "function": {"name": "find_city", "parameters": {}}}]
+
+
+async def test_what_no_model_does_no_model_lists(me: Caller):
+    """No answer calls a tool, tells probabilities or obeys a schema."""
+    undone = {"tools", "tool_choice", "parallel_tool_calls", "structured_outputs", "logprobs"}
+    for model in await me.gate.data("GET", "/models"):
+        assert undone.isdisjoint(model["supported_parameters"])
+    plain = await me.said(tools=TOOLS, tool_choice="required")
     assert plain["choices"][0]["finish_reason"] == "stop"
-    form = {"type": "json_schema", "json_schema": {"name": "c", "schema": schema}}
-    answer = await me.said(response_format=form)
-    assert '"city"' in answer["choices"][0]["message"]["content"]
+    schema = {"type": "json_schema", "json_schema": {"name": "city", "schema": {}}}
+    for fields in ({"tools": TOOLS}, {"response_format": schema}):
+        await me.refused(404, provider={"require_parameters": True}, **fields)
 
 
 async def test_lengths_and_stops(me: Caller):

@@ -189,7 +189,6 @@ def test_variety(catalog: Catalog) -> None:
     assert any(len(model.wire["name"]) > 60 for model in catalog.models)
     for flag in ("diarization", "image_reference", "voice_cloning", "multiple_audio_references"):
         assert any(offer[f"supports_{flag}"] for offer in found), flag
-    assert len({tuple(offer["supports_tool_choice"].values()) for offer in found}) >= 3
 
 
 def test_the_list_shows_the_cheapest_default_route(catalog: Catalog) -> None:

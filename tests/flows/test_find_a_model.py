@@ -10,7 +10,7 @@ from gwtui.ui.widgets.lines import LinesView
 from journeys import Terminal, at_rest, tokens
 from shell_kit import dashboard, line, listing, notices, site, until
 
-FIND = "3A/s<tab>h to<tab>y co<tab>>=128k<enter>"
+FIND = "3A/s<tab>h pa<tab>reas co<tab>>=128k<enter>"
 
 
 async def test_the_cheapest_that_fits_is_found_with_few_keys_and_compared(tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ async def test_the_cheapest_that_fits_is_found_with_few_keys_and_compared(tmp_pa
         for row in rows:
             endpoint = row.endpoint
             assert (endpoint.context_length or 0) >= 128_000
-            assert "tools" in (endpoint.supported_parameters or ())
+            assert "reasoning" in (endpoint.supported_parameters or ())
             assert EVERY_ENDPOINT.facets["status"](row, screen.now) == "healthy"
         prices = [price for row in rows if (price := blended(row)) is not None]
         assert prices == sorted(prices)

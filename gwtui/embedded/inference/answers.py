@@ -1,29 +1,30 @@
-"""What a chat endpoint says, token by token, and how it stands on the wire.
+"""What every chat model answers: the same sentences, token by token, and their wire form.
 
 Inference contract section 4.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
 
 from pydantic import JsonValue
 
-from gwtui.contract.chat import ChatRequest, ChosenTool, ToolRequest
+from gwtui.contract.chat import ChatRequest
 from gwtui.contract.models import Endpoint, Model
 from gwtui.domain.pricing import Quote
 from gwtui.domain.request_cost import RequestCost
 from gwtui.embedded import wire
-from gwtui.embedded.inference import text_model
-from gwtui.embedded.inference.text_model import Question
-from gwtui.embedded.simulator.seeded_random import hex_text
+from gwtui.embedded.inference import tokens
 from gwtui.lazy_dataclass import dataclass
 
-_JSON_FORMATS = frozenset({"json_object", "json_schema"})
-_REASONING_SHARE = 0.5
-"""Tokens of thoughts for each token of the answer."""
+ANSWER = (
+    "This is a simulated answer: the embedded gateway answers every question with these sentences. "
+    "Everything around them is real: the limit of the key, budgets, guardrails, routing, and the "
+    "price of every token."
+)
+JSON_ANSWER = '{"answer": "This is a simulated answer."}'
+THOUGHTS = "Every question has the same answer here, so there is nothing to think about."
 _ANSWER_KEYS = frozenset({"completion", "internal_reasoning", "audio_output", "image_output"})
 BROKEN_OFF: dict[str, JsonValue] = {
     "code": 502,
@@ -33,34 +34,23 @@ BROKEN_OFF: dict[str, JsonValue] = {
 
 
 @dataclass(frozen=True, slots=True)
-class ToolUse:
-    """A function that the model calls."""
-
-    id: str
-    name: str
-    arguments: str
-
-
-@dataclass(frozen=True, slots=True)
 class SimulatedAnswer:
     """An answer in tokens. ``error`` is given when it broke off after them."""
 
     thoughts: tuple[str, ...]
     content: tuple[str, ...]
-    tools: tuple[ToolUse, ...]
     finish_reason: str | None
     shows_thoughts: bool = True
     error: Mapping[str, JsonValue] | None = None
 
     @property
     def tokens(self) -> int:
-        """Tokens that are charged, those of tool calls included."""
-        called = sum(text_model.count(f"{use.name}{use.arguments}") for use in self.tools)
-        return len(self.thoughts) + len(self.content) + called
+        """Tokens that are charged."""
+        return len(self.thoughts) + len(self.content)
 
     @property
     def text(self) -> str:
-        """What is said."""
+        """The content as one text."""
         return "".join(self.content)
 
     @property
@@ -68,117 +58,57 @@ class SimulatedAnswer:
         """The thoughts, None where there are none or nobody is to see them."""
         return "".join(self.thoughts) if self.thoughts and self.shows_thoughts else None
 
-    def cut(self, tokens: int) -> SimulatedAnswer:
-        """As far as it came with so many tokens; it has no end then."""
+    def cut(
+        self,
+        tokens: int,
+        finish_reason: str | None = None,
+        error: Mapping[str, JsonValue] | None = None,
+    ) -> SimulatedAnswer:
+        """The first ``tokens`` tokens of the answer."""
         thoughts = self.thoughts[:tokens]
-        content = self.content[: max(0, tokens - len(thoughts))]
-        return SimulatedAnswer(thoughts, content, (), None, self.shows_thoughts)
+        content = self.content[: tokens - len(thoughts)]
+        return SimulatedAnswer(thoughts, content, finish_reason, self.shows_thoughts, error)
 
     def broken_off(self) -> SimulatedAnswer:
-        """As far as it came when the provider failed in its middle."""
-        whole = len(self.thoughts) + len(self.content)
-        part = self.cut(whole // 2)
-        return SimulatedAnswer(
-            part.thoughts, part.content, (), "error", self.shows_thoughts, BROKEN_OFF
-        )
+        """The answer of a provider that fails in its middle."""
+        return self.cut(self.tokens // 2, "error", BROKEN_OFF)
 
 
 def chat_answer(
-    request: ChatRequest, texts: Sequence[str], model: Model, endpoint: Endpoint, room: int
+    request: ChatRequest, model: Model, endpoint: Endpoint, room: int
 ) -> SimulatedAnswer:
-    """What the model says to the texts; ``room`` is how many tokens it may take at most."""
-    question = Question(
-        model=str(model.canonical_slug),
-        texts=tuple(texts),
-        seed=request.seed,
-        schema=_schema(request),
-    )
-    limit = _limit(request, endpoint, room)
-    called = _called(request, question)
-    if called:
-        return SimulatedAnswer((), (), called, "tool_calls")
+    """The answer to a request; ``room`` is how many tokens it may take at most."""
+    form, parameters = request.response_format, endpoint.supported_parameters or ()
+    wants_json = form is not None and form.type == "json_object"
+    text = JSON_ANSWER if wants_json and "response_format" in parameters else ANSWER
     stops = [request.stop] if isinstance(request.stop, str) else request.stop or []
-    text, _ = text_model.stopped(text_model.answer(question), stops)
-    said = text_model.pieces(text)
-    thoughts = _thoughts(request, model, question, len(said))[:limit]
-    left = limit - len(thoughts)
-    finish = "stop" if len(said) <= left and len(thoughts) < limit else "length"
-    return SimulatedAnswer(
-        tuple(thoughts), tuple(said[:left]), (), finish, not _hides_thoughts(request)
+    for stop in filter(None, stops):
+        text = text.partition(stop)[0]
+    thoughts = tokens.pieces(THOUGHTS)[: _thinking_limit(request, model)]
+    excluded = request.reasoning is not None and request.reasoning.exclude is True
+    whole = SimulatedAnswer(
+        tuple(thoughts),
+        tuple(tokens.pieces(text)),
+        "stop",
+        shows_thoughts=not excluded and request.include_reasoning is not False,
     )
-
-
-def _limit(request: ChatRequest, endpoint: Endpoint, room: int) -> int:
     limits = (request.output_limit, endpoint.max_completion_tokens, room)
-    return min(limit for limit in limits if limit is not None)
+    limit = min(limit for limit in limits if limit is not None)
+    return whole if whole.tokens <= limit else whole.cut(limit, "length")
 
 
-def _schema(request: ChatRequest) -> Mapping[str, Any] | None:
-    wanted = request.response_format
-    if wanted is None or wanted.type not in _JSON_FORMATS:
-        return None
-    return (wanted.json_schema.get("schema") if wanted.json_schema else None) or {}
-
-
-def _called(request: ChatRequest, question: Question) -> tuple[ToolUse, ...]:
-    """The functions that are called: the one that must be, else the first that is spoken of."""
-    functions = [tool for tool in request.tools or () if tool.function is not None]
-    choice = request.tool_choice
-    if not functions or choice == "none":
-        return ()
-    if isinstance(choice, ChosenTool):
-        chosen = [tool for tool in functions if _name(tool) == choice.function.name]
-    elif choice == "required":
-        chosen = [_spoken_of(functions, question) or functions[0]]
-    else:
-        spoken = _spoken_of(functions, question)
-        chosen = [spoken] if spoken is not None else []
-    return tuple(
-        ToolUse(
-            id=f"call_{hex_text(24, question.chance_seed, 'call', _name(tool), *question.parts)}",
-            name=_name(tool),
-            arguments=text_model.arguments(question, _arguments_schema(tool)),
-        )
-        for tool in chosen
-    )
-
-
-def _name(tool: ToolRequest) -> str:
-    return tool.function.name if tool.function is not None else ""
-
-
-def _arguments_schema(tool: ToolRequest) -> Mapping[str, Any] | None:
-    return tool.function.parameters if tool.function is not None else None
-
-
-def _spoken_of(functions: Sequence[ToolRequest], question: Question) -> ToolRequest | None:
-    said = question.last.casefold()
-    return next((tool for tool in functions if _name(tool).casefold() in said), None)
-
-
-def _thoughts(
-    request: ChatRequest, model: Model, question: Question, answer_tokens: int
-) -> list[str]:
+def _thinking_limit(request: ChatRequest, model: Model) -> int | None:
+    """How many tokens the model may think; None is no limit."""
     support, asked = model.reasoning, request.reasoning
     if support is None:
-        return []
+        return 0
     effort = request.reasoning_effort or (asked.effort if asked else None)
-    wanted = support.default_enabled is not False
-    if effort is not None:
-        wanted = effort != "none"
+    thinks = support.default_enabled is not False if effort is None else effort != "none"
     if asked is not None and asked.enabled is not None:
-        wanted = asked.enabled
-    if not wanted and not support.mandatory:
-        return []
-    tokens = max(1, round(answer_tokens * _REASONING_SHARE))
-    if asked is not None and asked.max_tokens is not None:
-        tokens = min(tokens, asked.max_tokens)
-    return text_model.pieces(text_model.thoughts(question, tokens))
-
-
-def _hides_thoughts(request: ChatRequest) -> bool:
-    excluded = request.reasoning is not None and request.reasoning.exclude is True
-    return excluded or request.include_reasoning is False
+        thinks = asked.enabled
+    if not thinks and not support.mandatory:
+        return 0
+    return asked.max_tokens if asked else None
 
 
 def token_usage(
@@ -230,22 +160,11 @@ def _sum_of(quote: Quote, *, of_answer: bool) -> Decimal:
 
 def message(answer: SimulatedAnswer) -> dict[str, JsonValue]:
     """The whole message."""
-    said: dict[str, JsonValue] = {
+    return {
         "role": "assistant",
-        "content": None if answer.tools else answer.text,
+        "content": answer.text,
         "refusal": None,
         "reasoning": answer.reasoning,
-    }
-    if answer.tools:
-        said["tool_calls"] = [_tool_call(use) for use in answer.tools]
-    return said
-
-
-def _tool_call(use: ToolUse) -> dict[str, JsonValue]:
-    return {
-        "id": use.id,
-        "type": "function",
-        "function": {"name": use.name, "arguments": use.arguments},
     }
 
 
@@ -274,14 +193,3 @@ def delta_choice(
         "native_finish_reason": finish_reason,
         "logprobs": None,
     }
-
-
-def tool_deltas(answer: SimulatedAnswer) -> list[dict[str, JsonValue]]:
-    """The deltas of the tool calls: the name first, then the arguments."""
-    deltas: list[dict[str, JsonValue]] = []
-    for index, use in enumerate(answer.tools):
-        begun: dict[str, JsonValue] = {"index": index, "id": use.id, "type": "function"}
-        named: dict[str, JsonValue] = {**begun, "function": {"name": use.name, "arguments": ""}}
-        rest: dict[str, JsonValue] = {"index": index, "function": {"arguments": use.arguments}}
-        deltas += [{"tool_calls": [named]}, {"tool_calls": [rest]}]
-    return deltas

@@ -63,8 +63,7 @@ class ChatExchange(InferenceExchange):
         context = taken.attempt.endpoint.context_length
         prompt = taken.parsed.prompt_tokens
         room = 10**9 if context is None else max(1, context - prompt)
-        texts = [each.text for each in taken.parsed.texts]
-        said = chat_answer(self._request, texts, taken.attempt.model, taken.attempt.endpoint, room)
+        said = chat_answer(self._request, taken.attempt.model, taken.attempt.endpoint, room)
         catalog, chance = self._at.site.catalog, self._clock.chance
         broken = upstream.breaks_off(catalog, taken.item, self._at.now, chance)
         return said.broken_off() if broken else said
@@ -185,7 +184,7 @@ class _StreamProgress:
                     delta = delta if said.shows_thoughts else {}
                     delta["content"] = ""
                 found.append((delta, len(part)))
-        return found + [(delta, 0) for delta in answers.tool_deltas(said)]
+        return found
 
 
 class EventStreamResponse(Response):

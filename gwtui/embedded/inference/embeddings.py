@@ -1,21 +1,13 @@
-"""Embedding requests and the model that answers them. Inference contract section 8.
-
-The model hashes n-grams, so that texts with the same words and stems lie close: every word, every
-pair of words and every run of three or four letters adds to a place that its hash gives. Vectors
-have length 1, so that their dot product is their similarity.
-"""
+"""Embedding requests and their vectors. Inference contract section 8."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
 import math
-import re
 import struct
-from collections.abc import Iterator, Sequence
-from hashlib import blake2b
-from itertools import pairwise
 from typing import Any
+from zlib import crc32
 
 from starlette.responses import Response
 
@@ -28,9 +20,6 @@ from gwtui.embedded.operations import Responder
 
 DIMENSIONS = 256
 MAX_DIMENSIONS = 4096
-
-_WORD = re.compile(r"\w+")
-_WORD_WEIGHT, _PAIR_WEIGHT, _LETTERS_WEIGHT = 1.0, 0.5, 0.35
 
 
 class EmbeddingExchange(InferenceExchange):
@@ -68,37 +57,22 @@ class EmbeddingExchange(InferenceExchange):
 
     def _vectors(self, parsed: ParsedRequest) -> list[list[float] | str]:
         size = self._request.dimensions or DIMENSIONS
-        found = [vector(each.text, size) for each in parsed.texts]
-        if self._request.encoding_format == "base64":
-            return [base64_floats(values) for values in found]
-        return list(found)
+        vectors = [vector(each.text, size) for each in parsed.texts]
+        if self._request.encoding_format != "base64":
+            return list(vectors)
+        packed = (struct.pack(f"<{size}f", *values) for values in vectors)
+        return [base64.b64encode(floats).decode("ascii") for floats in packed]
 
 
 def vector(text: str, dimensions: int = DIMENSIONS) -> list[float]:
-    """The vector of a text, of length 1."""
-    sums = [0.0] * dimensions
-    for feature, weight in _features(text.casefold()):
-        bits = int.from_bytes(blake2b(feature.encode("utf-8", "replace"), digest_size=8).digest())
-        sums[(bits >> 1) % dimensions] += weight if bits & 1 else -weight
-    length = math.sqrt(sum(value * value for value in sums))
-    if not length:
-        # Nothing to go by: all such texts are the same.
-        return [1.0, *[0.0] * (dimensions - 1)]
-    return [value / length for value in sums]
+    """The vector of a text, of length 1: how often each run of three letters stands in it.
 
-
-def base64_floats(values: Sequence[float]) -> str:
-    """The values as float32, little-endian, in base64."""
-    return base64.b64encode(struct.pack(f"<{len(values)}f", *values)).decode("ascii")
-
-
-def _features(text: str) -> Iterator[tuple[str, float]]:
-    words = _WORD.findall(text)
-    for word in words:
-        yield f"w:{word}", _WORD_WEIGHT
-        padded = f"^{word}$"
-        for length in (3, 4):
-            for start in range(len(padded) - length + 1):
-                yield f"l:{padded[start : start + length]}", _LETTERS_WEIGHT
-    for first, second in pairwise(words):
-        yield f"p:{first} {second}", _PAIR_WEIGHT
+    The dot product of two vectors is the larger the more runs their texts share.
+    """
+    counts = [0.0] * dimensions
+    padded = f"  {text.casefold()} "
+    for start in range(len(padded) - 2):
+        run = padded[start : start + 3].encode("utf-8", "replace")
+        counts[crc32(run) % dimensions] += 1
+    length = math.hypot(*counts)
+    return [value / length for value in counts]

@@ -167,7 +167,7 @@ class InferenceExchange(DeferredResponse):
             completion_tokens=0 if answer is None else answer.tokens,
             reasoning_tokens=0 if answer is None else len(answer.thoughts),
             output={
-                "completion": None if answer is None or answer.tools else answer.text,
+                "completion": None if answer is None else answer.text,
                 "reasoning": None if answer is None else answer.reasoning,
             },
             error=None if answer is None else answer.error,

@@ -10,24 +10,16 @@ from pydantic import JsonValue
 
 from gwtui.contract.chat import ChatRequest, MediaPart, Message, TextPart
 from gwtui.contract.embeddings import EmbeddingContent, EmbeddingRequest
-from gwtui.contract.request import Problem, RequestModel
+from gwtui.contract.request import Problem
 from gwtui.contract.routing import ProviderPreferences
 from gwtui.contract.values import SUPPORTED_PARAMETERS
-from gwtui.embedded.inference import text_model
+from gwtui.embedded.inference import tokens
 from gwtui.embedded.inference.content_filters import InputText
 from gwtui.embedded.responses import invalid
 from gwtui.lazy_dataclass import dataclass
 
 Api = Literal["completions", "embeddings"]
 
-_MEDIA_TOKENS = {
-    "image_url": text_model.IMAGE_TOKENS,
-    "input_audio": text_model.SOUND_TOKENS,
-    "file": text_model.FILE_TOKENS,
-    "input_file": text_model.FILE_TOKENS,
-    "video_url": text_model.FILE_TOKENS,
-    "input_video": text_model.FILE_TOKENS,
-}
 _MODALITIES = {
     "image_url": "image",
     "input_audio": "audio",
@@ -71,7 +63,7 @@ class ParsedRequest:
 
 
 def _tokens(texts: Iterable[InputText]) -> int:
-    return sum(text_model.count(each.text) for each in texts)
+    return sum(tokens.count(each.text) for each in texts)
 
 
 def parse_chat(request: ChatRequest, default_model: str | None) -> ParsedRequest:
@@ -80,7 +72,7 @@ def parse_chat(request: ChatRequest, default_model: str | None) -> ParsedRequest
     names = dict.fromkeys([*([first] if first else []), *(request.models or ())])
     if not names:
         raise invalid([Problem("model", "is required: the workspace has no default model")])
-    media = [part.type for message in request.messages for part in _media(message)]
+    media = [_MODALITIES[part.type] for message in request.messages for part in _media(message)]
     texts = tuple(
         InputText(text, message.role == "user")
         for message in request.messages
@@ -92,13 +84,13 @@ def parse_chat(request: ChatRequest, default_model: str | None) -> ParsedRequest
         preferences=request.provider or ProviderPreferences(),
         texts=texts,
         text_tokens=_tokens(texts),
-        other_tokens=text_model.PROMPT_TOKENS
-        + text_model.MESSAGE_TOKENS * len(request.messages)
-        + sum(map(_MEDIA_TOKENS.__getitem__, media))
+        other_tokens=tokens.PROMPT_TOKENS
+        + tokens.MESSAGE_TOKENS * len(request.messages)
+        + sum(tokens.MEDIA_TOKENS[modality] for modality in media)
         + _definitions(request),
-        images=media.count("image_url"),
-        audio_tokens=media.count("input_audio") * text_model.SOUND_TOKENS,
-        modalities=frozenset(map(_MODALITIES.__getitem__, media)),
+        images=media.count("image"),
+        audio_tokens=media.count("audio") * tokens.MEDIA_TOKENS["audio"],
+        modalities=frozenset(media),
         service_tier=request.service_tier,
         parameters=_parameters(request),
         max_tokens=request.output_limit,
@@ -113,8 +105,8 @@ def parse_embedding(request: EmbeddingRequest) -> ParsedRequest:
     given: Sequence[Any] = [request.input] if isinstance(request.input, str) else request.input
     if given and isinstance(given[0], int):
         given = [given]
-    kinds = [
-        part.type
+    media = [
+        _MODALITIES[part.type]
         for item in given
         if isinstance(item, EmbeddingContent)
         for part in item.content
@@ -127,9 +119,9 @@ def parse_embedding(request: EmbeddingRequest) -> ParsedRequest:
         preferences=request.provider or ProviderPreferences(),
         texts=texts,
         text_tokens=_tokens(texts),
-        other_tokens=sum(map(_MEDIA_TOKENS.__getitem__, kinds)),
-        images=kinds.count("image_url"),
-        modalities=frozenset(map(_MODALITIES.__getitem__, kinds)),
+        other_tokens=sum(tokens.MEDIA_TOKENS[modality] for modality in media),
+        images=media.count("image"),
+        modalities=frozenset(media),
         user=request.user,
         session_id=request.session_id,
         logged={"prompt": request.body().get("input")},
@@ -189,15 +181,17 @@ def _media(message: Message) -> Iterator[MediaPart]:
 def _definitions(request: ChatRequest) -> int:
     """Tokens of the tools and of the form of the answer, which the model reads too."""
     body = request.body()
-    return sum(text_model.count_inside(body[name]) for name in _READ if body.get(name))
+    return sum(tokens.count_inside(body[name]) for name in _READ if body.get(name))
 
 
 _READ = ("tools", "response_format")
 
 
-def _parameters(request: RequestModel) -> frozenset[str]:
+def _parameters(request: ChatRequest) -> frozenset[str]:
     """Names of the parameters that the request gives and that an endpoint may lack."""
     given = {
         name for name in request.model_fields_set if getattr(request, name) not in (None, [], {})
     }
+    if request.response_format is not None and request.response_format.type == "json_schema":
+        given.add("structured_outputs")
     return frozenset(given.intersection(SUPPORTED_PARAMETERS))

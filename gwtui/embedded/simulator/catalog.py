@@ -34,12 +34,6 @@ _DEFAULTS = (
     "presence_penalty",
     "repetition_penalty",
 )
-_TOOL_CHOICES = {
-    None: (False, False, False, False),
-    "any": (True, True, True, True),
-    "literal": (True, False, True, False),
-}
-"""auto, function, none, required; where a choice works literally, only auto and none do."""
 _MILLION = Decimal(1_000_000)
 TOOL_PREFIX = "service:"
 
@@ -267,9 +261,7 @@ def _endpoint_object(row: ModelEntry, offer: EndpointEntry, pricing: WireObject)
         "supports_image_reference": offer.image_reference,
         "supports_multiple_audio_references": offer.audio_references,
         "supports_voice_cloning": offer.voice_cloning,
-        "supports_tool_choice": dict(
-            zip(TOOL_CHOICES, _TOOL_CHOICES[offer.tool_choice], strict=True)
-        ),
+        "supports_tool_choice": dict.fromkeys(TOOL_CHOICES, False),
         "native_tools": {
             f"{TOOL_PREFIX}{name}": {"type": kind} for name, kind in offer.native_tools.items()
         },

@@ -73,7 +73,6 @@ class EndpointEntry:
     max_prompt: int | None = None
     parameters: tuple[str, ...] | None = None
     caching: bool = False
-    tool_choice: Literal["any", "literal"] | None = None
     native_tools: Mapping[str, str] = field(default_factory=dict)
     """Canonical tool name without prefix -> the provider's tool type."""
     moderated: bool = False

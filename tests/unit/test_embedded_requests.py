@@ -1,8 +1,7 @@
-"""The text model and the embedding model of the embedded gateway: laws that hold for any text."""
+"""Requests to models as the embedded gateway reads them: tokens, texts and vectors of any text."""
 
 from __future__ import annotations
 
-import json
 import math
 
 import pytest
@@ -12,58 +11,17 @@ from hypothesis import strategies as st
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.embeddings import EmbeddingRequest
 from gwtui.domain.request_cost import max_prompt_tokens
-from gwtui.embedded.inference import text_model
+from gwtui.embedded.inference import tokens
 from gwtui.embedded.inference.embeddings import vector
 from gwtui.embedded.inference.parsed_request import parse_chat, parse_embedding, with_texts
-from gwtui.embedded.inference.text_model import Question
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=200)
 
 
 @given(TEXTS)
 def test_the_tokens_of_a_text_are_the_text(text: str):
-    assert "".join(text_model.pieces(text)) == text
-    assert text_model.count(text) == len(text_model.pieces(text))
-    assert text_model.count(text) <= len(text.encode())
-
-
-@given(st.lists(TEXTS, max_size=4).map(tuple), st.integers(-5, 5))
-@settings(max_examples=40)
-def test_any_question_has_one_answer(texts: tuple[str, ...], seed: int):
-    question = Question("acme/one", texts, seed)
-    answer = text_model.answer(question)
-    assert answer == text_model.answer(question)
-    assert answer.startswith("This is a simulated answer")
-    assert answer.endswith((".", "!", "?"))
-    assert 10 < text_model.count(answer) < 400
-
-
-def test_other_questions_models_and_seeds_have_other_answers():
-    asked = [
-        Question("acme/one", ("Where is the report?",)),
-        Question("acme/two", ("Where is the report?",)),
-        Question("acme/one", ("Where is the invoice?",)),
-        Question("acme/one", ("Be brief.", "Where is the report?")),
-        Question("acme/one", ("Where is the report?",), seed=7),
-    ]
-    assert len({text_model.answer(question) for question in asked}) == len(asked)
-
-
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {},
-        {"type": "object"},
-        {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "number"}}}},
-        {"type": ["string", "null"]},
-        {"enum": ["x", "y"]},
-        {"enum": "hostile", "properties": "hostile", "items": 3},
-        {"const": {"a": 1}},
-        {"type": {"not": "a type"}},
-    ],
-)
-def test_any_schema_gets_json(schema: dict[str, object]):
-    json.loads(text_model.answer(Question("acme/one", ("a",), schema=schema)))
+    assert "".join(tokens.pieces(text)) == text
+    assert tokens.count(text) <= len(text.encode())
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=4), st.booleans())
@@ -126,7 +84,7 @@ def test_other_inputs_take_the_place_of_the_first(given_input: object, kept: obj
 
 
 @pytest.mark.parametrize(
-    ("given_input", "texts", "tokens"),
+    ("given_input", "texts", "prompt_tokens"),
     [
         ("one two", 1, 2),
         (["one", "two three"], 2, 3),
@@ -135,10 +93,10 @@ def test_other_inputs_take_the_place_of_the_first(given_input: object, kept: obj
         ([{"content": [{"type": "text", "text": "one two"}]}], 1, 2),
     ],
 )
-def test_inputs_of_embeddings(given_input: object, texts: int, tokens: int):
+def test_inputs_of_embeddings(given_input: object, texts: int, prompt_tokens: int):
     request = EmbeddingRequest.model_validate({"model": "acme/v", "input": given_input})
     parsed = parse_embedding(request)
-    assert (len(parsed.texts), parsed.prompt_tokens) == (texts, tokens)
+    assert (len(parsed.texts), parsed.prompt_tokens) == (texts, prompt_tokens)
 
 
 def test_tokens_by_number_have_vectors_of_their_own():
