@@ -15,12 +15,10 @@ from textual import events
 from textual.app import ComposeResult
 from textual.geometry import Size
 from textual.screen import ModalScreen
-from textual.widgets import Static
 
 from form_kit import HostApp, ScriptedSubmit, form
 from gwtui.ui.forms.field_editors import ChoiceEditor, LinesEditor
 from gwtui.ui.screens.dialogs import AskScreen, TooSmallScreen
-from gwtui.ui.widgets.containers import FoldingScroll
 from resizing_kit import counted_layouts, resize, rest
 from screen_text import shown
 from shell_kit import dashboard, listing, site
@@ -148,17 +146,6 @@ async def test_a_text_area_shows_its_text_as_it_is_folded_now() -> None:
                 lines = [line.rstrip() for line in shown(app).splitlines()]
                 folded = [editor.render_line(y).text.rstrip() for y in range(4)]
                 assert lines[editor.region.y :][:4] == folded
-
-
-async def test_folded_text_loses_the_scroll_bar_that_it_needed_in_a_smaller_window() -> None:
-    scroll = FoldingScroll(Static(WORDS))
-    app = HostApp(Host(scroll))
-    with counted_layouts() as layouts:
-        async with app.run_test(size=(60, 20)) as pilot:
-            for width, needed in ((60, False), (30, True), (60, False), (58, True), (60, False)):
-                resize(app, Size(width, 20))
-                await rest(pilot, layouts)
-                assert scroll.show_vertical_scrollbar is needed, width
 
 
 async def test_choices_take_the_lines_that_they_need_in_any_width() -> None:

@@ -35,7 +35,7 @@ from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.text import fit, in_sentence, toned
 from gwtui.ui.textual_compat.screens import TerminalSized
 from gwtui.ui.textual_compat.widgets import bindings_of, is_whole
-from gwtui.ui.widgets.containers import BlankLines, BlankVertical
+from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.frame import HeaderBar, KeyFooter, StatusLine, header_facts
 from gwtui.ui.widgets.lifetime import RunsWhileOpen
 from gwtui.ui.widgets.lines import OneLine, PartsLine
@@ -108,7 +108,7 @@ class ListSnapshot:
     view: View | None = None
 
 
-class GatewayScreen(RunsWhileOpen, BlankLines, PathLine, TerminalSized[None]):
+class GatewayScreen(RunsWhileOpen, PathLine, TerminalSized[None]):
     """Header, banner, body, status line and footer around one view of the gateway.
 
     A subclass calls ``super().__init__("credits", title="Credits")`` and fills in these hooks:

@@ -11,7 +11,6 @@ from gwtui.crud.action import APP, LIST
 from gwtui.resources.registry import PARENTS, PLACES, SCREENS, resource_of
 from gwtui.ui.connection_health import StatePanel
 from gwtui.ui.textual_compat.screens import TerminalSized
-from gwtui.ui.widgets.containers import BlankLines
 from gwtui.ui.widgets.frame import HeaderBar, KeyFooter, StatusLine, header_facts
 from gwtui.ui.widgets.lifetime import RunsWhileOpen
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from gwtui.ui.actions.context import DashboardApp
 
 
-class StartupScreen(RunsWhileOpen, BlankLines, TerminalSized[Any]):
+class StartupScreen(RunsWhileOpen, TerminalSized[Any]):
     """Looks like the start screen without a connection; that one takes its place.
 
     Loading the declaration of a resource takes longer than everything before, so that it is put

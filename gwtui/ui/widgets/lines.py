@@ -11,14 +11,12 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.geometry import Region, Size
 from textual.message import Message
-from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
 from textual.widget import Widget
 
 from gwtui.lazy_dataclass import dataclass
-from gwtui.ui.textual_compat.widgets import KeepsLines, SameAtAnyHeight, fit_scrollbars
 
 _SCREENFULS = 3
 """Rendered lines that are kept at most: a line takes kilobytes, and a text may have thousands."""
@@ -95,7 +93,7 @@ class PartsLine(OneLine):
             start = end
 
 
-class LinesView(KeepsLines, SameAtAnyHeight, ScrollView, can_focus=True):
+class LinesView(ScrollView, can_focus=True):
     """Lines of content, none of them wrapped. Text from data must have passed ``safe_text``."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -109,9 +107,6 @@ class LinesView(KeepsLines, SameAtAnyHeight, ScrollView, can_focus=True):
         Binding("pagedown,space", "page_down", show=False),
     ]
     DEFAULT_CSS = "LinesView { overflow-x: auto; overflow-y: auto; scrollbar-size-vertical: 1; }"
-
-    virtual_size = Reactive(Size(0, 0), layout=False, repaint=False)
-    """Another number of lines alone repaints nothing but the scroll bar: ``show`` does that."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -139,13 +134,6 @@ class LinesView(KeepsLines, SameAtAnyHeight, ScrollView, can_focus=True):
         if visible:
             self.refresh(*(Region(0, y, across, 1) for y in visible))
 
-    def watch_virtual_size(self, size: Size) -> None:
-        """Bring scroll bar and position up to date; the layout where the lines make the size."""
-        if self.styles.auto_dimensions:
-            self.refresh(layout=True)
-        elif self.is_attached:
-            fit_scrollbars(self, size)
-
     @property
     def text(self) -> str:
         """What is shown, without styles."""
@@ -153,12 +141,8 @@ class LinesView(KeepsLines, SameAtAnyHeight, ScrollView, can_focus=True):
 
     def notify_style_update(self) -> None:
         """Colours changed: nothing rendered before is right any more."""
-        self.forget_lines()
-        super().notify_style_update()
-
-    def forget_lines(self) -> None:
-        """Render each line again when it is shown."""
         self._strips.clear()
+        super().notify_style_update()
 
     def render_line(self, y: int) -> Strip:
         """One line of the visible part."""
@@ -170,7 +154,7 @@ class LinesView(KeepsLines, SameAtAnyHeight, ScrollView, can_focus=True):
         strip = self._strips.get(number)
         if strip is None:
             if len(self._strips) >= _SCREENFULS * self.size.height:
-                self.forget_lines()
+                self._strips.clear()
             strip = self._strips[number] = self._strip(self._lines[number])
         return strip.crop_extend(scroll_x, scroll_x + width, self.rich_style)
 

@@ -17,7 +17,6 @@ from gwtui.crud.resource import Tone
 from gwtui.domain.safe_text import safe_text
 from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.text import fit
-from gwtui.ui.textual_compat.widgets import DrawsFocus, SameAtAnyHeight
 from gwtui.ui.widgets.table.layout import (
     AS_DECLARED,
     GAP,
@@ -154,7 +153,7 @@ def _strip(parts: Iterable[tuple[str, Style]], width: int, rest: Style) -> Strip
     return strip if used <= width else strip.crop(0, width)
 
 
-class TableView(SameAtAnyHeight, DrawsFocus, ScrollView, Generic[T], inherit_bindings=False):
+class TableView(ScrollView, Generic[T], inherit_bindings=False):
     """Shows a model; says nothing and takes no keys.
 
     ``_drawn`` is what stands on the screen. Every change of the model ends in ``redraw``, which
@@ -231,12 +230,6 @@ class TableView(SameAtAnyHeight, DrawsFocus, ScrollView, Generic[T], inherit_bin
         self._drawn = frame
         if lines:
             self.refresh(*(Region(0, line + HEADER, self.shape.width, 1) for line in lines))
-
-    def draw_focus(self) -> None:
-        """The line of the cursor alone looks different while the table has the keys."""
-        cursor = self.model.cursor
-        if cursor is not None:
-            self.refresh(Region(0, cursor - self.top + HEADER, self.size.width, 1))
 
     def redraw_header(self) -> None:
         """Repaint the header alone."""
