@@ -176,7 +176,7 @@ def test_what_the_walk_finds(code: str) -> None:
 def test_the_walk_finds_the_members_that_the_one_package_uses() -> None:
     found = {*inherited(app), *inherited(screens), *inherited(widgets)}
     assert {"HookedApp._display", "HookedApp: self._exit"} <= found
-    assert {"TerminalSized._refresh_layout", "ScrollsWhenNeeded._refresh_scrollbars"} <= found
+    assert "TerminalSized._refresh_layout" in found
 
 
 def test_textual_is_held_to_the_release_that_was_tested() -> None:
