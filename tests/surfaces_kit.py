@@ -29,7 +29,7 @@ from gwtui.crud.plan import Change, Confirmation, Outcome, Plan, Refused, bundle
 from gwtui.domain.clock import Clock
 from gwtui.local.journal import Journal
 from gwtui.local.targets import TargetFacts
-from gwtui.ui.actions.first_steps import FirstStepsScreen
+from gwtui.ui.actions.first_steps import STEPS, FirstStepsScreen, Step
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConflictScreen, FieldConflict
 from gwtui.ui.forms.progress import ProgressScreen
@@ -91,7 +91,7 @@ def _profiles() -> Screen[Any]:
 
 
 def _first_steps() -> Screen[Any]:
-    return FirstStepsScreen(LONG, [("0", "the board"), ("/used>=80%", LONG)], "?")
+    return FirstStepsScreen(LONG, [*STEPS[:1], Step("list.filter", LONG, "used>=80%")])
 
 
 def _notice() -> Screen[Any]:

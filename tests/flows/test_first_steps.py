@@ -1,23 +1,25 @@
-"""The first steps come once, over the first rows, and to nobody who is at work."""
+"""The first steps come once, over the first rows, to nobody who is at work; keys close them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from textual.pilot import Pilot
 from textual.widgets import Static
 
 from gwtui.local.dashboard_state import FIRST_STEPS_FILE
 from gwtui.local.journal import Journal
 from gwtui.ui.actions.first_steps import FirstStepsScreen
 from gwtui.ui.app import GwtuiApp
+from gwtui.ui.widgets.prompt import FilterInput
 from journeys import Terminal, at_rest
-from shell_kit import Site, listing, site, until
+from shell_kit import Site, dashboard, listing, site, until
 
 
 async def offered(
     place: Site, state: Path, *, typed: str = "", read_only: bool = False, columns: int = 80
 ) -> bool:
-    """Whether a start leads to the first steps; closes them with a key for the list beneath."""
+    """Whether a start leads to the first steps; closes them with a key of the list beneath."""
     app = GwtuiApp(
         lambda: place.connect(read_only=read_only),
         clock=place.clock,
@@ -37,12 +39,12 @@ async def offered(
             assert screen.query_one("#first-steps").region.bottom <= 24
             assert screen.query_one(".keys").region.bottom < 24, "all of it is in sight"
             about = str(screen.query_one("#first-steps").query(Static)[1].content)
-            assert f"You look at {app.connection.where}." in about
-            before = listing(app).table.selected
-            terminal.write("jjk")
+            assert f"You are connected to {app.connection.where}." in about
+            before = listing(app).identity()
+            terminal.write("j")
             await at_rest(app)
             assert app.screen is app.navigation.screen
-            assert listing(app).table.selected not in (None, before)
+            assert listing(app).identity() == before, "the key only closes them"
     return shown
 
 
@@ -59,3 +61,42 @@ async def test_the_first_steps_come_once_and_to_nobody_who_is_at_work(tmp_path: 
         assert await offered(place, tmp_path)
         assert (tmp_path / FIRST_STEPS_FILE).stat().st_mode & 0o777 == 0o600
         assert not await offered(place, tmp_path)
+
+
+async def test_a_key_that_closes_them_does_nothing_else(tmp_path: Path) -> None:
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        before = listing(app).identity()
+        for key in ("j", "n", "D", "q", "e", "enter", "escape", "space", "f", "y"):
+            await _offer(app, pilot)
+            await pilot.press(key)
+            await at_rest(app)
+            assert app.screen is listing(app), key
+            assert listing(app).identity() == before, key
+            assert not listing(app).marks.count, key
+
+
+async def test_the_keys_that_they_name_work_from_there(tmp_path: Path) -> None:
+    opened = {
+        "x": "ConfirmScreen",
+        "ctrl+p": "PaletteScreen",
+        "question_mark": "HelpScreen",
+        "slash": "ResourceScreen",
+        "7": "ActivityScreen",
+        "0": "BoardScreen",
+    }
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        for key, screen in opened.items():
+            await _offer(app, pilot)
+            await pilot.press(key)
+            await until(pilot, lambda shows=screen: type(app.screen).__name__ == shows, screen)
+            await at_rest(app)
+            if key == "slash":
+                assert isinstance(app.focused, FilterInput)
+            await pilot.press("escape")
+            await at_rest(app)
+
+
+async def _offer(app: GwtuiApp, pilot: Pilot[int]) -> None:
+    await app.run_action("app.run('app.first_steps')")
+    await until(pilot, lambda: isinstance(app.screen, FirstStepsScreen), "the first steps")
+    await at_rest(app)

@@ -118,12 +118,36 @@ async def test_enter_goes_on_from_the_name_to_the_answer_that_it_allows(
 ) -> None:
     app = HostApp(ConfirmScreen(plan(), deliberate="Change it", typed="production"))
     async with app.run_test() as pilot:
-        await pilot.press("shift+tab", *text, "enter")
+        await pilot.press(*text, "enter")
         await pilot.pause()
         assert app.results == []
         await pilot.press("enter")
         await pilot.pause()
         assert app.results == [result]
+
+
+async def test_letters_answer_nothing_while_a_text_is_asked_for() -> None:
+    app = HostApp(ConfirmScreen(plan(), deliberate="Change it", typed="nightly query"))
+    async with app.run_test() as pilot:
+        field = app.screen.query_one(TextEditor)
+        await pilot.press(*"nig")
+        assert field.value == "nig"
+        await pilot.press("tab")
+        assert app.screen.focused is app.screen.query_one("#safe")
+        await pilot.press(*"htly quer", "shift+tab", "y")
+        assert field.value == "nightly query", "every letter goes to the field"
+        assert app.results == []
+        await pilot.press("enter", "enter")
+        await pilot.pause()
+        assert app.results == [True]
+
+
+async def test_escape_closes_what_asks_for_a_text() -> None:
+    app = HostApp(ConfirmScreen(plan(), deliberate="Change it", typed="nightly query"))
+    async with app.run_test() as pilot:
+        await pilot.press("n", "escape")
+        await pilot.pause()
+        assert app.results == [False]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (60, 16)])

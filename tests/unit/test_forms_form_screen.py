@@ -19,6 +19,7 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import PickEditor
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.dialogs import AskScreen, TooSmallScreen
+from key_form_kit import api_key
 from plan_kit import form_context, key_plans
 from screen_text import shown
 
@@ -122,6 +123,56 @@ async def test_shift_tab_goes_back() -> None:
     async with app.run_test() as pilot:
         await pilot.press("tab", "tab", "shift+tab")
         assert focused_field(screen) == "limit"
+
+
+@pytest.mark.parametrize(
+    ("keys", "limit"),
+    [
+        (["tab", *"40"], 40),
+        (["tab", "tab", "shift+tab", *"40"], 40),
+        (["down", *"40"], 40),
+        (["enter", *"40"], 40),
+        (["tab", "home", *"1"], 125),
+        (["tab", "end", *"0"], 250),
+        (["tab", "left", *"1"], 125),
+        (["tab", "right", "left", *"7"], 275),
+        (["tab", "backspace", *"8"], 8),
+    ],
+)
+async def test_typing_replaces_what_stands_in_a_field_and_arrows_edit_it(
+    keys: list[str], limit: int
+) -> None:
+    submit = ScriptedSubmit(MADE)
+    app = HostApp(form(submit, edit_form(api_key(limit=25), form_context())))
+    async with app.run_test() as pilot:
+        await pilot.press(*keys, "ctrl+s")
+        await until(pilot, lambda: app.results, "the end of the form")
+        assert submit.bodies == [{"limit": limit}]
+
+
+async def test_going_back_from_a_plan_leads_to_the_field_and_the_cursor() -> None:
+    submit = ScriptedSubmit(None, None, MADE)
+    screen = form(submit)
+    app = HostApp(screen)
+    async with app.run_test() as pilot:
+        await pilot.press(*"ci", "tab", *"1250", "left", "left", "ctrl+s")
+        for count, keys in ((1, ["9"]), (2, ["tab", "shift+tab", *"30"])):
+            await until(pilot, lambda n=count: len(submit.bodies) == n and screen.focused, "it")  # type: ignore[misc]
+            assert focused_field(screen) == "limit"
+            await pilot.press(*keys, "ctrl+s")
+        await until(pilot, lambda: app.results, "the end of the form")
+        limits = [body["limit"] for body in submit.bodies]
+        assert limits == [1250, 12950, 30], "the cursor stays once; Tab selects again"
+
+
+async def test_going_back_from_a_plan_leads_to_the_button_that_was_pressed() -> None:
+    submit = ScriptedSubmit(None)
+    screen = form(submit)
+    app = HostApp(screen)
+    async with app.run_test() as pilot:
+        await pilot.press(*"ci", *["tab"] * 9, "enter")
+        await until(pilot, lambda: screen.focused is not None and submit.bodies, "the form again")
+        assert screen.focused is screen.query_one("#submit")
 
 
 async def test_what_is_wrong_is_said_beside_the_field_and_nothing_is_sent() -> None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Static
 
 from gwtui.domain.safe_text import safe_line
+from gwtui.lazy_dataclass import dataclass
+from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
-from gwtui.ui.commands import key_of
+from gwtui.ui.commands import key_of, with_keys
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.containers import BlankVertical
@@ -22,66 +23,73 @@ if TYPE_CHECKING:
     from gwtui.client.connection import Connection
 
 
-Step = tuple[str, str]
-"""Keys, and what they lead to."""
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something to try: the action that it starts with, and what is typed after its key."""
+
+    action: str
+    text: str
+    then: str = ""
+
+    @property
+    def keys(self) -> str:
+        """Everything that is typed."""
+        return key_of(self.action) + with_keys(self.then)
+
+
 _DEMO = (
     "This is the demo: a made-up gateway on this machine, with a week that is recorded already. "
     "It is offline, and nothing in it costs anything: change and delete what you like."
 )
+STEPS = (
+    Step("go.board", "the board: live status and the past week"),
+    Step("list.filter", "in the list of keys: those that are near a limit", "used>=80%"),
+    Step("keys.toggle", "switch a key off, with a plan first; undo it", " {app.undo}"),
+    Step("go.activity", "who spent what, on which model, on which day"),
+    Step("app.palette", "every command, found by its name"),
+)
+_HELP = "app.help"
 _HOST = 60
 _COLUMNS, _LINES = 80, 24
 """The smallest terminal that they are offered on."""
 
 
 class FirstStepsScreen(Modal[events.Key | None]):
-    """Closes with any key, and returns it when it means something beneath; else None.
+    """Closes with any key. Returns the key where it begins one of the steps or is help, else None.
 
     Texts must have passed ``safe_text``.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,enter,space,q", "leave", show=False),
-    ]
-
-    def __init__(self, about: str, steps: Sequence[Step], help_keys: str) -> None:
+    def __init__(self, about: str, steps: Sequence[Step]) -> None:
         super().__init__()
         self._about = about
         self._steps = steps
-        self._help_keys = help_keys
 
     def compose(self) -> ComposeResult:
         """What it is, the steps, the help."""
-        widest = max(len(keys) for keys, _text in self._steps)
+        widest = max(len(step.keys) for step in self._steps)
         with BlankVertical(id="first-steps", classes="dialog"):
             yield Static(toned("Welcome to gwtui", "accent", bold=True), classes="title")
             yield Static(toned(self._about))
             yield Static(toned("Worth a try:", "muted"), classes="section")
-            for keys, text in self._steps:
-                line = Content.assemble(toned(keys.ljust(widest + 2), "accent"), toned(text))
+            for step in self._steps:
+                keys = step.keys.ljust(widest + 2)
+                line = Content.assemble(toned(keys, "accent"), toned(step.text))
                 yield Static(line, classes="step")
-            yield Static(
-                toned(
-                    f"{self._help_keys} is help: every key of the screen you are on. "
-                    "Esc takes you back.",
-                ),
-                classes="section",
-            )
-            yield Static(
-                toned("Enter closes this; any other key closes it and does its work.", "muted"),
-                classes="keys",
-            )
+            more = "is help: every key of the screen you are on. Esc takes you back."
+            yield Static(toned(f"{key_of(_HELP)} {more}"), classes="section")
+            keys = "The first key of a step starts it; any other key only closes this."
+            yield Static(toned(keys, "muted"), classes="keys")
 
     def on_key(self, event: events.Key) -> None:
-        """A key that is not for this screen is for the one beneath."""
+        """Close; only what is named here is done as well."""
         event.stop()
-        self.dismiss(event)
+        named = [*(step.action for step in self._steps), _HELP]
+        works = any(event.key in by_id(action).keys for action in named)
+        self.dismiss(event if works else None)
 
     def on_click(self) -> None:
         """A click closes it, too."""
-        self.dismiss(None)
-
-    def action_leave(self) -> None:
-        """Close."""
         self.dismiss(None)
 
 
@@ -105,7 +113,7 @@ async def show(context: ActionContext) -> None:
 async def _show(app: DashboardApp) -> None:
     session = app.session
     about = _about(None if session is None else session.connection)
-    pressed = await app.push_screen_wait(FirstStepsScreen(about, _steps(), _keys("app.help")))
+    pressed = await app.push_screen_wait(FirstStepsScreen(about, STEPS))
     app.first_steps.keep()
     if pressed is not None:
         app.call_later(app.handle_input, pressed)
@@ -116,8 +124,8 @@ def _about(connection: Connection | None) -> str:
         return _DEMO
     where = "a gateway" if connection is None else safe_line(connection.where, _HOST)
     return (
-        f"You look at {where}. Nothing is changed before you have seen a plan of what will happen "
-        "and agreed to it, and most changes can be undone."
+        f"You are connected to {where}. Nothing is changed before you have seen a plan of what "
+        "will happen and agreed to it, and most changes can be undone."
     )
 
 
@@ -127,20 +135,6 @@ def _is_demo(connection: Connection) -> bool:
 
 def _fits(app: DashboardApp) -> bool:
     return app.size.width >= _COLUMNS and app.size.height >= _LINES
-
-
-def _steps() -> tuple[Step, ...]:
-    return (
-        (_keys("go.board"), "the board: how it all does now, and did this week"),
-        (f"{_keys('list.filter')}used>=80%", "in the list of keys: those that are near a limit"),
-        (_keys("keys.toggle", "app.undo"), "switch a key off, with a plan first; undo it"),
-        (_keys("go.activity"), "who spent what, on which model, on which day"),
-        (_keys("app.palette"), "every command, found by its name"),
-    )
-
-
-def _keys(*actions: str) -> str:
-    return " ".join(key_of(action) for action in actions)
 
 
 HANDLERS: Mapping[str, Handler] = {"app.first_steps": show}

@@ -35,9 +35,9 @@ class ConfirmScreen(LongDialog[bool]):
     """Returns True only for the deliberate answer; the safe one has the focus and is on Escape.
 
     Where the danger is low, y confirms too; what cannot be undone takes going to its button. Where
-    ``typed`` is given it must be typed before, and no single key confirms. A plan with obstacles
-    says them and cannot be confirmed; ``way_out`` is then the other answer, such as going where
-    they can be removed.
+    ``typed`` is given it must be typed before: its field has the focus, and every letter goes
+    there, whatever has the focus. A plan with obstacles says them and cannot be confirmed;
+    ``way_out`` is then the other answer, such as going where they can be removed.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -96,7 +96,7 @@ class ConfirmScreen(LongDialog[bool]):
                     ),
                     classes="effect -first",
                 )
-                yield TextEditor("", "Tab comes here")
+                yield TextEditor("", "")
             with Horizontal(classes="buttons"):
                 yield Button(Content("Keep as it is"), id="safe", compact=True)
                 if self._deliberate:
@@ -113,6 +113,8 @@ class ConfirmScreen(LongDialog[bool]):
         """Which keys there are for this plan."""
         if self._plan.obstacles:
             return with_keys("This cannot be done now · Tab moves · {question.no} closes")
+        if self._typed:
+            return "Enter goes on · Tab moves · Esc keeps it"
         hint = "Tab moves · Enter presses · {question.no} keeps it"
         return with_keys(f"{{question.yes}} confirms · {hint}" if self._by_one_key else hint)
 
@@ -122,8 +124,22 @@ class ConfirmScreen(LongDialog[bool]):
         return not (self._grave or self._typed or self._plan.obstacles)
 
     def on_mount(self) -> None:
-        """The safe answer first."""
-        self.query_one("#safe").focus()
+        """The text that is asked for, else the safe answer first."""
+        self.query_one(TextEditor if self._typed else "#safe").focus()
+
+    def on_key(self, event: events.Key) -> None:
+        """Take letters for the text that is asked for: they press no button and close nothing."""
+        if not self._typed:
+            return
+        if event.key == "escape":
+            event.stop()
+            self.action_stay()
+        elif event.is_printable and event.character is not None and event.key != "space":
+            event.stop()
+            editor = self.query_one(TextEditor)
+            editor.keep_cursor()
+            self.set_focus(editor)
+            editor.insert_text_at_cursor(event.character)
 
     @on(Edited)
     def _edited(self, event: Edited) -> None:

@@ -46,12 +46,21 @@ class Entered(Message):
 
 
 class TextEditor(QuietInput):
-    """A line of text; entering it never selects, so that the next key replaces nothing."""
+    """A line of text; the focus selects all of it, so that typing replaces it."""
 
     def __init__(self, value: str, placeholder: str) -> None:
         super().__init__(placeholder=placeholder)
-        self._given = value
-        self.begin_with(value)
+        self._given = self.value = value
+        self.cursor_position = len(value)
+        self._cursor_kept = False
+
+    def keep_cursor(self) -> None:
+        """Leave cursor and selection as they are when the focus comes next."""
+        self._cursor_kept = True
+
+    def on_focus(self) -> None:
+        """Tell the handler of ``Input``, which comes after this one, whether to select."""
+        self.select_on_focus, self._cursor_kept = not self._cursor_kept, False
 
     def follow(self, value: str) -> None:
         """Show a text that the form filled in; the person did not type it."""

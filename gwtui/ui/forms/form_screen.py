@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.widget import Widget
 from textual.widgets import Button, Static
 
 from gwtui.client.errors import InvalidRequestError
@@ -20,6 +21,7 @@ from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown
 from gwtui.crud.plan_text import in_one_line, sentence
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.commands import with_keys
+from gwtui.ui.forms.field_editors import TextEditor
 from gwtui.ui.forms.form_state import FormState, FormSummary
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.in_doubt_writes import ShowInDoubt
@@ -136,6 +138,8 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
         self.state = FormState(spec, facts)
         self._submit = submit
         self._sending = False
+        self._sent_from: Widget | None = None
+        """What had the focus when the form was sent."""
         self._lost: Unknown | None = None
         self._shown_message = Content("")
         self._rows: list[FieldRow] = []
@@ -272,6 +276,7 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
         if request is None:
             self._focus_problem()
             return
+        self._sent_from = self.focused
         self._hold(True)
         self._carry_out(request)
 
@@ -337,8 +342,10 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
         self.query_one("#form-fields").disabled = sending
         for button in self.query(Button):
             button.disabled = sending
-        if not sending and self.focused is None:
-            self.query_one("#submit").focus()
+        if not sending and self._sent_from is not None:
+            if isinstance(self._sent_from, TextEditor):
+                self._sent_from.keep_cursor()
+            self._sent_from.focus()
         self._show_message()
 
     def _only_close(self) -> None:
