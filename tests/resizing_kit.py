@@ -20,7 +20,6 @@ from textual.widget import Widget
 
 from gwtui.ui.terminal import SMALLEST
 from gwtui.ui.widgets.table import ResourceTable
-from screen_text import own_strips
 
 Picture = list[list[tuple[str, Style]]]
 """Every cell of the screen: its sign and its look."""
@@ -94,8 +93,8 @@ async def rest(pilot: Pilot[Any], layouts: Layouts) -> None:
 
 
 def scroll_home(app: App[Any]) -> None:
-    """Scroll everything to its beginning."""
-    for widget in app.screen.walk_children():
+    """Scroll everything to its beginning, also what is beneath a dialog."""
+    for widget in (one for screen in app.screen_stack for one in screen.walk_children()):
         if isinstance(widget, ResourceTable):
             widget.scroll_rows(0)
         elif isinstance(widget, Widget) and widget.is_scrollable:
@@ -103,10 +102,10 @@ def scroll_home(app: App[Any]) -> None:
 
 
 def picture(app: App[Any]) -> Picture:
-    """What the screen shows; around a dialog stands a picture of what was there before."""
+    """What the terminal shows, with what stands around a dialog."""
     return [
         [(sign, style or Style.null()) for text, style, _ in strip for sign in text]
-        for strip in own_strips(app.screen)
+        for strip in app.screen._compositor.render_strips()
     ]
 
 

@@ -193,7 +193,7 @@ SURFACES: dict[str, Surface] = {
     "palette": Surface("PaletteScreen", "keys", ("ctrl+p",)),
     "palette-typed": Surface("PaletteScreen", "keys", ("ctrl+p", "type key")),
     "sort": Surface("ChooseScreen", "keys", ("s",)),
-    "columns": Surface("ColumnsScreen", "keys", ("vertical_line",)),
+    "columns": Surface("ColumnsScreen", "keys", ("vertical_line",), other=False),
     "workspace-chooser": Surface("ChooseScreen", "keys", ("w",)),
     "themes": Surface("ChooseScreen", "keys", ("t",)),
     "profiles": Surface("ProfileScreen", "keys", pushed=_profiles),

@@ -175,17 +175,30 @@ MODEL = FormSpec(
 )
 
 
-async def test_an_identifier_is_completed_with_the_right_arrow() -> None:
+@pytest.mark.parametrize("key", ["tab", "right"])
+async def test_ghost_text_is_taken_and_only_then_tab_goes_on(key: str) -> None:
     async with Desk(MODEL) as desk:
         editor = desk.form.query_one(ModelEditor)
         await until(desk.pilot, lambda: editor.offer.loaded, "the list")
-        await desk.press(*"VENDOR-3/model-1")
-        await desk.press("right")
-        assert editor.value == "VENDOR-3/model-12"
-        assert "not in the list" in desk.shown(), "letters count: this one is not known"
-        await desk.press("ctrl+u", *"vendor-3/model-1", "right")
-        assert editor.value == "vendor-3/model-12"
+        await desk.press(*"VENDOR-3/model-1", key)
+        assert editor.value == "vendor-3/model-12", "as the list writes it"
+        assert desk.form.focused is editor
         await until(desk.pilot, lambda: "Model 12" in desk.shown(), "what it is")
+        await desk.press("tab")
+        assert desk.form.focused is not editor
+        assert editor.value == "vendor-3/model-12"
+        await desk.press("shift+tab", "tab")
+        assert desk.form.focused is not editor
+        assert editor.value == "vendor-3/model-12", "going through a form changes nothing"
+
+
+async def test_what_is_typed_in_full_is_not_made_longer() -> None:
+    async with Desk(MODEL) as desk:
+        editor = desk.form.query_one(ModelEditor)
+        await until(desk.pilot, lambda: editor.offer.loaded, "the list")
+        await desk.press(*"vendor-1/model-1", "tab")
+        assert editor.value == "vendor-1/model-1", "there are model-10 and others, too"
+        assert desk.form.focused is not editor
 
 
 async def test_an_identifier_can_be_found_in_the_list() -> None:
@@ -201,6 +214,16 @@ async def test_an_identifier_can_be_found_in_the_list() -> None:
         await desk.press("down", "escape")
         await desk.back()
         assert desk.form.state.typed("default_text_model") == "vendor-3/model-399"
+
+
+async def test_the_list_begins_with_what_is_typed() -> None:
+    async with Desk(MODEL) as desk:
+        await desk.press(*"model39", "ctrl+o")
+        await until(desk.pilot, lambda: isinstance(desk.app.screen, FindScreen), "the list")
+        await until(desk.pilot, lambda: "11 of 400" in desk.shown(), "what is found")
+        await desk.press("down", "enter")
+        await desk.back()
+        assert desk.form.state.typed("default_text_model") == "vendor-3/model-390"
 
 
 async def test_any_identifier_can_be_typed() -> None:

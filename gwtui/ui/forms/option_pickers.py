@@ -8,7 +8,6 @@ from typing import ClassVar, cast
 from textual import work
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.suggester import Suggester
 
 from gwtui.contract.request import FieldRules
 from gwtui.crud.form import ModelField, MultiPickField, PickOption
@@ -28,22 +27,6 @@ _MANY = 12
 """Options beyond which they are searched."""
 _FREE_TEXT = 200
 """Characters of a typed entry that are taken."""
-
-
-class _FromOffer(Suggester):
-    """Completes with the first option that begins as typed."""
-
-    def __init__(self, offer: SearchOption) -> None:
-        super().__init__(use_cache=False, case_sensitive=True)
-        self._offer = offer
-
-    async def get_suggestion(self, value: str) -> str | None:
-        """The whole text of the option, beginning with what was typed; None for none."""
-        begins = value.lower()
-        for option in self._offer.options:
-            if option.value.lower().startswith(begins) and option.value.isprintable():
-                return value + option.value[len(value) :]
-        return None
 
 
 class FindScreen(SearchScreen):
@@ -86,7 +69,7 @@ class FindScreen(SearchScreen):
 
 
 class ModelEditor(TextEditor):
-    """A line of text with the list behind it: → completes, a key opens the list."""
+    """A line of text with the list behind it: Tab and → complete, a key opens the list."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+o", "find", show=False, id="form.choices")
@@ -97,7 +80,7 @@ class ModelEditor(TextEditor):
         take_own_keys(self)
         self.field = field
         self.offer = SearchOption(field.choices)
-        self.suggester = _FromOffer(self.offer)
+        self.complete_by(self.offer.completed)
 
     def on_mount(self) -> None:
         """Ask for the options."""
@@ -127,9 +110,12 @@ class ModelEditor(TextEditor):
 
     @work(group=OPENING, exclusive=True)
     async def action_find(self) -> None:
-        """Choose from the list."""
+        """Choose from the list: from the option that is typed, else by searching what is typed."""
+        typed, search_text = self.value.strip(), ""
+        if not (self.offer.loaded and self.offer.known(typed)):
+            typed, search_text = "", typed
         kept = await self.app.push_screen_wait(
-            FindScreen(self.field.label, self.offer, self.value.strip())
+            FindScreen(self.field.label, self.offer, typed, search_text)
         )
         if kept is not None and isinstance(kept.typed, str):
             self.value = kept.typed

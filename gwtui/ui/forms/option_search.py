@@ -197,6 +197,14 @@ class SearchOption:
             return found
         return PickOption(value, "", "unknown: not in the list" if self.loaded else "")
 
+    def completed(self, text: str) -> str | None:
+        """The first option that begins as typed; None while one is typed in full, or for none."""
+        if not text or text in self._by_value:
+            return None
+        begins = text.lower()
+        values = (option.value for option in self.options)
+        return next((one for one in values if one.lower().startswith(begins)), None)
+
     def title(self, value: str) -> str:
         """How a value is called, fit to be shown."""
         return self.option(value).title or safe_line(value, NAMED)

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import ClassVar, TypeVar
 
 from rich.segment import Segment
-from textual import events, on
+from textual import on
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
+from textual.geometry import Region
 from textual.message import Message
 from textual.reactive import Reactive
 from textual.screen import ModalScreen
@@ -39,9 +40,8 @@ class Answered(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
     second answer would close what is beneath, and one that comes while another screen stands above
     would close that one.
 
-    What was on the terminal when it opened stays around it, as text in one faint colour. It is a
-    picture: what changes beneath repaints nothing here, and what stood in another dialog is not in
-    it, which might be a secret.
+    The screen beneath stays around it, as text in one faint colour. What stands in another dialog is
+    left out: it might be a secret.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "press", show=False)]
@@ -50,42 +50,31 @@ class Answered(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
 
     _waiting: tuple[Result | None] | None = None
     _beneath: Sequence[tuple[str, int]] | None = None
-    """Lines of the screen beneath and their cells, None before the first paint."""
+    """Lines of the screen beneath and their cells, None before a line of a paint needs them."""
 
     def __init__(self) -> None:
         super().__init__()
         take_own_keys(self)
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Take the text from what is beneath as it is now."""
+        self._beneath = None
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         """A line of what is around the dialog."""
-        beneath = self._around()
+        if self._beneath is None:
+            self._beneath = self._text_beneath()
         style = self.get_component_rich_style("modal--beneath")
-        text, cells = beneath[y] if y < len(beneath) else ("", 0)
+        text, cells = self._beneath[y] if y < len(self._beneath) else ("", 0)
         return Strip([Segment(text, style)], cells).adjust_cell_length(self.size.width, style)
 
-    @on(events.Resize)
-    def _laid_out_anew(self) -> None:
-        """Take the picture again once what is beneath has its new size, too."""
-        if self._beneath is not None:
-            self._forget_picture()
-
-    def _forget_picture(self) -> None:
-        self._beneath = None
-        self.refresh()
-
-    def _around(self) -> Sequence[tuple[str, int]]:
-        if self._beneath is None:
-            self._beneath = self._picture()
-        return self._beneath
-
-    def _picture(self) -> Sequence[tuple[str, int]]:
+    def _text_beneath(self) -> Sequence[tuple[str, int]]:
+        """The lines of the nearest screen beneath that is no dialog, and their cells."""
         stack = self.app.screen_stack
-        if self not in stack or not (at := stack.index(self)):
-            return ()
-        beneath = stack[at - 1]
-        if isinstance(beneath, Answered):
-            return beneath._around()
-        return painted_text(beneath)
+        below = stack[: stack.index(self)] if self in stack else []
+        screens = [screen for screen in below if not isinstance(screen, Answered)]
+        return painted_text(screens[-1]) if screens else ()
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
         """Close with this result: now, or once it is open and nothing stands above.

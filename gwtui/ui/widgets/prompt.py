@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -13,7 +14,7 @@ from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import Reactive
-from textual.suggester import Suggester, SuggestFromList, SuggestionReady
+from textual.suggester import Suggester, SuggestionReady
 from textual.widgets import Input, Static
 
 from gwtui.domain.cell_values import Tone
@@ -41,8 +42,11 @@ class QuietInput(ShowsOtherText, Input):
     """An input whose cursor does not blink: a blink costs bytes and attention.
 
     It is as wide as its place, so that no key that is typed lays out the screen anew. Its value
-    may hold anything, also what came from the gateway; what it shows cannot disturb.
+    may hold anything, also what came from the gateway; what it shows cannot disturb. What its ghost
+    text shows is taken by Tab and Right.
     """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "take", show=False)]
 
     DEFAULT_CSS = """
     QuietInput, QuietInput:focus {
@@ -55,6 +59,37 @@ class QuietInput(ShowsOtherText, Input):
     def __init__(self, *, id: str | None = None, placeholder: str = "") -> None:
         super().__init__(id=id, placeholder=placeholder, compact=True)
         self.cursor_blink = False
+        self._complete: Complete = _nothing
+
+    def complete_by(self, complete: Complete) -> None:
+        """Show behind what is typed how it would go on."""
+        self._complete = complete
+        self.suggester = _Ghost(complete)
+
+    def completed(self, text: str) -> str | None:
+        """The whole of what a text is the beginning of; None where nothing is known."""
+        return self._complete(text)
+
+    def action_take(self) -> None:
+        """Take the completion; computed now: keys may come faster than what they show.
+
+        Without one Tab does what it does elsewhere.
+        """
+        if not self._take_completion():
+            raise SkipAction
+
+    def action_cursor_right(self, select: bool = False) -> None:
+        """Take the completion at the end of the text, else move."""
+        if select or not self._take_completion():
+            super().action_cursor_right(select)
+
+    def _take_completion(self) -> bool:
+        whole = self.completed(self.value) if self.cursor_at_end else None
+        if whole is None or whole == self.value or not self.selection.is_empty:
+            return False
+        self.value = whole
+        self.cursor_position = len(whole)
+        return True
 
     def begin_with(self, text: str) -> None:
         """Hold this text; what is typed next goes on with it, also when the focus comes."""
@@ -69,6 +104,22 @@ class QuietInput(ShowsOtherText, Input):
     def shown_value(self) -> str:
         """The value with each control character replaced by a visible mark."""
         return safe_characters(self.value)
+
+
+class _Ghost(Suggester):
+    """Shows behind what is typed how it would go on."""
+
+    def __init__(self, complete: Complete) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._complete = complete
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """The whole text, None where nothing is known."""
+        return self._complete(value)
+
+
+def _nothing(_text: str) -> None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +199,14 @@ class FilterInput(QuietInput):
 
 
 class Prompt(Horizontal):
-    """A sign and an input, hidden until opened. Escape closes it."""
+    """A sign and an input, hidden until opened. Escape closes it; Tab never leads out of it."""
 
     SIGN: ClassVar[str] = ">"
     INPUT: ClassVar[type[QuietInput]] = QuietInput
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", show=False),
+        Binding("tab,shift+tab", "stay", show=False),
+    ]
     DEFAULT_CSS = """
     Prompt { height: 1; background: $panel; display: none; }
     Prompt .sign { width: 3; color: $tone-accent; text-style: bold; }
@@ -181,45 +235,14 @@ class Prompt(Horizontal):
         """Close without doing anything."""
         self.close()
 
-
-class _Ghost(Suggester):
-    """Shows behind what is typed how it would go on."""
-
-    def __init__(self, complete: Complete) -> None:
-        super().__init__(use_cache=False, case_sensitive=True)
-        self._complete = complete
-
-    async def get_suggestion(self, value: str) -> str | None:
-        """The whole text, None where nothing is known."""
-        return self._complete(value)
-
-
-class PathInput(QuietInput):
-    """Where a path is typed. What its ghost text shows is taken by Tab, Right and Enter."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "take", show=False)]
-
-    complete: Complete = staticmethod(lambda _text: None)
-
-    def action_take(self) -> None:
-        """Take the completion; computed now: keys may come faster than what they show."""
-        whole = self.complete(self.value)
-        if whole is not None:
-            self.begin_with(whole)
-
-    def action_cursor_right(self, select: bool = False) -> None:
-        """Take the completion at the end of the text, else move."""
-        if self.cursor_at_end and not select:
-            self.action_take()
-        else:
-            super().action_cursor_right(select)
+    def action_stay(self) -> None:
+        """A prompt has one field."""
 
 
 class GotoPrompt(Prompt):
     """The prompt for a path such as keys/NAME, or a command; ``↑`` brings earlier ones back."""
 
     SIGN = ":"
-    INPUT = PathInput
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "recall(-1)", show=False, priority=True),
         Binding("down", "recall(1)", show=False, priority=True),
@@ -246,18 +269,16 @@ class GotoPrompt(Prompt):
 
     def offer(self, complete: Complete, earlier: Sequence[str]) -> None:
         """Complete by ``complete``; ``earlier`` is what was entered before, the newest last."""
-        path = self.query_one(PathInput)
-        path.complete = complete
-        path.suggester = _Ghost(complete)
-        path.placeholder = GOTO_HINT
+        self.input.complete_by(complete)
+        self.input.placeholder = GOTO_HINT
         self._earlier = tuple(earlier)
 
     def renew_ghost(self) -> None:
         """More names are known than when the last character was typed."""
-        path = self.query_one(PathInput)
-        whole = path.complete(path.value)
+        typed = self.input.value
+        whole = self.input.completed(typed)
         if self.display and whole is not None:
-            path.post_message(SuggestionReady(path.value, whole))
+            self.input.post_message(SuggestionReady(typed, whole))
 
     def open(self) -> None:
         """Start with an empty path."""
@@ -295,7 +316,7 @@ class GotoPrompt(Prompt):
         event.stop()
         self.close()
         typed = event.value.strip()
-        self.post_message(self.Entered(self.query_one(PathInput).complete(typed) or typed))
+        self.post_message(self.Entered(self.input.completed(typed) or typed))
 
 
 class FilterPrompt(Prompt):
@@ -399,14 +420,19 @@ class JumpPrompt(TextPrompt):
 
 
 class WatchPrompt(TextPrompt):
-    """A model; completes with the right arrow."""
+    """A model."""
 
     SIGN = "+"
     HINT = "model to watch: author/slug"
 
     def offer(self, models: Iterable[str]) -> None:
         """Complete from these."""
-        self.input.suggester = SuggestFromList(name for name in models if name.isprintable())
+        names = [name for name in models if name.isprintable()]
+
+        def complete(text: str) -> str | None:
+            return next((name for name in names if text and name.startswith(text)), None)
+
+        self.input.complete_by(complete)
 
 
 class DaysPrompt(TextPrompt):
