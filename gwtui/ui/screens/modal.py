@@ -40,8 +40,8 @@ class Answered(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
     second answer would close what is beneath, and one that comes while another screen stands above
     would close that one.
 
-    The screen beneath stays around it, as text in one faint colour. What stands in another dialog is
-    left out: it might be a secret.
+    The screen beneath stays around it, as text in one faint colour. What stands in another dialog
+    is left out: it might be a secret.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "press", show=False)]
