@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual import events
@@ -11,7 +12,6 @@ from textual.content import Content
 from textual.widgets import Static
 
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.commands import key_of, with_keys
