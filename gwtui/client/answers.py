@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from http import HTTPStatus
 from typing import Any, TypeVar
 
@@ -34,7 +34,7 @@ from gwtui.client.errors import (
 from gwtui.client.retry import retry_after_seconds
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.response import ResponseModel
-from gwtui.contract.scalars import decimal_of
+from gwtui.contract.scalars import MAX_DIGITS, decimal_of
 from gwtui.contract.values import GENERATION_ID
 from gwtui.lazy_dataclass import dataclass
 
@@ -182,8 +182,10 @@ def redacted(value: Any, redact: Callable[[str], str]) -> Any:
 
 
 def _loads(raw: bytes) -> Any:
-    """A byte order mark is tolerated, NaN and Infinity become text: JSON has neither."""
-    return json.loads(raw.decode("utf-8-sig"), parse_float=_number, parse_constant=str)
+    """A byte order mark is tolerated. NaN, Infinity and numbers out of bounds become text."""
+    return json.loads(
+        raw.decode("utf-8-sig"), parse_float=_number, parse_int=_whole, parse_constant=str
+    )
 
 
 def _with_whole_characters(value: Any) -> Any:
@@ -224,8 +226,12 @@ def _too_much(answer: Any) -> str:
 def _number(text: str) -> Decimal | str:
     try:
         return decimal_of(text)
-    except InvalidOperation:
+    except ValueError:
         return text
+
+
+def _whole(text: str) -> int | str:
+    return int(text) if len(text) <= MAX_DIGITS else text
 
 
 def _is_json(headers: Mapping[str, str]) -> bool:

@@ -66,6 +66,8 @@ class Answer:
     """Of the body, byte for byte, where the call asked for it."""
     unchanged: bool = False
     """Whether it is the answer that the caller holds already; then there is no ``json``."""
+    size: int = 0
+    """Bytes of the body, uncompressed."""
 
 
 class Caller(Protocol):

@@ -36,6 +36,12 @@ OVERLAP = 1
 """Rows that a page shares with the one before: enough to notice a shift."""
 MAX_REQUESTS = 10_000
 """Bound of one listing: a million rows in pages of 100."""
+MAX_ROWS = 100_000
+"""Rows of one listing that are kept: the largest account that is known has as many."""
+MAX_BYTES = 96 * 1024 * 1024
+"""Bytes of the answers that the kept rows of one listing are made of."""
+MAX_SECONDS = 600.0
+"""Time after which no further page of a listing is asked for."""
 MAX_IDLE_PAGES = 3
 """Pages in a row without a new one before the list is taken for a service that ignores offset."""
 MOST_AHEAD = 3
@@ -72,6 +78,8 @@ class _Page(Generic[ModelT]):
     identities: Sequence[object]
     items: Sequence[ModelT | None]
     total: int | None
+    size: int = 0
+    """Bytes of the answer."""
 
     def __len__(self) -> int:
         return len(self.items)
@@ -110,9 +118,16 @@ class _Collected(Generic[ModelT]):
 
     items: dict[object, ModelT] = field(default_factory=dict)
     unreadable: set[object] = field(default_factory=set)
+    size: int = 0
+    """Bytes of the answers."""
 
     def __len__(self) -> int:
         return len(self.items) + len(self.unreadable)
+
+    @property
+    def full(self) -> bool:
+        """Whether no more rows are kept."""
+        return len(self) >= MAX_ROWS or self.size >= MAX_BYTES
 
     def knows(self, identity: object) -> bool:
         return identity in self.items or identity in self.unreadable
@@ -124,6 +139,7 @@ class _Collected(Generic[ModelT]):
     def keep(self, page: _Page[ModelT]) -> bool:
         """Take a page in without reporting it."""
         before = len(self)
+        self.size += page.size
         for identity, item in zip(page.identities, page.items, strict=True):
             if item is None:
                 self.unreadable.add(identity)
@@ -145,6 +161,8 @@ class _HandedOn(Generic[ModelT]):
 
     Of a row that comes again the first reading counts: it is gone already.
     """
+
+    full = False
 
     def __init__(self, take: request_log.PageHandler) -> None:
         self._take = take
@@ -243,6 +261,8 @@ class Pager(Generic[ModelT]):
         collected: _Rows[ModelT] = _Collected() if take is None else _HandedOn(take)
         offset, step, idle, pages = 0, OVERLAP, 0, 0
         total: int | None = None
+        time = asyncio.get_running_loop().time
+        started = time()
         async with _Ahead(self._fetch, self._reads) as ahead:
             for _ in range(MAX_REQUESTS):
                 page = await ahead.get(offset)
@@ -257,7 +277,7 @@ class Pager(Generic[ModelT]):
                 end = offset + len(page)
                 if self._is_last(page, end):
                     return collected.listing(total, complete=total is None or end == total)
-                if idle >= MAX_IDLE_PAGES:
+                if idle >= MAX_IDLE_PAGES or collected.full or time() - started > MAX_SECONDS:
                     break
                 collected.report(total)
                 stride = max(1, len(page) - OVERLAP)
@@ -302,8 +322,8 @@ class Pager(Generic[ModelT]):
         digest = known.digest if known else b""
         answer = await self._caller.call(replace(call, known=digest))
         if known is not None and answer.unchanged:
-            return _Page(known.identities, cast("list[ModelT]", items), known.total)
-        page = _page_of(read_rows(answer), self._model, self._key)
+            return _Page(known.identities, cast("list[ModelT]", items), known.total, answer.size)
+        page = replace(_page_of(read_rows(answer), self._model, self._key), size=answer.size)
         read: list[ref[ResponseModel]] = [ref(one) for one in page.items if one is not None]
         if answer.digest and len(read) == len(page):
             known = _KnownPage(answer.digest, page.identities, read, page.total)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -25,7 +26,10 @@ BASE_WAIT = 0.3
 MAX_WAIT = 5.0
 """Seconds; the back-off doubles from the one to the other, with full jitter."""
 BUDGET = 30.0
-"""Seconds that one call may take with its waits; a longer Retry-After is left to the caller."""
+"""Seconds that a read may take with its retries and their waits.
+
+A longer Retry-After is left to the caller.
+"""
 MAX_RETRY_AFTER = 86_400.0
 """Seconds; no service may silence a client for longer than a day."""
 
@@ -48,11 +52,17 @@ class RetryingCaller:
     """Carries calls out through another caller and repeats reads."""
 
     def __init__(
-        self, caller: Caller, clock: Clock, on_retry: Callable[[RetryNotice], None] | None = None
+        self,
+        caller: Caller,
+        clock: Clock,
+        on_retry: Callable[[RetryNotice], None] | None = None,
+        *,
+        budget: float = BUDGET,
     ) -> None:
         self._caller = caller
         self._clock = clock
         self._on_retry = on_retry
+        self._budget = budget
 
     async def call(self, call: Call) -> Answer:
         """Carry out a call, a read up to four times. Raises the last GatewayError.
@@ -61,6 +71,14 @@ class RetryingCaller:
         """
         if not call.is_read:
             return await self._send(call)
+        try:
+            async with asyncio.timeout(self._budget):
+                return await self._read(call)
+        except TimeoutError:
+            pass  # what it interrupted holds the request and must not become the error's context
+        raise NoAnswerError(f"the gateway did not answer completely within {self._budget:g} s")
+
+    async def _read(self, call: Call) -> Answer:
         started = self._clock.monotonic()
         for attempt in range(1, MAX_RETRIES + 1):
             try:
@@ -69,7 +87,7 @@ class RetryingCaller:
                 if not (is_transient(error) and may_retry()):
                     raise
                 wait = self._wait(attempt, error)
-                if self._clock.monotonic() - started + wait > BUDGET:
+                if self._clock.monotonic() - started + wait > self._budget:
                     raise
                 reason = error.message
             self._notify(

@@ -81,7 +81,7 @@ class Patience:
     read: float = 15.0
     write: float = 10.0
     pool: float = 5.0
-    whole: float = 60.0
+    whole: float = 30.0
     """One attempt from begin to end: a service that drips bytes cannot hold it longer."""
 
 
@@ -212,7 +212,8 @@ class Transport:
     ) -> Answer | GatewayError:
         digest = b"" if call.known is None else blake2b(body, digest_size=_DIGEST).digest()
         if digest and digest == call.known:
-            return Answer(status, None, request_id_of(headers), digest=digest, unchanged=True)
+            request_id = request_id_of(headers)
+            return Answer(status, None, request_id, digest=digest, unchanged=True, size=len(body))
         outcome = read_json(body, headers, self._connection.dialect)
         if isinstance(outcome, GatewayError):
             return outcome
@@ -222,6 +223,7 @@ class Transport:
             request_id_of(headers),
             generation_id_of(headers),
             digest,
+            size=len(body),
         )
 
     async def _error_body(self, response: httpx.Response, headers: Mapping[str, str]) -> bytes:
@@ -241,8 +243,12 @@ class Transport:
             )
         if isinstance(error, httpx.DecodingError):
             return UnreadableAnswerError("the answer's compression is damaged or unknown")
-        if isinstance(error, httpx.TimeoutException | TimeoutError):
+        if isinstance(error, httpx.TimeoutException):
             return NoAnswerError(f"{where} did not answer in time")
+        if isinstance(error, TimeoutError):
+            return NoAnswerError(
+                f"{where} did not send its whole answer within {self._patience.whole:g} s"
+            )
         return NoAnswerError(f"the connection to {where} broke before the answer was complete")
 
     def _unrepeated(self, answer: Any, body: bytes, call: Call) -> Any:

@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from gwtui.contract.request import RequestModel, SecretText
 from gwtui.contract.response import ResponseModel, wire
-from gwtui.contract.scalars import Timestamp, Uuid
+from gwtui.contract.scalars import Timestamp, Uuid, Whole
 from gwtui.contract.values import Region
 
 KEY_HASH = r"^[0-9a-f]{64}$"
@@ -41,7 +41,7 @@ class ByokCredential(ResponseModel):
     provider: str | None = wire("provider identifier")
     disabled: bool | None = wire("whether it is left out of routing")
     is_fallback: bool | None = wire("tried only after the provider's other credentials")
-    sort_order: int | None = wire("place in the order of trial inside the provider")
+    sort_order: Whole | None = wire("place in the order of trial inside the provider")
     allowed_models: list[str] | None = wire("only for these; null for all", nullable=True)
     allowed_user_ids: list[str] | None = wire("only for these; null for all", nullable=True)
     allowed_api_key_hashes: list[str] | None = wire("only for these; null for all", nullable=True)

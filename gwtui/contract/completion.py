@@ -6,7 +6,7 @@ from typing import Any
 
 from gwtui.contract.errors import ErrorDetail
 from gwtui.contract.response import ResponseModel, wire
-from gwtui.contract.scalars import Number
+from gwtui.contract.scalars import Number, Whole
 
 FINISH_REASONS = ("stop", "length", "tool_calls", "content_filter", "error")
 STRATEGIES = ("direct", "fallback", "alias", "auto", "free")
@@ -24,7 +24,7 @@ class FunctionCall(ResponseModel):
 class ToolCall(ResponseModel):
     """A call of a tool. ``index`` says in a stream which call a piece belongs to."""
 
-    index: int | None = wire("which call", optional=True)
+    index: Whole | None = wire("which call", optional=True)
     id: str | None = wire("identifier of the call", optional=True)
     type: str | None = wire("kind of tool", optional=True, known=("function",))
     function: FunctionCall | None = wire("what is called", optional=True)
@@ -62,7 +62,7 @@ class ChatDelta(ResponseModel):
 class ChatChoice(ResponseModel):
     """One answer of a result."""
 
-    index: int | None = wire("which answer")
+    index: Whole | None = wire("which answer")
     finish_reason: str | None = wire("why it ended", nullable=True, known=FINISH_REASONS)
     native_finish_reason: str | None = wire(
         "the provider's word for it", nullable=True, optional=True
@@ -75,7 +75,7 @@ class ChatChoice(ResponseModel):
 class ChunkChoice(ResponseModel):
     """The next piece of one answer of a stream."""
 
-    index: int | None = wire("which answer")
+    index: Whole | None = wire("which answer")
     delta: ChatDelta | None = wire("what it adds")
     finish_reason: str | None = wire(
         "why it ended, null until then", nullable=True, known=FINISH_REASONS
@@ -102,25 +102,25 @@ class CostDetails(ResponseModel):
 class PromptTokensDetails(ResponseModel):
     """Parts of the prompt tokens."""
 
-    cached_tokens: int | None = wire("read from a cache", nullable=True, optional=True)
-    cache_write_tokens: int | None = wire("written to a cache", nullable=True, optional=True)
-    audio_tokens: int | None = wire("of sound", nullable=True, optional=True)
-    video_tokens: int | None = wire("of video", nullable=True, optional=True)
+    cached_tokens: Whole | None = wire("read from a cache", nullable=True, optional=True)
+    cache_write_tokens: Whole | None = wire("written to a cache", nullable=True, optional=True)
+    audio_tokens: Whole | None = wire("of sound", nullable=True, optional=True)
+    video_tokens: Whole | None = wire("of video", nullable=True, optional=True)
 
 
 class CompletionTokensDetails(ResponseModel):
     """Parts of the completion tokens."""
 
-    reasoning_tokens: int | None = wire("of thoughts", nullable=True, optional=True)
-    audio_tokens: int | None = wire("of sound", nullable=True, optional=True)
+    reasoning_tokens: Whole | None = wire("of thoughts", nullable=True, optional=True)
+    audio_tokens: Whole | None = wire("of sound", nullable=True, optional=True)
 
 
 class TokenUsage(ResponseModel):
     """What a request used, in the provider's own tokens, and what it cost."""
 
-    prompt_tokens: int | None = wire("of the prompt", unit="tokens")
-    completion_tokens: int | None = wire("of the answer, thoughts included", unit="tokens")
-    total_tokens: int | None = wire("both", unit="tokens")
+    prompt_tokens: Whole | None = wire("of the prompt", unit="tokens")
+    completion_tokens: Whole | None = wire("of the answer, thoughts included", unit="tokens")
+    total_tokens: Whole | None = wire("both", unit="tokens")
     cost: Number | None = wire("spent credits", unit="USD", nullable=True, optional=True)
     is_byok: bool | None = wire("whether an own provider key was used", optional=True)
     cost_details: CostDetails | None = wire("what the provider asks", nullable=True, optional=True)
@@ -146,7 +146,7 @@ class AvailableEndpoint(ResponseModel):
 class AvailableEndpoints(ResponseModel):
     """The endpoints that could have served the request."""
 
-    total: int | None = wire("how many there are")
+    total: Whole | None = wire("how many there are")
     available: list[AvailableEndpoint] | None = wire("those that were left")
 
 
@@ -155,7 +155,7 @@ class EndpointAttempt(ResponseModel):
 
     provider: str | None = wire("display name of the provider")
     model: str | None = wire("model identifier")
-    status: int | None = wire("what it answered", nullable=True)
+    status: Whole | None = wire("what it answered", nullable=True)
 
 
 class PipelineStage(ResponseModel):
@@ -176,7 +176,7 @@ class ServiceMetadata(ResponseModel):
     strategy: str | None = wire("how the model was found", known=STRATEGIES)
     region: str | None = wire("where it was processed", nullable=True)
     summary: str | None = wire("what happened, in words", nullable=True)
-    attempt: int | None = wire("which attempt answered, 0 when no provider was reached")
+    attempt: Whole | None = wire("which attempt answered, 0 when no provider was reached")
     is_byok: bool | None = wire("whether an own provider key was used")
     endpoints: AvailableEndpoints | None = wire("what could have served it")
     attempts: list[EndpointAttempt] | None = wire("what was asked", nullable=True, optional=True)
@@ -193,7 +193,7 @@ class ChatResult(ResponseModel):
 
     id: str | None = wire("generation id")
     object: str | None = wire("kind of answer", known=("chat.completion",))
-    created: int | None = wire("Unix timestamp, seconds")
+    created: Whole | None = wire("Unix timestamp, seconds")
     model: str | None = wire("the model that answered")
     provider: str | None = wire("display name of the provider", nullable=True, optional=True)
     choices: list[ChatChoice] | None = wire("the answers")
@@ -210,7 +210,7 @@ class ChatChunk(ResponseModel):
 
     id: str | None = wire("generation id")
     object: str | None = wire("kind of answer", known=("chat.completion.chunk",))
-    created: int | None = wire("Unix timestamp, seconds")
+    created: Whole | None = wire("Unix timestamp, seconds")
     model: str | None = wire("the model that answers")
     provider: str | None = wire("display name of the provider", nullable=True, optional=True)
     choices: list[ChunkChoice] | None = wire("the next pieces")

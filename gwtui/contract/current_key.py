@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gwtui.contract.response import ResponseModel, wire
-from gwtui.contract.scalars import Number, Timestamp
+from gwtui.contract.scalars import Number, Timestamp, Whole
 
 BUDGET_SCOPES = (
     "workspace_default_member",
@@ -35,15 +35,15 @@ class BudgetLayer(ResponseModel):
 class FreeRequests(ResponseModel):
     """Requests to free model variants, today."""
 
-    limit: int | None = wire("allowed today")
-    used: int | None = wire("made today")
-    remaining: int | None = wire("left today")
+    limit: Whole | None = wire("allowed today")
+    used: Whole | None = wire("made today")
+    remaining: Whole | None = wire("left today")
 
 
 class LegacyRateLimit(ResponseModel):
     """An older field that says nothing any more: requests is always -1."""
 
-    requests: int | None = wire("-1")
+    requests: Whole | None = wire("-1")
     interval: str | None = wire("interval")
     note: str | None = wire("why not to use it")
 

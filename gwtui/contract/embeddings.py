@@ -11,7 +11,7 @@ from gwtui.contract.completion import CostDetails
 from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel, wire
 from gwtui.contract.routing import ProviderPreferences
-from gwtui.contract.scalars import Number
+from gwtui.contract.scalars import Number, Whole
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Tokens = list[Annotated[int, Field(ge=0)]]
@@ -70,14 +70,14 @@ class EmbeddingVector(ResponseModel):
 
     object: str | None = wire("kind of object", known=("embedding",))
     embedding: list[Finite] | str | None = wire("numbers, or float32 in base64")
-    index: int | None = wire("which input", optional=True)
+    index: Whole | None = wire("which input", optional=True)
 
 
 class EmbeddingUsage(ResponseModel):
     """What a request used and what it cost."""
 
-    prompt_tokens: int | None = wire("of the inputs", unit="tokens")
-    total_tokens: int | None = wire("the same", unit="tokens")
+    prompt_tokens: Whole | None = wire("of the inputs", unit="tokens")
+    total_tokens: Whole | None = wire("the same", unit="tokens")
     cost: Number | None = wire("spent credits", unit="USD", nullable=True, optional=True)
     is_byok: bool | None = wire("whether an own provider key was used", optional=True)
     cost_details: CostDetails | None = wire("what the provider asks", nullable=True, optional=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from gwtui.contract.response import ResponseModel, wire
-from gwtui.contract.scalars import Number
+from gwtui.contract.scalars import Number, Whole
 
 INVALID_REQUEST = "Invalid request parameters"
 MISSING_AUTHENTICATION = "Missing Authentication header"
@@ -55,7 +55,7 @@ class IneligibleEndpoints(ResponseModel):
     """Why so many endpoints cannot serve a request."""
 
     reason: str | None = wire("why", known=INELIGIBILITY_REASONS)
-    endpoint_count: int | None = wire("how many")
+    endpoint_count: Whole | None = wire("how many")
     configure_url: str | None = wire("where that is set", nullable=True, optional=True)
 
 
@@ -63,13 +63,13 @@ class RoutingStep(ResponseModel):
     """How many endpoints were left after one step of the routing."""
 
     step: str | None = wire("name of the step")
-    endpoint_count: int | None = wire("how many were left")
+    endpoint_count: Whole | None = wire("how many were left")
 
 
 class PriorError(ResponseModel):
     """What an endpoint answered that was asked before."""
 
-    code: int | None = wire("the status", optional=True)
+    code: Whole | None = wire("the status", optional=True)
     message: str | None = wire("plain message", optional=True)
     provider_name: str | None = wire("display name of the provider", nullable=True, optional=True)
 
@@ -87,7 +87,7 @@ class ErrorMetadata(ResponseModel):
     flagged_input: str | None = wire("what it refused", nullable=True, optional=True)
     provider_name: str | None = wire("display name of the provider", nullable=True, optional=True)
     model_slug: str | None = wire("model identifier", nullable=True, optional=True)
-    input_endpoint_count: int | None = wire("endpoints before any filter", optional=True)
+    input_endpoint_count: Whole | None = wire("endpoints before any filter", optional=True)
     ineligibility_reasons: list[IneligibleEndpoints] | None = wire(
         "why endpoints were left out", optional=True
     )
@@ -129,7 +129,7 @@ class Availability(ResponseModel):
 class ErrorDetail(ResponseModel):
     """What went wrong, for people."""
 
-    code: int | None = wire("the HTTP status")
+    code: Whole | None = wire("the HTTP status")
     message: str | None = wire("plain message")
     metadata: dict[str, Any] | None = wire("details", nullable=True, optional=True)
     availability: Availability | None = wire(

@@ -23,7 +23,7 @@ from gwtui.contract.content_filters import (
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.request import Problem, RequestModel
 from gwtui.contract.response import ResponseModel, wire
-from gwtui.contract.scalars import Number, Timestamp, Usd, Uuid
+from gwtui.contract.scalars import Number, Timestamp, Usd, Uuid, Whole
 from gwtui.contract.values import LimitReset, Region
 
 ZDR_FIELDS = (
@@ -213,13 +213,13 @@ class MemberAssignment(ResponseModel):
 class AssignedCount(ResponseModel):
     """The answer to an assignment."""
 
-    assigned_count: int | None = wire("assignments made")
+    assigned_count: Whole | None = wire("assignments made")
 
 
 class UnassignedCount(ResponseModel):
     """The answer to taking assignments away."""
 
-    unassigned_count: int | None = wire("assignments taken away")
+    unassigned_count: Whole | None = wire("assignments taken away")
 
 
 class AssignKeysRequest(RequestModel):

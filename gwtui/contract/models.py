@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from gwtui.contract.response import ResponseModel, wire
-from gwtui.contract.scalars import Number, Price
+from gwtui.contract.scalars import Number, Price, Whole
 from gwtui.contract.values import (
     INPUT_MODALITIES,
     OUTPUT_MODALITIES,
@@ -54,8 +54,8 @@ class TopProvider(ResponseModel):
     """The limits of the provider that is used first."""
 
     is_moderated: bool | None = wire("whether requests are moderated")
-    context_length: int | None = wire("tokens", nullable=True, optional=True)
-    max_completion_tokens: int | None = wire("tokens", nullable=True, optional=True)
+    context_length: Whole | None = wire("tokens", nullable=True, optional=True)
+    max_completion_tokens: Whole | None = wire("tokens", nullable=True, optional=True)
 
 
 class RequestLimits(ResponseModel):
@@ -88,9 +88,9 @@ class Model(ResponseModel):
     id: str | None = wire("model identifier, author/slug")
     canonical_slug: str | None = wire("permaslug")
     name: str | None = wire("display name")
-    created: int | None = wire("Unix timestamp, seconds")
+    created: Whole | None = wire("Unix timestamp, seconds")
     description: str | None = wire("free text", optional=True)
-    context_length: int | None = wire("tokens", unit="tokens", nullable=True)
+    context_length: Whole | None = wire("tokens", unit="tokens", nullable=True)
     architecture: Architecture | None = wire("modalities and tokenizer")
     pricing: Pricing | None = wire("prices of the cheapest default route")
     top_provider: TopProvider | None = wire("limits of the first provider")
@@ -119,8 +119,8 @@ class PriceOverride(ResponseModel):
     min_prompt_tokens: Number | None = wire(
         "applies when the prompt has strictly more tokens", optional=True
     )
-    utc_start: int | None = wire("start of the UTC window, inclusive, HHMM", optional=True)
-    utc_end: int | None = wire("end of the UTC window, exclusive, HHMM", optional=True)
+    utc_start: Whole | None = wire("start of the UTC window, inclusive, HHMM", optional=True)
+    utc_end: Whole | None = wire("end of the UTC window, exclusive, HHMM", optional=True)
     utc_days: list[str] | None = wire("UTC weekdays, every day when absent", optional=True)
     prompt: Price | None = wire("per prompt token", unit="USD", optional=True)
     completion: Price | None = wire("per completion token", unit="USD", optional=True)
@@ -192,7 +192,7 @@ class WorkloadPerformance(ResponseModel):
         nullable=True,
     )
     throughput: Percentiles | None = wire("text generation only", unit="tokens/s", nullable=True)
-    request_count: int | None = wire("requests in the window", nullable=True)
+    request_count: Whole | None = wire("requests in the window", nullable=True)
 
 
 class ToolChoiceSupport(ResponseModel):
@@ -218,14 +218,14 @@ class Endpoint(ResponseModel):
     model_name: str | None = wire("display name of the model")
     provider_name: str | None = wire("display name of the provider")
     tag: str | None = wire("provider slug with its variant")
-    context_length: int | None = wire("input and output share it", unit="tokens")
-    max_completion_tokens: int | None = wire("output limit", unit="tokens", nullable=True)
-    max_prompt_tokens: int | None = wire("input limit", unit="tokens", nullable=True)
+    context_length: Whole | None = wire("input and output share it", unit="tokens")
+    max_completion_tokens: Whole | None = wire("output limit", unit="tokens", nullable=True)
+    max_prompt_tokens: Whole | None = wire("input limit", unit="tokens", nullable=True)
     quantization: str | None = wire("weight format", nullable=True, known=QUANTIZATIONS)
     service_tier: str | None = wire(
         "null is standard", nullable=True, optional=True, known=SERVICE_TIERS
     )
-    status: int | None = wire("0 is normal", optional=True)
+    status: Whole | None = wire("0 is normal", optional=True)
     supported_parameters: list[str] | None = wire("accepted parameters", known=SUPPORTED_PARAMETERS)
     supports_implicit_caching: bool | None = wire("implicit prompt caching")
     supports_diarization: bool | None = wire("speech-to-text speakers", optional=True)
@@ -260,7 +260,7 @@ class ModelEndpoints(ResponseModel):
 
     id: str | None = wire("model identifier")
     name: str | None = wire("display name")
-    created: int | None = wire("Unix timestamp, seconds")
+    created: Whole | None = wire("Unix timestamp, seconds")
     description: str | None = wire("free text")
     architecture: Architecture | None = wire("modalities and tokenizer")
     endpoints: list[Endpoint] | None = wire("offers of the model")
@@ -269,7 +269,7 @@ class ModelEndpoints(ResponseModel):
 class ModelCount(ResponseModel):
     """How many models there are (GET /models/count)."""
 
-    count: int | None = wire("models")
+    count: Whole | None = wire("models")
 
 
 class Provider(ResponseModel):

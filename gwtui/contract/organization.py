@@ -8,7 +8,7 @@ from pydantic import Field
 
 from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel, wire
-from gwtui.contract.scalars import Timestamp
+from gwtui.contract.scalars import Timestamp, Whole
 
 
 class OrganizationSettings(ResponseModel):
@@ -62,14 +62,14 @@ class OrganizationMember(ResponseModel):
 class MembersAdded(ResponseModel):
     """The answer to adding members; one that was there before counts as well."""
 
-    added_count: int | None = wire("members added or updated")
+    added_count: Whole | None = wire("members added or updated")
     data: list[WorkspaceMember] | None = wire("the memberships")
 
 
 class MembersRemoved(ResponseModel):
     """The answer to removing members."""
 
-    removed_count: int | None = wire("members removed")
+    removed_count: Whole | None = wire("members removed")
 
 
 class ChangeMembersRequest(RequestModel):

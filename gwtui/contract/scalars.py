@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 from pydantic import (
     BeforeValidator,
+    Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     PlainSerializer,
@@ -32,8 +33,11 @@ _DECIMAL = re.compile(r"\d{1,30}(?:\.\d{1,60})?\Z", re.ASCII)
 _MICROSECOND_DIGITS = 6
 _MAX_USD = Decimal("1e12")
 _LEAST_RATE = Decimal("0.0001")
+MAX_DIGITS = 100
+"""Characters of a number; a double never needs as many."""
 _MAX_EXPONENT = 307
 """The wire's numbers are doubles; a Decimal beyond would fail in sums and fill pages of digits."""
+_MAX_WHOLE = 2**63 - 1
 
 
 def _bad(code: str, message: str) -> PydanticCustomError:
@@ -125,27 +129,38 @@ def _strict_decimal_text(value: Any) -> Decimal:
 def decimal_of(text: str) -> Decimal:
     """The number that a text is. Equal short texts share one: lists repeat a few figures.
 
-    Raises InvalidOperation.
+    Raises ValueError for what is no finite number, and for one with more digits or a larger
+    exponent than a number of the wire has.
     """
-    return _short_decimal(text) if len(text) <= _SHORT else Decimal(text)
+    return _short_decimal(text) if len(text) <= _SHORT else _decimal(text)
 
 
-_SHORT = 24
-_short_decimal = lru_cache(maxsize=1024)(Decimal)
-
-
-def _loose_number(value: Any) -> Decimal:
-    if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
-        raise ValueError("expected a number")  # noqa: TRY004 - pydantic wants ValueError
+def _decimal(text: str) -> Decimal:
+    if len(text) > MAX_DIGITS:
+        raise ValueError("has too many digits")
     try:
-        number = value if isinstance(value, Decimal) else decimal_of(str(value))
+        number = Decimal(text)
     except InvalidOperation as error:
         raise ValueError("expected a number") from error
+    return _in_range(number)
+
+
+def _in_range(number: Decimal) -> Decimal:
     if not number.is_finite():
         raise ValueError("expected a finite number")
     if abs(number.adjusted()) > _MAX_EXPONENT:
         raise ValueError("is outside the range of a number")
     return number
+
+
+_SHORT = 24
+_short_decimal = lru_cache(maxsize=1024)(_decimal)
+
+
+def _loose_number(value: Any) -> Decimal:
+    if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
+        raise ValueError("expected a number")  # noqa: TRY004 - pydantic wants ValueError
+    return _in_range(value) if isinstance(value, Decimal) else decimal_of(str(value))
 
 
 def _parse_date_time(value: str) -> tuple[datetime, str | None]:
@@ -259,6 +274,9 @@ Uuid = Annotated[str, BeforeValidator(_uuid), WithJsonSchema({"type": "string", 
 
 Number = Annotated[Decimal, BeforeValidator(_loose_number), _as_number, _NUMBER_SCHEMA]
 """Any number in an answer, exact."""
+
+Whole = Annotated[int, Field(ge=-_MAX_WHOLE, le=_MAX_WHOLE), WithJsonSchema({"type": "integer"})]
+"""Any whole number in an answer."""
 
 Price = Annotated[
     Decimal,

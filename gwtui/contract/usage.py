@@ -9,7 +9,7 @@ from pydantic import Field
 
 from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel, wire
-from gwtui.contract.scalars import Number, Timestamp
+from gwtui.contract.scalars import Number, Timestamp, Whole
 
 
 class Credits(ResponseModel):
@@ -41,13 +41,13 @@ class ActivityRow(ResponseModel):
     model_permaslug: str | None = wire("canonical model identifier")
     endpoint_id: str | None = wire("uuid of the endpoint")
     provider_name: str | None = wire("display name of the provider")
-    requests: int | None = wire("requests")
+    requests: Whole | None = wire("requests")
     usage: Number | None = wire("spent credits", unit="USD")
     byok_usage_inference: Number | None = wire("cost on own provider keys", unit="USD")
-    prompt_tokens: int | None = wire("tokens", unit="tokens")
-    completion_tokens: int | None = wire("tokens", unit="tokens")
-    reasoning_tokens: int | None = wire("tokens", unit="tokens")
-    cached_tokens: int | None = wire("tokens", unit="tokens", optional=True)
+    prompt_tokens: Whole | None = wire("tokens", unit="tokens")
+    completion_tokens: Whole | None = wire("tokens", unit="tokens")
+    reasoning_tokens: Whole | None = wire("tokens", unit="tokens")
+    cached_tokens: Whole | None = wire("tokens", unit="tokens", optional=True)
     workspace_id: str | None = wire("only when grouped by workspace", optional=True, nullable=True)
 
 
@@ -65,13 +65,13 @@ class Generation(ResponseModel):
     is_byok: bool | None = wire("whether an own provider key was used")
     origin: str | None = wire("where the request came from")
     data_region: str | None = wire("where it was processed", known=("global", "europe", "us"))
-    tokens_prompt: int | None = wire("normalised tokens", unit="tokens", nullable=True)
-    tokens_completion: int | None = wire("normalised tokens", unit="tokens", nullable=True)
-    native_tokens_prompt: int | None = wire("provider's tokens", unit="tokens", nullable=True)
-    native_tokens_completion: int | None = wire("provider's tokens", unit="tokens", nullable=True)
-    native_tokens_reasoning: int | None = wire("provider's tokens", unit="tokens", nullable=True)
-    native_tokens_cached: int | None = wire("provider's tokens", unit="tokens", nullable=True)
-    native_tokens_completion_images: int | None = wire(
+    tokens_prompt: Whole | None = wire("normalised tokens", unit="tokens", nullable=True)
+    tokens_completion: Whole | None = wire("normalised tokens", unit="tokens", nullable=True)
+    native_tokens_prompt: Whole | None = wire("provider's tokens", unit="tokens", nullable=True)
+    native_tokens_completion: Whole | None = wire("provider's tokens", unit="tokens", nullable=True)
+    native_tokens_reasoning: Whole | None = wire("provider's tokens", unit="tokens", nullable=True)
+    native_tokens_cached: Whole | None = wire("provider's tokens", unit="tokens", nullable=True)
+    native_tokens_completion_images: Whole | None = wire(
         "provider's tokens", unit="tokens", nullable=True
     )
     latency: Number | None = wire("time to first token", unit="ms", nullable=True)
@@ -91,17 +91,17 @@ class Generation(ResponseModel):
     upstream_id: str | None = wire("provider's id", nullable=True)
     upstream_inference_cost: Number | None = wire("provider's price", unit="USD", nullable=True)
     cache_discount: Number | None = wire("saved by caching", unit="USD", nullable=True)
-    app_id: int | None = wire("application", nullable=True)
+    app_id: Whole | None = wire("application", nullable=True)
     user_agent: str | None = wire("client", nullable=True)
     http_referer: str | None = wire("client's page", nullable=True)
     external_user: str | None = wire("external user", nullable=True)
     preset_id: str | None = wire("preset", nullable=True)
     workspace_id: str | None = wire("workspace", nullable=True)
-    num_media_prompt: int | None = wire("media in the prompt", nullable=True)
-    num_media_completion: int | None = wire("media in the completion", nullable=True)
-    num_input_audio_prompt: int | None = wire("audio clips in the prompt", nullable=True)
-    num_search_results: int | None = wire("search results used", nullable=True)
-    num_fetches: int | None = wire("pages fetched", nullable=True)
+    num_media_prompt: Whole | None = wire("media in the prompt", nullable=True)
+    num_media_completion: Whole | None = wire("media in the completion", nullable=True)
+    num_input_audio_prompt: Whole | None = wire("audio clips in the prompt", nullable=True)
+    num_search_results: Whole | None = wire("search results used", nullable=True)
+    num_fetches: Whole | None = wire("pages fetched", nullable=True)
     web_search_engine: str | None = wire("search engine", nullable=True)
     provider_responses: list[dict[str, Any]] | None = wire("every try", nullable=True)
     request_id: str | None = wire("request id", optional=True, nullable=True)

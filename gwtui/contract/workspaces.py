@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel, wire
-from gwtui.contract.scalars import Number, SamplingRate, Timestamp
+from gwtui.contract.scalars import Number, SamplingRate, Timestamp, Whole
 from gwtui.contract.values import ProviderSort
 
 SLUG = r"^[a-z0-9]+(?:-[a-z0-9]+)*$"
@@ -67,7 +67,7 @@ class Workspace(ResponseModel):
         nullable=True,
         known=("price", "throughput", "latency", "exacto"),
     )
-    io_logging_api_key_ids: list[int] | None = wire(
+    io_logging_api_key_ids: list[Whole] | None = wire(
         "API key ids that filter I/O logging, null for all", nullable=True
     )
     io_logging_sampling_rate: Number | None = wire("share of requests logged, 0.0001 to 1")

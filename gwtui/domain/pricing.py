@@ -19,10 +19,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from datetime import UTC, datetime
-from decimal import Context, Decimal, InvalidOperation
+from decimal import Context, Decimal
 from typing import Any
 
 from gwtui.contract.models import PRICE_KEYS, PriceOverride, Pricing
+from gwtui.contract.scalars import decimal_of
 from gwtui.contract.values import WEEKDAYS
 from gwtui.domain.money import grouped, percent
 from gwtui.domain.safe_text import safe_line
@@ -134,10 +135,9 @@ def _prices(entry: PriceOverride) -> Mapping[str, Decimal | None]:
 
 def _number(value: Any) -> Decimal | None:
     try:
-        number = Decimal(str(value))
-    except InvalidOperation:
+        return decimal_of(str(value))
+    except ValueError:
         return None
-    return number if number.is_finite() else None
 
 
 def _window(entry: PriceOverride) -> tuple[int, int] | None:

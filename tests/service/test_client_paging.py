@@ -272,6 +272,27 @@ async def test_a_list_that_moves_for_ever_is_bounded(monkeypatch: pytest.MonkeyP
     assert len(service.calls) == 20
 
 
+@pytest.mark.parametrize(
+    ("bound", "value", "pages"),
+    [("MAX_ROWS", 25, 3), ("MAX_BYTES", 5_000, 5), ("MAX_SECONDS", 0, 1)],
+)
+async def test_a_list_without_an_end_is_bounded(
+    monkeypatch: pytest.MonkeyPatch, bound: str, value: int, pages: int
+) -> None:
+    class Endless(PagedService):
+        async def call(self, call: Call) -> Answer:
+            self.calls.append(call)
+            offset = int(call.query["offset"])
+            return Answer(200, {"data": rows(offset + self.page)[offset:]}, size=1_000)
+
+    monkeypatch.setattr(paging, bound, value)
+    service = Endless([], page=10)
+    listing = await everything(service)
+    assert len(listing.items) == 10 + 9 * (pages - 1)
+    assert not listing.complete
+    assert len(service.calls) <= pages + paging.MOST_AHEAD
+
+
 @pytest.mark.parametrize("claimed", [0, 25, 10**12])
 async def test_a_total_that_lies_is_noticed_and_nothing_is_lost(claimed: int) -> None:
     class Liar(PagedService):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -13,9 +14,16 @@ from hypothesis import strategies as st
 from service_kit import START, FakeTime, Step, data, refusal, rig
 
 from gwtui.client import errors
+from gwtui.client.call import Answer, Call
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.request_log import reading_log
-from gwtui.client.retry import BUDGET, MAX_RETRY_AFTER, RetryNotice, retry_after_seconds
+from gwtui.client.retry import (
+    BUDGET,
+    MAX_RETRY_AFTER,
+    RetryingCaller,
+    RetryNotice,
+    retry_after_seconds,
+)
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
 
 NOT_SENT: list[Step] = [
@@ -71,6 +79,20 @@ async def test_a_read_is_tried_four_times_at_most(fault: Step) -> None:
         await it.client.credits.get()
     assert len(it.script.requests) == 4
     assert it.time.waits == [0.15, 0.3, 0.6]
+
+
+async def test_a_read_has_a_deadline_as_a_whole_and_says_it() -> None:
+    class Dripping:
+        async def call(self, _call: Call) -> Answer:
+            await asyncio.sleep(60)
+            raise AssertionError
+
+    caller = RetryingCaller(Dripping(), FakeTime().clock, budget=0.05)
+    with pytest.raises(
+        errors.NoAnswerError, match=r"did not answer completely within 0\.05 s"
+    ) as it:
+        await caller.call(Call("GET", "/keys"))
+    assert it.value.__context__ is None
 
 
 @pytest.mark.parametrize("fault", PASSING, ids=name_of)

@@ -52,6 +52,12 @@ def test_an_override_that_sets_nothing_here_is_not_called_applied() -> None:
     assert found.applied == ()
 
 
+@pytest.mark.parametrize("absurd", ["1e999999999", "9" * 5_000, "NaN", [1]])
+def test_a_price_out_of_bounds_in_an_override_is_unknown(absurd: object) -> None:
+    (rule,) = override_rules(pricing(overrides=[{"image": absurd}]))
+    assert rule.prices == {"image": None}
+
+
 NIGHT = [{"utc_start": 2200, "utc_end": 600, "prompt": "0.000001"}]
 DAY = [{"utc_start": 1030, "utc_end": 1800, "prompt": "0.000001"}]
 

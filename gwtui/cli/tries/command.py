@@ -113,8 +113,8 @@ async def _try(
     as_json = arguments.output == "json"
     async with connect() as connection:
         refuse_read_only(connection, arguments)
+        facts = await _facts(connection, key, request)  # a read: what fails here was not a try
         try:
-            facts = await _facts(connection, key, request)
             if arguments.kind == "compare":
                 return await _compare(arguments, connection, key, request, facts)
             plan = try_plan(request, facts, SYSTEM_CLOCK.now(), SYSTEM_CLOCK.chance)
