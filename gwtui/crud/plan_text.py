@@ -70,8 +70,8 @@ def several(names: Sequence[str], most: int = SEVERAL) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """A number of things: "1 key", "3 keys"."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    """A number of things: "1 key", "3 keys", "4,915 requests"."""
+    return f"{number} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def known_fields(model: ResponseModel, names: Iterable[str]) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def _stopped(key: ApiKey, now: datetime) -> KeyState | None:
         return KeyState("disabled", "muted", "requests are refused")
     if is_expired(key.expires_at, now):
         return KeyState("expired", "muted", f"stopped {relative(key.expires_at, now)}")
-    if _used_up(key):
+    if is_used_up(key):
         return KeyState("over limit", "bad", "the limit is used up")
     return None
 
@@ -66,14 +66,14 @@ def _threatened(key: ApiKey, now: datetime) -> KeyState | None:
 def _in_use(key: ApiKey, now: datetime) -> KeyState:
     if key.disabled is None:
         return KeyState("unknown", "muted", "the answer does not say")
-    if _never_used(key):
+    if is_never_used(key):
         return KeyState("never used", "muted", "no request so far")
     if key.last_used_at is not None:
         return KeyState("active", "good", f"last used {relative(key.last_used_at, now)}")
     return KeyState("active", "good", "works and has been used")
 
 
-def _used_up(key: ApiKey) -> bool:
+def is_used_up(key: ApiKey) -> bool:
     """Whether nothing is left of the limit. Without a limit there is nothing to use up."""
     if key.limit == 0:
         return True
@@ -81,7 +81,8 @@ def _used_up(key: ApiKey) -> bool:
     return limited and key.limit_remaining is not None and key.limit_remaining <= 0
 
 
-def _never_used(key: ApiKey) -> bool:
+def is_never_used(key: ApiKey) -> bool:
+    """Whether the key's own figures are known to show no use at all."""
     if key.last_used_at is not None or key.usage is None:
         return False
     return key.usage == 0 and not key.byok_usage

@@ -22,7 +22,9 @@ from gwtui.contract.keys import ApiKey, is_active
 from gwtui.contract.organization import WorkspaceMember
 from gwtui.contract.usage import ActivityRow
 from gwtui.crud.plan_text import count, quoted, several
+from gwtui.domain.keys import is_never_used
 from gwtui.domain.money import usd
+from gwtui.domain.times import relative
 from gwtui.lazy_dataclass import dataclass
 
 T = TypeVar("T")
@@ -60,18 +62,16 @@ def unread_sentence(*parts: str) -> Uses:
 
 
 async def key_uses(client: GatewayClient, key: ApiKey, now: datetime) -> Uses:
-    """What a key spent lately, the guardrail on it, and the credentials that name it."""
-    spent, held, credentials = await asyncio.gather(
+    """What a key was used for lately, the guardrail on it, and the credentials that name it."""
+    activity, held, credentials = await asyncio.gather(
         items_or_none(client.activity.list(api_key_hash=key.hash)),
         value_or_none(_guardrail_on(client, key)),
         items_or_none(client.byok.list(workspace_id=key.workspace_id)),
     )
-    lines: list[str] = []
+    lines = [statement_of_use(key, now, activity)]
     missing: list[str] = []
-    if spent is None:
-        missing.append("what it spent lately")
-    else:
-        lines.append(_spent(spent, now))
+    if activity is None:
+        missing.append("its activity")
     if held is None:
         missing.append("the guardrail on it")
     elif held.guardrail is not None:
@@ -103,17 +103,69 @@ async def _guardrail_on(client: GatewayClient, key: ApiKey) -> _KeyGuardrail:
     return _KeyGuardrail(quoted(guardrail.name, identity))
 
 
-def _spent(rows: Sequence[ActivityRow], now: datetime) -> str:
-    """The spend of the last completed days, on the gateway's keys and on own ones."""
+def statement_of_use(
+    key: ApiKey, now: datetime, activity: Sequence[ActivityRow] | None = None
+) -> str:
+    """What a key was used for lately and what that rests on, as one statement.
+
+    It is made from the key's own figures and from the activity of the last completed UTC days,
+    None where that was not read. Use of provider keys counts like any other.
+    """
+    requests = _recent_requests(activity or (), now)
+    last = _last_use(key, now)
+    if not last and not requests:
+        said = [_no_use(key)]
+    else:
+        said = [*last, *_spent_this_month(key)]
+        if requests:
+            said.append(f"{count(requests, 'request')} in the {DAYS} days before today")
+    source = "the key's own figures"
+    if requests:
+        source += " and its activity"
+    elif activity is not None:
+        source += f"; its activity lists no request in the {DAYS} days before today"
+    text = "; ".join(said)
+    return f"{text[:1].upper()}{text[1:]}. Source: {source} (UTC)."
+
+
+def _recent_requests(activity: Sequence[ActivityRow], now: datetime) -> int:
     first = now.astimezone(UTC).date() - timedelta(days=DAYS)
-    recent = [row for row in rows if (day := _day(row.date)) is not None and day >= first]
-    if not recent:
-        return f"No activity in the last {DAYS} days."
-    credits = sum((row.usage or Decimal(0) for row in recent), Decimal(0))
-    own = sum((row.byok_usage_inference or Decimal(0) for row in recent), Decimal(0))
-    requests = sum(row.requests or 0 for row in recent)
-    besides = f" and {usd(own)} on provider keys" if own else ""
-    return f"Last {DAYS} days: {count(requests, 'request')}, {usd(credits)} in credits{besides}."
+    days = ((_day(row.date), row.requests or 0) for row in activity)
+    return sum(requests for day, requests in days if day is not None and day >= first)
+
+
+def _last_use(key: ApiKey, now: datetime) -> list[str]:
+    """When the key was last used, by its own figures; nothing where they show no use."""
+    if key.last_used_at is not None:
+        return [f"last request {relative(key.last_used_at, now)}"]
+    for when, credits, own in (
+        ("today", key.usage_daily, key.byok_usage_daily),
+        ("this week", key.usage_weekly, key.byok_usage_weekly),
+        ("this month", key.usage_monthly, key.byok_usage_monthly),
+        ("in the past", key.usage, key.byok_usage),
+    ):
+        if credits or own:
+            return [f"used {when}"]
+    return []
+
+
+def _spent_this_month(key: ApiKey) -> list[str]:
+    spent = amounts(key.usage_monthly, key.byok_usage_monthly)
+    return [f"{spent} this month"] if spent else []
+
+
+def amounts(credits: Decimal | None, own: Decimal | None) -> str:
+    """What was spent in credits and on provider keys; empty for nothing."""
+    parts = ((credits, "in credits"), (own, "on provider keys"))
+    return " and ".join(f"{usd(amount)} {where}" for amount, where in parts if amount)
+
+
+def _no_use(key: ApiKey) -> str:
+    if is_never_used(key):
+        return "never used"
+    if key.usage_monthly == 0:
+        return "not used this month"
+    return "it is not known whether it is used"
 
 
 def _day(text: str | None) -> date | None:
@@ -251,9 +303,13 @@ def budget_uses(keys: Sequence[ApiKey] | None, now: datetime) -> Uses:
     active = [key for key in keys if is_active(key, now)]
     if not active:
         return ("No active key draws on it.",)
-    month = sum((key.usage_monthly or Decimal(0) for key in active), Decimal(0))
+    credits, own = (
+        sum((getattr(key, name) or Decimal(0) for key in active), Decimal(0))
+        for name in ("usage_monthly", "byok_usage_monthly")
+    )
     verb = _verb(active, "draws", "draw")
-    return (f"{count(len(active), 'active key')} {verb} on it: {usd(month)} this month.",)
+    spent = amounts(credits, own) or usd(credits)
+    return (f"{count(len(active), 'active key')} {verb} on it: {spent} this month.",)
 
 
 # A guardrail ------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
 
 async def test_the_last_change_is_taken_back(desk: Desk) -> None:
     said = await desk.toggle()
-    assert "Last 7 days:" in said, "what uses the key is said before it goes"
+    assert "Last request" in said, "what uses the key is said before it goes"
     assert (await desk.read()).disabled is True
     await desk.pilot.press("U")
     said = await desk.wait_for(ConfirmScreen)

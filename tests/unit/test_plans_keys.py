@@ -200,9 +200,22 @@ def test_disabling_says_what_is_cut_off() -> None:
     plan = key_plans.plan_set_disabled(api_key(last_used_at="2026-11-21T06:57:00Z"), True, NOW)
     assert plan.effects == (
         "Requests with this key are refused at once.",
-        "Used: $1.25 today, $9.00 this week, $40.00 this month (UTC).",
-        "Last request 3 min ago.",
+        "Last request 3 min ago; $40.00 in credits this month. "
+        "Source: the key's own figures (UTC).",
     )
+
+
+def test_what_is_refused_already_is_not_said_to_be_refused_at_once() -> None:
+    expired = api_key(expires_at="2026-11-18T07:00:00Z")
+    plan = key_plans.plan_set_disabled(expired, True, NOW)
+    assert plan.effects[0] == "Requests with this key are refused already: it expired 3 days ago."
+    plan = key_plans.plan_delete(api_key(disabled=True), NOW)
+    assert plan.effects[0] == "Requests with this key are refused already: it is disabled."
+
+
+def test_enabling_a_key_over_its_limit_says_that_it_stays_refused() -> None:
+    plan = key_plans.plan_set_disabled(api_key(disabled=True, limit_remaining=0), False, NOW)
+    assert plan.effects == ("Its limit is used up: it stays refused.",)
 
 
 def test_enabling_an_expired_key_says_that_it_stays_refused() -> None:
@@ -217,7 +230,7 @@ async def test_deletion() -> None:
     assert plan.effects == (
         "Requests with this key are refused at once.",
         "This cannot be undone; disabling can.",
-        "Not used this month.",
+        "Not used this month. Source: the key's own figures (UTC).",
         "Its value looks like gw-v1-abc...123.",
     )
     assert await sent(plan) == [("delete", "abc123")]
@@ -228,6 +241,7 @@ def test_unknown_usage_is_not_called_unused() -> None:
     plan = key_plans.plan_delete(
         api_key(usage_daily=None, usage_weekly=None, usage_monthly=None, label=None), NOW
     )
-    assert plan.effects[2:] == ()
+    (said,) = plan.effects[2:]
+    assert said.startswith("It is not known whether it is used.")
     partly = key_plans.plan_delete(api_key(usage_daily=0, usage_weekly=..., usage_monthly=...), NOW)
     assert "Not used" not in " ".join(partly.effects)

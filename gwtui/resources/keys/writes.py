@@ -18,13 +18,14 @@ from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan
 from gwtui.crud.plan_text import NAME_LIMIT, quoted
 from gwtui.crud.writes import Create, Delete, Switch, Update, Writes
+from gwtui.domain.keys import is_used_up
 from gwtui.domain.money import usd
 from gwtui.domain.safe_text import safe_ends, safe_line
 from gwtui.domain.times import relative
 from gwtui.local.sealed_keys import SealedKeys
 from gwtui.resources.keys.form import FIELDS, create_form, edit_form
 from gwtui.resources.keys.sealed import with_sealing
-from gwtui.resources.uses import Uses, key_uses
+from gwtui.resources.uses import Uses, key_uses, statement_of_use
 
 _REASON = 80
 """Characters of why a value cannot be sealed: the path in it may be of any length."""
@@ -99,41 +100,32 @@ def _switch_effects(
     fresh: ApiKey, disabled: bool, uses: Uses | None, context: PlanContext
 ) -> Iterator[str]:
     if disabled:
-        yield "Requests with this key are refused at once."
-        yield from _usage(fresh, context.now)
-        yield from uses or ()
+        yield _cut_off(fresh, context.now)
+        yield from uses or (statement_of_use(fresh, context.now),)
     elif is_expired(fresh.expires_at, context.now):
         yield f"It expired {relative(fresh.expires_at, context.now)}: it stays refused."
+    elif is_used_up(fresh):
+        yield "Its limit is used up: it stays refused."
     else:
         yield "Requests with this key are accepted again at once."
 
 
 def _delete_effects(fresh: ApiKey, uses: Uses | None, context: PlanContext) -> Iterator[str]:
-    yield "Requests with this key are refused at once."
+    yield _cut_off(fresh, context.now)
     yield "This cannot be undone; disabling can."
-    yield from _usage(fresh, context.now)
-    yield from uses or ()
+    yield from uses or (statement_of_use(fresh, context.now),)
     if fresh.label:
         yield f"Its value looks like {safe_line(fresh.label, NAME_LIMIT)}."
 
 
-def _usage(key: ApiKey, now: datetime) -> Iterator[str]:
-    """What the key did lately, so that nobody cuts off something alive unawares."""
-    parts = [
-        f"{usd(amount)} {when}"
-        for amount, when in (
-            (key.usage_daily, "today"),
-            (key.usage_weekly, "this week"),
-            (key.usage_monthly, "this month"),
-        )
-        if amount is not None
-    ]
-    if key.usage_monthly == 0 and not key.usage_weekly and not key.usage_daily:
-        yield "Not used this month."
-    elif parts:
-        yield f"Used: {', '.join(parts)} (UTC)."
-    if key.last_used_at is not None:
-        yield f"Last request {relative(key.last_used_at, now)}."
+def _cut_off(key: ApiKey, now: datetime) -> str:
+    """What happens to requests with a key that is disabled or deleted."""
+    if key.disabled:
+        return "Requests with this key are refused already: it is disabled."
+    if is_expired(key.expires_at, now):
+        past = relative(key.expires_at, now)
+        return f"Requests with this key are refused already: it expired {past}."
+    return "Requests with this key are refused at once."
 
 
 def _made(created: Any) -> ApiKey | None:

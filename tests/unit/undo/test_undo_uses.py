@@ -54,13 +54,19 @@ async def credential(client: GatewayClient, *keys: ApiKey, **more: Any) -> ByokC
     )
 
 
+NEVER = (
+    "Never used. Source: the key's own figures; its activity lists no request in the 7 days before "
+    "today (UTC)."
+)
+
+
 async def test_what_uses_a_key(world: World) -> None:
     site, client = world
-    assert await uses.key_uses(client, site.other_key, NOW) == ("No activity in the last 7 days.",)
+    assert await uses.key_uses(client, site.other_key, NOW) == (NEVER,)
     await credential(client, site.key)
     said = await uses.key_uses(client, await client.keys.get(site.key.hash or ""), NOW)
     assert said == (
-        "No activity in the last 7 days.",
+        NEVER,
         "Guardrail “PII” is assigned to it.",
         "Provider key “mine” names it as allowed.",
         "No other key may use provider key “mine”.",
@@ -76,10 +82,59 @@ def test_only_the_last_days_count_as_recent() -> None:
         return ActivityRow.model_validate({"date": day, "requests": 2, "usage": 1.5, **more})
 
     rows = [row(1), row(7), row(8), row(1, date="soon"), row(2, usage=None, requests=None)]
-    assert uses._spent(rows, NOW) == "Last 7 days: 4 requests, $3.00 in credits."
-    own = [row(1, byok_usage_inference=2)]
-    assert "and $2.00 on provider keys" in uses._spent(own, NOW)
-    assert uses._spent([row(9)], NOW) == "No activity in the last 7 days."
+    said = uses.statement_of_use(used(), NOW, rows)
+    assert said.startswith("4 requests in the 7 days before today. Source: ")
+    assert uses.statement_of_use(used(), NOW, [row(9)]) == NEVER
+
+
+def used(**figures: Any) -> ApiKey:
+    """A key with these figures; the others are known to be nothing."""
+    names = ("usage", "byok_usage", "usage_monthly", "byok_usage_monthly", "usage_daily")
+    return ApiKey.model_validate({**dict.fromkeys(names, 0), "last_used_at": None, **figures})
+
+
+_OWN = "Source: the key's own figures (UTC)."
+_BOTH = "Source: the key's own figures and its activity (UTC)."
+_NO_ROWS = (
+    "Source: the key's own figures; its activity lists no request in the 7 days before today (UTC)."
+)
+
+
+@pytest.mark.parametrize(
+    ("figures", "requests", "said"),
+    [
+        (
+            {"last_used_at": "2026-11-21T06:51:00Z", "byok_usage_monthly": 3, "byok_usage": 3},
+            [],
+            f"Last request 9 min ago; $3.00 on provider keys this month. {_NO_ROWS}",
+        ),
+        (
+            {"last_used_at": "2026-11-21T06:51:00Z", "usage_monthly": 2, "byok_usage_monthly": 3},
+            [40, 2],
+            "Last request 9 min ago; $2.00 in credits and $3.00 on provider keys this month; "
+            f"42 requests in the 7 days before today. {_BOTH}",
+        ),
+        ({"byok_usage_daily": 1, "byok_usage": 1}, None, f"Used today. {_OWN}"),
+        ({"usage": 9}, None, f"Used in the past. {_OWN}"),
+        ({"usage": 9}, [3], f"Used in the past; 3 requests in the 7 days before today. {_BOTH}"),
+        ({}, [1], f"1 request in the 7 days before today. {_BOTH}"),
+        ({}, None, f"Never used. {_OWN}"),
+        ({"usage": None}, None, f"Not used this month. {_OWN}"),
+        (
+            {"usage": None, "usage_monthly": None},
+            None,
+            f"It is not known whether it is used. {_OWN}",
+        ),
+    ],
+)
+def test_one_statement_of_use_is_made_from_all_sources(
+    figures: dict[str, Any], requests: list[int] | None, said: str
+) -> None:
+    rows = None
+    if requests is not None:
+        day = {"date": "2026-11-20"}
+        rows = [ActivityRow.model_validate({**day, "requests": number}) for number in requests]
+    assert uses.statement_of_use(used(**figures), NOW, rows) == said
 
 
 async def test_who_may_use_a_credential(world: World) -> None:
@@ -141,6 +196,10 @@ async def test_what_a_workspace_holds(world: World) -> None:
     assert "Its provider keys are no longer used: “mine”." in said
     assert "1 member loses access to it." in said
     assert uses.budget_uses(contents.keys, NOW) == ("1 active key draws on it: $0.00 this month.",)
+    spent = used(disabled=False, usage_monthly=2, byok_usage_monthly=3)
+    assert uses.budget_uses([spent], NOW) == (
+        "1 active key draws on it: $2.00 in credits and $3.00 on provider keys this month.",
+    )
     assert uses.budget_uses([], NOW) == ("No active key draws on it.",)
 
 
@@ -170,7 +229,8 @@ async def test_a_gateway_that_never_answers_holds_nothing_up(
     monkeypatch.setattr(uses.value_or_none, "__defaults__", (0.05,))
     async with asyncio.timeout(2):
         assert await uses.key_uses(client, site.key, NOW) == (
-            "Could not be read: what it spent lately, the guardrail on it "
+            f"Never used. {_OWN}",
+            "Could not be read: its activity, the guardrail on it "
             "and the provider keys that name it.",
         )
         bound = await uses.guardrail_bindings(client, site.guardrail.id or "")
@@ -188,5 +248,5 @@ async def test_a_refusal_is_not_known_either(world: World) -> None:
     where = Connection("http://localhost", token=SecretStr("gw-v1-nobody"))
     transport = Transport(where, http=httpx.ASGITransport(site.gateway.asgi))
     async with GatewayClient(where, transport=transport) as stranger:
-        (line,) = await uses.key_uses(stranger, site.key, NOW)
+        _, line = await uses.key_uses(stranger, site.key, NOW)
     assert line.startswith("Could not be read")
