@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
-from uuid import UUID
 
 from gwtui.contract.request import Problem
 from gwtui.contract.values import DEFAULT_PAGE, MAX_PAGE
 from gwtui.embedded.responses import invalid
-from gwtui.lazy_dataclass import dataclass
 
-_AMOUNT = re.compile(r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\Z")
-_WHOLE_NUMBER = re.compile(r"-?[0-9]+\Z")
-_COUNTABLE = 2**63 - 1
-"""The largest number that the database counts to: more than there is of anything."""
-_COUNTABLE_DIGITS = 18
-_UUID_LENGTH = 36
+_WHOLE_NUMBER = re.compile("-?[0-9]+")
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_UUID = re.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_MOST_ROWS = 2**63 - 1
+"""What the database counts to: more than there is of anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,85 +29,6 @@ class QueryParameter:
     read: Callable[[str], Any]
     default: Any = None
     required: bool = False
-
-
-def _whole_number(text: str) -> int:
-    """The number that digits stand for; one beyond ``_COUNTABLE`` counts as that."""
-    digits = text.lstrip("-0")
-    size = int(digits or "0") if len(digits) <= _COUNTABLE_DIGITS else _COUNTABLE
-    return -size if text.startswith("-") else size
-
-
-def _exact(text: str) -> Decimal:
-    """The number; infinite or 0 where its exponent is beyond what a Decimal has."""
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        return Decimal(float(text))
-
-
-def boolean(name: str, description: str) -> QueryParameter:
-    """``true`` or ``false``; false when absent."""
-
-    def read(text: str) -> bool:
-        if text not in {"true", "false"}:
-            raise ValueError("must be true or false")
-        return text == "true"
-
-    return QueryParameter(name, description, {"type": "boolean", "default": False}, read, False)
-
-
-def integer(
-    name: str, description: str, *, low: int, high: int | None = None, default: int | None = None
-) -> QueryParameter:
-    """A whole number within bounds, which are inclusive."""
-    bounds = f"at least {low}" if high is None else f"from {low} to {high}"
-
-    def read(text: str) -> int:
-        if not _WHOLE_NUMBER.match(text):
-            raise ValueError(f"must be a whole number, {bounds}")
-        number = _whole_number(text)
-        if number < low or (high is not None and number > high):
-            raise ValueError(f"must be {bounds}")
-        return number
-
-    schema: dict[str, Any] = {"type": "integer", "minimum": low}
-    if high is not None:
-        schema["maximum"] = high
-    if default is not None:
-        schema["default"] = default
-    return QueryParameter(name, description, schema, read, default)
-
-
-def amount(name: str, description: str, *, high: int | None = None) -> QueryParameter:
-    """A plain decimal number, not negative and at most ``high``; None when absent."""
-
-    def read(text: str) -> Decimal:
-        if not _AMOUNT.match(text):
-            raise ValueError("must be a number, not negative")
-        number = _exact(text)
-        if high is not None and number > high:
-            raise ValueError(f"must be from 0 to {high}")
-        return number
-
-    schema: dict[str, Any] = {"type": "number", "minimum": 0}
-    if high is not None:
-        schema["maximum"] = high
-    return QueryParameter(name, description, schema, read)
-
-
-def uuid(name: str, description: str) -> QueryParameter:
-    """A UUID in its usual form, given back in lower case."""
-
-    def read(text: str) -> str:
-        try:
-            if len(text) == _UUID_LENGTH:
-                return str(UUID(text))
-        except ValueError:
-            pass
-        raise ValueError("must be a UUID")
-
-    return QueryParameter(name, description, {"type": "string", "format": "uuid"}, read)
 
 
 def text(name: str, description: str) -> QueryParameter:
@@ -141,6 +60,17 @@ def names(name: str, description: str, default: tuple[str, ...] = ()) -> QueryPa
     return QueryParameter(name, description, schema, read, frozenset(default))
 
 
+def uuid(name: str, description: str) -> QueryParameter:
+    """A UUID in its usual form, given back in lower case."""
+
+    def read(given: str) -> str:
+        if not _UUID.fullmatch(given):
+            raise ValueError("must be a UUID")
+        return given.lower()
+
+    return QueryParameter(name, description, {"type": "string", "format": "uuid"}, read)
+
+
 def choice(name: str, description: str, choices: Sequence[str]) -> QueryParameter:
     """One of some names; None when absent."""
 
@@ -150,6 +80,56 @@ def choice(name: str, description: str, choices: Sequence[str]) -> QueryParamete
         return given
 
     return QueryParameter(name, description, {"type": "string", "enum": list(choices)}, read)
+
+
+def boolean(name: str, description: str) -> QueryParameter:
+    """``true`` or ``false``; false when absent."""
+
+    def read(given: str) -> bool:
+        if given not in {"true", "false"}:
+            raise ValueError("must be true or false")
+        return given == "true"
+
+    return QueryParameter(name, description, {"type": "boolean", "default": False}, read, False)
+
+
+def integer(
+    name: str, description: str, *, low: int, high: int | None = None, default: int | None = None
+) -> QueryParameter:
+    """A whole number within bounds, which are inclusive."""
+
+    def read(given: str) -> int:
+        if not _WHOLE_NUMBER.fullmatch(given):
+            raise ValueError("must be a whole number")
+        return int(min(_within(Decimal(given), low, high), Decimal(_MOST_ROWS)))
+
+    schema = {"type": "integer", "minimum": low, "maximum": high, "default": default}
+    shown = {key: value for key, value in schema.items() if value is not None}
+    return QueryParameter(name, description, shown, read, default)
+
+
+def amount(name: str, description: str, *, high: int | None = None) -> QueryParameter:
+    """A decimal number, not negative and at most ``high``; None when absent."""
+
+    def read(given: str) -> Decimal:
+        if not _NUMBER.fullmatch(given):
+            raise ValueError("must be a number, not negative")
+        try:
+            number = Decimal(given)
+        except InvalidOperation:
+            number = Decimal(float(given))  # infinite or 0: no Decimal has such an exponent
+        return _within(number, 0, high)
+
+    schema = {"type": "number", "minimum": 0, "maximum": high}
+    shown = {key: value for key, value in schema.items() if value is not None}
+    return QueryParameter(name, description, shown, read)
+
+
+def _within(number: Decimal, low: int, high: int | None) -> Decimal:
+    if number < low or (high is not None and number > high):
+        bounds = f"at least {low}" if high is None else f"from {low} to {high}"
+        raise ValueError(f"must be {bounds}")
+    return number
 
 
 OFFSET = integer("offset", "entries to skip", low=0, default=0)

@@ -75,9 +75,9 @@ class SimulatedAnswer:
 
 
 def chat_answer(
-    request: ChatRequest, model: Model, endpoint: Endpoint, room: int
+    request: ChatRequest, model: Model, endpoint: Endpoint, room: int | None
 ) -> SimulatedAnswer:
-    """The answer to a request; ``room`` is how many tokens it may take at most."""
+    """The answer to a request; ``room`` is how many tokens the context leaves."""
     form, parameters = request.response_format, endpoint.supported_parameters or ()
     wants_json = form is not None and form.type == "json_object"
     text = JSON_ANSWER if wants_json and "response_format" in parameters else ANSWER
@@ -92,9 +92,10 @@ def chat_answer(
         "stop",
         shows_thoughts=not excluded and request.include_reasoning is not False,
     )
-    limits = (request.output_limit, endpoint.max_completion_tokens, room)
-    limit = min(limit for limit in limits if limit is not None)
-    return whole if whole.tokens <= limit else whole.cut(limit, "length")
+    for limit in (request.output_limit, endpoint.max_completion_tokens, room):
+        if limit is not None and whole.tokens > limit:
+            whole = whole.cut(limit, "length")
+    return whole
 
 
 def _thinking_limit(request: ChatRequest, model: Model) -> int | None:

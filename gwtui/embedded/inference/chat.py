@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import aclosing
 from typing import Any
 
 from pydantic import JsonValue
-from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Send
 
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.completion import STREAM_END
 from gwtui.contract.values import GENERATION_ID
 from gwtui.domain.request_cost import RequestCost
 from gwtui.embedded.inference import accounting, answers, upstream
-from gwtui.embedded.inference.accounting import RequestOutcome
 from gwtui.embedded.inference.answers import SimulatedAnswer, chat_answer, delta_choice
 from gwtui.embedded.inference.exchange import InferenceExchange, RequestContext, ServingEndpoint
 from gwtui.embedded.inference.parsed_request import ParsedRequest
@@ -42,10 +40,10 @@ class ChatExchange(InferenceExchange):
         """The answer, whole or as a stream. Raises Refusal."""
         taken = await self._reach()
         said = self._said(taken)
-        headers = {GENERATION_ID: self._at.id, "Cache-Control": "no-store"}
         if self._request.stream:
-            return EventStreamResponse(self._events(responder, taken, said), headers)
-        writing = taken.pace.writing(len(said.thoughts) + len(said.content))
+            headers = {GENERATION_ID: self._at.id, "Cache-Control": "no-store"}
+            return _EventStream(self._events(responder, taken, said), headers=headers)
+        writing = taken.pace.writing(said.tokens)
         await self._clock.sleep(taken.pace.thinks_for + writing)
         outcome = self._outcome(taken, said, writing, streamed=False)
         cost = await self._book(responder, taken, outcome)
@@ -54,15 +52,13 @@ class ChatExchange(InferenceExchange):
             "system_fingerprint": None,
             "choices": [answers.choice(said)],
             "usage": self._usage(taken, said, cost),
+            **self._metadata_field(outcome.generation_time),
         }
-        if self._at.wants_metadata:
-            body["service_metadata"] = self._metadata(outcome.generation_time)
-        return responder.respond(200, body, headers)
+        return responder.respond(200, body, {GENERATION_ID: self._at.id})
 
     def _said(self, taken: ServingEndpoint) -> SimulatedAnswer:
         context = taken.attempt.endpoint.context_length
-        prompt = taken.parsed.prompt_tokens
-        room = 10**9 if context is None else max(1, context - prompt)
+        room = None if context is None else max(1, context - taken.parsed.prompt_tokens)
         said = chat_answer(self._request, taken.attempt.model, taken.attempt.endpoint, room)
         catalog, chance = self._at.site.catalog, self._clock.chance
         broken = upstream.breaks_off(catalog, taken.item, self._at.now, chance)
@@ -88,157 +84,87 @@ class ChatExchange(InferenceExchange):
         self, responder: Responder, taken: ServingEndpoint, said: SimulatedAnswer
     ) -> AsyncGenerator[str]:
         """The stream. When it is closed early, what was written so far is booked."""
-        progress = _StreamProgress(said)
-        booked = False
+        tokens, writing, is_booked = 0, 0.0, False
         try:
-            async for line in self._written(taken, said, progress):
-                yield line
-            booked = True
-            outcome = self._outcome(taken, said, progress.writing, streamed=True)
+            if self._request.debug is not None and self._request.debug.echo_upstream_body:
+                yield self._chunk(taken, debug={"echo_upstream_body": self._upstream_body(taken)})
+            async for comment in self._thinking(taken.pace.thinks_for):
+                yield comment
+            yield self._chunk(taken, delta_choice({"role": "assistant", "content": ""}))
+            for delta, count in _deltas(said, taken.pace):
+                seconds = taken.pace.writing(count)
+                await self._clock.sleep(seconds)
+                tokens, writing = tokens + count, writing + seconds
+                yield self._chunk(taken, delta_choice(delta))
+            ending = delta_choice({"content": ""}, said.finish_reason)
+            if said.error is None:
+                yield self._chunk(taken, ending)
+            is_booked = True
+            outcome = self._outcome(taken, said, writing, streamed=True)
             cost = await self._book(responder, taken, outcome)
-            yield self._line(self._closing(taken, said, outcome, cost))
-            yield event(STREAM_END)
+            metadata = self._metadata_field(outcome.generation_time)
+            if said.error is None:
+                yield self._chunk(taken, usage=self._usage(taken, said, cost), **metadata)
+            else:
+                yield self._chunk(taken, ending, error=dict(said.error), **metadata)
+            yield _event(STREAM_END)
         finally:
-            if not booked:
-                part = said.cut(progress.tokens)
-                outcome = self._outcome(taken, part, progress.writing, streamed=True)
+            if not is_booked:
+                outcome = self._outcome(taken, said.cut(tokens), writing, streamed=True)
                 await self._book(responder, taken, outcome)
 
-    async def _written(
-        self, taken: ServingEndpoint, said: SimulatedAnswer, progress: _StreamProgress
-    ) -> AsyncGenerator[str]:
-        """Comments until the first token, then chunk by chunk up to the finish reason."""
-        if self._request.debug is not None and self._request.debug.echo_upstream_body:
-            yield self._line({**self._chunk(taken, None), "debug": self._echo(taken)})
-        yield comment(self._at.site.dialect.keep_alive)
-        left = taken.pace.thinks_for
-        while left > 0:
-            pause = min(left, _KEEP_ALIVE_SECONDS)
-            await self._clock.sleep(pause)
-            left -= pause
-            if left > 0:
-                yield comment(self._at.site.dialect.keep_alive)
-        yield self._line(self._chunk(taken, delta_choice({"role": "assistant", "content": ""})))
-        for delta, tokens in progress.deltas(taken.pace):
-            seconds = taken.pace.writing(tokens)
-            await self._clock.sleep(seconds)
-            progress.writing += seconds
-            progress.tokens += tokens
-            yield self._line(self._chunk(taken, delta_choice(delta)))
-        if said.error is None:
-            ending = delta_choice({"content": ""}, said.finish_reason)
-            yield self._line(self._chunk(taken, ending))
+    async def _thinking(self, seconds: float) -> AsyncGenerator[str]:
+        """Comments that keep the connection alive until the first token."""
+        while seconds > 0:
+            yield f": {self._at.site.dialect.keep_alive}\n\n"
+            await self._clock.sleep(min(seconds, _KEEP_ALIVE_SECONDS))
+            seconds -= _KEEP_ALIVE_SECONDS
 
-    def _closing(
+    def _chunk(
         self,
         taken: ServingEndpoint,
-        said: SimulatedAnswer,
-        outcome: RequestOutcome,
-        cost: RequestCost,
-    ) -> dict[str, Any]:
-        """The last chunk: what it cost, or why it broke off."""
-        if said.error is None:
-            closing = self._chunk(taken, None)
-            closing["usage"] = self._usage(taken, said, cost)
-        else:
-            closing = self._chunk(taken, delta_choice({"content": ""}, said.finish_reason))
-            closing["error"] = dict(said.error)
-        if self._at.wants_metadata:
-            closing["service_metadata"] = self._metadata(outcome.generation_time)
-        return closing
+        choice: Mapping[str, JsonValue] | None = None,
+        /,
+        **more: JsonValue,
+    ) -> str:
+        chunk = {
+            **self._head(taken, "chat.completion.chunk"),
+            "choices": [] if choice is None else [choice],
+            **more,
+        }
+        shown = self._at.site.dialect.to_wire(chunk)
+        return _event(json.dumps(shown, ensure_ascii=False, separators=(",", ":")))
 
-    def _chunk(self, taken: ServingEndpoint, choice: dict[str, JsonValue] | None) -> dict[str, Any]:
-        head = self._head(taken, "chat.completion.chunk")
-        return {**head, "choices": [] if choice is None else [choice]}
-
-    def _line(self, content: Mapping[str, Any]) -> str:
-        shown = self._at.site.dialect.to_wire(dict(content))
-        return event(json.dumps(shown, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
-
-    def _echo(self, taken: ServingEndpoint) -> dict[str, JsonValue]:
+    def _upstream_body(self, taken: ServingEndpoint) -> dict[str, JsonValue]:
         """The request as the provider gets it: with what the filters left."""
-        body = {**self._request.body(), **taken.parsed.logged, "model": str(taken.attempt.model.id)}
-        return {"echo_upstream_body": body}
+        return {
+            **self._request.body(),
+            **taken.parsed.logged,
+            "model": str(taken.attempt.model.id),
+        }
 
 
-class _StreamProgress:
-    """How far a stream has come."""
-
-    def __init__(self, said: SimulatedAnswer) -> None:
-        self._said = said
-        self.tokens = 0
-        self.writing = 0.0
-        """Seconds."""
-
-    def deltas(self, pace: Pace) -> list[tuple[dict[str, JsonValue], int]]:
-        """What each chunk adds, and how many tokens that are."""
-        speed = pace.tokens_per_second
-        size = 1 if speed is None else max(1, round(speed * _CHUNK_SECONDS))
-        said = self._said
-        found: list[tuple[dict[str, JsonValue], int]] = []
-        for name, tokens in (("reasoning", said.thoughts), ("content", said.content)):
-            for start in range(0, len(tokens), size):
-                part = tokens[start : start + size]
-                delta: dict[str, JsonValue] = {name: "".join(part)}
-                if name == "reasoning":
-                    delta = delta if said.shows_thoughts else {}
-                    delta["content"] = ""
-                found.append((delta, len(part)))
-        return found
+def _deltas(said: SimulatedAnswer, pace: Pace) -> Iterator[tuple[dict[str, JsonValue], int]]:
+    """What each chunk adds, and how many tokens that are."""
+    size = max(1, round((pace.tokens_per_second or 0) * _CHUNK_SECONDS))
+    for name, tokens in (("reasoning", said.thoughts), ("content", said.content)):
+        for start in range(0, len(tokens), size):
+            part = tokens[start : start + size]
+            shown = name == "content" or said.shows_thoughts
+            yield {"content": "", **({name: "".join(part)} if shown else {})}, len(part)
 
 
-class EventStreamResponse(Response):
-    """Sends what a generator gives; when the client leaves, the generator is closed.
-
-    The generator's own ``finally`` is what ends its work, so it runs in either case.
-    """
+class _EventStream(StreamingResponse):
+    """Sends events; when the client leaves, their generator is closed, which ends its work."""
 
     media_type = "text/event-stream"
+    body_iterator: AsyncGenerator[str]
 
-    def __init__(self, events: AsyncGenerator[str], headers: Mapping[str, str]) -> None:
-        super().__init__(headers=dict(headers), media_type=self.media_type)
-        del self.headers["content-length"]
-        self._events = events
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - ASGI's signature
-        """Serve the stream to its end, or until nobody reads it any more."""
-        gone = asyncio.create_task(_until_gone(receive))
-        writing = asyncio.create_task(self._write(send))
-        try:
-            await asyncio.wait({gone, writing}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in (gone, writing):
-                if not task.done():
-                    task.cancel()
-            for task in (gone, writing):
-                with suppress(asyncio.CancelledError):
-                    await task
-
-    async def _write(self, send: Send) -> None:
-        await send(
-            {
-                "type": "http.response.start",
-                "status": self.status_code,
-                "headers": self.raw_headers,
-            }
-        )
-        async with aclosing(self._events) as events:
-            async for event in events:
-                body = event.encode("utf-8")
-                await send({"type": "http.response.body", "body": body, "more_body": True})
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+    async def stream_response(self, send: Send) -> None:
+        """Send the events."""
+        async with aclosing(self.body_iterator):
+            await super().stream_response(send)
 
 
-def event(data: str) -> str:
-    """One event."""
+def _event(data: str) -> str:
     return f"data: {data}\n\n"
-
-
-def comment(text: str) -> str:
-    """A line that says only that somebody is still there."""
-    return f": {text}\n\n"
-
-
-async def _until_gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass

@@ -49,11 +49,9 @@ class EmbeddingExchange(InferenceExchange):
                 for index, found in enumerate(vectors)
             ],
             "usage": {"prompt_tokens": prompt, "total_tokens": prompt, **answers.cost_fields(cost)},
+            **self._metadata_field(None),
         }
-        if self._at.wants_metadata:
-            body["service_metadata"] = self._metadata(None)
-        headers = {GENERATION_ID: self._at.id}
-        return responder.respond(200, body, headers)
+        return responder.respond(200, body, {GENERATION_ID: self._at.id})
 
     def _vectors(self, parsed: ParsedRequest) -> list[list[float] | str]:
         size = self._request.dimensions or DIMENSIONS

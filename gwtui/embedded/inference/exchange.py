@@ -186,6 +186,12 @@ class InferenceExchange(DeferredResponse):
         await responder.carry_out(lambda db: served_requests.book(db, request, used))
         return cost
 
+    def _metadata_field(self, generation_ms: float | None) -> dict[str, JsonValue]:
+        """The field of an answer that tells how it was handled; nothing unless asked for."""
+        if not self._at.wants_metadata:
+            return {}
+        return {"service_metadata": self._metadata(generation_ms)}
+
     def _metadata(self, generation_ms: float | None) -> dict[str, JsonValue]:
         """How the request was handled: inference contract section 4."""
         progress, selection = self._progress, self._progress.selection
