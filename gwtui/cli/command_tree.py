@@ -15,6 +15,7 @@ from gwtui.cli.commands import COMMANDS, dashboard_parser
 from gwtui.cli.lists.command import declaration
 from gwtui.cli.resources import RESOURCES, Resource
 from gwtui.cli.verbs import Verb, verb_parser, verbs_of
+from gwtui.crud.export import with_id
 from gwtui.crud.resource import filter_kinds
 from gwtui.lazy_dataclass import dataclass
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
@@ -102,7 +103,7 @@ def _of_resource(resource: Resource) -> TreeCommand:
 def _of_verb(resource: Resource, verb: Verb) -> TreeCommand:
     made = _of_parser((resource.id, verb.name), verb.help, verb_parser(resource, verb))
     spec = declaration(resource)
-    columns = tuple(column.id for column in spec.columns)
+    columns = tuple(column.id for column in with_id(spec, spec.columns))
     fields = tuple(verb.typed_fields()) if isinstance(verb, ChangeVerb) else ()
     values = {
         "--columns": columns,

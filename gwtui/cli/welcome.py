@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from gwtui.cli import login
 from gwtui.cli.login_prompts import ask_key
-from gwtui.cli.output import narrate
+from gwtui.cli.output import narrate, narrate_lines
 from gwtui.cli.prompts import PromptLeftError
 from gwtui.domain.known_secrets import Secret
 from gwtui.local.paths import Paths
@@ -102,7 +102,7 @@ def _place(host: str) -> str:
     """The key that is pressed for a place; the keyring is offered only where it works."""
     trouble = login.keyring_trouble(host)
     keyring = _NO_KEYRING.format(trouble=trouble) if trouble else _KEYRING
-    print(_KEEP.format(keyring=keyring), end="", file=sys.stderr, flush=True)
+    narrate_lines(_KEEP.format(keyring=keyring).splitlines())
     return _key("fnq" if trouble else "kfnq")
 
 

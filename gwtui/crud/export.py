@@ -3,20 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from io import StringIO
 from typing import Any, Literal, TypeVar
 
+from gwtui.crud.columns import text_column
 from gwtui.crud.resource import Column, ResourceSpec
 from gwtui.domain.cell_values import UNKNOWN, SortValue
+from gwtui.domain.safe_text import safe_text
 from gwtui.domain.serialize import exact_json, exact_text, masked, write_csv
 
 T = TypeVar("T")
 
 ExportForm = Literal["csv", "json", "ndjson"]
 
+_ID = "id"
 _NOT_READ = frozenset({"", UNKNOWN, "…", "reading…"})
 """What a cell shows of a figure that is not known."""
+_MADE_UP = "?"
+"""How the identity of a row begins that the gateway gave none."""
+_LONGEST_ID = 1000
+
+
+def is_made_up(identity: str) -> bool:
+    """Whether the gateway gave the row of this identity none that another command knows."""
+    return not identity or identity.startswith(_MADE_UP)
+
+
+def with_id(spec: ResourceSpec[T], columns: Sequence[Column[T]]) -> tuple[Column[T], ...]:
+    """The columns, behind one with the ids of the rows where they have ids and no such column."""
+    if any(column.id == _ID for column in columns):
+        return tuple(columns)
+    own = [column for column in spec.columns if column.id == _ID]
+    if not own and spec.has_id:
+        own = [_id_column(spec)]
+    return (*own, *columns)
+
+
+def _id_column(spec: ResourceSpec[T]) -> Column[T]:
+    def known(row: T) -> str | None:
+        identity = spec.identity(row)
+        return None if is_made_up(identity) else safe_text(identity, _LONGEST_ID)
+
+    column = text_column(_ID, "Id", known, 20, 9, help="id, as other commands take it")
+    return replace(column, export=lambda row, _now: known(row))
 
 
 def raw_object(spec: ResourceSpec[T], row: T) -> Any:

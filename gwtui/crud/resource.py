@@ -160,6 +160,8 @@ class ResourceSpec(Generic[T]):
     singular: str
     identity: Callable[[T], str]
     """Unique and stable: cursor, marks and scroll follow it."""
+    has_id: bool = field(default=True, kw_only=True)
+    """Whether the identity is an id that other commands take; else it is put together here."""
     name: Callable[[T], str]
     columns: tuple[Column[T], ...]
     sections: tuple[Section[T], ...]

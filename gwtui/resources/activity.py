@@ -346,6 +346,7 @@ ACTIVITY_DAYS: ResourceSpec[DayRow] = ResourceSpec(
     title="Activity",
     singular="row",
     identity=lambda row: row.identity,
+    has_id=False,
     name=lambda row: f"{cells.text(row.row.date).text} {cells.text(row.row.model).text}",
     columns=DAY_COLUMNS,
     sections=(Section("Activity", _day_rows), *drift_sections(lambda row: row.row)),

@@ -51,6 +51,7 @@ COLUMNS: tuple[Column[AuditEntry], ...] = (
         8,
         help="what the gateway calls the request",
     ),
+    text_column("id", "Id", lambda entry: entry.id, 26, 9, help="what 'gwtui audit get' takes"),
 )
 
 

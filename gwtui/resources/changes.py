@@ -265,6 +265,7 @@ CHANGES: ResourceSpec[ChangeRow] = ResourceSpec(
     title="Changes",
     singular="change",
     identity=lambda row: row.identity,
+    has_id=False,
     name=_subject,
     columns=COLUMNS,
     sections=(Section("What", _what), Section("Before and after", _both)),

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from gwtui.client.errors import InvalidRequestError
-from gwtui.crud.export import machine_value, raw_object, raw_objects
+from gwtui.crud.export import is_made_up, machine_value, raw_object, raw_objects
 from gwtui.crud.resource import Column, ResourceSpec
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.domain.serialize import exact_json, exact_text
@@ -31,8 +31,6 @@ _WHOLE = 100_000
 """Characters of a text at most."""
 _SHOWN = 40
 """Characters of a name in a title."""
-_MADE_UP = "?"
-"""How the identity of a row begins that the gateway gave none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +101,7 @@ def copyables(
     """
     spec = source.spec
     identities = [] if spec is None else map(spec.identity, rows)
-    ids = [identity for identity in identities if not _is_made_up(identity)]
+    ids = [identity for identity in identities if not is_made_up(identity)]
     found = [_lines("id", "i", "Id", ids)] if ids else []
     found.append(_lines("name", "n", "Name", [source.name(row, now) for row in rows]))
     found.append(Copyable(CELL, "c", "Cell", "of a column that you choose", str))
@@ -133,10 +131,6 @@ def _shown(text: str) -> str:
     return safe_line(text, _SHOWN)
 
 
-def _is_made_up(identity: str) -> bool:
-    return not identity or identity.startswith(_MADE_UP)
-
-
 def _lines(kind: Kind, key: str, title: str, texts: Sequence[str]) -> Copyable:
     if len(texts) == 1:
         return Copyable(
@@ -162,11 +156,11 @@ def _ways_back(
 ) -> Iterable[Copyable]:
     identity = spec.identity(row)
     call = _call(spec, row)
-    if call is not None and not (call.segments and _is_made_up(identity)):
+    if call is not None and not (call.segments and is_made_up(identity)):
         command = curl(call, connection)
         note = f"{call.template} with ${TOKEN_VARIABLE} as its key"
         yield Copyable("curl", "u", "curl", note, lambda: command)
-    path = "" if path_to is None or _is_made_up(identity) else path_to(identity)
+    path = "" if path_to is None or is_made_up(identity) else path_to(identity)
     if path and path.isprintable():
         command_line = link(path, connection)
         yield Copyable("link", "l", "Link", command_line, lambda: command_line)

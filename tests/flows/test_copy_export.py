@@ -107,6 +107,17 @@ async def test_rows_are_copied_from_list_detail_and_raw_json(
         assert copied[-1] == link
 
 
+def exports_name_each_row(as_csv: str, as_ndjson: str) -> None:
+    rows = list(csv.reader(StringIO(as_csv)))
+    sent = [json.loads(line) for line in as_ndjson.splitlines()]
+    assert [one["name"] for one in sent] == [*reversed(DISABLED)]
+    assert [row[:2] for row in rows] == [
+        ["id", "name"],
+        *([one["hash"], one["name"]] for one in sent),
+    ]
+    assert "state" not in rows[0], "a column that was hidden"
+
+
 async def test_the_list_in_view_goes_to_clipboard_and_files(
     tmp_path: Path, copied: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,12 +128,7 @@ async def test_the_list_in_view_goes_to_clipboard_and_files(
         await type_in_one_piece(
             one, "/state:disabled<enter>S|<down> <enter>YcYnYC<ctrl+u>~/own.csv<enter>"
         )
-        rows = list(csv.reader(StringIO(copied[0])))
-        assert [row[0] for row in rows] == ["name", *reversed(DISABLED)]
-        assert "state" not in rows[0], "a column that was hidden"
-        assert [json.loads(line)["name"] for line in copied[1].splitlines()] == [
-            *reversed(DISABLED)
-        ]
+        exports_name_each_row(*copied)
         own = tmp_path / "own.csv"
         assert own.read_text() == copied[0]
         assert stat.S_IMODE(own.stat().st_mode) == 0o600

@@ -18,7 +18,7 @@ from gwtui.cli.output import FORMS, add_output_option, narrate, print_json, prin
 from gwtui.cli.resources import Resource
 from gwtui.cli.running import reading_hub, run_async
 from gwtui.cli.target import add_demo_option, resolve_connection
-from gwtui.crud.export import raw_object
+from gwtui.crud.export import raw_object, with_id
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.lazy_dataclass import dataclass
 from gwtui.local.paths import Paths
@@ -83,8 +83,9 @@ class ListVerb:
         if spec.scoped:
             parser.add_argument("--workspace", metavar="ID", help="only of it: id, slug or name")
         add_reading_options(parser)
-        width = max(len(column.id) for column in spec.columns)
-        lines = [f"  {column.id:<{width}}  {column.help}" for column in spec.columns]
+        columns = with_id(spec, spec.columns)
+        width = max(len(column.id) for column in columns)
+        lines = [f"  {column.id:<{width}}  {column.help}" for column in columns]
         parser.epilog = "columns:\n" + "\n".join(lines)
 
     def run(self, arguments: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 from gwtui.cli import exits
 from gwtui.cli.exits import CommandError
 from gwtui.cli.output import narrate
+from gwtui.crud.export import with_id
 from gwtui.crud.resource import (
     Column,
     ResourceSpec,
@@ -138,13 +139,14 @@ def _columns(spec: ResourceSpec[Any], names: str | None) -> tuple[Column[Any], .
     if names is None:
         return None
     if names == ALL:
-        return spec.columns
+        return with_id(spec, spec.columns)
     return tuple(_column(spec, name.strip(), "--columns") for name in names.split(","))
 
 
 def _column(spec: ResourceSpec[Any], name: str, option: str) -> Column[Any]:
-    for column in spec.columns:
+    columns = with_id(spec, spec.columns)
+    for column in columns:
         if column.id == name.replace("-", "_"):
             return column
-    hint = among(name, [column.id for column in spec.columns])
+    hint = among(name, [column.id for column in columns])
     raise CommandError(f"{option}: there is no column {name!r}{hint}", exits.USAGE)

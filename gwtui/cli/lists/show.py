@@ -29,7 +29,7 @@ from gwtui.cli.output import (
 )
 from gwtui.client.errors import GatewayError
 from gwtui.client.paging import IdentitySet
-from gwtui.crud.export import csv_values, raw_objects
+from gwtui.crud.export import csv_values, raw_objects, with_id
 from gwtui.crud.resource import Column, DetailRow, DetailTable, ResourceSpec
 from gwtui.domain.clock import Clock
 from gwtui.local.name_cache import MOST
@@ -49,7 +49,7 @@ def show_list(
     if form == "table":
         _table(rows, columns, query.spec, now)
     elif form == "csv":
-        chosen = columns or query.spec.columns
+        chosen = columns or with_id(query.spec, query.spec.columns)
         print_csv(
             () if further else [column.id for column in chosen],
             csv_values(chosen, rows, now),

@@ -157,6 +157,7 @@ ALERTS: ResourceSpec[Alert] = ResourceSpec(
     title="Alerts",
     singular="alert",
     identity=identity,
+    has_id=False,
     name=lambda alert: cells.text(f"{alert.title}: {alert.name}").text,
     columns=COLUMNS,
     sections=(Section("What", _what), Section("About", _about), Section("Who knows", _who)),

@@ -134,6 +134,7 @@ CREDITS: ResourceSpec[CreditsRow] = ResourceSpec(
     title="Credits",
     singular="balance",
     identity=lambda _row: "credits",
+    has_id=False,
     name=lambda _row: "Credits",
     columns=COLUMNS,
     sections=(Section("Standing", _credits_rows), *drift_sections(lambda row: row.credits)),

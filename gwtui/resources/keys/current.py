@@ -246,6 +246,7 @@ THIS_KEY: ResourceSpec[CurrentKey] = ResourceSpec(
     title="This key",
     singular="key",
     identity=lambda key: key.label or "",
+    has_id=False,
     name=shown_name,
     columns=COLUMNS,
     sections=SECTIONS,

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from gwtui.crud.export import ExportForm, exported, exported_figures
+from gwtui.crud.export import ExportForm, exported, exported_figures, with_id
 from gwtui.crud.resource import Column, ResourceSpec
 from gwtui.domain.known_secrets import holds_secret
 from gwtui.domain.safe_text import safe_ends, safe_line
@@ -288,13 +288,15 @@ def _table(context: ActionContext) -> ResourceTable[Any] | None:
 
 
 def _in_view(context: ActionContext, table: ResourceTable[Any]) -> ListInView:
-    """Columns that were chosen, else every one: what has no room is a key press away."""
+    """Columns that were chosen, else every one; and what names each row to other programs."""
     model, places = table.model, table.choice.shown
     columns = model.columns if places is None else [model.columns[place] for place in places]
     screen = context.screen
     if not isinstance(screen, ResourceScreen):
         return ListInView(columns, model.visible, model.total, None)
-    return ListInView(columns, model.visible, model.total, screen.declared, screen.reading)
+    spec = screen.declared
+    columns = with_id(spec, columns)
+    return ListInView(columns, model.visible, model.total, spec, screen.reading)
 
 
 def _text(shown: ListInView, form: ExportForm, context: ActionContext) -> str:

@@ -53,7 +53,13 @@ def test_every_resource_is_listed_in_every_form_and_got_by_its_name(
     table = list(csv.DictReader(io.StringIO(out)))
     assert code == exits.OK
     header = next(csv.reader(io.StringIO(out)))
-    assert header == [column.id for column in declaration(RESOURCES[resource]).columns]
+    spec = declaration(RESOURCES[resource])
+    own = [column.id for column in spec.columns]
+    ids = ["id"] if spec.has_id and "id" not in own else []
+    assert header == [*ids, *own]
+    for line in table[:1] if ids else ():
+        code, out, err = gwtui(resource, "get", *parents(resource), line.pop("id"))
+        assert (code, len(out.splitlines()) > 3) == (exits.OK, True), err
     assert not {"…", "—", "reading…"} & {cell for line in table for cell in line.values()}
     # Default guardrails that nobody made are in no JSON; a model has several endpoints.
     if resource not in {"guardrails", "zdr"}:
@@ -148,7 +154,8 @@ def test_csv_is_for_machines(gwtui: Gwtui) -> None:
     assert row["created"].endswith("Z")
     assert row["name"] == "backfill-2025"
     _, out, _ = gwtui("byok", "list", "--output", "csv", "--columns", "all")
-    assert len(out.splitlines()[0].split(",")) == len(declaration(RESOURCES["byok"]).columns)
+    assert len(out.splitlines()[0].split(",")) == len(declaration(RESOURCES["byok"]).columns) + 1
+    assert out.startswith("id,")
 
 
 @pytest.mark.parametrize(
