@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from http import HTTPStatus
 from typing import Any
 
@@ -15,87 +14,11 @@ from gwtui.contract.errors import ErrorBody
 from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import plain, reference
 
-_TEMPLATE = "#/components/schemas/{model}"
-_NULL = {"type": "null"}
-
-
-def response_schemas(
-    models: Sequence[type[BaseModel]], dialect: Dialect
-) -> dict[str, dict[str, Any]]:
-    """Schemas by name for response models and everything that they hold."""
-    return {
-        name: _object(name, schema, dialect, promised=True)
-        for name, schema in _definitions(tuple(models))
-    }
-
-
-def request_schemas(
-    models: Sequence[type[BaseModel]], dialect: Dialect
-) -> dict[str, dict[str, Any]]:
-    """Schemas by name for request models. Unknown fields are ignored, so they are allowed."""
-    return {
-        name: _object(name, schema, dialect, promised=False)
-        for name, schema in _definitions(tuple(models))
-    }
-
-
-@cache
-def _definitions(models: tuple[type[BaseModel], ...]) -> list[tuple[str, dict[str, Any]]]:
-    """As pydantic writes them: dialects change copies of them."""
-    if not models:
-        return []
-    _, document = models_json_schema(
-        [(model, "validation") for model in models], ref_template=_TEMPLATE
-    )
-    return list(document.get("$defs", {}).items())
-
-
-def _object(
-    model: str, schema: Mapping[str, Any], dialect: Dialect, *, promised: bool
-) -> dict[str, Any]:
-    absent = dialect.absent_fields.get(model, frozenset())
-    properties: Mapping[str, dict[str, Any]] = {
-        name: field for name, field in schema.get("properties", {}).items() if name not in absent
-    }
-    if promised:
-        required = [name for name, field in properties.items() if not field.get("x-optional")]
-    else:
-        required = list(schema.get("required", ()))
-    written = {
-        name: _promised(field) if promised else _plain(field) for name, field in properties.items()
-    }
-    return {
-        "type": "object",
-        "description": schema.get("description", ""),
-        "properties": written,
-        # Property names are translated with the rest of the answer; these are values, not names.
-        "required": [dialect.renames.get(name, name) for name in required],
-    }
-
-
-def _promised(field: Mapping[str, Any]) -> dict[str, Any]:
-    """One response field: null is legal only where the contract says so."""
-    kept = _plain(field)
-    nullable, _ = kept.pop("x-nullable", False), kept.pop("x-optional", None)
-    if not kept.get("x-unit"):
-        kept.pop("x-unit", None)
-    branches = [branch for branch in kept.pop("anyOf", []) if branch != _NULL]
-    if nullable and branches:
-        kept["anyOf"] = [*branches, _NULL]
-    elif len(branches) == 1:
-        kept = {**branches[0], **kept}
-    elif branches:
-        kept["anyOf"] = branches
-    return kept
-
-
-def _plain(field: Mapping[str, Any]) -> dict[str, Any]:
-    """A field without the titles and defaults that only mean something in Python."""
-    return {name: value for name, value in field.items() if name not in {"title", "default"}}
-
-
 VERSION = "1.0.0"
 _SCHEME = "bearer"
+_NULL = {"type": "null"}
+_PHRASES = {524: "Provider Timeout", 529: "Provider Overloaded"}
+"""Statuses of the contract that HTTP itself has no name for."""
 
 
 def describe(operations: Sequence[Operation], dialect: Dialect) -> dict[str, Any]:
@@ -103,11 +26,16 @@ def describe(operations: Sequence[Operation], dialect: Dialect) -> dict[str, Any
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
-    responses = {model for operation in operations for model in operation.answer.models}
-    requests = {operation.body for operation in operations if operation.body is not None}
+    answers = {model for operation in operations for model in operation.answer.models}
+    bodies = {operation.body for operation in operations if operation.body is not None}
     schemas = {
-        **response_schemas(_by_name({*responses, ErrorBody}), dialect),
-        **request_schemas(_by_name(requests), dialect),
+        **_schemas({*answers, ErrorBody}, dialect, are_answers=True),
+        **_schemas(bodies, dialect, are_answers=False),
+    }
+    scheme = {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "Authorization: Bearer <API_KEY>",
     }
     return {
         "openapi": "3.1.0",
@@ -122,19 +50,64 @@ def describe(operations: Sequence[Operation], dialect: Dialect) -> dict[str, Any
         "paths": paths,
         "components": {
             "schemas": dict(sorted(schemas.items())),
-            "securitySchemes": {
-                _SCHEME: {
-                    "type": "http",
-                    "scheme": "bearer",
-                    "description": "Authorization: Bearer <API_KEY>",
-                }
-            },
+            "securitySchemes": {_SCHEME: scheme},
         },
     }
 
 
-def _by_name(models: Iterable[type[Any]]) -> list[type[Any]]:
-    return sorted(models, key=lambda model: model.__name__)
+def _schemas(
+    models: Iterable[type[BaseModel]], dialect: Dialect, *, are_answers: bool
+) -> dict[str, dict[str, Any]]:
+    """Schemas by name for models and everything that they hold.
+
+    In an answer each field is there and not null, unless the contract says otherwise. In a request
+    unknown fields are ignored, so they are allowed.
+    """
+    ordered = sorted(models, key=lambda model: model.__name__)
+    _, document = models_json_schema(
+        [(model, "validation") for model in ordered],
+        ref_template="#/components/schemas/{model}",
+    )
+    schemas: dict[str, dict[str, Any]] = {}
+    for name, schema in document["$defs"].items():
+        absent = dialect.absent_fields.get(name, frozenset())
+        fields = {
+            field: described
+            for field, described in schema.get("properties", {}).items()
+            if field not in absent
+        }
+        required = schema.get("required", ())
+        if are_answers:
+            required = [field for field in fields if not fields[field].get("x-optional")]
+        schemas[name] = {
+            "type": "object",
+            "description": schema.get("description", ""),
+            "properties": {
+                field: _answer_field(described) if are_answers else _field(described)
+                for field, described in fields.items()
+            },
+            # Property names are translated with the rest of the answer; these are values.
+            "required": [dialect.renames.get(field, field) for field in required],
+        }
+    return schemas
+
+
+def _field(described: Mapping[str, Any]) -> dict[str, Any]:
+    """A field without the titles and defaults that only mean something in Python."""
+    return {name: value for name, value in described.items() if name not in {"title", "default"}}
+
+
+def _answer_field(described: Mapping[str, Any]) -> dict[str, Any]:
+    field = _field(described)
+    is_nullable, _ = field.pop("x-nullable", False), field.pop("x-optional", None)
+    if not field.get("x-unit"):
+        field.pop("x-unit", None)
+    kinds = [kind for kind in field.pop("anyOf", []) if kind != _NULL]
+    if len(kinds) == 1 and not is_nullable:
+        return {**kinds[0], **field}
+    if kinds:
+        field["anyOf"] = [*kinds, _NULL] if is_nullable else kinds
+    return field
 
 
 def _operation(operation: Operation) -> dict[str, Any]:
@@ -147,7 +120,20 @@ def _operation(operation: Operation) -> dict[str, Any]:
         "tags": [operation.tag],
         "responses": _responses(operation),
     }
-    parameters = [*_path_parameters(operation), *_query_parameters(operation)]
+    parameters: list[dict[str, Any]] = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+        for name in operation.path_parameters
+    ]
+    parameters += [
+        {
+            "name": parameter.name,
+            "in": "query",
+            "required": parameter.required,
+            "description": parameter.description,
+            "schema": dict(parameter.schema),
+        }
+        for parameter in operation.query
+    ]
     if parameters:
         described["parameters"] = parameters
     if operation.body is not None:
@@ -161,26 +147,6 @@ def _operation(operation: Operation) -> dict[str, Any]:
     return described
 
 
-def _path_parameters(operation: Operation) -> list[dict[str, Any]]:
-    return [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
-        for name in operation.path_parameters
-    ]
-
-
-def _query_parameters(operation: Operation) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": parameter.name,
-            "in": "query",
-            "required": parameter.required,
-            "description": parameter.description,
-            "schema": dict(parameter.schema),
-        }
-        for parameter in operation.query
-    ]
-
-
 def _responses(operation: Operation) -> Mapping[str, Any]:
     responses = {
         str(operation.status): _response(operation.answer.description, operation.answer.schema)
@@ -190,7 +156,8 @@ def _responses(operation: Operation) -> Mapping[str, Any]:
             "schema": _event(reference(operation.streams))
         }
     for status in operation.error_statuses:
-        responses[str(status)] = _response(_phrase(status), reference(ErrorBody))
+        phrase = _PHRASES.get(status) or HTTPStatus(status).phrase
+        responses[str(status)] = _response(phrase, reference(ErrorBody))
     return responses
 
 
@@ -210,14 +177,6 @@ def _event(data: Mapping[str, Any]) -> dict[str, Any]:
         },
         "required": ["data"],
     }
-
-
-_PHRASES = {524: "Provider Timeout", 529: "Provider Overloaded"}
-"""Statuses of the contract that HTTP itself has no name for."""
-
-
-def _phrase(status: int) -> str:
-    return _PHRASES.get(status) or HTTPStatus(status).phrase
 
 
 def _response(description: str, schema: Mapping[str, Any]) -> dict[str, Any]:
