@@ -27,7 +27,7 @@ from gwtui.domain.clock import Clock
 from gwtui.embedded import request_body
 from gwtui.embedded.auth import admit
 from gwtui.embedded.errors import DatabaseBusyError
-from gwtui.embedded.operations import DeferredResponse, Operation, OperationRequest, Principal, Site
+from gwtui.embedded.operations import Deferred, Operation, OperationRequest, Principal, Site
 from gwtui.embedded.queries import read_query
 from gwtui.embedded.responses import Refusal, error_body
 from gwtui.embedded.routes import SEGMENTS, operations_below
@@ -130,8 +130,8 @@ class _Endpoints:
             content = await self._when_free(
                 lambda: self._execute(operation, request, caller, query, body)
             )
-            if isinstance(content, DeferredResponse):
-                return await content.answer(self)
+            if callable(content):
+                return await content(self)
             if operation.erases:
                 await self._until(lambda: self._database.is_erased, _ERASE_SECONDS)
             return self.respond(operation.status, content)
@@ -207,7 +207,7 @@ class _Endpoints:
         caller: Principal | None,
         query: Mapping[str, Any],
         body: RequestModel | None,
-    ) -> JsonValue | DeferredResponse:
+    ) -> JsonValue | Deferred:
         """Run the handler. There is no await in here, so a client that leaves cannot halve it."""
         now = self._site.clock.now()
         self._ledger.catch_up(now, exactly=operation.writes_at_once)

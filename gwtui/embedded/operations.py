@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from datetime import datetime
 from enum import Enum
@@ -133,15 +132,9 @@ class Responder(Protocol):
         ...
 
 
-class DeferredResponse(ABC):
-    """What a handler gives whose answer takes a while: it goes on outside of the transaction."""
-
-    @abstractmethod
-    async def answer(self, responder: Responder) -> Response:
-        """The answer. Raises Refusal."""
-
-
-Handler = Callable[[OperationRequest], JsonValue | DeferredResponse]
+Deferred = Callable[[Responder], Awaitable[Response]]
+"""What a handler gives whose answer takes a while: it goes on outside of the transaction."""
+Handler = Callable[[OperationRequest], JsonValue | Deferred]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -245,11 +245,3 @@ def one_try(
         "routed_service_tier": item.wire["service_tier"],
     }
     return {name: value for name, value in found.items() if value is not None or name == "status"}
-
-
-def tries_shown(tries: Sequence[tuple[str, Mapping[str, JsonValue]]]) -> list[JsonValue]:
-    """The tries, each with its model, as the service's metadata names them."""
-    return [
-        {"provider": each.get("provider_name"), "model": model, "status": each.get("status")}
-        for model, each in tries
-    ]

@@ -17,10 +17,11 @@ from gwtui.contract.values import GENERATION_ID
 from gwtui.domain.request_cost import RequestCost
 from gwtui.embedded.inference import accounting, answers, upstream
 from gwtui.embedded.inference.answers import SimulatedAnswer, chat_answer, delta_choice
-from gwtui.embedded.inference.exchange import InferenceExchange, RequestContext, ServingEndpoint
-from gwtui.embedded.inference.parsed_request import ParsedRequest
+from gwtui.embedded.inference.exchange import InferenceExchange, ServingEndpoint
+from gwtui.embedded.inference.key_policy import KeyPolicy
+from gwtui.embedded.inference.parsed_request import parse_chat
 from gwtui.embedded.inference.upstream import Pace
-from gwtui.embedded.operations import Responder
+from gwtui.embedded.operations import OperationRequest, Responder
 
 _CHUNK_SECONDS = 0.04
 """How long the tokens of one chunk take at least: nobody reads faster."""
@@ -30,10 +31,8 @@ _KEEP_ALIVE_SECONDS = 10.0
 class ChatExchange(InferenceExchange):
     """A chat request on its way to its answer."""
 
-    def __init__(
-        self, context: RequestContext, parsed: ParsedRequest, request: ChatRequest
-    ) -> None:
-        super().__init__(context, parsed)
+    def __init__(self, call: OperationRequest, policy: KeyPolicy, request: ChatRequest) -> None:
+        super().__init__(call, policy, parse_chat(request, policy.workspace.default_text_model))
         self._request = request
 
     async def answer(self, responder: Responder) -> Response:
@@ -41,34 +40,33 @@ class ChatExchange(InferenceExchange):
         taken = await self._reach()
         said = self._said(taken)
         if self._request.stream:
-            headers = {GENERATION_ID: self._at.id, "Cache-Control": "no-store"}
+            headers = {GENERATION_ID: self.id, "Cache-Control": "no-store"}
             return _EventStream(self._events(responder, taken, said), headers=headers)
         writing = taken.pace.writing(said.tokens)
-        await self._clock.sleep(taken.pace.thinks_for + writing)
-        outcome = self._outcome(taken, said, writing, streamed=False)
-        cost = await self._book(responder, taken, outcome)
+        await self.clock.sleep(taken.pace.thinks_for + writing)
+        cost = await self._book(responder, taken, said, writing)
         body = {
             **self._head(taken, "chat.completion"),
             "system_fingerprint": None,
             "choices": [answers.choice(said)],
             "usage": self._usage(taken, said, cost),
-            **self._metadata_field(outcome.generation_time),
+            **self._metadata_field(writing),
         }
-        return responder.respond(200, body, {GENERATION_ID: self._at.id})
+        return responder.respond(200, body, {GENERATION_ID: self.id})
 
     def _said(self, taken: ServingEndpoint) -> SimulatedAnswer:
         context = taken.attempt.endpoint.context_length
-        room = None if context is None else max(1, context - taken.parsed.prompt_tokens)
+        room = None if context is None else max(1, context - self.parsed.prompt_tokens)
         said = chat_answer(self._request, taken.attempt.model, taken.attempt.endpoint, room)
-        catalog, chance = self._at.site.catalog, self._clock.chance
-        broken = upstream.breaks_off(catalog, taken.item, self._at.now, chance)
+        catalog, chance = self.site.catalog, self.clock.chance
+        broken = upstream.breaks_off(catalog, taken.item, self.now, chance)
         return said.broken_off() if broken else said
 
     def _head(self, taken: ServingEndpoint, kind: str) -> dict[str, Any]:
         return {
-            "id": self._at.id,
+            "id": self.id,
             "object": kind,
-            "created": int(self._at.now.timestamp()),
+            "created": int(self.now.timestamp()),
             "model": taken.attempt.model.id,
             "provider": taken.attempt.endpoint.provider_name,
             "service_tier": taken.attempt.endpoint.service_tier,
@@ -77,8 +75,8 @@ class ChatExchange(InferenceExchange):
     def _usage(
         self, taken: ServingEndpoint, said: SimulatedAnswer, cost: RequestCost
     ) -> dict[str, JsonValue]:
-        cached = accounting.cached_of(taken.parsed, taken.item)
-        return answers.token_usage(taken.parsed.prompt_tokens, cached, said, cost)
+        cached = accounting.cached_of(self.parsed, taken.item)
+        return answers.token_usage(self.parsed.prompt_tokens, cached, said, cost)
 
     async def _events(
         self, responder: Responder, taken: ServingEndpoint, said: SimulatedAnswer
@@ -93,16 +91,15 @@ class ChatExchange(InferenceExchange):
             yield self._chunk(taken, delta_choice({"role": "assistant", "content": ""}))
             for delta, count in _deltas(said, taken.pace):
                 seconds = taken.pace.writing(count)
-                await self._clock.sleep(seconds)
+                await self.clock.sleep(seconds)
                 tokens, writing = tokens + count, writing + seconds
                 yield self._chunk(taken, delta_choice(delta))
             ending = delta_choice({"content": ""}, said.finish_reason)
             if said.error is None:
                 yield self._chunk(taken, ending)
             is_booked = True
-            outcome = self._outcome(taken, said, writing, streamed=True)
-            cost = await self._book(responder, taken, outcome)
-            metadata = self._metadata_field(outcome.generation_time)
+            cost = await self._book(responder, taken, said, writing, streamed=True)
+            metadata = self._metadata_field(writing)
             if said.error is None:
                 yield self._chunk(taken, usage=self._usage(taken, said, cost), **metadata)
             else:
@@ -110,14 +107,13 @@ class ChatExchange(InferenceExchange):
             yield _event(STREAM_END)
         finally:
             if not is_booked:
-                outcome = self._outcome(taken, said.cut(tokens), writing, streamed=True)
-                await self._book(responder, taken, outcome)
+                await self._book(responder, taken, said.cut(tokens), writing, streamed=True)
 
     async def _thinking(self, seconds: float) -> AsyncGenerator[str]:
         """Comments that keep the connection alive until the first token."""
         while seconds > 0:
-            yield f": {self._at.site.dialect.keep_alive}\n\n"
-            await self._clock.sleep(min(seconds, _KEEP_ALIVE_SECONDS))
+            yield f": {self.site.dialect.keep_alive}\n\n"
+            await self.clock.sleep(min(seconds, _KEEP_ALIVE_SECONDS))
             seconds -= _KEEP_ALIVE_SECONDS
 
     def _chunk(
@@ -132,14 +128,14 @@ class ChatExchange(InferenceExchange):
             "choices": [] if choice is None else [choice],
             **more,
         }
-        shown = self._at.site.dialect.to_wire(chunk)
+        shown = self.site.dialect.to_wire(chunk)
         return _event(json.dumps(shown, ensure_ascii=False, separators=(",", ":")))
 
     def _upstream_body(self, taken: ServingEndpoint) -> dict[str, JsonValue]:
         """The request as the provider gets it: with what the filters left."""
         return {
             **self._request.body(),
-            **taken.parsed.logged,
+            **self.parsed.logged,
             "model": str(taken.attempt.model.id),
         }
 

@@ -14,9 +14,10 @@ from starlette.responses import Response
 from gwtui.contract.embeddings import EmbeddingRequest
 from gwtui.contract.values import GENERATION_ID
 from gwtui.embedded.inference import answers
-from gwtui.embedded.inference.exchange import InferenceExchange, RequestContext
-from gwtui.embedded.inference.parsed_request import ParsedRequest
-from gwtui.embedded.operations import Responder
+from gwtui.embedded.inference.exchange import InferenceExchange
+from gwtui.embedded.inference.key_policy import KeyPolicy
+from gwtui.embedded.inference.parsed_request import parse_embedding
+from gwtui.embedded.operations import OperationRequest, Responder
 
 DIMENSIONS = 256
 MAX_DIMENSIONS = 4096
@@ -26,21 +27,20 @@ class EmbeddingExchange(InferenceExchange):
     """An embedding request on its way to its answer."""
 
     def __init__(
-        self, context: RequestContext, parsed: ParsedRequest, request: EmbeddingRequest
+        self, call: OperationRequest, policy: KeyPolicy, request: EmbeddingRequest
     ) -> None:
-        super().__init__(context, parsed)
+        super().__init__(call, policy, parse_embedding(request))
         self._request = request
 
     async def answer(self, responder: Responder) -> Response:
         """The vectors. Raises Refusal."""
         taken = await self._reach()
-        vectors = await asyncio.to_thread(self._vectors, taken.parsed)
-        await self._clock.sleep(taken.pace.thinks_for)
-        outcome = self._outcome(taken, None, None, streamed=False)
-        cost = await self._book(responder, taken, outcome)
-        prompt = taken.parsed.prompt_tokens
+        vectors = await asyncio.to_thread(self._vectors)
+        await self.clock.sleep(taken.pace.thinks_for)
+        cost = await self._book(responder, taken, None, None)
+        prompt = self.parsed.prompt_tokens
         body: dict[str, Any] = {
-            "id": self._at.id,
+            "id": self.id,
             "object": "list",
             "model": taken.attempt.model.id,
             "provider": taken.attempt.endpoint.provider_name,
@@ -51,11 +51,11 @@ class EmbeddingExchange(InferenceExchange):
             "usage": {"prompt_tokens": prompt, "total_tokens": prompt, **answers.cost_fields(cost)},
             **self._metadata_field(None),
         }
-        return responder.respond(200, body, {GENERATION_ID: self._at.id})
+        return responder.respond(200, body, {GENERATION_ID: self.id})
 
-    def _vectors(self, parsed: ParsedRequest) -> list[list[float] | str]:
+    def _vectors(self) -> list[list[float] | str]:
         size = self._request.dimensions or DIMENSIONS
-        vectors = [vector(each.text, size) for each in parsed.texts]
+        vectors = [vector(each.text, size) for each in self.parsed.texts]
         if self._request.encoding_format != "base64":
             return list(vectors)
         packed = (struct.pack(f"<{size}f", *values) for values in vectors)

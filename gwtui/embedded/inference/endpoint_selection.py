@@ -30,7 +30,6 @@ from gwtui.embedded.operations import Site
 from gwtui.embedded.responses import Refusal, named
 from gwtui.embedded.simulator.catalog import build_catalog
 from gwtui.embedded.simulator.endpoint_figures import STEP, live_figures
-from gwtui.lazy_dataclass import dataclass
 
 _OUTPUTS = {"completions": "text", "embeddings": "embeddings"}
 _STEPS = (FILTER_BY_GUARDRAIL, FILTER_BY_PROVIDERS, FILTER_BY_PARAMETERS)
@@ -45,21 +44,13 @@ _WORDS: Mapping[str, str] = {
 """A reason -> the contract's word for it, by whose rule."""
 
 
-@dataclass(frozen=True, slots=True)
-class EndpointSelection:
-    """The models that a request names, with their endpoints, and where it goes."""
-
-    offers: tuple[ModelWithEndpoints, ...]
-    route: Route
-
-
 def select_endpoints(
     site: Site,
     policy: KeyPolicy,
     parsed: ParsedRequest,
     now: datetime,
     chance: Callable[[], float],
-) -> EndpointSelection:
+) -> Route:
     """The endpoints to try. A model that cannot serve the request is passed over for the next.
 
     Raises what the last model was refused for when none can, and 404 when nothing is left.
@@ -92,7 +83,7 @@ def select_endpoints(
     )
     if not route.attempts:
         raise _nothing_left(route, offers, parsed)
-    return EndpointSelection(tuple(offers), route)
+    return route
 
 
 def _offers(site: Site, model_id: str, parsed: ParsedRequest, now: datetime) -> ModelWithEndpoints:

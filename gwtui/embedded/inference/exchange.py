@@ -3,162 +3,154 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
-from dataclasses import field
-from datetime import datetime, timedelta
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from datetime import timedelta
 
 from pydantic import JsonValue
+from starlette.responses import Response
 
 from gwtui.contract.values import GENERATION_ID
-from gwtui.domain.clock import Clock
 from gwtui.domain.request_cost import RequestCost
-from gwtui.domain.routing import RouteAttempt
+from gwtui.domain.routing import Route, RouteAttempt
 from gwtui.embedded.inference import accounting, upstream
 from gwtui.embedded.inference.accounting import RequestOutcome
 from gwtui.embedded.inference.answers import SimulatedAnswer
 from gwtui.embedded.inference.content_filters import BlockedByFilter, FilterHit, pipeline, screen
-from gwtui.embedded.inference.endpoint_selection import EndpointSelection, select_endpoints
+from gwtui.embedded.inference.endpoint_selection import select_endpoints
 from gwtui.embedded.inference.key_policy import KeyPolicy
 from gwtui.embedded.inference.parsed_request import ParsedRequest, with_texts
 from gwtui.embedded.inference.upstream import Pace
-from gwtui.embedded.operations import DeferredResponse, Responder, Site
+from gwtui.embedded.operations import OperationRequest, Responder
 from gwtui.embedded.responses import Refusal
 from gwtui.embedded.simulator.catalog import CatalogEndpoint
 from gwtui.embedded.store import served_requests
-from gwtui.lazy_dataclass import dataclass
 
 _MS = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class RequestContext:
-    """Who asks, when and how. The identifier is that of the generation to come."""
-
-    site: Site
-    policy: KeyPolicy
-    now: datetime
-    id: str
-    headers: Mapping[str, str]
-
-    @property
-    def wants_metadata(self) -> bool:
-        """Whether the answer is to tell how it was handled."""
-        given = self.headers.get(self.site.dialect.metadata_header.lower(), "")
-        return given.strip().lower() == "enabled"
-
-
-@dataclass(slots=True)
-class RequestProgress:
-    """A request on its way: what was found out so far."""
-
-    parsed: ParsedRequest
-    hits: tuple[FilterHit, ...] = ()
-    selection: EndpointSelection | None = None
-    attempt: RouteAttempt | None = None
-    tries: list[tuple[str, dict[str, JsonValue]]] = field(default_factory=list)
-    """The model of each try, and what came of it."""
-    paused: float = 0.0
-    """Seconds that the tries before this one took."""
+_KEPT_HEADERS = ("user-agent", "http-referer", "origin", "x-session-id")
+_LONGEST_HEADER = 256
+_ID_BYTES = 10
 
 
 @dataclass(frozen=True, slots=True)
 class ServingEndpoint:
     """An endpoint that takes the request."""
 
-    parsed: ParsedRequest
     attempt: RouteAttempt
     item: CatalogEndpoint
     pace: Pace
 
 
-class InferenceExchange(DeferredResponse):
-    """What chat and embeddings have in common."""
+class InferenceExchange(ABC):
+    """A request on its way to its answer: what chat and embeddings have in common.
 
-    def __init__(self, context: RequestContext, parsed: ParsedRequest) -> None:
-        self._at = context
-        self._progress = RequestProgress(parsed)
+    ``id`` is that of the generation to come. What the exchange finds out on the way is None, empty
+    or 0 before.
+    """
 
-    @property
-    def _clock(self) -> Clock:
-        return self._at.site.clock
+    def __init__(self, call: OperationRequest, policy: KeyPolicy, parsed: ParsedRequest) -> None:
+        self.site = call.site
+        self.clock = call.site.clock
+        self.policy = policy
+        self.parsed = parsed
+        self.now = call.now
+        self.id = f"gen-{int(call.now.timestamp())}-{secrets.token_hex(_ID_BYTES)}"
+        metadata_header = call.site.dialect.metadata_header.lower()
+        self.headers = {
+            name: call.headers[name][:_LONGEST_HEADER]
+            for name in (*_KEPT_HEADERS, metadata_header)
+            if name in call.headers
+        }
+        self._wants_metadata = self.headers.get(metadata_header, "").strip().lower() == "enabled"
+        self._hits: tuple[FilterHit, ...] = ()
+        self._route: Route | None = None
+        self._attempt: RouteAttempt | None = None
+        self._tries: list[tuple[str, dict[str, JsonValue]]] = []
+        """The model of each try, and what came of it."""
+        self._paused = 0.0
+        """Seconds that the tries that failed took."""
+
+    @abstractmethod
+    async def answer(self, responder: Responder) -> Response:
+        """The answer. Raises Refusal."""
 
     async def _reach(self) -> ServingEndpoint:
         """The first endpoint that takes the request. Raises Refusal, the last one of all tries."""
-        at, progress = self._at, self._progress
         try:
-            screened = await screen(progress.parsed.texts, at.policy.filters)
-            progress.hits = screened.hits
-            progress.parsed = with_texts(progress.parsed, screened.texts)
-            chance = at.site.clock.chance
-            progress.selection = select_endpoints(
-                at.site, at.policy, progress.parsed, at.now, chance
+            screened = await screen(self.parsed.texts, self.policy.filters)
+            self._hits = screened.hits
+            self.parsed = with_texts(self.parsed, screened.texts)
+            self._route = select_endpoints(
+                self.site, self.policy, self.parsed, self.now, self.clock.chance
             )
-            return await self._first_that_takes(progress.selection)
+            return await self._first_that_takes(self._route)
         except Refusal as refusal:
             if isinstance(refusal, BlockedByFilter):
-                progress.hits = (refusal.hit,)
-            if at.wants_metadata:
+                self._hits = (refusal.hit,)
+            if self._wants_metadata:
                 refusal.service_metadata = self._metadata(None)
             raise
 
-    async def _first_that_takes(self, selection: EndpointSelection) -> ServingEndpoint:
-        progress, failures = self._progress, []
-        for attempt in selection.route.attempts:
+    async def _first_that_takes(self, route: Route) -> ServingEndpoint:
+        failures: list[tuple[RouteAttempt, Refusal]] = []
+        for attempt in route.attempts:
             try:
                 return await self._try(attempt)
             except Refusal as refusal:
                 failures.append((attempt, refusal))
-        attempt, last = failures[-1]
-        previous: list[JsonValue] = [
-            {
-                "code": refusal.status,
-                "message": refusal.message,
-                "provider_name": before.endpoint.provider_name,
-            }
-            for before, refusal in failures[:-1]
-        ]
+        *before, (_, last) = failures
         metadata = dict(last.metadata or {})
-        if previous:
-            metadata["previous_errors"] = previous
-        headers = {**last.headers, GENERATION_ID: self._at.id} if progress.tries else last.headers
+        if before:
+            metadata["previous_errors"] = [
+                {
+                    "code": refusal.status,
+                    "message": refusal.message,
+                    "provider_name": attempt.endpoint.provider_name,
+                }
+                for attempt, refusal in before
+            ]
+        headers = {**last.headers, **({GENERATION_ID: self.id} if self._tries else {})}
         raise Refusal(last.status, last.message, metadata=metadata, headers=headers) from last
 
     async def _try(self, attempt: RouteAttempt) -> ServingEndpoint:
-        at, progress = self._at, self._progress
-        catalog, parsed = at.site.catalog, progress.parsed
+        catalog, parsed = self.site.catalog, self.parsed
         item = catalog.endpoint(f"{attempt.model.id}|{attempt.endpoint.tag}")
-        at.policy.check_payment(attempt, parsed.prompt_tokens, parsed.max_tokens, at.now)
-        pace = upstream.pace_of(catalog, item, attempt, at.id)
-        await self._clock.sleep(pace.accepted_after)
+        self.policy.check_payment(attempt, parsed.prompt_tokens, parsed.max_tokens, self.now)
+        pace = upstream.pace_of(catalog, item, attempt, self.id)
+        await self.clock.sleep(pace.accepted_after)
         try:
-            upstream.check_accepted(catalog, item, attempt, at.now, self._clock.chance)
+            upstream.check_accepted(catalog, item, attempt, self.now, self.clock.chance)
         except Refusal as refusal:
             latency = pace.accepted_after * _MS
             failed = accounting.one_try(attempt, item, refusal.status, latency)
-            progress.tries.append((item.model_id, failed))
-            progress.paused += pace.accepted_after
+            self._tries.append((item.model_id, failed))
+            self._paused += pace.accepted_after
             raise
         upstream_id = f"up-{secrets.token_hex(8)}"
         found = accounting.one_try(attempt, item, 200, pace.latency_ms, upstream_id)
-        progress.tries.append((item.model_id, found))
-        progress.attempt = attempt
-        return ServingEndpoint(parsed, attempt, item, pace)
+        self._tries.append((item.model_id, found))
+        self._attempt = attempt
+        return ServingEndpoint(attempt, item, pace)
 
-    def _outcome(
+    async def _book(
         self,
+        responder: Responder,
         taken: ServingEndpoint,
         answer: SimulatedAnswer | None,
         writing: float | None,
         *,
-        streamed: bool,
-    ) -> RequestOutcome:
-        """How it went; ``writing`` is how many seconds the tokens took."""
-        latency = self._progress.paused * _MS + taken.pace.latency_ms
+        streamed: bool = False,
+    ) -> RequestCost:
+        """Book the request, whoever leaves meanwhile; gives what it cost.
+
+        ``writing`` is how many seconds the tokens took.
+        """
+        latency = self._paused * _MS + taken.pace.latency_ms
         took = latency / _MS + (writing or 0)
-        return RequestOutcome(
-            id=self._at.id,
-            began=self._at.now,
-            ended=max(self._clock.now(), self._at.now + timedelta(seconds=took)),
+        outcome = RequestOutcome(
+            id=self.id,
+            began=self.now,
+            ended=max(self.clock.now(), self.now + timedelta(seconds=took)),
             latency=latency,
             generation_time=None if writing is None else writing * _MS,
             streamed=streamed,
@@ -171,53 +163,49 @@ class InferenceExchange(DeferredResponse):
                 "reasoning": None if answer is None else answer.reasoning,
             },
             error=None if answer is None else answer.error,
-            tries=tuple(each for _, each in self._progress.tries),
-            headers=self._at.headers,
+            tries=tuple(each for _, each in self._tries),
+            headers=self.headers,
         )
-
-    async def _book(
-        self, responder: Responder, taken: ServingEndpoint, outcome: RequestOutcome
-    ) -> RequestCost:
-        """Book the request, whoever leaves meanwhile; gives what it cost."""
-        at = self._at
-        whose = (at.policy, taken.parsed, taken.attempt, taken.item, outcome)
+        whose = (self.policy, self.parsed, taken.attempt, taken.item, outcome)
         cost = accounting.cost_of(*whose)
         request, used = accounting.entries(*whose, cost)
         await responder.carry_out(lambda db: served_requests.book(db, request, used))
         return cost
 
-    def _metadata_field(self, generation_ms: float | None) -> dict[str, JsonValue]:
+    def _metadata_field(self, writing: float | None) -> dict[str, JsonValue]:
         """The field of an answer that tells how it was handled; nothing unless asked for."""
-        if not self._at.wants_metadata:
-            return {}
-        return {"service_metadata": self._metadata(generation_ms)}
+        return {"service_metadata": self._metadata(writing)} if self._wants_metadata else {}
 
-    def _metadata(self, generation_ms: float | None) -> dict[str, JsonValue]:
+    def _metadata(self, writing: float | None) -> dict[str, JsonValue]:
         """How the request was handled: inference contract section 4."""
-        progress, selection = self._progress, self._progress.selection
-        attempt = progress.attempt
-        tried = len(progress.tries)
-        shown: list[JsonValue] = [
+        attempt, tried = self._attempt, len(self._tries)
+        available: list[JsonValue] = [
             {
                 "provider": each.endpoint.provider_name,
                 "model": each.model.id,
                 "selected": each is attempt,
             }
-            for each in (selection.route.attempts if selection else ())
+            for each in (self._route.attempts if self._route else ())
         ]
         found: dict[str, JsonValue] = {
-            "requested": progress.parsed.models[0],
-            "strategy": "fallback" if len(progress.parsed.models) > 1 else "direct",
+            "requested": self.parsed.models[0],
+            "strategy": "fallback" if len(self.parsed.models) > 1 else "direct",
             "region": "global",
             "summary": _summary(attempt, tried),
             "attempt": tried,
             "is_byok": attempt is not None and attempt.credential is not None,
-            "endpoints": {"total": selection.route.total if selection else 0, "available": shown},
-            "attempts": accounting.tries_shown(progress.tries),
-            "pipeline": [dict(step) for step in pipeline(progress.hits)],
+            "endpoints": {
+                "total": self._route.total if self._route else 0,
+                "available": available,
+            },
+            "attempts": [
+                {"provider": each.get("provider_name"), "model": model, "status": each["status"]}
+                for model, each in self._tries
+            ],
+            "pipeline": [dict(step) for step in pipeline(self._hits)],
         }
-        if generation_ms is not None:
-            found["generation_time"] = round(generation_ms)
+        if writing is not None:
+            found["generation_time"] = round(writing * _MS)
         return found
 
 
