@@ -36,6 +36,7 @@ import gwtui.ui.screens.master_detail
 import leak_watch
 import precompile
 from gwtui.domain import known_secrets
+from gwtui.local.caught_errors import caught_errors
 from gwtui.local.dashboard_state import FIRST_STEPS_FILE as FIRST_STEPS
 from gwtui.ui.connection_health import StatePanel
 from gwtui.ui.screens.startup import StartupScreen
@@ -134,6 +135,16 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(1_000_000)
     gc.enable()
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_caught() -> Iterator[None]:
+    """Fail a test in which an error boundary caught an error, unless the test forgets it."""
+    caught_errors.clear()
+    yield
+    parts = sorted(part for part, _origin in caught_errors._places)
+    caught_errors.clear()
+    assert parts == []
 
 
 _numbers = itertools.count()

@@ -13,13 +13,14 @@ from gwtui.crud.resource import Column, ResourceSpec
 from gwtui.domain.cell_values import UNKNOWN, SortValue
 from gwtui.domain.safe_text import safe_text
 from gwtui.domain.serialize import exact_json, exact_text, masked, write_csv
+from gwtui.local.caught_errors import BROKEN
 
 T = TypeVar("T")
 
 ExportForm = Literal["csv", "json", "ndjson"]
 
 _ID = "id"
-_NOT_READ = frozenset({"", UNKNOWN, "…", "reading…"})
+_NOT_READ = frozenset({"", UNKNOWN, BROKEN, "…", "reading…"})
 """What a cell shows of a figure that is not known."""
 _MADE_UP = "?"
 """How the identity of a row begins that the gateway gave none."""

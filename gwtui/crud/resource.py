@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from gwtui.domain import cell_values
 from gwtui.lazy_dataclass import dataclass
+from gwtui.local.caught_errors import BROKEN, guarded
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
 from gwtui.watch.hub import Scope as Scope  # noqa: PLC0414 - part of a declaration
@@ -45,6 +46,9 @@ class Cell:
     tone: Tone = "plain"
 
 
+BROKEN_CELL = Cell(BROKEN, "bad")
+
+
 @dataclass(frozen=True, slots=True)
 class Column(Generic[T]):
     """One column of a list.
@@ -54,7 +58,7 @@ class Column(Generic[T]):
     ``most`` cells for the longest of their texts. ``cell`` gets the item and the present moment.
     ``export`` is what another program is given, where that is neither what rows are sorted by nor
     what is shown. ``kind`` is what ``sort`` gives: a filter refuses what such a value cannot be
-    compared with.
+    compared with. A value that cannot be made because of an error is shown as "?", and is unknown.
     """
 
     id: str
@@ -69,6 +73,13 @@ class Column(Generic[T]):
     help: str = ""
     export: Callable[[T, datetime], SortValue] | None = None
     kind: ValueKind = "text"
+
+    def __post_init__(self) -> None:
+        part = f"column {self.id}"
+        object.__setattr__(self, "cell", guarded(part, self.cell, BROKEN_CELL))
+        object.__setattr__(self, "sort", guarded(part, self.sort, None))
+        if self.export is not None:
+            object.__setattr__(self, "export", guarded(part, self.export, None))
 
     def order_after(self, present: tuple[str, bool]) -> tuple[str, bool]:
         """The order, as id and whether descending, once a person picks this column.
@@ -111,10 +122,15 @@ class DetailTable:
 
 @dataclass(frozen=True, slots=True)
 class Section(Generic[T]):
-    """A titled part of the detail pane."""
+    """A titled part of the detail pane; one that cannot be made because of an error says so."""
 
     title: str
     content: Callable[[T, datetime], Sequence[DetailRow | DetailTable]]
+
+    def __post_init__(self) -> None:
+        instead = (DetailRow("", BROKEN_CELL, "not shown: an error in gwtui, see its log"),)
+        content = guarded(f"section {self.title}", self.content, instead)
+        object.__setattr__(self, "content", content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +206,12 @@ class ResourceSpec(Generic[T]):
 
     writes: str = ""
     """Where its ``Writes`` stand, as "module:NAME": loaded when something is to be written."""
+
+    def __post_init__(self) -> None:
+        facets = {
+            name: guarded(f"facet {name}", value, BROKEN) for name, value in self.facets.items()
+        }
+        object.__setattr__(self, "facets", facets)
 
     def names(self, now: datetime) -> Names[T]:
         """The names of a row: its identity, its name, and columns that name it."""

@@ -18,6 +18,8 @@ from textual.worker import Worker, WorkerState
 
 from gwtui.crud.action import APP, Action
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.local.caught_errors import caught_errors
+from gwtui.local.log import FILE_NAME as LOG
 from gwtui.resources.actions import by_id, remap
 from gwtui.resources.frame_actions import ANYWHERE
 from gwtui.resources.preferences import FILE_NAME as PREFERENCES
@@ -34,7 +36,7 @@ from gwtui.ui.preference_store import PreferenceStore
 from gwtui.ui.screens.startup import StartupScreen
 from gwtui.ui.shutdown import Shutdown
 from gwtui.ui.terminal import TerminalTitle, give_back, is_too_small
-from gwtui.ui.textual_compat.app import driver_of, fail, set_first_theme
+from gwtui.ui.textual_compat.app import driver_of, set_first_theme
 from gwtui.ui.textual_compat.screens import let_be_switched
 from gwtui.ui.textual_compat.widgets import bindings_of
 from gwtui.ui.themes import (
@@ -106,6 +108,8 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         )
         remap(self.preference_store.preferences.keys)
         self._start = start
+        caught_errors.clear()
+        self._errors_told = 0
         self._title = TerminalTitle()
         self._files = SessionFiles(journal, data, config)
         self.adopt(connect, probing, tries or TryMemory())
@@ -219,6 +223,12 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             return
         if self.app_focus or screen.ticks_unfocused:
             screen.second()
+        if len(caught_errors) > self._errors_told:
+            self._errors_told = len(caught_errors)
+            self.say(
+                f"Not all can be shown because of an error in gwtui; {LOG} says where",
+                severity="error",
+            )
 
     def on_app_blur(self) -> None:
         """Nobody looks: read nothing."""
@@ -266,10 +276,13 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             return
         handle, immediate = handler(action)
         if immediate:
-            await handle(context)
+            try:
+                await handle(context)
+            except Exception as error:
+                self._action_failed(action.title, error)
         else:
             group = _BACKGROUND if action.id in BACKGROUND else ACTIONS
-            self.run_worker(handle(context), name=action.id, group=group, exit_on_error=False)
+            self.run_worker(handle(context), name=action.title, group=group, exit_on_error=False)
 
     def _write_down(self) -> None:
         """Say what is known of writes under way, when the process cannot wait for them."""
@@ -320,8 +333,16 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         if not of_action or event.state is not WorkerState.ERROR:
             return
         error = event.worker.error
-        if isinstance(error, Exception) and not report_failure(self, error):
-            fail(self, error)
+        if isinstance(error, Exception):
+            self._action_failed(event.worker.name or "The action", error)
+
+    def _action_failed(self, title: str, error: Exception) -> None:
+        if not report_failure(self, error):
+            caught_errors.add(f"action {title}", error)
+            self._errors_told = len(caught_errors)
+            self.say(
+                f"{title} failed because of an error in gwtui; {LOG} says where", severity="error"
+            )
 
     async def open_route(self, route: str) -> None:
         """Go to a path such as keys/HASH, or say that there is no such place."""

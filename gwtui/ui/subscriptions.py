@@ -9,6 +9,7 @@ from typing import Any
 from textual.message import Message
 
 from gwtui.lazy_dataclass import dataclass
+from gwtui.local.caught_errors import caught_errors
 from gwtui.watch.feed import Feed, FeedState
 
 Deliver = Callable[[FeedState[Any]], None]
@@ -25,6 +26,10 @@ class Subscription:
     deliver: Deliver
     every: float | None = None
     stop: Callable[[], None] = field(default=lambda: None)
+    delivered: bool = False
+    """Whether any of its states could be shown."""
+    broken: bool = False
+    """Whether the newest one could not be shown because of an error."""
 
 
 class FeedChanged(Message, bubble=False):
@@ -74,8 +79,25 @@ class Subscriptions:
         subscription = message.subscription
         if subscription not in self._open:
             return False
-        subscription.deliver(subscription.feed.state)
+        try:
+            subscription.deliver(subscription.feed.state)
+        except Exception as error:
+            caught_errors.add(f"showing feed {subscription.feed.name}", error)
+            subscription.broken = True
+        else:
+            subscription.delivered, subscription.broken = True, False
         return True
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """The names of the feeds whose newest state could not be shown because of an error."""
+        return tuple(one.feed.name for one in self._open if one.broken)
+
+    @property
+    def never_shown(self) -> bool:
+        """Whether an error kept every state of the first feed from being shown."""
+        first = self._open[0] if self._open else None
+        return first is not None and first.broken and not first.delivered
 
     @property
     def feeds(self) -> tuple[Feed[Any], ...]:

@@ -18,8 +18,10 @@ from textual.dom import NoScreen
 from textual.errors import NoWidget
 from textual.filter import LineFilter
 from textual.notifications import Notification, Notify, SeverityLevel
+from textual.worker import WorkerFailed
 
 from gwtui.domain.safe_text import safe_text
+from gwtui.local.caught_errors import caught_errors
 from gwtui.local.crash_report import crash_report
 from gwtui.ui.garbage import Garbage
 from gwtui.ui.screen_diff import ScreenDiff
@@ -191,10 +193,16 @@ class TerminalApp(HookedApp, inherit_bindings=False):
         """A short notice."""
         self.notify(message, severity=severity)
 
-    def is_harmless(self, error: Exception, *, leaving: bool) -> bool:
-        """Nothing fails while the program ends: what is begun then finds everything closed."""
+    def survives(self, error: Exception, *, leaving: bool) -> bool:
+        """Whether the program goes on: after an error of a worker, which costs its work alone.
+
+        Nothing fails while the program ends: what is begun then finds everything closed.
+        """
         if leaving and not isinstance(error, NoMatches | NoScreen):
             _log.error("an error while the program ended", exc_info=error)
+        if not leaving and isinstance(error, WorkerFailed):
+            caught_errors.add("worker", error.error)
+            return True
         return leaving
 
     def report(self, error: BaseException | None) -> str:

@@ -10,7 +10,6 @@ ends a feed.
 from __future__ import annotations
 
 import asyncio
-import logging
 import math
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -23,6 +22,7 @@ from gwtui.client.errors import GatewayError, RateLimitedError
 from gwtui.client.request_log import ReadingLog, Shortfall, reading_log
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.lazy_dataclass import dataclass
+from gwtui.local.caught_errors import caught_errors
 from gwtui.watch.cadence import FIRST_RETRY, Cadence, Load, Restraint, retry_delay
 
 T = TypeVar("T")
@@ -31,8 +31,6 @@ Phase = Literal["loading", "ready", "stale", "failed"]
 
 REQUESTS_PER_SECOND = 1.0
 """What one feed asks of the gateway in the long run: a costly reading is repeated less often."""
-
-_log = logging.getLogger(__name__)
 
 
 class ReadAbandonedError(Exception):
@@ -423,8 +421,8 @@ class Feed(Generic[T]):
     def _call(self, listener: Listener[T]) -> None:
         try:
             listener(self._state)
-        except Exception:
-            _log.exception("feed %s: a listener failed", self.name)
+        except Exception as error:
+            caught_errors.add(f"listener of feed {self.name}", error)
 
 
 def _settle(future: asyncio.Future[None]) -> None:
@@ -436,5 +434,5 @@ def _unforeseen(name: str, error: Exception) -> GatewayError:
     """A fault that no layer below typed; only its type is told, its text may quote a body."""
     fault = GatewayError(f"Reading {name} failed unexpectedly ({type(error).__name__})")
     fault.__cause__ = error
-    _log.error("feed %s: unexpected %s", name, type(error).__name__)
+    caught_errors.add(f"feed {name}", error)
     return fault

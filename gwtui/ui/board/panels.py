@@ -20,6 +20,7 @@ from gwtui.crud.resource import Cell, Column, SortValue
 from gwtui.domain import money, times
 from gwtui.domain.runway import Outlook
 from gwtui.lazy_dataclass import dataclass
+from gwtui.local.caught_errors import BROKEN, caught_errors
 from gwtui.resources.changes import change_text, event_cell, subject_text
 from gwtui.resources.credits.balance import Line as Words
 from gwtui.resources.credits.balance import burn_cells, left_cells, runway_cells, short_runway
@@ -112,6 +113,16 @@ class Panel(Vertical):
 
     def show_snapshot(self, snapshot: BoardSnapshot, view: BoardView) -> None:
         """Show what is known as of the view's moment; called often, must cost nothing when same."""
+
+    def attempt(self, show: Callable[..., None], *given: Any) -> None:
+        """Show something; where that fails, the panel says so, and the others are shown."""
+        try:
+            show(*given)
+        except Exception as error:
+            if caught_errors.add(f"panel {self.id}", error):
+                note = OneLine()
+                note.show(toned(f"{BROKEN} not all shown: an error in gwtui, see its log", "bad"))
+                self.mount(note, before=0)
 
     def question(self, _view: BoardView) -> Question | None:
         """What to ask the history for this view; None for nothing."""

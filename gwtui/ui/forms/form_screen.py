@@ -311,7 +311,11 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
         self.app.run_worker(self._send(request), name="form", group=SUBMITTING)
 
     async def _send(self, request: RequestModel) -> None:
-        outcome = await self._outcome(request)
+        try:
+            outcome = await self._outcome(request)
+        except Exception:
+            self._hold(False)
+            raise
         match outcome:
             case Applied():
                 self._sending = False

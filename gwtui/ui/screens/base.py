@@ -20,6 +20,7 @@ from gwtui.crud.action import APP
 from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import safe_line
 from gwtui.lazy_dataclass import dataclass
+from gwtui.local.caught_errors import BROKEN, guarded
 from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Marks
 from gwtui.ui.commands import offered, with_keys
@@ -360,7 +361,7 @@ class GatewayScreen(RunsWhileOpen, PathLine, TerminalSized[None]):
     def second(self) -> None:
         """Called once per second while the screen is shown."""
         if self._is_whole:
-            self.tick(self.now)
+            guarded(f"tick of {self.resource}", self.tick, None)(self.now)
             self.refresh_frame()
 
     @property
@@ -394,12 +395,20 @@ class GatewayScreen(RunsWhileOpen, PathLine, TerminalSized[None]):
             return
         named = [(feed.name, feed.state) for feed in self._subscriptions.feeds]
         session = self.gwtui.session
-        text = self.gwtui.health.banner(named, now)
+        text = self._broken_text() or self.gwtui.health.banner(named, now)
         if not text and session is not None:
             text = skew_text(session.gateway.skew)
         text = " · ".join(part for part in (banner_text(session, self.resource), text) if part)
         banner.display = bool(text)
         banner.show(Content(f" ! {text}"))
+
+    def _broken_text(self) -> str:
+        names = ", ".join(self._subscriptions.broken)
+        return (
+            f"{BROKEN} not shown because of an error in gwtui, see its log: {names}"
+            if names
+            else ""
+        )
 
     def _show_crumbs(self) -> None:
         crumbs = self.crumbs()
@@ -430,6 +439,10 @@ class GatewayScreen(RunsWhileOpen, PathLine, TerminalSized[None]):
 
     def _say_state(self, panel: StatePanel, now: datetime) -> bool:
         """Fill the panel when it must stand in for the body; whether it must."""
+        if self._subscriptions.never_shown:
+            title = f"{BROKEN} {self.heading} cannot be shown"
+            panel.say(title, "There is an error in gwtui; its log says where.", tone="bad")
+            return True
         deciding = self.deciding_state()
         if deciding is not None and say_without_value(panel, self.heading, deciding, now):
             return True
@@ -441,7 +454,8 @@ class GatewayScreen(RunsWhileOpen, PathLine, TerminalSized[None]):
         return empty is not None
 
     def _status(self, now: datetime) -> Content:
-        parts = list(self.status_parts())
+        instead = (toned(BROKEN, "bad"),)
+        parts = list(guarded(f"status of {self.resource}", self.status_parts, instead)())
         if self.states and self.states[0].fetched_at is not None:
             parts.append(freshness(self.states[0], now))
         return Content.assemble(" ", Content(" · ").join(parts))

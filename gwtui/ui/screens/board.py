@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual import events, on
@@ -124,8 +123,7 @@ class BoardBody(GatewayScreen):
         self._asked_at = self._looked_at = 0.0
         self._written_at: datetime | None = None
         self._filled = 0
-        start = partial(self.run_worker, exit_on_error=False)
-        self._queries = HistoryQueries(self._query, self._take, start)
+        self._queries = HistoryQueries(self._query, self._take, self.run_worker)
         self.credits = CreditsPanel()
         self.endpoints = EndpointsPanel(lambda: self.view.now)
         self.endpoint = EndpointPanel()
@@ -249,7 +247,7 @@ class BoardBody(GatewayScreen):
         if not self._is_reading:
             snapshot = self._snapshot()
             for panel in self._panels:
-                panel.show_snapshot(snapshot, view)
+                panel.attempt(panel.show_snapshot, snapshot, view)
         if any(panel.wants for panel in self._panels):
             self.ask()
         if self.focused is None and self.is_current:  # the list was empty before
@@ -305,7 +303,7 @@ class BoardBody(GatewayScreen):
         if self.replay.live and self._past is not None and not self._is_here:
             self.forget_past()
             for panel in self._panels if self._is_ready else ():
-                panel.show_snapshot(self._live.snapshot(), self.view)
+                panel.attempt(panel.show_snapshot, self._live.snapshot(), self.view)
 
     @property
     def _is_here(self) -> bool:
@@ -338,7 +336,7 @@ class BoardBody(GatewayScreen):
         if self.replay.moment == (view.now if view.past else None):  # else another round follows
             self._past = answers.past if view.past or self._is_here else None
             for panel, found in zip(self._panels, answers.found, strict=True):
-                panel.answer(found, view)
+                panel.attempt(panel.answer, found, view)
         if before is None or before.models != answers.known.models:
             self.refeed()
         self.look()

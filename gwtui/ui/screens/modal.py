@@ -18,6 +18,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Button, Static
 
+from gwtui.local.caught_errors import caught_errors
 from gwtui.ui.commands import take_own_keys
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.terminal_app import clear_notices
@@ -90,6 +91,15 @@ class Answered(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
         if self._waiting is None:
             self._waiting = (result,)
         return AwaitComplete()
+
+    async def on_event(self, event: events.Event) -> None:
+        """An error costs what it happened in; a dialog that cannot be made closes."""
+        try:
+            await super().on_event(event)
+        except Exception as error:
+            caught_errors.add(type(self).__name__, error)
+            if isinstance(event, events.Compose):
+                self.dismiss()
 
     def action_press(self) -> None:
         """Press the button that has the focus, as Enter does."""

@@ -195,8 +195,8 @@ class HookedApp(App[int], inherit_bindings=False):
             elif not screen._callbacks and not (screen.awaited and held < _AWAITED):
                 return
 
-    def is_harmless(self, error: Exception, *, leaving: bool) -> bool:  # noqa: ARG002 - the hook's
-        """Hook: whether an error is dropped; ``leaving`` while the program ends."""
+    def survives(self, error: Exception, *, leaving: bool) -> bool:  # noqa: ARG002 - the hook's
+        """Hook: whether the program goes on after an error; ``leaving`` while it ends."""
         return False
 
     def report(self, error: BaseException | None) -> str:
@@ -222,7 +222,7 @@ class HookedApp(App[int], inherit_bindings=False):
 
     # Errors of every message and worker end here; there is no public hook.
     def _handle_exception(self, error: Exception) -> None:
-        if not self.is_harmless(error, leaving=self._exit):
+        if not self.survives(error, leaving=self._exit):
             super()._handle_exception(error)
 
     def panic(self, *_renderables: Any) -> None:

@@ -18,6 +18,7 @@ from gwtui.crud.action import APP, Action
 from gwtui.domain.cell_values import Tone
 from gwtui.domain.safe_text import safe_text
 from gwtui.lazy_dataclass import dataclass
+from gwtui.local.caught_errors import BROKEN, caught_errors
 from gwtui.resources.actions import place_actions
 from gwtui.resources.registry import SHORT_TITLES, TABS, TITLES
 from gwtui.ui.commands import shown, tab_of
@@ -81,6 +82,8 @@ class HeaderFacts:
     """How many alerts ask for somebody, where any does."""
     faults: bool = False
     """Whether the gateway is made to fail on purpose."""
+    errors: int = 0
+    """How many errors in the program cost a part of what is shown or done."""
     name: str = "gwtui"
 
     @property
@@ -182,6 +185,8 @@ def _right(facts: HeaderFacts) -> list[Part]:
     if facts.alerts is not None:
         colours = "alarm" if facts.alerts.tone == "bad" else "badge"
         parts += [Part(badge(facts.alerts.text, colours), "go.alerts"), Part(Content(" "))]
+    if facts.errors:
+        parts += [Part(badge(f"{BROKEN} {facts.errors}", "alarm")), Part(Content(" "))]
     if facts.critical:
         parts.append(Part(badge(CRITICAL, "alarm")))
         parts.append(Part(Content(" ")))
@@ -234,9 +239,10 @@ def header_facts(app: DashboardApp, current: str) -> HeaderFacts:
             profile=safe_text(to.name, 40),
             read_only=to.read_only,
             critical=to.critical,
+            errors=len(caught_errors),
         )
     if app.session is None:
-        return HeaderFacts(tabs, app.scope_name)
+        return HeaderFacts(tabs, app.scope_name, errors=len(caught_errors))
     connection = app.session.connection
     return HeaderFacts(
         tabs,
@@ -249,6 +255,7 @@ def header_facts(app: DashboardApp, current: str) -> HeaderFacts:
         critical=connection.critical,
         alerts=app.alert_badge,
         faults=connection.faults,
+        errors=len(caught_errors),
     )
 
 

@@ -18,6 +18,7 @@ from gwtui.client.errors import (
     UnauthorizedError,
 )
 from gwtui.client.request_log import may_retry
+from gwtui.local.caught_errors import caught_errors
 from gwtui.watch.cadence import (
     FIRST_RETRY,
     LONGEST_RETRY,
@@ -188,6 +189,8 @@ async def test_a_fault_that_nobody_foresaw_becomes_an_error_without_its_text(
     assert error is not None
     assert "KeyError" in error.message
     assert "secret" not in error.message
+    assert len(caught_errors) == 1
+    caught_errors.clear()
     source.answer = 4
     await time.advance(FIRST_RETRY)
     assert feed.state.value == 4

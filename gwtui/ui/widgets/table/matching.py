@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from textual.widget import Widget
 
 from gwtui.crud.resource import Facets, RowFields, row_text
-from gwtui.ui.textual_compat.app import fail
+from gwtui.local.caught_errors import caught_errors
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Column
@@ -201,7 +201,7 @@ class Slices:
                 self._shown_at = now
                 self._show()
         except Exception as error:
-            fail(self._widget.app, error)
+            caught_errors.add("filter", error)
         else:
             if more or provisional:
                 self.begin()

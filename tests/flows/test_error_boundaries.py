@@ -1,0 +1,121 @@
+"""What goes wrong in one part of the dashboard costs that part, never the session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+from gwtui.crud.resource import Section
+from gwtui.local.caught_errors import caught_errors
+from gwtui.resources.keys import resource
+from gwtui.resources.keys.resource import KEYS
+from gwtui.ui import app as app_module
+from gwtui.ui.board.panels import CreditsPanel
+from gwtui.ui.connection_health import StatePanel
+from gwtui.ui.forms.confirm import ConfirmScreen
+from gwtui.ui.screens.board import BoardScreen
+from gwtui.ui.screens.resource import ResourceScreen
+from gwtui.ui.widgets.lines import OneLine
+from gwtui.ui.widgets.table import ResourceTable
+from screen_text import shown
+from shell_kit import dashboard, line, listing, notices, site, until
+
+ERROR = "Exceeds the limit (4300 digits) for integer string conversion"
+
+
+def fail(*_given: Any) -> NoReturn:
+    raise ValueError(ERROR)
+
+
+@pytest.fixture(autouse=True)
+def expected() -> Iterator[None]:
+    yield
+    assert len(caught_errors) > 0
+    caught_errors.clear()
+
+
+async def test_broken_cells_and_sections_leave_the_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    name, *others = KEYS.columns
+    broken = [replace(column, cell=fail, sort=fail) for column in others]
+    sections = (*KEYS.sections, Section("Broken", fail))
+    spec = replace(KEYS, columns=(name, *broken), sections=sections, default_sort=("name", False))
+    monkeypatch.setattr(resource, "KEYS", spec)
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        screen = listing(app)
+        await until(pilot, lambda: f"? {len(caught_errors)}" in line(screen, "header"), "the count")
+        assert screen.declared.name(screen.target()) in shown(app)
+        assert " ? " in shown(app)
+        await pilot.press("down", "slash", *"ci", "enter")
+        await until(pilot, lambda: "gwtui.log says where" in notices(app), "the notice")
+        assert ERROR not in shown(app)
+        await pilot.press("q")
+        await until(pilot, lambda: not app.is_running, "the end")
+    assert app.crash is None
+    assert app.return_code == 0
+    assert "column " in caplog.text
+
+
+@pytest.mark.parametrize("immediate", [True, False])
+async def test_a_broken_action_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, immediate: bool
+) -> None:
+    async def broken(_context: Any) -> NoReturn:
+        fail()
+
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        monkeypatch.setattr(app_module, "handler", lambda _action: (broken, immediate))
+        await pilot.press("s")
+        await until(pilot, lambda: "Sort failed because of an error in gwtui" in notices(app), "")
+        monkeypatch.undo()
+        await pilot.press("x")
+        await until(pilot, lambda: isinstance(app.screen, ConfirmScreen), "the next action")
+
+
+async def test_a_feed_that_cannot_be_shown_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ResourceScreen, "_show", fail)
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        await until(pilot, lambda: "keys" in line(listing(app), "banner"), "the banner")
+        assert "not shown because of an error in gwtui" in line(listing(app), "banner")
+        assert "? Keys cannot be shown" in app.screen.query_one(StatePanel).text
+        monkeypatch.undo()
+        listing(app).refeed()
+        await until(pilot, lambda: not line(listing(app), "banner"), "the recovery")
+        assert not app.screen.query_one(StatePanel).display
+
+
+async def test_a_broken_panel_leaves_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(CreditsPanel, "show_snapshot", fail)
+    async with site() as place, dashboard(place, tmp_path, start="board") as (app, pilot):
+        board = app.screen
+        assert isinstance(board, BoardScreen)
+        first = board.credits.query(OneLine).first
+        await until(pilot, lambda: "? not all shown" in first().text, "the note")
+        await until(pilot, lambda: board.limits.query_one(ResourceTable).model.total, "the limits")
+
+
+async def test_a_broken_tick_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ResourceScreen, "tick", fail)
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        await until(pilot, lambda: "? 1" in line(listing(app), "header"), "the count")
+        await pilot.press("down")
+        assert app.is_running
+
+
+async def test_a_worker_that_breaks_is_not_the_end(tmp_path: Path) -> None:
+    async def broken() -> None:
+        fail()
+
+    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
+        app.screen.run_worker(broken())
+        await until(pilot, lambda: "? 1" in line(listing(app), "header"), "the count")
+        assert app.is_running
