@@ -34,7 +34,7 @@ from gwtui.ui.input_queue import ACTIONS
 from gwtui.ui.navigation import Navigation
 from gwtui.ui.preference_store import PreferenceStore
 from gwtui.ui.screens.startup import StartupScreen
-from gwtui.ui.shutdown import Shutdown
+from gwtui.ui.shutdown import CLOSING, REACTION, Shutdown
 from gwtui.ui.terminal import TerminalTitle, give_back, is_too_small
 from gwtui.ui.textual_compat.app import driver_of, set_first_theme
 from gwtui.ui.textual_compat.screens import let_be_switched
@@ -210,6 +210,26 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         await self.leave()
         await self.preference_store.end()
         self.shutdown.unwatch()
+
+    def key_read(self, key: str) -> None:
+        """Quit by force if nothing reacts to the key that quits: the program may hang."""
+        if self._quits_anywhere(key):
+            self.shutdown.expect_end(REACTION)
+
+    async def on_event(self, event: events.Event) -> None:
+        """The program is not too busy to react."""
+        if isinstance(event, events.Key) and self._quits_anywhere(event.key):
+            self.shutdown.expect_nothing()
+        await super().on_event(event)
+
+    def _quits_anywhere(self, key: str) -> bool:
+        return key.startswith("ctrl+") and key in self.leaving_keys
+
+    def exit(self, *arguments: Any, **options: Any) -> None:
+        """End the program, by force if something cannot be closed."""
+        if not self.is_headless:
+            self.shutdown.expect_end(CLOSING)
+        super().exit(*arguments, **options)
 
     def set_terminal_title(self, text: str) -> None:
         """Show a text in the terminal's title; an empty text gives the title back."""

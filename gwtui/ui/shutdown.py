@@ -1,4 +1,4 @@
-"""Ending on demand from outside: SIGTERM, SIGHUP, a terminal that is gone.
+"""Ending on demand: SIGTERM, SIGHUP, a terminal that is gone, a quit that nothing reacts to.
 
 The program has two seconds. It uses them to close in order: the terminal is restored, a write
 under way gets a moment for its answer and then stands in the journal as unknown. What holds that
@@ -23,6 +23,10 @@ from typing import Any
 ENDING = (signal.SIGTERM, signal.SIGHUP)
 PATIENCE = 1.6
 """Seconds for the orderly end."""
+REACTION = 3.0
+"""Seconds in which the program has to begin to handle the key that quits."""
+CLOSING = 10.0
+"""Seconds for the end that a person asked for: everything is closed by then, or let go."""
 _LAST_WORDS = 0.2
 """Seconds for what is written down when the end was not orderly; the disk may be slow, too."""
 
@@ -46,6 +50,7 @@ class Shutdown:
         self._write_down = write_down
         self._loop: asyncio.AbstractEventLoop | None = None
         self._before: dict[signal.Signals, Any] = {}
+        self._due: threading.Timer | None = None
         self.status: int | None = None
         """The exit status that was demanded; None while nobody demands an end."""
 
@@ -65,6 +70,7 @@ class Shutdown:
     def unwatch(self) -> None:
         """Give the signals back. A demand that was made stays one."""
         self._loop = None
+        self.expect_nothing()
         for number, handler in self._before.items():
             signal.signal(number, handler)
         self._before.clear()
@@ -81,6 +87,19 @@ class Shutdown:
                 sys.stdout.flush()
                 sys.stderr.flush()
             os._exit(self.status)
+
+    def expect_end(self, seconds: float) -> None:
+        """Demand the end with status 0 in so many seconds; from any thread."""
+        self.expect_nothing()
+        self._due = threading.Timer(seconds, self.demand, (0,))
+        self._due.daemon = True
+        self._due.start()
+
+    def expect_nothing(self) -> None:
+        """Take the last ``expect_end`` back."""
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
 
     def demand(self, status: int) -> None:
         """End with this exit status; from any thread, and from a signal's handler."""

@@ -9,6 +9,7 @@ import json
 import signal
 import sqlite3
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -19,6 +20,7 @@ import pytest
 
 from gwtui.embedded.faults import FaultInjector
 from gwtui.local.journal import Journal
+from gwtui.ui.shutdown import REACTION
 from loaded_program import GWTUI
 from login_kit import served_gateway
 from pty_terminal import PtyTerminal, pty_terminal
@@ -162,3 +164,32 @@ def test_two_dashboards_share_one_profile(private_home: Path) -> None:
     with closing(sqlite3.connect(history)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert connection.execute("SELECT count(*) FROM stretches").fetchone()[0] > 0
+
+
+BUSY = """
+import sys
+from gwtui.cli.main import main
+from gwtui.ui.screens.resource import ResourceScreen
+
+def busy(_screen):
+    while True:
+        pass
+
+ResourceScreen.go_back = busy
+sys.exit(main())
+"""
+"""The program, in which Escape on a list never ends."""
+
+
+def test_ctrl_q_ends_a_program_that_hangs(demo_home: Path) -> None:
+    with pty_terminal([sys.executable, "-c", BUSY, "--demo", "keys"]) as terminal:
+        terminal.wait_for("airflow-staging", 60)
+        terminal.send("\x1b")
+        terminal.pump(0.5)
+        started = time.monotonic()
+        terminal.send("q")
+        terminal.pump(0.5)
+        terminal.send("\x11")
+        assert terminal.wait_exit() == 0
+        assert time.monotonic() - started < REACTION + LIMIT + 1
+        assert terminal.left_over_modes() == []

@@ -121,3 +121,28 @@ def test_outside_the_main_thread_there_are_no_signals_to_watch() -> None:
 
 def test_without_a_real_terminal_nothing_is_given_back() -> None:
     give_back(None)
+
+
+async def test_an_expected_end_is_demanded_unless_it_is_taken_back(ended: list[object]) -> None:
+    left: list[int] = []
+    it = Shutdown(left.append, lambda: ended.append("given back"))
+    it.watch(terminal=False)
+    it.expect_end(0.05)
+    it.expect_nothing()
+    await asyncio.sleep(0.2)
+    assert (left, ended) == ([], []), "the key was handled"
+    it.expect_end(5)
+    it.expect_end(0.05)
+    await asyncio.sleep(0.3)
+    assert left == [0]
+    assert ended == ["given back", 0], "something could not be closed"
+    it.unwatch()
+
+
+async def test_no_end_is_expected_once_everything_is_closed(ended: list[object]) -> None:
+    it = Shutdown(ended.append, lambda: None)
+    it.watch(terminal=False)
+    it.expect_end(0.05)
+    it.unwatch()
+    await asyncio.sleep(0.2)
+    assert ended == []

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar, TypeVar
 
 from rich.segment import Segment
-from textual import on
+from textual import events, on
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll

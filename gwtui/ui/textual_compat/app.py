@@ -22,6 +22,7 @@ from textual.app import App
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.geometry import Size
+from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.notifications import Notification
 from textual.screen import Screen
@@ -77,6 +78,12 @@ def terminal_size(app: App[Any]) -> Size | None:
 
 class PromptDriver(LinuxDriver):
     """A driver that takes the Escape key for one soon: Textual's own looks every 0.1 s only."""
+
+    def process_message(self, message: Message) -> None:
+        """Hand on what was typed; the app sees its keys here, even if it is too busy for them."""
+        if isinstance(message, events.Key) and isinstance(self._app, HookedApp):
+            self._app.key_read(message.key)
+        super().process_message(message)
 
     def run_input_thread(self) -> None:
         """Read the terminal until the end, and hand on what was typed."""
@@ -194,6 +201,9 @@ class HookedApp(App[int], inherit_bindings=False):
                 screen.call_later(screen.lay_out)
             elif not screen._callbacks and not (screen.awaited and held < _AWAITED):
                 return
+
+    def key_read(self, key: str) -> None:
+        """Hook: a key was typed. Called in the thread that reads the terminal."""
 
     def survives(self, error: Exception, *, leaving: bool) -> bool:  # noqa: ARG002 - the hook's
         """Hook: whether the program goes on after an error; ``leaving`` while it ends."""
