@@ -106,7 +106,7 @@ def in_one_line(plan: Plan[Any]) -> str:
     changes = [
         f"{change.field} {change.after}"
         for change in plan.changes
-        if f"“{change.after}”" not in plan.title
+        if not plan.title.endswith((f" {change.after}", f"“{change.after}”"))
     ]
     return " · ".join([plan.title, *changes])
 
