@@ -15,15 +15,13 @@ from typing import Any, TypeVar
 from pydantic import JsonValue
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route, Router
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from gwtui.contract import errors
 from gwtui.contract.request import RequestModel
-from gwtui.domain.clock import Clock
 from gwtui.embedded import request_body
 from gwtui.embedded.auth import admit
 from gwtui.embedded.errors import DatabaseBusyError
@@ -37,7 +35,6 @@ from gwtui.embedded.wire import JsonText
 
 PREFIX = "/api/v1"
 METHOD_NOT_ALLOWED = "Method not allowed"
-_PRIVATE = {"Cache-Control": "no-store"}
 _ERASE_SECONDS = 0.25
 """How long the answer to an erasure waits for its traces to be gone. They go without it, too."""
 _PAUSE_SECONDS = 0.01
@@ -53,7 +50,6 @@ def build_app(site: Site, database: Database, ledger: Ledger) -> Starlette:
     endpoints = _Endpoints(site, database, ledger)
     return Starlette(
         routes=[Mount("", app=_Operations(endpoints))],
-        middleware=[Middleware(StandardHeaders, clock=site.clock)],
         exception_handlers={HTTPException: endpoints.unrouted},
     )
 
@@ -236,12 +232,13 @@ class _Endpoints:
     ) -> Response:
         """An answer in the dialect's names."""
         text = _json_text(self._site.dialect.to_wire(content))
-        return Response(
-            text.encode("utf-8"),
-            status,
-            headers={**_PRIVATE, **(headers or {})},
-            media_type="application/json",
-        )
+        given = {**self.headers(), **(headers or {})}
+        return Response(text.encode("utf-8"), status, given, "application/json")
+
+    def headers(self) -> dict[str, str]:
+        """The headers of every answer; see ``Responder``."""
+        date = format_datetime(self._site.clock.now(), usegmt=True)
+        return {"Cache-Control": "no-store", "X-Request-Id": new_request_id(), "Date": date}
 
 
 def _json_text(content: Any) -> str:
@@ -258,30 +255,3 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 def new_request_id() -> str:
     """Names one answer."""
     return f"req-{uuid.uuid4().hex}"
-
-
-class StandardHeaders:
-    """Gives every answer an X-Request-Id, so that a refusal can be named in a report, and a Date.
-
-    The moment is the gateway's own, which a server in front of it could not know.
-    """
-
-    def __init__(self, app: ASGIApp, clock: Clock) -> None:
-        self._app = app
-        self._clock = clock
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on and mark the start of its answer."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        request_id = new_request_id().encode("ascii")
-
-        async def marked(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                date = format_datetime(self._clock.now(), usegmt=True).encode("ascii")
-                marks = [(b"x-request-id", request_id), (b"date", date)]
-                message["headers"] = [*message["headers"], *marks]
-            await send(message)
-
-        await self._app(scope, receive, marked)

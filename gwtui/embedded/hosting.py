@@ -132,37 +132,19 @@ def _private_directory(directory: Path) -> None:
 
 @contextmanager
 def _path_listener(path: Path) -> Iterator[socket.socket]:
-    listener = _listen_on_path(path)
-    try:
-        yield listener
-    finally:
-        path.unlink(missing_ok=True)
-
-
-def _listen_on_path(path: Path) -> socket.socket:
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        if path.is_socket() and not _answers(path):
-            path.unlink()
         listener.bind(str(path))
-        path.chmod(0o600)
-        listener.listen(_BACKLOG)
     except OSError as error:
         listener.close()
         # Python raises a plain OSError without a number when the path is too long for the kernel.
         reason = error.strerror or str(error)
         raise AddressError(f"Cannot listen on {path}: {reason}.") from error
-    return listener
-
-
-def _answers(path: Path) -> bool:
-    """Whether somebody listens on a socket that lies there, or it is only left over."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        try:
-            probe.connect(str(path))
-        except OSError:
-            return False
-        return True
+    try:
+        path.chmod(0o600)
+        yield listener
+    finally:
+        path.unlink(missing_ok=True)
 
 
 def _listen_on_port(host: str, port: int) -> socket.socket:

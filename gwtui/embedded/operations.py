@@ -131,6 +131,10 @@ class Responder(Protocol):
         """An answer in the dialect's names."""
         ...
 
+    def headers(self) -> dict[str, str]:
+        """The headers of every answer: its request id, its date by the gateway's own clock."""
+        ...
+
 
 Deferred = Callable[[Responder], Awaitable[Response]]
 """What a handler gives whose answer takes a while: it goes on outside of the transaction."""

@@ -185,14 +185,6 @@ async def test_a_unix_socket_serves_and_is_removed(gateway: EmbeddedGateway, sho
     assert not short_path.exists()
 
 
-async def test_a_left_over_socket_is_replaced(gateway: EmbeddedGateway, short_path: Path):
-    short_path.parent.mkdir(mode=0o700)
-    with socket.socket(socket.AF_UNIX) as dead:
-        dead.bind(str(short_path))
-    async with host_on_socket(gateway, short_path), over_socket(short_path) as client:
-        assert (await client.get("/models")).status_code == 200
-
-
 async def test_a_place_others_can_enter_is_refused(gateway: EmbeddedGateway, short_path: Path):
     short_path.parent.mkdir()
     short_path.parent.chmod(0o755)

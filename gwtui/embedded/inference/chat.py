@@ -40,7 +40,7 @@ class ChatExchange(InferenceExchange):
         taken = await self._reach()
         said = self._said(taken)
         if self._request.stream:
-            headers = {GENERATION_ID: self.id, "Cache-Control": "no-store"}
+            headers = {**responder.headers(), GENERATION_ID: self.id}
             return _EventStream(self._events(responder, taken, said), headers=headers)
         writing = taken.pace.writing(said.tokens)
         await self.clock.sleep(taken.pace.thinks_for + writing)
