@@ -15,7 +15,7 @@ from gwtui.contract.models import Endpoint, Model
 from gwtui.domain.pricing import Quote
 from gwtui.domain.request_cost import RequestCost
 from gwtui.embedded import wire
-from gwtui.embedded.inference import tokens
+from gwtui.embedded.inference.parsed_request import tokens_of
 from gwtui.lazy_dataclass import dataclass
 
 ANSWER = (
@@ -84,11 +84,11 @@ def chat_answer(
     stops = [request.stop] if isinstance(request.stop, str) else request.stop or []
     for stop in filter(None, stops):
         text = text.partition(stop)[0]
-    thoughts = tokens.pieces(THOUGHTS)[: _thinking_limit(request, model)]
+    thoughts = tokens_of(THOUGHTS)[: _thinking_limit(request, model)]
     excluded = request.reasoning is not None and request.reasoning.exclude is True
     whole = SimulatedAnswer(
         tuple(thoughts),
-        tuple(tokens.pieces(text)),
+        tuple(tokens_of(text)),
         "stop",
         shows_thoughts=not excluded and request.include_reasoning is not False,
     )

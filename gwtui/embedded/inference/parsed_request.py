@@ -1,7 +1,11 @@
-"""Requests to models in one form, chat and embeddings: models, texts, tokens, preferences."""
+"""Requests to models in one form, chat and embeddings: models, texts, tokens, preferences.
+
+Tokens are pieces of up to six letters. Prompts and answers are counted alike.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from typing import Any, Literal
@@ -13,13 +17,19 @@ from gwtui.contract.embeddings import EmbeddingContent, EmbeddingRequest
 from gwtui.contract.request import Problem
 from gwtui.contract.routing import ProviderPreferences
 from gwtui.contract.values import SUPPORTED_PARAMETERS
-from gwtui.embedded.inference import tokens
 from gwtui.embedded.inference.content_filters import InputText
 from gwtui.embedded.responses import invalid
 from gwtui.lazy_dataclass import dataclass
 
 Api = Literal["completions", "embeddings"]
 
+_PIECE = re.compile(r"\s*(?:\w{1,6}|[^\w\s])|\s+")
+
+_MESSAGE_TOKENS = 4
+"""What a message takes beside its text."""
+_PROMPT_TOKENS = 3
+_MEDIA_TOKENS = {"image": 258, "audio": 120, "file": 300, "video": 300}
+"""What one part of a message takes that is not text."""
 _MODALITIES = {
     "image_url": "image",
     "input_audio": "audio",
@@ -62,8 +72,27 @@ class ParsedRequest:
         return self.text_tokens + self.other_tokens
 
 
+def tokens_of(text: str) -> list[str]:
+    """The tokens of a text; joined they are the text."""
+    return _PIECE.findall(text)
+
+
+def count_tokens(text: str) -> int:
+    """How many tokens a text has."""
+    return len(tokens_of(text))
+
+
+def _count_inside(value: JsonValue) -> int:
+    """Tokens of every name and value of a JSON value."""
+    if isinstance(value, dict):
+        return sum(count_tokens(name) + _count_inside(part) for name, part in value.items())
+    if isinstance(value, list):
+        return sum(map(_count_inside, value))
+    return count_tokens(str(value))
+
+
 def _tokens(texts: Iterable[InputText]) -> int:
-    return sum(tokens.count(each.text) for each in texts)
+    return sum(count_tokens(each.text) for each in texts)
 
 
 def parse_chat(request: ChatRequest, default_model: str | None) -> ParsedRequest:
@@ -84,12 +113,12 @@ def parse_chat(request: ChatRequest, default_model: str | None) -> ParsedRequest
         preferences=request.provider or ProviderPreferences(),
         texts=texts,
         text_tokens=_tokens(texts),
-        other_tokens=tokens.PROMPT_TOKENS
-        + tokens.MESSAGE_TOKENS * len(request.messages)
-        + sum(tokens.MEDIA_TOKENS[modality] for modality in media)
+        other_tokens=_PROMPT_TOKENS
+        + _MESSAGE_TOKENS * len(request.messages)
+        + sum(_MEDIA_TOKENS[modality] for modality in media)
         + _definitions(request),
         images=media.count("image"),
-        audio_tokens=media.count("audio") * tokens.MEDIA_TOKENS["audio"],
+        audio_tokens=media.count("audio") * _MEDIA_TOKENS["audio"],
         modalities=frozenset(media),
         service_tier=request.service_tier,
         parameters=_parameters(request),
@@ -119,7 +148,7 @@ def parse_embedding(request: EmbeddingRequest) -> ParsedRequest:
         preferences=request.provider or ProviderPreferences(),
         texts=texts,
         text_tokens=_tokens(texts),
-        other_tokens=sum(tokens.MEDIA_TOKENS[modality] for modality in media),
+        other_tokens=sum(_MEDIA_TOKENS[modality] for modality in media),
         images=media.count("image"),
         modalities=frozenset(media),
         user=request.user,
@@ -181,7 +210,7 @@ def _media(message: Message) -> Iterator[MediaPart]:
 def _definitions(request: ChatRequest) -> int:
     """Tokens of the tools and of the form of the answer, which the model reads too."""
     body = request.body()
-    return sum(tokens.count_inside(body[name]) for name in _READ if body.get(name))
+    return sum(_count_inside(body[name]) for name in _READ if body.get(name))
 
 
 _READ = ("tools", "response_format")
