@@ -296,7 +296,7 @@ async def test_half_a_character_is_refused_and_a_whole_one_is_not(me: Caller, fi
             expect=status,
         )
         if status == 400:
-            assert "half a character" in response.json()["error"]["message"]
+            assert "not valid JSON" in response.json()["error"]["message"]
 
 
 async def test_a_prompt_above_the_context(me: Caller):
