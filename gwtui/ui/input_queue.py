@@ -108,15 +108,19 @@ class InputQueue:
         """Whether anything was typed or pressed since the start."""
         self._reporting: asyncio.TimerHandle | None = None
         """Runs while input is dropped: until nothing comes any more."""
+        self._may_leave = False
+        """Whether a key came that may end the program; nothing is read until it is handled."""
 
     def admit(self, event: Input) -> bool:
         """Whether an input can be handled now; else it waits for its turn or is dropped."""
         self.used = self.used or isinstance(event, _COUNTED)
+        self._may_leave = self._may_leave or self._leaves(event)
         if self._leaves(event) and event.key.startswith("ctrl+"):
             self._drop()
             self._report("")
         elif self._reporting is not None:
             self._drop(event)
+            self._read_on()
             return False
         elif self._watcher is not None:
             if self._waiting and isinstance(event, events.MouseMove):
@@ -177,6 +181,12 @@ class InputQueue:
         finally:
             self._watcher = self._busy = None
             self._before = frozenset()  # nothing is kept alive in here
+            self._read_on()
+
+    def _read_on(self) -> None:
+        if self._may_leave:
+            self._may_leave = False
+            self._app.key_handled()
 
     async def _over(self) -> bool:
         """Wait until the next input can be handled; False when that took too long."""
@@ -285,6 +295,7 @@ class QueuedInputApp(TerminalApp, inherit_bindings=False):
     @on(events.Mount)
     def _open_queue(self) -> None:
         self._typed.open()
+        self.watch_for(self.leaving_keys)
 
     @on(events.Unmount)
     def _close_queue(self) -> None:

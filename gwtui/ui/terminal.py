@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from textual.driver import Driver
 
 
+MOUSE_OFF = "\x1b[?1000l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1016l"
 _RESET = (
-    "\x1b[?1000l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1016l"  # mouse
-    "\x1b[?2004l\x1b[?2048l\x1b[?1004l"  # paste, resize and focus events
+    MOUSE_OFF + "\x1b[?2004l\x1b[?2048l\x1b[?1004l"  # paste, resize and focus events
     "\x1b[<u\x1b[?1049l\x1b[?25h"  # keyboard protocol, alternate screen, cursor
 )
 

@@ -9,6 +9,7 @@ import json
 import os
 import random
 import re
+import shlex
 import shutil
 import tempfile
 import time
@@ -117,6 +118,16 @@ def test_the_name_and_the_limit_get_what_is_meant_for_them(demo_home: Path) -> N
         terminal.wait_for("Quit now?")
         terminal.send("y")
         assert terminal.wait_exit() == 0
+
+
+def test_what_is_typed_behind_q_is_for_the_shell(demo_home: Path) -> None:
+    line = f'{shlex.join(DEMO)}; read -r line; echo "the shell got: $line"'
+    with pty_terminal(["sh", "-c", line]) as terminal:
+        terminal.wait_for("airflow-staging", 60)
+        terminal.send("qls and more\n")
+        terminal.wait_for("the shell got: ls and more")
+        assert terminal.wait_exit() == 0
+        assert terminal.left_over_modes() == []
 
 
 def test_a_terminal_that_is_gone_ends_the_program_whatever_was_typed_ahead(

@@ -25,6 +25,9 @@ class Terminal(PromptDriver):
         self.fileno, self._typing = os.pipe()
         self.exit_event = Event()
         self._debug = False
+        self._handled = Event()
+        self._handled.set()
+        self._left = False
         self.keys: queue.Queue[str] = queue.Queue()
         self._reader = Thread(target=self.run_input_thread)
         self._reader.start()
@@ -32,6 +35,12 @@ class Terminal(PromptDriver):
     def process_message(self, message: Message) -> None:
         if isinstance(message, events.Key):
             self.keys.put(message.key)
+
+    def write(self, data: str) -> None:
+        """Nothing shows what is written."""
+
+    def flush(self) -> None:
+        """Nothing waits."""
 
     def type(self, text: str) -> None:
         os.write(self._typing, text.encode())
@@ -110,3 +119,22 @@ def test_who_sets_another_delay_gets_it(
     patient.type("[B")
     assert patient.key() == "down"
     patient.close()
+
+
+def test_what_is_typed_behind_a_key_that_ends_the_program_is_left_in_the_terminal(
+    terminal: Terminal,
+) -> None:
+    terminal.leaving_keys = frozenset({"q"})
+    terminal.type("qx")
+    assert terminal.key() == "q"
+    terminal.key_handled()
+    assert terminal.key() == "x", "the program went on"
+    terminal.type("\x1b[200~a")
+    terminal.type("q")
+    terminal.type("z\x1b[201~y")
+    assert terminal.key() == "y", "a pasted letter is no key"
+    terminal.type("qls")
+    assert terminal.key() == "q"
+    terminal.leave_the_rest()
+    terminal._reader.join(SECONDS)
+    assert os.read(terminal.fileno, 10) == b"ls"

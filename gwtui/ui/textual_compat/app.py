@@ -6,8 +6,10 @@ import asyncio
 import os
 import re
 import selectors
+import signal
 from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator
+from threading import Event
 from time import monotonic
 from typing import Any, cast
 
@@ -30,6 +32,7 @@ from textual.strip import Strip
 from textual.theme import Theme
 from textual.worker import WorkerFailed
 
+from gwtui.ui.terminal import MOUSE_OFF
 from gwtui.ui.textual_compat.screens import TerminalSized, busy_pump
 
 Piece = tuple[int, int, Strip]
@@ -47,6 +50,8 @@ that long the rest of a sequence that came apart is still taken for its key, not
 """
 _REST = re.compile(r"\[[0-9;?]*[@-~]|O[A-Za-z]")
 """What follows the escape character in the sequence of a key."""
+_LONGEST_HANDLING = 2.0
+"""Seconds that reading waits for a key that may end the program."""
 _AWAITED = 0.1
 """Seconds that the paint waits for what a screen reads: an empty list would be painted for it."""
 _LONGEST_HOLD = 0.3
@@ -77,13 +82,53 @@ def terminal_size(app: App[Any]) -> Size | None:
 
 
 class PromptDriver(LinuxDriver):
-    """A driver that takes the Escape key for one soon: Textual's own looks every 0.1 s only."""
+    """A driver that takes the Escape key for one soon: Textual's own looks every 0.1 s only.
+
+    It reads nothing behind a key that may end the program until the app has handled that key. If
+    the program ends, what was typed behind it is for the shell.
+    """
+
+    leaving_keys: frozenset[str] = frozenset()
+    """Keys that may end the program; those of one character count."""
+
+    def __init__(self, app: App[Any], **options: Any) -> None:
+        super().__init__(app, **options)
+        self._handled = Event()
+        self._handled.set()
+        self._left = False
+
+    def key_handled(self) -> None:
+        """The app has handled what was handed on: read on."""
+        self._handled.set()
+
+    def leave_the_rest(self) -> None:
+        """Read no more, if nothing was read behind the key that ends the program."""
+        if not self._handled.is_set():
+            signal.signal(signal.SIGWINCH, signal.SIG_DFL)
+            self.write(MOUSE_OFF)
+            self.flush()
+            # Textual would discard what was typed: it does so when it ends the reading itself.
+            self.exit_event.set()
+            self._left = True
+            self._handled.set()
+
+    def _typed(self, selector: selectors.BaseSelector) -> bytes:
+        """What was typed; a key that may end the program comes alone."""
+        first = os.read(self.fileno, 1)
+        alone = first.decode("ascii", "replace") in self.leaving_keys or not selector.select(0)
+        return first if alone else first + os.read(self.fileno, _READ)
 
     def process_message(self, message: Message) -> None:
         """Hand on what was typed; the app sees its keys here, even if it is too busy for them."""
         if isinstance(message, events.Key) and isinstance(self._app, HookedApp):
             self._app.key_read(message.key)
         super().process_message(message)
+
+    def _hand_on(self, parser: XTermParser, text: str) -> None:
+        for event in parser.feed(text) if text else ():
+            if isinstance(event, events.Key) and text in self.leaving_keys:
+                self._handled.clear()
+            self.process_message(event)
 
     def run_input_thread(self) -> None:
         """Read the terminal until the end, and hand on what was typed."""
@@ -98,16 +143,19 @@ class PromptDriver(LinuxDriver):
                 due = parser._timeout_time
                 wait = _GLANCE if due is None else min(_GLANCE, max(0.0, due - get_time()))
                 if selector.select(wait):
-                    text = decode(os.read(self.fileno, _READ), final=last)
+                    text = decode(self._typed(selector), final=last)
                     if due is None and get_time() < torn_until and _REST.match(text):
                         text = _ESCAPE + text
-                    for event in parser.feed(text) if text else ():
-                        self.process_message(event)
+                    self._hand_on(parser, text)
                     if shortened and due is None and text == _ESCAPE:
                         parser._timeout_time = get_time() + _LONE_ESCAPE
                         torn_until = get_time() + constants.ESCAPE_DELAY
                 for event in parser.tick():
                     self.process_message(event)
+                if not self._handled.wait(_LONGEST_HANDLING):
+                    self._handled.set()
+                if self._left:
+                    break
         for _ in parser.feed(""):
             pass  # what was half typed at the end is dropped
 
@@ -149,6 +197,22 @@ class HookedApp(App[int], inherit_bindings=False):
     def get_theme(self, theme_name: str) -> Theme | None:
         """A theme. Every widget that is rendered asks for it, and Textual copies all of them."""
         return self._registered_themes.get(theme_name) or super().get_theme(theme_name)
+
+    def exit(self, *arguments: Any, **options: Any) -> None:
+        """End the program; what is typed behind the key that ends it is for the shell."""
+        if isinstance(self._driver, PromptDriver):
+            self._driver.leave_the_rest()
+        super().exit(*arguments, **options)
+
+    def watch_for(self, leaving_keys: frozenset[str]) -> None:
+        """Name the keys that may end the program; ``key_handled`` is called behind each."""
+        if isinstance(self._driver, PromptDriver):
+            self._driver.leaving_keys = leaving_keys
+
+    def key_handled(self) -> None:
+        """Everything that was typed so far has been handled."""
+        if isinstance(self._driver, PromptDriver):
+            self._driver.key_handled()
 
     crash: str | None = None
     """The report of the failure that ended the program, None while there was none."""
