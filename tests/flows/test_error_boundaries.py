@@ -95,12 +95,15 @@ async def test_a_broken_panel_leaves_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(CreditsPanel, "show_snapshot", fail)
+    monkeypatch.setattr(CreditsPanel, "summary", fail)
     async with site() as place, dashboard(place, tmp_path, start="board") as (app, pilot):
         board = app.screen
         assert isinstance(board, BoardScreen)
         first = board.credits.query(OneLine).first
         await until(pilot, lambda: "? not all shown" in first().text, "the note")
         await until(pilot, lambda: board.limits.query_one(ResourceTable).model.total, "the limits")
+        assert not board.query_one(StatePanel).display
+        assert line(board, "board-summary").strip() == "?"
 
 
 async def test_a_broken_tick_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

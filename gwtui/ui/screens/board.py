@@ -18,6 +18,7 @@ from textual.content import Content
 from gwtui.crud.action import COPY
 from gwtui.domain import times
 from gwtui.domain.safe_text import safe_text
+from gwtui.local.caught_errors import BROKEN, guarded
 from gwtui.resources.actions import by_id
 from gwtui.resources.alerts.resource import alerts_line
 from gwtui.ui.board.endpoints import EndpointsPanel
@@ -252,12 +253,11 @@ class BoardBody(GatewayScreen):
             self.ask()
         if self.focused is None and self.is_current:  # the list was empty before
             self.focus_body()
-        self.endpoint.select(self.endpoints.selected, view)
+        self.endpoint.attempt(self.endpoint.select, self.endpoints.selected, view)
         self._fit()
         self.show_pages()
-        self.query_one("#board-summary", OneLine).show(
-            Content.assemble(" ", self.credits.summary(view))
-        )
+        summary = guarded("summary of the board", self.credits.summary, toned(BROKEN, "bad"))
+        self.query_one("#board-summary", OneLine).show(Content.assemble(" ", summary(view)))
         session = self.gwtui.session
         if session is not None:
             self._show_alerts(session.hub)
