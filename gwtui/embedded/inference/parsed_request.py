@@ -82,15 +82,6 @@ def count_tokens(text: str) -> int:
     return len(tokens_of(text))
 
 
-def _count_inside(value: JsonValue) -> int:
-    """Tokens of every name and value of a JSON value."""
-    if isinstance(value, dict):
-        return sum(count_tokens(name) + _count_inside(part) for name, part in value.items())
-    if isinstance(value, list):
-        return sum(map(_count_inside, value))
-    return count_tokens(str(value))
-
-
 def _tokens(texts: Iterable[InputText]) -> int:
     return sum(count_tokens(each.text) for each in texts)
 
@@ -115,8 +106,7 @@ def parse_chat(request: ChatRequest, default_model: str | None) -> ParsedRequest
         text_tokens=_tokens(texts),
         other_tokens=_PROMPT_TOKENS
         + _MESSAGE_TOKENS * len(request.messages)
-        + sum(_MEDIA_TOKENS[modality] for modality in media)
-        + _definitions(request),
+        + sum(_MEDIA_TOKENS[modality] for modality in media),
         images=media.count("image"),
         audio_tokens=media.count("audio") * _MEDIA_TOKENS["audio"],
         modalities=frozenset(media),
@@ -205,15 +195,6 @@ def _media(message: Message) -> Iterator[MediaPart]:
         message.content if isinstance(message.content, list) else ()
     )
     return (part for part in parts if isinstance(part, MediaPart))
-
-
-def _definitions(request: ChatRequest) -> int:
-    """Tokens of the tools and of the form of the answer, which the model reads too."""
-    body = request.body()
-    return sum(_count_inside(body[name]) for name in _READ if body.get(name))
-
-
-_READ = ("tools", "response_format")
 
 
 def _parameters(request: ChatRequest) -> frozenset[str]:
