@@ -124,6 +124,7 @@ def test_what_is_typed_behind_q_is_for_the_shell(demo_home: Path) -> None:
     line = f'{shlex.join(DEMO)}; read -r line; echo "the shell got: $line"'
     with pty_terminal(["sh", "-c", line]) as terminal:
         terminal.wait_for("airflow-staging", 60)
+        terminal.settle()
         terminal.send("qls and more\n")
         terminal.wait_for("the shell got: ls and more")
         assert terminal.wait_exit() == 0

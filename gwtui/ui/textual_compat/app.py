@@ -50,8 +50,8 @@ that long the rest of a sequence that came apart is still taken for its key, not
 """
 _REST = re.compile(r"\[[0-9;?]*[@-~]|O[A-Za-z]")
 """What follows the escape character in the sequence of a key."""
-_LONGEST_HANDLING = 0.5
-"""Seconds that reading waits for a key that may end the program: Ctrl+Q may follow."""
+LONGEST_HANDLING = 2.0
+"""Seconds that reading waits until a key that may end the program is handled."""
 _AWAITED = 0.1
 """Seconds that the paint waits for what a screen reads: an empty list would be painted for it."""
 _LONGEST_HOLD = 0.3
@@ -152,7 +152,7 @@ class PromptDriver(LinuxDriver):
                         torn_until = get_time() + constants.ESCAPE_DELAY
                 for event in parser.tick():
                     self.process_message(event)
-                if not self._handled.wait(_LONGEST_HANDLING):
+                if not self._handled.wait(LONGEST_HANDLING):
                     self._handled.set()
                 if self._left:
                     break
