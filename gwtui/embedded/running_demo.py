@@ -18,7 +18,6 @@ import socket
 import stat
 import struct
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import field
@@ -159,17 +158,11 @@ def _text(said: Any, key: str) -> str:
 
 
 def _place(path: Path, content: bytes) -> None:
-    """Put a file of mode 0600 in its place in one step. Raises OSError."""
-    descriptor, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
-            os.fchmod(descriptor, _PRIVATE)
-            file.write(content)
-        Path(part).replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(part).unlink()
-        raise
+    """Write a new file of mode 0600 in the place of an old one. Raises OSError."""
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _PRIVATE)
+    with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
+        file.write(content)
 
 
 def _content(path: Path) -> bytes:
