@@ -122,30 +122,19 @@ def filters_of(
 def united(filters: Iterable[ContentFilter]) -> list[ContentFilter]:
     """Each filter once, with its strongest action and its widest scope; the strongest first."""
     found: dict[tuple[str, str], ContentFilter] = {}
-    for each in filters:
-        key = (each.slug, each.pattern)
-        known = found.get(key)
-        if known is None:
-            found[key] = each
-            continue
-        strongest = min(known, each, key=_weakness)
-        found[key] = replace(strongest, user_only=known.user_only and each.user_only)
-    return sorted(found.values(), key=_weakness)
-
-
-def _weakness(one: ContentFilter) -> int:
-    return FILTER_ACTIONS.index(one.action) if one.action in FILTER_ACTIONS else len(FILTER_ACTIONS)
+    for each in sorted(filters, key=lambda each: FILTER_ACTIONS.index(each.action)):
+        strongest = found.setdefault((each.slug, each.pattern), each)
+        user_only = strongest.user_only and each.user_only
+        found[each.slug, each.pattern] = replace(strongest, user_only=user_only)
+    return list(found.values())
 
 
 async def screen(texts: Sequence[InputText], filters: Sequence[ContentFilter]) -> Screened:
     """What is left of the input. Raises a 403 when a filter blocks it."""
-    plain = tuple(each.text for each in texts)
-    if not filters:
-        return Screened(plain)
-    if not any(each.pattern for each in filters):
-        return _screen(texts, filters)
-    # Custom patterns may take their whole time: meanwhile others are served.
-    return await asyncio.to_thread(_screen, texts, filters)
+    if any(each.pattern for each in filters):
+        # Custom patterns may take their whole time: meanwhile others are served.
+        return await asyncio.to_thread(_screen, texts, filters)
+    return _screen(texts, filters)
 
 
 def _screen(texts: Sequence[InputText], filters: Sequence[ContentFilter]) -> Screened:
@@ -171,11 +160,9 @@ def _spans(one: ContentFilter, texts: Sequence[InputText]) -> list[detectors.Spa
     if one.slug:
         return [detectors.find(one.slug, text) for text in read]
     found = _pattern_spans(one.pattern, read)
-    if found is not None:
-        return found
-    if one.action == "flag":
-        return [[] for _ in read]
-    raise _blocked(FilterHit(one, 0), texts)
+    if found is None and one.action != "flag":
+        raise _blocked(FilterHit(one, 0), texts)
+    return found or [[] for _ in read]
 
 
 def _pattern_spans(pattern: str, texts: Sequence[str]) -> list[detectors.Spans] | None:
@@ -208,8 +195,7 @@ def _blocked(hit: FilterHit, texts: Sequence[InputText]) -> BlockedByFilter:
         return BlockedByFilter(message, hit, list(names))
     if one.slug in detectors.PII_NAMES:
         return BlockedByFilter(f"Blocked PII detected: {detectors.PII_NAMES[one.slug]}", hit)
-    builtin = detectors.DISPLAY_NAMES.get(one.slug, one.slug)
-    shown = builtin or one.label or BLOCKED
+    shown = detectors.DISPLAY_NAMES.get(one.slug) or one.slug or one.label or BLOCKED
     return BlockedByFilter(f"Request blocked by content filter: {shown}", hit)
 
 
@@ -218,11 +204,9 @@ def _redacted(text: str, cuts: list[tuple[int, int, str]]) -> str:
     parts: list[str] = []
     done = 0
     for start, end, label in sorted(cuts, key=lambda cut: (cut[0], -cut[1])):
-        if start < done:
-            done = max(done, end)
-            continue
-        parts += [text[done:start], label]
-        done = end
+        if start >= done:
+            parts += [text[done:start], label]
+        done = max(done, end)
     return "".join([*parts, text[done:]])
 
 
