@@ -12,7 +12,7 @@ from gwtui.cli.output import OutputLostError, data_on_stdout, narrate
 from gwtui.cli.parsing import (
     positionals,
 )
-from gwtui.cli.process import prepare_process
+from gwtui.cli.process import prepare_process, tell_of_caught_errors
 from gwtui.cli.resources import RESOURCES
 from gwtui.domain.lookup import closest
 
@@ -46,11 +46,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _answered(words: Sequence[str]) -> int:
     try:
-        return _run(words)
+        status = _run(words)
     except SystemExit:
         with data_on_stdout():
             pass  # help and version have left, too
         raise
+    tell_of_caught_errors()
+    return status
 
 
 def _run(words: Sequence[str]) -> int:

@@ -92,6 +92,16 @@ def keep_report(report: str) -> None:
     narrate(f"this report is in {path}" if path else "this report could not be written down")
 
 
+def tell_of_caught_errors() -> None:
+    """Say that error boundaries caught something: it stands in the log alone."""
+    from gwtui.local.caught_errors import caught_errors  # noqa: PLC0415 - not to say the version
+    from gwtui.local.log import FILE_NAME  # noqa: PLC0415
+
+    if len(caught_errors):
+        log = _state() / FILE_NAME
+        narrate(f"a part could not be shown or done because of an error in gwtui, see {log}")
+
+
 def _open_log(words: Sequence[str]) -> None:
     from gwtui.local.log import open_log  # noqa: PLC0415
 

@@ -9,10 +9,11 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -24,6 +25,9 @@ from gwtui.cli.output import print_table
 from gwtui.cli.resources import RESOURCES
 from gwtui.client.request_log import Shortfall, list_read, workspaces_without_id
 from gwtui.domain.serialize import MASK, exact_json, masked
+from gwtui.local.caught_errors import caught_errors
+from gwtui.resources.keys import resource as resource_of_keys
+from gwtui.resources.keys.resource import KEYS
 from gwtui.watch import cadence
 from gwtui.watch.hub import FeedHub
 from gwtui.watch.shared_reads import FeedKey
@@ -32,6 +36,21 @@ from headless_kit import Gwtui, Site
 MODEL = "helioscope/corona-code"
 PARENTS = {"budgets": "Production", "members": "production", "endpoints": MODEL}
 PARENTS["model-guardrails"] = MODEL
+
+
+def test_a_figure_that_cannot_be_made_is_unknown_and_said(
+    gwtui: Gwtui, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_row: Any, _now: datetime) -> NoReturn:
+        raise ValueError
+
+    broken = replace(KEYS.columns[0], id="broken", cell=fail, sort=fail, export=None)
+    monkeypatch.setattr(resource_of_keys, "KEYS", replace(KEYS, columns=(*KEYS.columns, broken)))
+    code, out, err = gwtui("keys", "list", "--columns", "name,broken", "--output", "csv")
+    assert code == exits.OK
+    assert {line["broken"] for line in csv.DictReader(io.StringIO(out))} == {""}
+    assert "a part could not be shown or done because of an error in gwtui, see" in err
+    caught_errors.clear()
 
 
 def parents(resource: str) -> tuple[str, ...]:
