@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from gwtui.embedded.faults import FaultInjector
 
 KEY_NAME = "gwtui --demo"
+_PREFIX = "gwtui-"
 _SOCKET_NAME = "gateway.sock"
 _MAX_SOCKET_PATH = 100
 """The kernel takes 107 bytes, 103 on some systems."""
@@ -72,7 +73,7 @@ async def demo_gateway(  # noqa: PLR0913 - all by name
         ) from error
     try:
         with _socket_directory(runtime_dir) as directory:
-            socket_path = directory / _SOCKET_NAME
+            socket_path = Path(directory, _SOCKET_NAME)
             gateway.revoke_management_keys(KEY_NAME)
             secret, number = lasting_secret(data_dir), new_number()
             token = SecretStr(
@@ -91,28 +92,15 @@ async def demo_gateway(  # noqa: PLR0913 - all by name
         gateway.close()
 
 
-@contextmanager
-def _socket_directory(runtime_dir: Path | None) -> Iterator[Path]:
+def _socket_directory(runtime_dir: Path | None) -> TemporaryDirectory[str]:
     """A new directory of mode 0700 with a path short enough for a socket; removed at the end."""
-    directory = _make_directory(runtime_dir)
-    try:
-        yield directory
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
-
-
-def _make_directory(runtime_dir: Path | None) -> Path:
     session = os.environ.get("XDG_RUNTIME_DIR")
-    candidates = [runtime_dir, Path(session) if session else None, Path(tempfile.gettempdir())]
-    reasons = []
-    for parent in (candidate for candidate in candidates if candidate is not None):
-        try:
-            directory = Path(tempfile.mkdtemp(prefix="gwtui-", dir=parent))
-        except OSError as error:
-            reasons.append(f"{parent}: {error.strerror}")
-            continue
-        if len(os.fsencode(directory / _SOCKET_NAME)) <= _MAX_SOCKET_PATH:
-            return directory
-        directory.rmdir()
-        reasons.append(f"{parent}: the path is too long for a socket")
-    raise AddressError("There is no place for the gateway's socket: " + "; ".join(reasons) + ".")
+    for parent in (runtime_dir, session, tempfile.gettempdir()):
+        socket_path = Path(parent or "", f"{_PREFIX}12345678", _SOCKET_NAME)
+        is_short = len(os.fsencode(socket_path)) <= _MAX_SOCKET_PATH
+        if parent and is_short and os.access(parent, os.W_OK | os.X_OK):
+            return TemporaryDirectory(prefix=_PREFIX, dir=parent, ignore_cleanup_errors=True)
+    raise AddressError(
+        "There is no place for the gateway's socket: set XDG_RUNTIME_DIR to a directory of yours "
+        "with a short path."
+    )
