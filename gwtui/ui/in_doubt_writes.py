@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -79,11 +78,7 @@ async def offer_at_start(app: DashboardApp) -> None:
         return
     from gwtui.ui.screens.dialogs import AskScreen  # noqa: PLC0415 - only when there are some
 
-    # The line that counts them is there before the question: it stands around it.
-    screen.refresh_frame()
-    drawn = asyncio.Event()
-    screen.call_after_refresh(drawn.set)
-    await drawn.wait()
+    screen.refresh_frame()  # the line that counts them stands around the question
     agreed = await app.push_screen_wait(
         AskScreen(title, _about(app, found), safe="Later", deliberate="Look now")
     )

@@ -87,9 +87,6 @@ class DashboardScreen(Protocol):
     def resolve_path(self, path: str, child: str | None = None) -> None:
         """Show what a path names, or say that it names nothing; ``child`` is the list to open."""
 
-    def call_after_refresh(self, callback: Callable[[], object]) -> bool:
-        """Call this once what is there now has been drawn."""
-
     def refresh_frame(self) -> None:
         """Bring header, banner, status line and footer up to date."""
 
