@@ -3,26 +3,128 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import cache
+from typing import Any
 
-from gwtui.embedded.simulator.world import SeedKey
+from gwtui.contract.byok import ByokCredential
+from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
+from gwtui.contract.keys import ApiKey
+from gwtui.contract.organization import OrganizationMember
+from gwtui.contract.workspaces import Workspace
+from gwtui.domain.clock import Clock
+from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.simulator.usage import UsageProfile
+from gwtui.embedded.store import account, generations, keys, usage
+from gwtui.embedded.store.generations import SimulatedRequest
+from gwtui.embedded.store.kinds import (
+    CREDENTIALS,
+    GUARDRAILS,
+    KEY_ASSIGNMENTS,
+    KEYS,
+    MEMBER_ASSIGNMENTS,
+    PEOPLE,
+    USAGE_FIELDS,
+    WORKSPACES,
+)
+from gwtui.embedded.store.usage import from_pico
 
 
-def used_of_limit(key: SeedKey) -> Decimal:
-    """USD that count against the limit in the current window (BYOK only if it counts)."""
-    window = {
-        "daily": key.usage.daily,
-        "weekly": key.usage.weekly,
-        "monthly": key.usage.monthly,
-        None: key.usage.all_time,
-    }[key.limit_reset]
-    return window.usd + (window.byok_usd if key.include_byok_in_limit else Decimal(0))
+@dataclass(frozen=True)
+class FoundedKey:
+    """A simulated key on the first day of its world; it has the fields of its document, too."""
+
+    document: ApiKey
+    profile: UsageProfile | None
+    """What its clients ask for; None for a key that was never used."""
+    used: dict[str, Decimal]
+    """USD by field of the wire."""
+    remaining: Decimal | None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.document, name)
+
+
+@dataclass(frozen=True)
+class World:
+    """What a database of some seed holds at its founding."""
+
+    seed: int
+    moment: datetime
+    users: list[OrganizationMember]
+    workspaces: list[Workspace]
+    default_workspace_id: str
+    keys: list[FoundedKey]
+    guardrails: list[Guardrail]
+    key_assignments: list[KeyAssignment]
+    member_assignments: list[MemberAssignment]
+    credentials: list[ByokCredential]
+    account: account.Account
+
+
+@cache
+def world(seed: int, moment: datetime) -> World:
+    """The world that a gateway founds at a moment."""
+    gateway = EmbeddedGateway.open(None, seed=seed, clock=Clock(now=lambda: moment))
+    with gateway._database.read() as db:
+        found = World(
+            seed,
+            moment,
+            PEOPLE.select(db, "1"),
+            WORKSPACES.select(db, "1 ORDER BY number"),
+            account.setting(db, "default_workspace_id"),
+            [_founded(db, gateway, key, moment) for key in KEYS.select(db, "1 ORDER BY number")],
+            GUARDRAILS.select(db, "1 ORDER BY number"),
+            KEY_ASSIGNMENTS.select(db, "1"),
+            MEMBER_ASSIGNMENTS.select(db, "1"),
+            CREDENTIALS.select(db, "1 ORDER BY number"),
+            account.get(db),
+        )
+    gateway.close()
+    return found
+
+
+def _founded(
+    db: sqlite3.Connection, gateway: EmbeddedGateway, key: ApiKey, moment: datetime
+) -> FoundedKey:
+    found = keys.find(db, str(key.hash), moment)
+    assert found is not None
+    used = dict(zip(USAGE_FIELDS, map(from_pico, found.sums), strict=True))
+    return FoundedKey(key, gateway.profiles.get(str(key.hash)), used, found.limit_remaining)
+
+
+def stopped_at(key: FoundedKey, now: datetime) -> datetime:
+    """When the gateway began to refuse a key at its founding, ``now``; then for one that works."""
+    ends = [now, key.expires_at or now]
+    if key.disabled:
+        ends.append(key.updated_at)
+    if key.limit_reset is None and key.remaining is not None and key.remaining <= 0:
+        ends.append(now - timedelta(hours=5))
+    return min(ends)
+
+
+def requests_made(gateway: EmbeddedGateway, now: datetime) -> list[SimulatedRequest]:
+    """The last request of each kind of work of each key in the last two days, newest first."""
+    with gateway._database.read() as db:
+        found = generations.latest(db, gateway.profiles, now)
+    return [one.request for one in found if one.request.moment > now - timedelta(days=2)]
+
+
+def set_credits(gateway: EmbeddedGateway, usd: Decimal | int | str) -> None:
+    """Leave so many credits, whatever was used so far."""
+    with gateway._database.write() as db:
+        used = account.get(db).total_usage
+        usage.book_earlier(db, usage.Actor("", "", None), -used, Decimal(0))
+        account.change(db, purchases=[])
+        account.buy(db, gateway.clock.now(), Decimal(usd))
 
 
 def feedback_on(db: sqlite3.Connection, generation_id: str) -> list[tuple[str, str | None]]:
     """Category and comment of everything said about a generation, oldest first."""
     rows = db.execute(
-        "SELECT category, comment FROM generation_feedback WHERE generation_id = ? ORDER BY number",
+        "SELECT category, comment FROM feedback WHERE generation_id = ? ORDER BY number",
         (generation_id,),
     )
-    return [(row["category"], row["comment"]) for row in rows]
+    return [(row[0], row[1]) for row in rows]

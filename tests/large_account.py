@@ -7,40 +7,22 @@ makes a database that ``gwtui gateway serve --database large.sqlite3`` serves.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import sys
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
+from gwtui.contract.scalars import timestamp_text
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.store.table import to_micros
+from gwtui.embedded.store import account, keys
+from gwtui.embedded.store.kinds import WORKSPACES
 
 _MADE = datetime(2026, 11, 1, tzinfo=UTC)
-_ADD_KEY = """
-    INSERT INTO api_keys (
-        hash, label, name, is_management, workspace_id, disabled, limit_usd, limit_reset,
-        include_byok_in_limit, created_at, last_used_at, usage_pico
-    ) VALUES (?, ?, ?, 0, ?, ?, ?, ?, 0, ?, ?, ?)
-"""
-_ADD_GUARDRAIL = """
-    INSERT INTO guardrails (id, workspace_id, name, include_byok_in_budgets, created_at)
-    VALUES (?, ?, ?, 0, ?)
-"""
-_ASSIGN = """
-    INSERT INTO guardrail_keys (id, guardrail_id, key_id, created_at)
-    SELECT 'assignment-' || id, ? || substr('0' || (id % ?), -2), id, created_at
-    FROM api_keys WHERE NOT is_management
-"""
-_ADD_PERSON = """
-    INSERT INTO organization_members (id, email, first_name, last_name, role)
-    VALUES (?, ?, ?, ?, 'org:member')
-"""
-_ASSIGN_PEOPLE = """
-    INSERT INTO guardrail_members (id, guardrail_id, user_id, created_at)
-    SELECT 'of-person-' || number, ? || substr('0' || (number % ?), -2), id, ?
-    FROM organization_members WHERE id LIKE 'person-%'
-"""
+_MADE_TEXT = timestamp_text(_MADE)
 _GUARDRAILS = 20
 _GUARDRAIL_ID = "00000000-0000-4000-8000-0000000000"
 
@@ -55,69 +37,125 @@ def workspace_name(number: int) -> str:
     return f"team-{number:04}"
 
 
-def fill(db: sqlite3.Connection, keys: int, people: int = 0) -> None:
+def fill(db: sqlite3.Connection, count: int, people: int = 0) -> None:
     """Put so many keys into the default workspace, each bound by one of a few guardrails.
 
     So are as many ``people`` of the organization.
     """
-    ((workspace,),) = db.execute("SELECT id FROM workspaces WHERE is_default = 1").fetchall()
-    made = to_micros(_MADE)
-    db.executemany(
-        _ADD_GUARDRAIL,
-        [
-            (f"{_GUARDRAIL_ID}{number:02}", workspace, f"rail {number:02}", made)
-            for number in range(_GUARDRAILS)
-        ],
-    )
-    db.executemany(_ADD_KEY, (_key(number, workspace) for number in range(keys)))
-    db.execute(_ASSIGN, (_GUARDRAIL_ID, _GUARDRAILS))
-    db.executemany(
-        _ADD_PERSON,
+    workspace = account.setting(db, "default_workspace_id")
+    _insert(
+        db,
+        "guardrails",
         (
-            (f"person-{number:06}", f"{number}@example.com", f"Person {number}", "Large")
+            {
+                "id": _guardrail(number),
+                "workspace_id": workspace,
+                "name": f"rail {number:02}",
+                "include_byok_in_budgets": False,
+                "created_at": _MADE_TEXT,
+                "updated_at": None,
+            }
+            for number in range(_GUARDRAILS)
+        ),
+    )
+    # The last one made is the first of the list.
+    _insert(db, "keys", (_key(number, workspace) for number in reversed(range(count))))
+    db.executemany(
+        "INSERT INTO usage VALUES (?, 0, ?, '', NULL, 0, ?, 0, 0, 0)",
+        ((_hash(number), workspace, number * 1_000_000_000) for number in range(count)),
+    )
+    _insert(
+        db,
+        "guardrail_keys",
+        (
+            {**_assignment(number), "id": f"assignment-{number}", "key_hash": _hash(number)}
+            for number in range(count)
+        ),
+    )
+    _insert(
+        db,
+        "organization_members",
+        (
+            {
+                "id": f"person-{number:06}",
+                "email": f"{number}@example.com",
+                "first_name": f"Person {number}",
+                "last_name": "Large",
+                "role": "org:member",
+            }
             for number in range(people)
         ),
     )
-    db.execute(_ASSIGN_PEOPLE, (_GUARDRAIL_ID, _GUARDRAILS, made))
+    organization = account.setting(db, "organization_id")
+    _insert(
+        db,
+        "guardrail_members",
+        (
+            {
+                **_assignment(number),
+                "id": f"of-person-{number}",
+                "user_id": f"person-{number:06}",
+                "organization_id": organization,
+            }
+            for number in range(people)
+        ),
+    )
 
 
 def add_workspaces(db: sqlite3.Connection, count: int) -> None:
     """So many workspaces beside the default one, set up as it is, with nothing in them."""
-    columns = [name for _, name, *_ in db.execute("PRAGMA table_info(workspaces)")]
-    own = {"id": "?", "slug": "?", "name": "?", "default_guardrail_id": "?", "is_default": "0"}
-    copied = [name for name in columns if name not in {*own, "number"}]
-    statement = (
-        f"INSERT INTO workspaces ({', '.join((*own, *copied))}) "  # noqa: S608 - the table's own
-        f"SELECT {', '.join((*own.values(), *copied))} FROM workspaces WHERE is_default"
-    )
+    default = WORKSPACES.document(db, account.setting(db, "default_workspace_id")) or {}
     for number in range(count):
-        name, identity = workspace_name(number), str(UUID(int=number + 1))
-        db.execute(statement, (identity, name, name, str(UUID(int=2**64 + number))))
+        name = workspace_name(number)
+        own = {"id": str(UUID(int=number + 1)), "name": name, "slug": name}
+        guardrail = {"default_guardrail_id": str(UUID(int=2**64 + number))}
+        WORKSPACES.insert(db, {**default, **own, **guardrail})
 
 
-def _key(number: int, workspace: str) -> tuple[object, ...]:
-    made = to_micros(_MADE - timedelta(minutes=number))
-    limited = number % 3
-    return (
-        f"{number:064x}",
-        f"gw-v1-{number % 4096:03x}...{number % 4096:03x}",
-        key_name(number),
-        workspace,
-        number % 50 == 0,
-        f"{number % 500 + 1}" if limited else None,
-        "monthly" if limited else None,
-        made,
-        to_micros(_MADE + timedelta(minutes=number % 9000)),
-        number * 1_000_000_000,
+def _insert(db: sqlite3.Connection, table: str, documents: Iterable[dict[str, Any]]) -> None:
+    """Store documents as they are: checking 100,000 of them would take a while."""
+    db.executemany(
+        f"INSERT INTO {table} (id, document) VALUES (?, ?)",  # noqa: S608
+        ((each.get("id", each.get("hash")), json.dumps(each)) for each in documents),
     )
 
 
-def make(database: Path, keys: int, *, people: int = 0, workspaces: int = 0) -> None:
+def _hash(number: int) -> str:
+    return f"{number:064x}"
+
+
+def _guardrail(number: int) -> str:
+    return f"{_GUARDRAIL_ID}{number % _GUARDRAILS:02}"
+
+
+def _assignment(number: int) -> dict[str, Any]:
+    return {"guardrail_id": _guardrail(number), "assigned_by": None, "created_at": _MADE_TEXT}
+
+
+def _key(number: int, workspace: str) -> dict[str, Any]:
+    limited = number % 3
+    used = _MADE + timedelta(minutes=number % 9000)
+    return {
+        **keys.new_document(
+            hash=_hash(number),
+            label=f"gw-v1-{number % 4096:03x}...{number % 4096:03x}",
+            name=key_name(number),
+            created_at=_MADE - timedelta(minutes=number),
+            workspace_id=workspace,
+        ),
+        "disabled": number % 50 == 0,
+        "limit": float(number % 500 + 1) if limited else None,
+        "limit_reset": "monthly" if limited else None,
+        "last_used_at": timestamp_text(used),
+    }
+
+
+def make(database: Path, count: int, *, people: int = 0, workspaces: int = 0) -> None:
     """A new database file with so many of each."""
     EmbeddedGateway.open(database, content="empty").close()
     db = sqlite3.connect(database)
     with db:
-        fill(db, keys, people)
+        fill(db, count, people)
         add_workspaces(db, workspaces)
     db.close()
 

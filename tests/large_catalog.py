@@ -8,7 +8,7 @@ is ``gwtui gateway serve ...`` with 80 times as many endpoints of every model.
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from typing import Any
 
 from gwtui.cli.main import main
 from gwtui.embedded.simulator import catalog
@@ -18,21 +18,21 @@ def multiply(times: int) -> None:
     """Let every provider of a model offer it so many times, each time at another tag."""
     entries = catalog.entries
 
-    def multiplied(kind: type) -> tuple[object, ...]:
+    def multiplied(kind: str) -> list[dict[str, Any]]:
         found = entries(kind)
-        if kind is not catalog.ModelEntry:
+        if kind != "model":
             return found
-        return tuple(
-            replace(
-                model,
-                endpoint=tuple(
+        return [
+            {
+                **model,
+                "endpoint": [
                     {**offer, "variant": f"{offer.get('variant', 'r')}{number}"}
-                    for offer in model.endpoint
+                    for offer in model["endpoint"]
                     for number in range(times)
-                ),
-            )
+                ],
+            }
             for model in found
-        )
+        ]
 
     catalog.entries = multiplied
 

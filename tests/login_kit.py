@@ -23,7 +23,7 @@ from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import serving
 from gwtui.embedded.store import generations
-from gwtui.embedded.store.seed import Content
+from gwtui.embedded.store.founding import Content
 from in_process_requests import short_way
 
 

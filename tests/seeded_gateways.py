@@ -18,14 +18,14 @@ from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.store.database import DatabaseConnection, _migrated
-from gwtui.embedded.store.seed import Content, Origin, seed_database
+from gwtui.embedded.store.database import DatabaseConnection, _with_schema
+from gwtui.embedded.store.founding import Content, Origin, found
 
 _MOST = 8
 """Worlds that are kept; tests begin at few moments."""
 
 _schemas: list[sqlite3.Connection] = []
-"""A database with tables and no rows, once one was migrated."""
+"""A database with tables and no rows, once one was made."""
 _kept: dict[tuple[int, datetime, Content], sqlite3.Connection] = {}
 
 
@@ -38,8 +38,8 @@ def open_gateway(
 ) -> EmbeddedGateway:
     """As ``EmbeddedGateway.open`` in memory."""
     with (
-        patch("gwtui.embedded.gateway.seed_database", _found_or_copied),
-        patch("gwtui.embedded.store.database._migrated", _with_schema),
+        patch("gwtui.embedded.gateway.found", _found_or_copied),
+        patch("gwtui.embedded.store.database._with_schema", _copied_schema),
     ):
         return EmbeddedGateway.open(
             None, dialect=dialect, content=content, clock=clock, faults=faults
@@ -57,30 +57,32 @@ def no_chance() -> Iterator[None]:
         yield
 
 
-def _with_schema(connection: DatabaseConnection, path: str) -> DatabaseConnection:
-    """The connection to a new database, with the tables of one that was migrated once."""
+def _copied_schema(connection: DatabaseConnection, path: str) -> DatabaseConnection:
+    """The connection to a new database, with the tables of one that was made before."""
     if _schemas:
         _schemas[0].backup(connection)
         return connection
-    migrated = _migrated(connection, path)
+    made = _with_schema(connection, path)
     _schemas.append(sqlite3.connect(":memory:", check_same_thread=False))
-    migrated.backup(_schemas[0])
-    return migrated
+    made.backup(_schemas[0])
+    return made
 
 
-def _found_or_copied(db: sqlite3.Connection, seed: int, now: datetime, content: Content) -> Origin:
+def _found_or_copied(
+    db: sqlite3.Connection, seed: int, now: datetime, content: Content, dialect: Dialect
+) -> Origin:
     kept = _kept.get((seed, now, content))
     if kept is not None:
         _copy(kept, db)
-        return seed_database(db, seed, now, content)
+        return found(db, seed, now, content, dialect)
     with no_chance():
-        origin = seed_database(db, seed, now, content)
+        found(db, seed, now, content, GENERIC)
     while len(_kept) >= _MOST:
         _kept.pop(next(iter(_kept))).close()
     # The gateways of one process may live in threads of their own, one after the other.
     kept = _kept[seed, now, content] = sqlite3.connect(":memory:", check_same_thread=False)
     _copy(db, kept)
-    return origin
+    return found(db, seed, now, content, dialect)
 
 
 def _copy(source: sqlite3.Connection, target: sqlite3.Connection) -> None:

@@ -340,8 +340,7 @@ async def _small_account(client: GatewayClient, gateway: EmbeddedGateway) -> dic
 def _buy(gateway: EmbeddedGateway, amount: Decimal) -> None:
     """The gateway's API sells none; less than nothing takes some away."""
     with gateway._database.write() as db:
-        credits = account.get(db).total_credits + amount
-        db.execute("UPDATE account SET credits_usd = ?", (str(credits),))
+        account.buy(db, gateway.clock.now(), amount)
 
 
 async def _edit(client: GatewayClient, keys: dict[str, str]) -> None:

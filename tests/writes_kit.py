@@ -16,6 +16,7 @@ import httpx
 from pydantic import SecretStr
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from gateway_facts import world
 from gwtui.client.connection import Connection
 from gwtui.client.errors import NotFoundError
 from gwtui.client.gateway import GatewayClient
@@ -42,7 +43,6 @@ from gwtui.crud.plan import Plan
 from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.simulator.build import build_world
 from gwtui.embedded.store.generations import latest_requests
 from gwtui.resources.budgets import writes as budget_plans
 from gwtui.resources.generations import plan_feedback
@@ -60,7 +60,7 @@ from plan_kit import (
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 CLOCK = Clock(now=lambda: NOW, chance=lambda: 0.0)
-_QUIET = frozenset({"usage_days", "activity_days", "workspace_usage_days", "sqlite_sequence"})
+_QUIET = frozenset({"usage", "sqlite_sequence"})
 """Tables that no write of the API touches while the clock stands still."""
 
 State = Mapping[str, Counter[tuple[Any, ...]]]
@@ -174,7 +174,7 @@ class FaultWorld:
 
     async def _generations(self, client: GatewayClient) -> None:
         """One generation, and one whose workspace logs what was said; not the newest."""
-        profiles = [key.profile for key in build_world(1, NOW).keys]
+        profiles = [key.profile for key in world(1, NOW).keys if key.profile]
         made = latest_requests(profiles, NOW - timedelta(days=1), NOW)
         for request in reversed(made):
             self.generation = request.id

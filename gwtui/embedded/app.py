@@ -35,8 +35,6 @@ from gwtui.embedded.wire import JsonText
 
 PREFIX = "/api/v1"
 METHOD_NOT_ALLOWED = "Method not allowed"
-_ERASE_SECONDS = 0.25
-"""How long the answer to an erasure waits for its traces to be gone. They go without it, too."""
 _PAUSE_SECONDS = 0.01
 
 T = TypeVar("T")
@@ -128,8 +126,6 @@ class _Endpoints:
             )
             if callable(content):
                 return await content(self)
-            if operation.erases:
-                await self._until(lambda: self._database.is_erased, _ERASE_SECONDS)
             return self.respond(operation.status, content)
         except Refusal as refusal:
             content = error_body(
@@ -187,13 +183,6 @@ class _Endpoints:
             except DatabaseBusyError:
                 if clock.monotonic() >= until:
                     raise
-            await clock.sleep(_PAUSE_SECONDS)
-
-    async def _until(self, holds: Callable[[], bool], seconds: float) -> None:
-        """Wait until something holds, so long at most."""
-        clock = self._site.clock
-        until = clock.monotonic() + seconds
-        while not holds() and clock.monotonic() < until:
             await clock.sleep(_PAUSE_SECONDS)
 
     def _execute(

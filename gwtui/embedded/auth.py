@@ -14,13 +14,13 @@ from datetime import datetime
 from pathlib import Path
 
 from gwtui.contract.dialects import DIALECTS, GENERIC, Dialect
-from gwtui.contract.keys import is_expired
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.embedded.errors import DatabaseMissingError, NoWorkspaceError
 from gwtui.embedded.operations import Access, Principal
 from gwtui.embedded.responses import management_key_needed, unauthenticated
-from gwtui.embedded.store import account, keys, workspaces
+from gwtui.embedded.store import account, keys
 from gwtui.embedded.store.database import Database
+from gwtui.embedded.store.kinds import KEYS, WORKSPACES
 from gwtui.lazy_dataclass import dataclass
 
 ISSUED_KEY_NAME = "issued on the command line"
@@ -97,15 +97,15 @@ def _caller(
     secret = secret.strip()
     if len(headers) != 1 or scheme.lower() != "bearer" or not secret:
         raise unauthenticated(MALFORMED)
-    key = keys.find_credential(db, key_hash(secret))
+    key = keys.find_credential(db, key_hash(secret), now)
     of_inference = access is Access.INFERENCE
     if key is None:
         raise unauthenticated(NO_USER if of_inference else UNKNOWN_KEY)
     if key.disabled:
         raise unauthenticated(DISABLED_KEY)
-    if is_expired(key.expires_at, now):
+    if key.is_expired:
         raise unauthenticated(NO_USER if of_inference else EXPIRED_KEY)
-    return Principal(key.hash, key.is_management, key.creator_user_id)
+    return Principal(key.hash, key.workspace_id is None, key.creator_user_id)
 
 
 def issue_key(
@@ -126,9 +126,9 @@ def issue_key(
     visited = Database.visit(database)
     try:
         with visited.read() as db:
-            if account.find(db) is None:
+            if not account.is_founded(db):
                 raise DatabaseMissingError(f"{database} was never served, so it is still empty.")
-            served_in = DIALECTS.get(account.setting(db, "dialect") or "", GENERIC)
+            served_in = DIALECTS.get(account.setting(db, "dialect"), GENERIC)
         return issue(visited, dialect or served_in, clock.now(), management=management, name=name)
     finally:
         visited.close()
@@ -153,24 +153,21 @@ def issue(  # noqa: PLR0913 - all by name
     with database.write() as db:
         home: str | None = None
         if not management:
-            workspace = workspaces.get(db, workspace_id) if workspace_id else workspaces.default(db)
-            if workspace is None:
+            home = workspace_id or account.setting(db, "default_workspace_id")
+            if WORKSPACES.get(db, home) is None:
                 raise NoWorkspaceError(
                     f"There is no workspace {workspace_id}."
                     if workspace_id
                     else "The default workspace was deleted: make ordinary keys through the API, "
                     "which can name another one."
                 )
-            home = workspace.id
-        keys.add(
-            db,
-            keys.NewKey(
-                hash=minted.hash,
-                label=minted.label,
-                name=name or ISSUED_KEY_NAME,
-                created_at=now,
-                workspace_id=home,
-                creator_user_id=account.get(db).owner_user_id,
-            ),
+        document = keys.new_document(
+            hash=minted.hash,
+            label=minted.label,
+            name=name or ISSUED_KEY_NAME,
+            created_at=now,
+            workspace_id=home,
         )
+        owner = account.setting(db, "owner_user_id")
+        KEYS.insert(db, {**document, "creator_user_id": owner})
     return minted.secret

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
 from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -14,20 +13,11 @@ from gwtui.domain.catalog import CatalogView, EndpointKey, ModelWithEndpoints, e
 from gwtui.domain.guardrail_effect import effect_on_model, restrictions_of
 from gwtui.embedded.operations import Site
 from gwtui.embedded.simulator.catalog import build_catalog
-from gwtui.embedded.simulator.catalog_facts import (
-    is_distillable,
-    is_zero_retention,
-    may_train,
-    popularity,
-    rank_of,
-    regions_of,
-)
 from gwtui.embedded.simulator.endpoint_figures import live_figures
 from gwtui.embedded.store.guardrails import Binding
 
 if TYPE_CHECKING:
     from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint, CatalogModel
-    from gwtui.embedded.simulator.catalog_facts import ModelRank
 
 ANY_OUTPUT = "all"
 _DAY_SECONDS = 86_400
@@ -48,8 +38,12 @@ SORTS = (
 )
 """Models without the figure that an order compares come last, newest first."""
 
-INDICES = ("intelligence_index", "coding_index", "agentic_index")
-"""Figures with a lower and an upper bound each, in percent."""
+INDICES = {
+    "intelligence_index": "intelligence",
+    "coding_index": "coding",
+    "agentic_index": "agentic",
+}
+"""Figures with a lower and an upper bound each, in percent, and their names in the data file."""
 TOOL_SUCCESS = "tool_success_rate"
 """A figure like these that is a share from 0 to 1."""
 REGIONS = ("eu", "us")
@@ -93,7 +87,7 @@ def _offers(model: CatalogModel, query: Mapping[str, Any], now: datetime) -> boo
     return (
         (not authors or model.id.partition("/")[0] in authors)
         and (not providers or not providers.isdisjoint(map(_provider, model.endpoints)))
-        and (query.get("zdr") is None or any(map(is_zero_retention, model.endpoints)))
+        and (query.get("zdr") is None or any(one.is_zero_retention for one in model.endpoints))
         and _within(model.wire["context_length"], query.get("context"), None)
         and _within(_per_million(pricing["prompt"]), query.get("min_price"), query.get("max_price"))
         and _within(
@@ -107,31 +101,16 @@ def _offers(model: CatalogModel, query: Mapping[str, Any], now: datetime) -> boo
 
 def _suits(model: CatalogModel, query: Mapping[str, Any]) -> bool:
     """The filters on what a model is for, how it scores and where it is served."""
-    rank, region, distillable = (
-        rank_of(model),
-        query.get("region"),
-        query.get("distillable"),
-    )
-    category = query.get("category")
+    region, distillable, category = map(query.get, ("region", "distillable", "category"))
     return (
-        (not category or category.casefold() in rank.categories)
-        and (distillable is None or is_distillable(model) is (distillable == "true"))
-        and (region is None or any(region in regions_of(one) for one in model.endpoints))
+        (not category or category.casefold() in model.entry.get("categories", ()))
+        and (distillable is None or model.is_distillable is (distillable == "true"))
+        and (region is None or any(region in one.regions for one in model.endpoints))
         and all(
-            _within(_index(rank, name), query.get(f"min_{name}"), query.get(f"max_{name}"))
-            for name in (*INDICES, TOOL_SUCCESS)
+            _within(model.rank(figure), query.get(f"min_{name}"), query.get(f"max_{name}"))
+            for name, figure in (*INDICES.items(), (TOOL_SUCCESS, "tool_success"))
         )
     )
-
-
-def _index(rank: ModelRank, name: str) -> Decimal | None:
-    value = {
-        "intelligence_index": rank.intelligence,
-        "coding_index": rank.coding,
-        "agentic_index": rank.agentic,
-        TOOL_SUCCESS: rank.tool_success,
-    }[name]
-    return None if value is None else Decimal(str(value))
 
 
 def _is_of(architecture: Mapping[str, Any], family: str | None) -> bool:
@@ -192,12 +171,12 @@ def _order(catalog: Catalog, order: str, now: datetime) -> tuple[_Figure, bool]:
         "pricing-low-to-high": (_price, False),
         "pricing-high-to-low": (_price, True),
         "context-high-to-low": (lambda model: model.wire["context_length"], True),
-        "most-popular": (popularity, True),
-        "top-weekly": (popularity, True),
-        "intelligence-high-to-low": (lambda model: rank_of(model).intelligence, True),
-        "coding-high-to-low": (lambda model: rank_of(model).coding, True),
-        "agentic-high-to-low": (lambda model: rank_of(model).agentic, True),
-        "design-arena-elo-high-to-low": (lambda model: rank_of(model).arena, True),
+        "most-popular": (lambda model: model.popularity, True),
+        "top-weekly": (lambda model: model.popularity, True),
+        "intelligence-high-to-low": (lambda model: model.rank("intelligence"), True),
+        "coding-high-to-low": (lambda model: model.rank("coding"), True),
+        "agentic-high-to-low": (lambda model: model.rank("agentic"), True),
+        "design-arena-elo-high-to-low": (lambda model: model.rank("arena"), True),
     }
     return rank[order]
 
@@ -212,7 +191,7 @@ def usable_models(site: Site, binding: Binding) -> frozenset[str]:
     """Identifiers of the models that keep an endpoint under every guardrail that binds."""
     if not binding.all:
         return frozenset(model.id for model in site.catalog.models)
-    guardrails = [restrictions_of(asdict(each.policy)) for each in binding.all]
+    guardrails = [restrictions_of(each) for each in binding.all]
     view = catalog_view(site.catalog.seed)
     return frozenset(
         str(offers.model.id)
@@ -244,7 +223,7 @@ def catalog_view(seed: int) -> CatalogView:
             for model in catalog.models
         ),
         provider_slugs={provider["name"]: provider["slug"] for provider in catalog.providers},
-        zdr=keys(is_zero_retention),
-        training=keys(may_train),
-        distillable=frozenset(model.id for model in catalog.models if is_distillable(model)),
+        zdr=keys(lambda endpoint: endpoint.is_zero_retention),
+        training=keys(lambda endpoint: endpoint.may_train),
+        distillable=frozenset(model.id for model in catalog.models if model.is_distillable),
     )

@@ -27,8 +27,7 @@ from gwtui.embedded.running_demo import (
     lasting_secret,
     new_number,
 )
-from gwtui.embedded.store.database import erase
-from gwtui.embedded.store.database_lock import database_path
+from gwtui.embedded.store.database import database_path, erase
 
 if TYPE_CHECKING:
     from gwtui.embedded.faults import FaultInjector

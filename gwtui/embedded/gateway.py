@@ -16,11 +16,12 @@ from gwtui.embedded.auth import ISSUED_KEY_NAME, issue
 from gwtui.embedded.operations import Site
 from gwtui.embedded.routes import all_operations
 from gwtui.embedded.simulator.usage import UsageProfile
-from gwtui.embedded.store import account, keys
+from gwtui.embedded.store import account
 from gwtui.embedded.store.database import Database
+from gwtui.embedded.store.founding import Content, Origin, found, profiles_of
+from gwtui.embedded.store.kinds import KEYS
 from gwtui.embedded.store.ledger import Ledger
-from gwtui.embedded.store.seed import Content, Origin, seed_database
-from gwtui.embedded.store.vault import Vault
+from gwtui.embedded.store.secrets import SecretBox
 
 if TYPE_CHECKING:
     from gwtui.embedded.faults import FaultInjector
@@ -38,7 +39,7 @@ class EmbeddedGateway:
         faults: FaultInjector | None = None,
     ) -> None:
         with database.read() as db:
-            booked_until = account.get(db).accrued_until
+            booked_until = account.get(db).booked_until
         ledger = Ledger(database, site.profiles, booked_until)
         ledger.catch_up(site.clock.now())
         self._ledger = ledger
@@ -73,16 +74,13 @@ class EmbeddedGateway:
         clock = clock if faults is None else faults.skewed(clock)
         try:
             with opened.write() as db:
-                origin = seed_database(db, seed, clock.now(), content)
-                if account.setting(db, "dialect") != dialect.name:
-                    origin.relabel(db, dialect)
-                    account.change_setting(db, "dialect", dialect.name)
-                profiles = origin.profiles(db)
+                origin = found(db, seed, clock.now(), content, dialect)
+                profiles = profiles_of(db)
             site = Site(
                 dialect=dialect,
                 clock=clock,
                 seed=origin.seed,
-                vault=Vault.of(opened.path),
+                secrets=SecretBox(opened.path),
                 description=partial(_description, dialect),
                 profiles=profiles,
             )
@@ -109,7 +107,7 @@ class EmbeddedGateway:
             return None
         self._ledger.catch_up(self._site.clock.now())
         with self._database.read() as db:
-            return SimulatedHistory.of(db, self.origin, self._site.catalog)
+            return SimulatedHistory.of(db, self.origin, self.profiles, self._site.catalog)
 
     def issue_key(
         self,
@@ -138,7 +136,8 @@ class EmbeddedGateway:
     def revoke_management_keys(self, name: str) -> None:
         """Delete every management key of this name."""
         with self._database.write() as db:
-            keys.remove_management(db, name)
+            where = "workspace_id IS NULL AND json_extract(document, '$.name') = ?"
+            KEYS.delete(db, where, (name,))
 
     def close(self) -> None:
         """Close the database. May be called twice."""

@@ -25,7 +25,7 @@ from gwtui.domain.clock import Clock
 from gwtui.embedded.queries import QueryParameter
 from gwtui.embedded.responses import ResponseSchema
 from gwtui.embedded.store.database import DatabaseConnection
-from gwtui.embedded.store.vault import Vault
+from gwtui.embedded.store.secrets import SecretBox
 from gwtui.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Site:
     clock: Clock
     seed: int
     """What the simulated world is made of."""
-    vault: Vault
+    secrets: SecretBox
     description: Callable[[], Mapping[str, Any]]
     """Gives the OpenAPI document."""
     profiles: Mapping[str, UsageProfile]

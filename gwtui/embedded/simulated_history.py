@@ -9,30 +9,23 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
-from decimal import ROUND_CEILING, Decimal
-from functools import cached_property
-from itertools import accumulate
+from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
-from gwtui.contract.values import ACTIVITY_DAYS
+from gwtui.contract.keys import ApiKey
 from gwtui.domain.history_source import AccountTotals, KeyUsage
 from gwtui.embedded.simulator.catalog import Catalog
 from gwtui.embedded.simulator.endpoint_figures import live_figures
-from gwtui.embedded.simulator.usage import DayPlan, UsageProfile, accrued, day_plans
-from gwtui.embedded.simulator.world import World
+from gwtui.embedded.simulator.usage import UsageProfile, accrued
 from gwtui.embedded.store import account
 from gwtui.embedded.store.account import Account
-from gwtui.embedded.store.ledger import TOP_UP, TOP_UP_BELOW
-from gwtui.embedded.store.seed import Origin
-from gwtui.embedded.store.table import from_pico, to_day, to_pico
+from gwtui.embedded.store.founding import Origin
+from gwtui.embedded.store.kinds import KEYS
+from gwtui.embedded.store.usage import from_pico, to_day
 from gwtui.lazy_dataclass import dataclass
 
-_DAY = timedelta(days=1)
-_MICROSECOND = timedelta(microseconds=1)
-
-Booked = Mapping[int, tuple[int, int]]
-"""Pico-USD (credits, BYOK) by UTC day."""
+_NOTHING = KeyUsage(Decimal(0), Decimal(0))
 
 
 @dataclass(frozen=True)
@@ -40,72 +33,76 @@ class SimulatedHistory:
     """A ``HistorySource`` (``gwtui/domain``). Computes only: safe to use in another thread."""
 
     origin: Origin
+    profiles: Mapping[str, UsageProfile]
     catalog: Catalog
     present: Account
-    totals: Mapping[str, tuple[int, int]]
-    """Pico-USD (credits, BYOK) of each key that is there, by hash."""
-    booked: Mapping[str, Booked]
-    """Of each key that did something in the days that the activity is kept for."""
+    booked: Mapping[str, Mapping[int, KeyUsage]]
+    """What each key used by UTC day, by its hash; day 0 is everything before."""
+    founded: Mapping[str, ApiKey]
+    """The keys that began with the world and are still there, by hash."""
 
     @classmethod
-    def of(cls, db: sqlite3.Connection, origin: Origin, catalog: Catalog) -> SimulatedHistory:
+    def of(
+        cls,
+        db: sqlite3.Connection,
+        origin: Origin,
+        profiles: Mapping[str, UsageProfile],
+        catalog: Catalog,
+    ) -> SimulatedHistory:
         """The past as of what is booked in the database."""
-        booked: dict[str, dict[int, tuple[int, int]]] = {}
+        booked: dict[str, dict[int, KeyUsage]] = {}
         for key_hash, day, usage, byok in db.execute(
-            "SELECT key_hash, day, sum(usage_pico), sum(byok_usage_pico) FROM activity_days "
+            "SELECT key_hash, day, sum(usage_pico), sum(byok_usage_pico) FROM usage "
             "GROUP BY key_hash, day"
         ):
-            booked.setdefault(key_hash, {})[day] = (int(usage), int(byok))
-        totals = {
-            key_hash: (int(usage), int(byok))
-            for key_hash, usage, byok in db.execute(
-                "SELECT hash, usage_pico, byok_usage_pico FROM api_keys WHERE NOT is_management"
-            )
+            used = KeyUsage(from_pico(usage), from_pico(byok))
+            booked.setdefault(key_hash, {})[day] = used
+        founded = {
+            str(key.hash): key
+            for key in KEYS.select(db, "workspace_id IS NOT NULL")
+            if key.created_at is not None and key.created_at < origin.moment
         }
-        return cls(origin, catalog, account.get(db), totals, booked)
-
-    @cached_property
-    def world(self) -> World:
-        """The world on its first moment; it may have to be built."""
-        return self.origin.world()
+        return cls(origin, profiles, catalog, account.get(db), booked, founded)
 
     @property
     def until(self) -> datetime:
-        """What is booked reaches so far."""
-        return self.present.accrued_until
+        """The moment that usage is booked up to."""
+        return self.present.booked_until
 
     def spent(self, key_hash: str, moments: Sequence[datetime]) -> Sequence[KeyUsage] | None:
-        """What a key had used at each moment; None for a key that did not begin with the world."""
-        total = self.totals.get(key_hash)
-        if total is None or key_hash not in self._profiles or not moments:
-            return None
-        return [
-            KeyUsage(from_pico(total[0] - usage), from_pico(total[1] - byok))
-            for usage, byok in self._since(key_hash, moments)
-        ]
+        """What a key had used at each moment; None for a key that is not simulated."""
+        profile, days = self.profiles.get(key_hash), self.booked.get(key_hash, {})
+        if profile is not None:
+            return [_used_until(profile, days, min(moment, self.until)) for moment in moments]
+        return [_NOTHING] * len(moments) if key_hash in self.founded else None
 
     def account(self, moments: Sequence[datetime]) -> Sequence[AccountTotals]:
         """The credits at each moment: keys that were deleted meanwhile count, too."""
-        used = [0] * len(moments)
-        for key_hash in self._profiles if moments else ():
-            for place, (usage, _byok) in enumerate(self._since(key_hash, moments)):
-                used[place] += usage
-        usages = [self.present.total_usage - from_pico(since) for since in used]
+        asked = [*moments, self.until]
+        used = [Decimal(0)] * len(asked)
+        for key_hash in self.profiles:
+            for place, each in enumerate(self.spent(key_hash, asked) or ()):
+                used[place] += each.usd
+        others = self.present.total_usage - used.pop()
         return [
-            AccountTotals(self._credits(moment, usage), usage)
-            for moment, usage in zip(moments, usages, strict=True)
+            AccountTotals(self._bought(moment), others + simulated)
+            for moment, simulated in zip(moments, used, strict=True)
         ]
 
+    def _bought(self, moment: datetime) -> Decimal:
+        amounts = (amount for at, amount in self.present.purchases if at <= moment)
+        return sum(amounts, Decimal(0))
+
     def purchases(self, since: datetime) -> Sequence[datetime]:
-        """What was bought before the world's first day; when it was later is not noted."""
-        return [bought.moment for bought in self.world.purchases if bought.moment > since]
+        """When credits were bought after a moment."""
+        return [at for at, _ in self.present.purchases if at > since]
 
     def disabled_at(self, key_hash: str) -> datetime | None:
         """When a key was disabled before the world's first day."""
-        for key in self.world.keys:
-            if key.hash == key_hash and key.disabled:
-                return key.updated_at
-        return None
+        key = self.founded.get(key_hash)
+        if key is None or not key.disabled or key.updated_at is None:
+            return None
+        return key.updated_at if key.updated_at < self.origin.moment else None
 
     def figures(
         self, model_id: str, tag: str, moments: Sequence[datetime]
@@ -113,88 +110,21 @@ class SimulatedHistory:
         """The live figures of an endpoint at each moment; None for one that is not in the world."""
         key = f"{model_id}|{tag}"
         try:
-            self.catalog.endpoint(key)
+            return [live_figures(self.catalog, key, moment) for moment in moments]
         except KeyError:
             return None
-        return [live_figures(self.catalog, key, moment) for moment in moments]
-
-    # Credits ----------------------------------------------------------------------------------
-
-    def _credits(self, moment: datetime, usage: Decimal) -> Decimal:
-        """Bought until a moment. The account buys by itself when few credits are left."""
-        before = sum((one.usd for one in self.world.purchases if one.moment <= moment), Decimal(0))
-        if moment < self.world.moment:
-            return before
-        steps = ((usage + TOP_UP_BELOW - before) / TOP_UP).to_integral_value(ROUND_CEILING)
-        return min(self.present.total_credits, before + max(Decimal(0), steps) * TOP_UP)
-
-    # Use --------------------------------------------------------------------------------------
-
-    @cached_property
-    def _profiles(self) -> Mapping[str, UsageProfile]:
-        return {key.hash: key.profile for key in self.world.keys}
-
-    def _since(self, key_hash: str, moments: Sequence[datetime]) -> list[tuple[int, int]]:
-        """Pico-USD (credits, BYOK) that a key used after each moment, up to ``until``.
-
-        Kept for the moments that were asked for last: key and account are asked for the same ones.
-        """
-        asked = tuple(moments)
-        if asked not in self._told:
-            self._told.clear()
-        told = self._told.setdefault(asked, {})
-        if key_hash not in told:
-            told[key_hash] = self._used_since(key_hash, asked)
-        return told[key_hash]
-
-    @cached_property
-    def _told(self) -> dict[tuple[datetime, ...], dict[str, list[tuple[int, int]]]]:
-        return {}
-
-    def _used_since(self, key_hash: str, moments: Sequence[datetime]) -> list[tuple[int, int]]:
-        midnight = moments[0].replace(hour=0, minute=0, second=0, microsecond=0)
-        count = max((self.until - midnight).days, (moments[-1] - midnight).days) + 1
-        days = [self._day(key_hash, midnight + _DAY * place) for place in range(count)]
-        usage = [0, *accumulate(day.usage for day in days)]
-        byok = [0, *accumulate(day.byok for day in days)]
-        found = []
-        for moment in moments:
-            place = (moment - midnight).days
-            day = days[place]
-            of_day = day.until((moment - midnight) % _DAY // _MICROSECOND) if day.plans else (0, 0)
-            found.append((usage[-1] - usage[place] - of_day[0], byok[-1] - byok[place] - of_day[1]))
-        return found
-
-    def _day(self, key_hash: str, midnight: datetime) -> _KeyDay:
-        """One UTC day of a key. Of days older than the activity, what its clients asked for."""
-        profile = self._profiles[key_hash]
-        day = to_day(midnight)
-        if day >= to_day(self.until) - ACTIVITY_DAYS:
-            told = self.booked.get(key_hash, {}).get(day, (0, 0))
-            # Whether the key might spend is what was booked; see Origin.profiles.
-            profile = profile.without_end()
-        else:
-            asked = accrued(profile, midnight, midnight + _DAY)
-            told = (to_pico(asked.usd), to_pico(asked.byok_usd))
-        plans = tuple(day_plans(profile, midnight, min(midnight + _DAY, self.until)))
-        return _KeyDay(*told, plans if any(told) else ())
 
 
-@dataclass(frozen=True, slots=True)
-class _KeyDay:
-    """What a key used on a day in pico-USD, and the plans that say when."""
-
-    usage: int
-    byok: int
-    plans: tuple[tuple[DayPlan, int, int], ...]
-
-    def until(self, offset: int) -> tuple[int, int]:
-        """The part that was used before an offset, in microseconds of the day."""
-        usage = byok = 0
-        for plan, start, end in self.plans:
-            made = plan.count(max(start, min(offset, end))) - plan.count(start)
-            if plan.stream.byok:
-                byok += made * plan.cost
-            else:
-                usage += made * plan.cost
-        return min(usage, self.usage), min(byok, self.byok)
+def _used_until(profile: UsageProfile, days: Mapping[int, KeyUsage], moment: datetime) -> KeyUsage:
+    """What a key had used at a moment: the days before it, and its part of that day."""
+    today = to_day(moment)
+    midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    part, whole = (
+        accrued(profile, midnight, moment),
+        days.get(today, _NOTHING),
+    )
+    before = [used for day, used in days.items() if day < today]
+    return KeyUsage(
+        sum((used.usd for used in before), min(part.usd, whole.usd)),
+        sum((used.byok_usd for used in before), min(part.byok_usd, whole.byok_usd)),
+    )

@@ -31,6 +31,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from gateway_facts import set_credits
 from gwtui.contract.dialects import DIALECTS, Dialect
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.operations import Access, Operation
@@ -131,8 +132,7 @@ def site(dialect: Dialect) -> Iterator[Site]:
 
 async def _furnished(gateway: EmbeddedGateway) -> Site:
     token = gateway.issue_key(management=True)
-    with gateway._database.write() as db:
-        db.execute("UPDATE account SET credits_usd = '100'")
+    set_credits(gateway, 100)
     headers = {"Authorization": f"Bearer {token}"}
     transport = httpx.ASGITransport(app=gateway.asgi)
     async with httpx.AsyncClient(transport=transport, base_url=BASE, headers=headers) as client:

@@ -17,6 +17,7 @@ from typing import Any
 import httpx
 from gateway_kit import BASE_URL, Bench, HandClock
 
+from gateway_facts import set_credits
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import FaultInjector
@@ -56,8 +57,7 @@ class Room:
 
     def set_credits(self, usd: Decimal | int | str) -> None:
         """Leave so many credits, whatever was used so far."""
-        with self.gateway._database.write() as db:
-            db.execute("UPDATE account SET credits_usd = ?, usage_pico = 0", (str(usd),))
+        set_credits(self.gateway, usd)
 
 
 @contextmanager

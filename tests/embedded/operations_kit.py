@@ -5,18 +5,16 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping
-from datetime import timedelta
 from functools import cache
 from typing import Any
 
 from gateway_kit import MANAGEMENT, Bench, bench
 from response_validator import Witness
 
+from gateway_facts import requests_made
 from gwtui.contract.dialects import DIALECTS, Dialect
 from gwtui.embedded.operations import Access, Operation
 from gwtui.embedded.routes import all_operations
-from gwtui.embedded.simulator.build import build_world
-from gwtui.embedded.store.generations import latest_requests
 
 NOBODY = "00000000-0000-4000-8000-000000000000"
 UNKNOWN: Mapping[str, str] = {"hash": "0" * 64, "interval": "weekly", "author": "no", "slug": "no"}
@@ -106,9 +104,8 @@ async def _reads(gate: Bench) -> None:
 
 async def _generations(gate: Bench) -> None:
     now = gate.clock.now()
-    profiles = [key.profile for key in build_world(1, now).keys]
     logged = None
-    for request in latest_requests(profiles, now - timedelta(days=1), now):
+    for request in requests_made(gate.gateway, now):
         await _ok(gate, "GET", f"/generation?id={request.id}")
         content = await gate.call("GET", f"/generation/content?id={request.id}")
         logged = logged or (request.id if content.is_success else None)

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from gateway_kit import START, Bench, bench
 
+from gateway_facts import world
 from gwtui.contract.current_key import BUDGET_SCOPES
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.embedded.auth import key_hash
-from gwtui.embedded.simulator.build import build_world
+from gwtui.embedded.store import usage
 from gwtui.embedded.store.budgets import AppliedBudget, effective_budget
 
 
@@ -37,7 +38,13 @@ def take_over(gate: Bench, data: dict[str, Any]) -> Known:
     """Give a key of the simulated world, whose text never existed, a text."""
     token = f"gw-v1-{data['hash']}"
     with gate.gateway._database.write() as db:
-        db.execute("UPDATE api_keys SET hash = ? WHERE hash = ?", (key_hash(token), data["hash"]))
+        for table in ("keys", "usage"):
+            column = {"keys": "id", "usage": "key_hash"}[table]
+            db.execute(
+                f"UPDATE {table} SET {column} = ? WHERE {column} = ?",  # noqa: S608
+                (key_hash(token), data["hash"]),
+            )
+        db.execute("UPDATE keys SET document = json_set(document, '$.hash', id)")
     return Known(key_hash(token), token, data)
 
 
@@ -197,8 +204,9 @@ async def test_free_requests_of_today_are_counted(gate: Bench):
 
 
 async def test_the_simulated_keys_have_what_the_world_says(gate: Bench):
-    world = build_world(1, START)
-    limited = next(key for key in world.keys if key.limit is not None and not key.disabled)
+    limited = next(
+        key for key in world(1, START).keys if key.limit is not None and not key.disabled
+    )
     shown = await gate.data("GET", f"/keys/{limited.hash}")
     key = take_over(gate, shown)
     layer = (await budgets(gate, key.token))[-1]
@@ -207,7 +215,14 @@ async def test_the_simulated_keys_have_what_the_world_says(gate: Bench):
 
 
 def layer(scope: str, limit: str, spend: str) -> AppliedBudget:
-    return AppliedBudget(scope, Decimal(limit), Decimal(spend), None, False)
+    return AppliedBudget(
+        scope=scope,
+        whose=usage.of_key("any"),
+        limit=Decimal(limit),
+        spend=Decimal(spend),
+        reset_interval=None,
+        include_byok=False,
+    )
 
 
 @pytest.mark.parametrize(

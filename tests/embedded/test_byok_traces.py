@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import random
 import sqlite3
 import stat
@@ -16,12 +17,12 @@ from gateway_kit import Bench, bench
 
 from gwtui.embedded.errors import DatabaseUnusableError
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.store.byok import material_row
 from gwtui.embedded.store.database import erase
-from gwtui.embedded.store.vault import Vault, VaultError, key_file
+from gwtui.embedded.store.secrets import SecretBox, UnreadableSecretError, key_file
 
 OLD = "old-provider-key-Zq7Zq7Zq7-" + "o" * 5000
 NEW = "new-provider-key-Xw8Xw8Xw8"
+KEY = "A" * 43 + "="
 PIECE = 16
 """So many bytes in a row do not occur by chance."""
 
@@ -45,16 +46,14 @@ def files(database: Path) -> dict[str, bytes]:
 def sealed(database: Path) -> dict[str, bytes]:
     """The sealed key of every credential, read beside the gateway."""
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as db:
-        rows = db.execute(
-            "SELECT id, sealed FROM byok_material JOIN byok_credentials ON number = credential"
-        )
+        rows = db.execute("SELECT id, secret FROM byok WHERE secret IS NOT NULL")
         return dict(rows.fetchall())
 
 
 def pieces(material: bytes) -> Iterator[bytes]:
-    """Of the ciphertext: the first byte, which numbers the key, is the same everywhere."""
+    """Of the ciphertext: the first bytes, version and time, may be the same elsewhere."""
     step = max(1, (len(material) - PIECE) // 12)
-    return (material[at : at + PIECE] for at in range(1, len(material) - PIECE, step))
+    return (material[at : at + PIECE] for at in range(12, len(material) - PIECE, step))
 
 
 def traces(database: Path, material: bytes) -> list[str]:
@@ -78,17 +77,14 @@ async def test_the_key_is_sealed_and_can_be_opened_with_the_key_file_alone(datab
             assert b"oooooooo" not in content
         material = sealed(database)[credential]
         assert traces(database, material), "the check would find it"
-    row = material_row(credential)
-    assert Vault.of(database).unseal(material, row) == OLD
-    with pytest.raises(VaultError):
-        Vault.of(database).unseal(material, material_row("another"))
-    with pytest.raises(VaultError):
-        Vault(None).unseal(material, row)
-    damaged = material[:-1] + bytes((material[-1] ^ 1,))
-    with pytest.raises(VaultError):
-        Vault.of(database).unseal(damaged, row)
-    with pytest.raises(VaultError):
-        Vault.of(database).unseal(b"", row)
+    assert SecretBox(database).decrypt(material) == OLD
+    for box, damaged in (
+        (SecretBox(None), material),
+        (SecretBox(database), material[:-1] + bytes((material[-1] ^ 1,))),
+        (SecretBox(database), b""),
+    ):
+        with pytest.raises(UnreadableSecretError):
+            box.decrypt(damaged)
 
 
 async def test_rotation_leaves_nothing_of_the_old_key(database: Path):
@@ -98,7 +94,7 @@ async def test_rotation_leaves_nothing_of_the_old_key(database: Path):
         await gate.call("PATCH", f"/byok/{credential}", json={"key": NEW}, expect=200)
         assert traces(database, old) == []
         new = sealed(database)[credential]
-        assert Vault.of(database).unseal(new, material_row(credential)) == NEW
+        assert SecretBox(database).decrypt(new) == NEW
     assert traces(database, old) == []
 
 
@@ -113,17 +109,50 @@ async def test_a_refused_rotation_keeps_the_key(database: Path):
         assert sealed(database) == before
 
 
-async def test_deletion_wipes_the_key_and_its_label(database: Path):
+async def test_deletion_wipes_the_key(database: Path):
     async with bench(database, content="empty") as gate:
-        credential = await made(gate, OLD, name="still known")
+        credential = await made(gate, OLD)
         material = sealed(database)[credential]
         await gate.call("DELETE", f"/byok/{credential}", expect=200)
         assert traces(database, material) == []
         assert sealed(database) == {}
-        with closing(sqlite3.connect(database)) as db:
-            kept = db.execute("SELECT id, name, label, deleted_at FROM byok_credentials").fetchall()
-        assert kept[0][:3] == (credential, "still known", "")
-        assert kept[0][3] is not None, "deleted softly"
+        assert credential.encode() not in b"".join(files(database).values())
+
+
+def test_nothing_of_a_key_survives_a_kill(database: Path):
+    """The process dies right behind the answer, without closing anything."""
+    script = """
+import asyncio, os, sqlite3, sys
+from pathlib import Path
+sys.path[:0] = sys.argv[2:]
+from gateway_kit import bench
+
+async def main():
+    path = Path(sys.argv[1])
+    async with bench(path, content="empty") as gate:
+        made = [await gate.data("POST", "/byok", json={"provider": "northwind", "key": "k" * 500})
+                for _ in range(2)]
+        with sqlite3.connect(path) as other:
+            for (old,) in other.execute("SELECT secret FROM byok"):
+                print(old.hex(), flush=True)
+        await gate.call("DELETE", f"/byok/{made[0]['id']}", expect=200)
+        await gate.data("PATCH", f"/byok/{made[1]['id']}", json={"key": "other"})
+        os.kill(os.getpid(), 9)
+
+asyncio.run(main())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(database), *map(str, Path(__file__).parents[:2])],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == -9, done.stderr
+    old = [bytes.fromhex(line) for line in done.stdout.split()]
+    assert len(old) == 2
+    assert [traces(database, each) for each in old] == [[], []]
+    EmbeddedGateway.open(database).close()
+    assert [traces(database, each) for each in old] == [[], []]
 
 
 async def test_deleting_a_workspace_wipes_its_credentials(database: Path):
@@ -178,16 +207,16 @@ import asyncio, os, sqlite3, sys
 from pathlib import Path
 sys.path[:0] = sys.argv[2:]
 from gateway_kit import bench
-from gwtui.embedded.store.database import LogCleaner
+from gwtui.embedded.store.database import Database
 
 async def main():
     path = Path(sys.argv[1])
     async with bench(path, content="empty") as gate:
         data = await gate.data("POST", "/byok", json={"provider": "northwind", "key": "k" * 500})
         with sqlite3.connect(path) as other:
-            (old,) = other.execute("SELECT sealed FROM byok_material").fetchone()
+            (old,) = other.execute("SELECT secret FROM byok").fetchone()
         print(old.hex(), flush=True)
-        LogCleaner._attempt = lambda cleaner: os._exit(9)
+        Database._clear_log = lambda database: database._has_traces and os._exit(9)
         await gate.data("PATCH", f"/byok/{data['id']}", json={"key": "other"})
 
 asyncio.run(main())
@@ -216,9 +245,8 @@ async def test_the_key_file_is_private_and_made_when_it_is_needed(database: Path
     for content in (
         path for name, path in files(database).items() if name != "gateway.sqlite3.key"
     ):
-        key = first.split()[1]
-        assert key not in content
-        assert bytes.fromhex(key.decode()) not in content
+        assert first not in content
+        assert base64.urlsafe_b64decode(first) not in content
     key_file(database).chmod(0o644)
     EmbeddedGateway.open(database).close()
     assert stat.S_IMODE(key_file(database).stat().st_mode) == 0o600
@@ -226,36 +254,19 @@ async def test_the_key_file_is_private_and_made_when_it_is_needed(database: Path
     assert not key_file(database).exists()
 
 
-def test_a_new_key_below_the_others_seals_from_then_on(database: Path):
-    database.parent.mkdir()
-    before = Vault.of(database)
-    old = before.seal(OLD, "row")
-    with key_file(database).open("a") as file:
-        file.write(f"7 {'ab' * 32}\n")
-    after = Vault.of(database)
-    assert after.unseal(old, "row") == OLD
-    new = after.seal(NEW, "row")
-    assert (old[0], new[0]) == (1, 7)
-    assert after.unseal(new, "row") == NEW
-    with pytest.raises(VaultError, match="not in the key file"):
-        before.unseal(new, "row")
-
-
-def test_no_two_sealings_are_alike():
-    vault = Vault(None)
-    assert vault.seal(OLD, "row") != vault.seal(OLD, "row")
+def test_no_two_encryptions_are_alike():
+    box = SecretBox(None)
+    assert box.encrypt(OLD) != box.encrypt(OLD)
 
 
 @pytest.mark.parametrize(
     "content",
     [
-        "1 abc\n",
-        "0 " + "ab" * 32,
-        "256 " + "ab" * 32,
-        f"1 {'ab' * 32}\n1 {'cd' * 32}\n",
-        f"1 {'ab' * 32}\n\n",
+        "abc",
+        "A" * 43,
+        "A" * 43 + "=\n" + "A" * 43 + "=",
         "not a key file",
-        f"1 {'ab' * 32}\n" + "x" * 40_000,
+        KEY + "x" * 40_000,
     ],
 )
 def test_a_damaged_key_file_is_said_before_anything_is_served(database: Path, content: str):
@@ -263,7 +274,7 @@ def test_a_damaged_key_file_is_said_before_anything_is_served(database: Path, co
     key_file(database).write_text(content)
     with pytest.raises(DatabaseUnusableError, match="is damaged") as refused:
         EmbeddedGateway.open(database)
-    assert "ab" * 32 not in refused.value.message
+    assert KEY not in refused.value.message
     key_file(database).unlink()
     EmbeddedGateway.open(database).close()
 
@@ -271,13 +282,13 @@ def test_a_damaged_key_file_is_said_before_anything_is_served(database: Path, co
 def test_an_empty_key_file_is_what_a_crash_leaves(database: Path):
     EmbeddedGateway.open(database, content="empty").close()
     key_file(database).touch()
-    vault = Vault.of(database)
-    assert vault.unseal(vault.seal(OLD, "row"), "row") == OLD
+    box = SecretBox(database)
+    assert box.decrypt(box.encrypt(OLD)) == OLD
 
 
 def test_a_link_in_place_of_the_key_file_is_not_followed(database: Path, tmp_path: Path):
     EmbeddedGateway.open(database, content="empty").close()
-    (tmp_path / "elsewhere").write_text(f"1 {'ab' * 32}\n")
+    (tmp_path / "elsewhere").write_text(KEY)
     key_file(database).symlink_to(tmp_path / "elsewhere")
     with pytest.raises(DatabaseUnusableError, match="Cannot read the key file"):
         EmbeddedGateway.open(database)

@@ -25,7 +25,7 @@ def endpoints(condition: str | None = None, catalog: Catalog = CATALOG) -> list[
         endpoint
         for model in catalog.models
         for endpoint in model.endpoints
-        if condition in {None, endpoint.traits.condition}
+        if condition in {None, endpoint.condition}
     ]
 
 
@@ -147,7 +147,7 @@ def test_healthy_endpoints_are_mostly_well_and_sometimes_not() -> None:
 def test_pictures_and_films_report_the_whole_time() -> None:
     for endpoint in endpoints():
         by_workload = live_figures(CATALOG, endpoint.key, MOMENT)["perf_last_30m_by_workload"]
-        assert not by_workload or set(by_workload) == set(endpoint.traits.workloads)
+        assert not by_workload or set(by_workload) == set(endpoint.workloads)
         for workload in END_TO_END_WORKLOADS & set(by_workload):
             assert by_workload[workload]["latency"]["p50"] > 1000
 

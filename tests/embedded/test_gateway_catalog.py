@@ -305,11 +305,9 @@ async def test_a_key_for_a_user_of_another_system(gate: Bench):
     assert data["external_user"] == "customer-7"
     assert secret not in str(data)
     with gate.gateway._database.read() as db:
-        (stored,) = db.execute(
-            "SELECT external_key_hash FROM api_keys WHERE hash = ?", (data["hash"],)
-        ).fetchone()
+        (stored,) = db.execute("SELECT secret FROM keys WHERE id = ?", (data["hash"],)).fetchone()
         dump = "\n".join(db.iterdump())
-    assert stored == hashlib.sha256(secret.encode()).hexdigest()
+    assert stored.decode() == hashlib.sha256(secret.encode()).hexdigest()
     assert "SENTINEL" not in dump
     await gate.call("GET", "/key", token=minted, expect=200)
     assert await gate.refused(401, "GET", "/key", token=secret) == "Invalid API key"

@@ -9,9 +9,8 @@ import pytest
 from gateway_kit import Bench, bench
 
 from gwtui.contract.dialects import OPENROUTER
-from gwtui.embedded import wire
 from gwtui.embedded.request_body import MAX_BODY_BYTES
-from gwtui.embedded.store import account
+from gwtui.embedded.store import account, keys
 
 JSON = {"Content-Type": "application/json"}
 
@@ -132,10 +131,10 @@ async def test_a_fault_of_the_gateway_is_a_documented_500_and_a_log_line(
 async def test_a_handler_that_fails_half_way_leaves_nothing(
     gate: Bench, monkeypatch: pytest.MonkeyPatch
 ):
-    def broken(key: object) -> None:
+    def broken(*_: object) -> None:
         raise RuntimeError("after the insert")
 
-    monkeypatch.setattr(wire, "json_amount", broken)
+    monkeypatch.setattr(keys, "texts", broken)
     await gate.refused(500, "POST", "/keys", json={"name": "never"})
     monkeypatch.undo()
     assert await gate.data("GET", "/keys") == []

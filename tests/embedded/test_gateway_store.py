@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sqlite3
 import stat
@@ -23,6 +24,7 @@ from gwtui.embedded.errors import (
 )
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.store.database import Database, erase
+from gwtui.embedded.store.kinds import KEYS
 from gwtui.embedded.store.schema import SCHEMA_VERSION
 
 
@@ -148,7 +150,7 @@ def test_a_key_is_not_issued_into_an_older_database(
     """A server of the older version may be running on it right now."""
     EmbeddedGateway.open(database, content="empty").close()
     monkeypatch.setattr("gwtui.embedded.store.database.SCHEMA_VERSION", SCHEMA_VERSION + 1)
-    with pytest.raises(DatabaseUnusableError, match="serve it once with this version"):
+    with pytest.raises(DatabaseUnusableError, match="written by an older version"):
         issue_key(database, management=True)
 
 
@@ -251,7 +253,7 @@ def test_a_reading_transaction_cannot_write(database: Path):
     with pytest.raises(sqlite3.IntegrityError), opened.write() as db:
         _clear_and_stumble(db)
     with opened.read() as db:
-        assert db.execute("SELECT count(*) FROM settings").fetchone()[0] == 1
+        assert [row[0] for row in db.execute("SELECT name FROM settings")] == ["a", "pid"]
     opened.close()
 
 
@@ -262,3 +264,44 @@ def _start(script: str, database: Path) -> subprocess.Popen[bytes]:
 def _clear_and_stumble(db: sqlite3.Connection) -> None:
     db.execute("DELETE FROM settings")
     db.execute("INSERT INTO settings VALUES ('c', NULL)")
+
+
+def test_a_kill_loses_no_acknowledged_write(database: Path):
+    script = """
+import asyncio, os, sys
+from pathlib import Path
+sys.path[:0] = sys.argv[2:]
+from gateway_kit import bench
+
+async def main():
+    async with bench(Path(sys.argv[1]), content="empty") as gate:
+        async def write(number):
+            data, _ = await gate.create(name=f"key {number}")
+            print(data["hash"], flush=True)
+        await asyncio.gather(*map(write, range(60)))
+        os.kill(os.getpid(), 9)
+
+asyncio.run(main())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(database), *map(str, Path(__file__).parents[:2])],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    acknowledged = done.stdout.split()
+    assert (done.returncode, len(acknowledged)) == (-9, 60), done.stderr
+    gateway = EmbeddedGateway.open(database)
+    with gateway._database.read() as db:
+        assert all(KEYS.get(db, key_hash) for key_hash in acknowledged)
+    gateway.close()
+
+
+async def test_of_many_writers_one_wins(database: Path):
+    async with bench(database, content="empty") as gate:
+        for slug in ("one", "two"):
+            body = {"name": slug, "slug": slug}
+            answers = await asyncio.gather(
+                *(gate.call("POST", "/workspaces", json=body) for _ in range(50))
+            )
+            assert sorted(each.status_code for each in answers) == [201, *[400] * 49]

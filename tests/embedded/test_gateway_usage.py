@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from gateway_kit import Bench, bench
 
-from gateway_facts import used_of_limit
-from gwtui.embedded.simulator.build import build_world
+from gateway_facts import world
 
 USAGE = ("usage", "usage_daily", "usage_weekly", "usage_monthly")
 
@@ -35,25 +34,20 @@ def cents(value: float) -> Decimal:
 
 
 async def test_the_first_answers_are_the_simulated_world(gate: Bench):
-    world = build_world(1, gate.clock.now())
+    founded = world(1, gate.clock.now())
     shown = await all_keys(gate)
-    assert len(world.keys) == len(shown) >= 40
-    for key in world.keys:
+    assert len(founded.keys) == len(shown) >= 40
+    for key in founded.keys:
         data = shown[key.hash]
         assert data["name"] == key.name
         assert data["disabled"] == key.disabled
-        for field, totals in zip(
-            USAGE,
-            (key.usage.all_time, key.usage.daily, key.usage.weekly, key.usage.monthly),
-            strict=True,
-        ):
-            assert cents(data[field]) == cents(float(totals.usd)), key.name
-            assert cents(data[f"byok_{field}"]) == cents(float(totals.byok_usd)), key.name
+        for field, used in key.used.items():
+            assert cents(data[field]) == cents(float(used)), key.name
         if key.limit is not None:
-            assert cents(data["limit_remaining"]) == cents(float(key.limit - used_of_limit(key)))
+            assert cents(data["limit_remaining"]) == cents(float(key.remaining))
     credits = await gate.data("GET", "/credits")
-    assert cents(credits["total_usage"]) == cents(float(world.total_usage))
-    assert credits["total_credits"] == float(world.total_credits)
+    assert cents(credits["total_usage"]) == cents(float(founded.account.total_usage))
+    assert credits["total_credits"] == float(founded.account.total_credits)
 
 
 async def test_credits_fall_by_what_the_keys_use(gate: Bench):

@@ -6,30 +6,27 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 from gateway_kit import START, Bench, HandClock, bench
 
-from gateway_facts import feedback_on
+from gateway_facts import feedback_on, requests_made, world
 from gwtui.embedded.errors import DatabaseMissingError
-from gwtui.embedded.simulator.build import build_world
 from gwtui.embedded.simulator.usage import UsageProfile, accrued
-from gwtui.embedded.simulator.world import World
-from gwtui.embedded.store.generations import find_request, latest_requests, recent_generations
-from gwtui.embedded.store.table import from_pico
+from gwtui.embedded.store.generations import (
+    SimulatedRequest,
+    find_request,
+    latest_requests,
+    recent_generations,
+)
+from gwtui.embedded.store.usage import from_pico
 
 NOBODY = f"gen-{int(START.timestamp()) - 60}-{'0' * 20}"
 
 
 @cache
-def world() -> World:
-    return build_world(1, START)
-
-
-@cache
 def profiles() -> dict[str, UsageProfile]:
-    return {key.hash: key.profile for key in world().keys}
+    return {key.hash: key.profile for key in world(1, START).keys if key.profile}
 
 
 @pytest.fixture
@@ -38,12 +35,15 @@ async def gate() -> AsyncIterator[Bench]:
         yield opened
 
 
-def recent() -> list[Any]:
-    return latest_requests(profiles().values(), START - timedelta(days=2), START)
+@pytest.fixture
+def recent(gate: Bench) -> list[SimulatedRequest]:
+    return requests_made(gate.gateway, START)
 
 
-async def test_the_newest_requests_of_every_key_are_found(gate: Bench):
-    requests = recent()
+async def test_the_newest_requests_of_every_key_are_found(
+    gate: Bench, recent: list[SimulatedRequest]
+):
+    requests = recent
     assert len({request.key_hash for request in requests}) > 20
     for request in requests:
         data = await gate.data("GET", "/generation", params={"id": request.id})
@@ -56,9 +56,11 @@ async def test_the_newest_requests_of_every_key_are_found(gate: Bench):
         assert data["provider_responses"][0]["provider_name"] == data["provider_name"]
 
 
-async def test_what_is_not_known_of_a_generation_is_left_out(gate: Bench):
+async def test_what_is_not_known_of_a_generation_is_left_out(
+    gate: Bench, recent: list[SimulatedRequest]
+):
     tiers = set()
-    for request in recent():
+    for request in recent:
         data = await gate.data("GET", "/generation", params={"id": request.id})
         assert {"session_id", "response_cache_source_id"}.isdisjoint(data)
         (attempt,) = data["provider_responses"]
@@ -68,16 +70,20 @@ async def test_what_is_not_known_of_a_generation_is_left_out(gate: Bench):
     assert "left out" in tiers
 
 
-async def test_the_last_request_of_a_key_is_when_it_was_last_used(gate: Bench):
-    newest = recent()[0]
+async def test_the_last_request_of_a_key_is_when_it_was_last_used(
+    gate: Bench, recent: list[SimulatedRequest]
+):
+    newest = recent[0]
     shown = await gate.data("GET", f"/keys/{newest.key_hash}")
     data = await gate.data("GET", "/generation", params={"id": newest.id})
     assert data["created_at"] == shown["last_used_at"]
     assert data["workspace_id"] == shown["workspace_id"]
 
 
-async def test_the_same_generation_reads_the_same_for_ever(gate: Bench):
-    params = {"id": recent()[0].id}
+async def test_the_same_generation_reads_the_same_for_ever(
+    gate: Bench, recent: list[SimulatedRequest]
+):
+    params = {"id": recent[0].id}
     before = await gate.data("GET", "/generation", params=params)
     gate.clock.forward(days=9)
     assert await gate.data("GET", "/generation", params=params) == before
@@ -85,9 +91,9 @@ async def test_the_same_generation_reads_the_same_for_ever(gate: Bench):
     await gate.refused(404, "GET", "/generation", params=params)
 
 
-async def test_any_key_may_ask(gate: Bench):
+async def test_any_key_may_ask(gate: Bench, recent: list[SimulatedRequest]):
     _, ordinary = await gate.create()
-    params = {"id": recent()[0].id}
+    params = {"id": recent[0].id}
     await gate.call("GET", "/generation", params=params, token=ordinary, expect=200)
     await gate.refused(401, "GET", "/generation", params=params, token=None)
 
@@ -106,9 +112,9 @@ async def test_an_identifier_is_needed(gate: Bench, path: str):
     assert (await gate.refused(400, "GET", path, params={"id": ""})).startswith("id: ")
 
 
-async def test_what_was_refused_is_no_generation(gate: Bench):
+async def test_what_was_refused_is_no_generation(gate: Bench, recent: list[SimulatedRequest]):
     """A key that is switched off makes no more requests, though its clients go on asking."""
-    busy = recent()[0]
+    busy = recent[0]
     await gate.call("PATCH", f"/keys/{busy.key_hash}", json={"disabled": True}, expect=200)
     gate.clock.forward(hours=5)
     after = latest_requests(
@@ -128,13 +134,15 @@ async def test_what_is_still_to_come_is_no_generation(gate: Bench):
     await gate.call("GET", "/generation", params={"id": later[0].id}, expect=200)
 
 
-async def test_content_is_kept_where_the_workspace_logs_it(gate: Bench):
+async def test_content_is_kept_where_the_workspace_logs_it(
+    gate: Bench, recent: list[SimulatedRequest]
+):
     logging = {
         one["id"]: one["is_observability_io_logging_enabled"]
         for one in await gate.data("GET", "/workspaces")
     }
     seen = set()
-    for request in recent():
+    for request in recent:
         params = {"id": request.id}
         data = await gate.data("GET", "/generation", params=params)
         logged = logging[data["workspace_id"]]
@@ -146,8 +154,8 @@ async def test_content_is_kept_where_the_workspace_logs_it(gate: Bench):
     assert seen == {True, False}
 
 
-async def test_feedback_is_taken(gate: Bench):
-    body = {"generation_id": recent()[0].id, "category": "latency", "comment": "slow"}
+async def test_feedback_is_taken(gate: Bench, recent: list[SimulatedRequest]):
+    body = {"generation_id": recent[0].id, "category": "latency", "comment": "slow"}
     response = await gate.call("POST", "/generation/feedback", json=body, expect=200)
     assert response.json() == {"data": {"success": True}}
     with gate.gateway._database.read() as db:
@@ -167,7 +175,7 @@ async def test_a_person_finds_identifiers_beside_the_running_gateway(tmp_path: P
         assert [one.made_at for one in found] == sorted(
             (one.made_at for one in found), reverse=True
         )
-        names = {key.name for key in world().keys}
+        names = {key.name for key in world(1, START).keys}
         assert len(found) > 40
         for one in found[:20]:
             data = await gate.data("GET", "/generation", params={"id": one.id})
@@ -185,11 +193,11 @@ def test_an_identifier_leads_back_to_its_request():
 def test_the_numbers_of_a_day_count_what_was_made_on_it():
     midnight = START.replace(hour=0)
     counted = 0
-    for key in world().keys:
-        if len(key.profile.streams) != 1:
+    for profile in profiles().values():
+        if len(profile.streams) != 1:
             continue
-        for request in latest_requests([key.profile], midnight, START):
-            made = accrued(key.profile, midnight, request.moment + timedelta(microseconds=1))
+        for request in latest_requests([profile], midnight, START):
+            made = accrued(profile, midnight, request.moment + timedelta(microseconds=1))
             assert request.number == made.requests - 1
             counted += 1
     assert counted > 5

@@ -24,6 +24,7 @@ from inference_gateway_kit import (
     room,
 )
 
+from gateway_facts import set_credits
 from gwtui.embedded.store.generations import recent_generations
 
 QUASAR = {"provider": {"only": ["quasar"]}}
@@ -122,8 +123,7 @@ async def test_a_generation_is_written_a_second_later(me: Caller):
 async def test_what_was_served_is_listed_for_who_looks_for_it(tmp_path: Path):
     database, hand = tmp_path / "gateway.sqlite3", HandClock()
     async with bench(database, content="empty", clock=hand) as gate:
-        with gate.gateway._database.write() as db:
-            db.execute("UPDATE account SET credits_usd = '1'")
+        set_credits(gate.gateway, 1)
         _, token = await gate.create(name="listed")
         body = {"model": MINI, "messages": [{"role": "user", "content": "a"}]}
         answer = await gate.call("POST", "/chat/completions", token=token, json=body, expect=200)
@@ -205,14 +205,14 @@ async def test_beyond_the_allowance_an_own_key_costs_a_fee(me: Caller, place: Ro
     await me.own_key("quasar")
     first = await me.said()
     with place.gateway._database.write() as db:
-        db.execute("UPDATE usage_days SET byok_usage_pico = 25000 * 1000000000000")
+        db.execute("UPDATE usage SET byok_usage_pico = 25000 * 1000000000000")
     answer = await me.said()
     cost = list_price(MINI, "quasar", answer["usage"])
     assert first["usage"]["cost"] == 0
     fee = (cost * Decimal("0.05")).quantize(Decimal("1e-12"), "ROUND_DOWN")
     assert exact(answer["usage"]["cost"]) == fee
     with place.gateway._database.write() as db:
-        db.execute("UPDATE usage_days SET byok_usage_pico = 0")
+        db.execute("UPDATE usage SET byok_usage_pico = 0")
 
 
 async def test_logging_for_the_discount_takes_one_percent_off(place: Room):
@@ -318,8 +318,7 @@ async def test_what_is_said_is_on_the_disk_only_where_it_is_logged(tmp_path: Pat
         return any(text in part.read_bytes() for part in database.parent.iterdir())
 
     async with bench(database, content="empty") as gate:
-        with gate.gateway._database.write() as db:
-            db.execute("UPDATE account SET credits_usd = '1'")
+        set_credits(gate.gateway, 1)
         for logged in (False, True):
             text = f"unmistakable-{logged}"
             body = {"name": text, "slug": text.lower(), "io_logging_sampling_rate": 1}

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from inference_gateway_kit import MINI, Caller, Room, caller, exact, room
 
+from gwtui.embedded.store.kinds import KEYS
+
 LARGE = "northwind/atlas-large"
 DEAR = {"model": LARGE, "provider": {"only": ["northwind"]}, "max_tokens": 200}
 MORNING = datetime(2026, 11, 18, 7, 0, tzinfo=UTC)
@@ -131,7 +133,8 @@ async def test_the_cap_of_a_guardrail(place: Room, whose: str, interval: str):
             me.hash = made["hash"]
         else:
             with place.gateway._database.write() as db:
-                db.execute("UPDATE api_keys SET creator_user_id = NULL WHERE hash = ?", (me.hash,))
+                key = KEYS.document(db, me.hash)
+                KEYS.replace(db, {**(key or {}), "creator_user_id": None})
         guardrail = await _capped(me, whose, cap)
         await me.said()
         expected = "Budget limit exceeded"
@@ -221,7 +224,7 @@ async def test_the_day_of_free_requests(place: Room, bought: int, allowed: int):
         place.clock.forward(minutes=2)
         with place.gateway._database.write() as db:
             db.execute(
-                "UPDATE activity_days SET requests = ? WHERE instr(endpoint_key, ':free|')",
+                "UPDATE usage SET requests = ? WHERE instr(endpoint_key, ':free|')",
                 (allowed,),
             )
         error = await me.refused(429, model=f"{MINI}:free")
@@ -236,7 +239,7 @@ async def test_the_day_of_free_requests(place: Room, bought: int, allowed: int):
         me.gate.clock.forward(days=1)
         assert (await me.said(model=f"{MINI}:free"))["model"] == answer["model"]
         with place.gateway._database.write() as db:
-            db.execute("DELETE FROM activity_days")
+            db.execute("UPDATE usage SET requests = 0")
 
 
 async def test_twenty_free_requests_a_minute(me: Caller, place: Room):

@@ -390,3 +390,15 @@ async def test_lengths_and_stops(me: Caller):
     ended = await me.said(stop=["simulated"])
     assert ended["choices"][0]["message"]["content"] == "This is a "
     assert ended["choices"][0]["finish_reason"] == "stop"
+
+
+async def test_an_own_key_that_cannot_be_decrypted_is_not_used(me: Caller, place: Room):
+    credential = await me.own_key("quasar")
+    answer = await me.said(provider={"order": ["quasar"]})
+    assert (answer["provider"], answer["usage"]["is_byok"]) == ("Quasar Compute", True)
+    with place.gateway._database.write() as db:
+        db.execute("UPDATE byok SET secret = ? WHERE id = ?", (b"damaged", credential))
+    answer = await me.said(provider={"order": ["quasar"]}, headers=TOLD)
+    first = answer["service_metadata"]["attempts"][0]
+    assert (first["provider"], first["status"]) == ("Quasar Compute", 502)
+    assert not answer["usage"]["is_byok"]

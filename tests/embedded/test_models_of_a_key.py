@@ -9,7 +9,6 @@ import pytest
 from gateway_kit import Bench, bench
 
 from gwtui.embedded.simulator.catalog import build_catalog
-from gwtui.embedded.simulator.catalog_facts import is_zero_retention
 
 ALL = {"output_modalities": "all"}
 CATALOG = build_catalog(1)
@@ -75,7 +74,9 @@ async def test_allowed_and_ignored_providers(gate: Bench):
 async def test_zero_data_retention(gate: Bench):
     left = await models(gate, await bound(gate, enforce_zdr_other=True))
     assert left == {
-        name for name, model in MODELS.items() if any(map(is_zero_retention, model.endpoints))
+        name
+        for name, model in MODELS.items()
+        if any(each.is_zero_retention for each in model.endpoints)
     }
     assert 0 < len(left) < len(MODELS)
 

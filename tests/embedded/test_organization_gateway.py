@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -74,12 +73,10 @@ async def test_the_organization_needs_a_management_key(gate: Bench):
     assert (await gate.data("GET", SETTINGS))[FILTERED] is False
 
 
-async def test_an_account_without_an_organization_is_404(
-    gate: Bench, monkeypatch: pytest.MonkeyPatch
-):
+async def test_an_account_without_an_organization_is_404(gate: Bench):
     """Such accounts exist at other gateways; this one founds none."""
-    get = account.get
-    monkeypatch.setattr(account, "get", lambda db: replace(get(db), organization_id=None))
+    with gate.gateway._database.write() as db:
+        account.change(db, organization_id=None)
     for method, path, body in (
         ("GET", PEOPLE, None),
         ("GET", SETTINGS, None),

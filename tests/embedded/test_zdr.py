@@ -8,7 +8,6 @@ import pytest
 from gateway_kit import Bench, bench
 
 from gwtui.embedded.simulator.catalog import build_catalog
-from gwtui.embedded.simulator.catalog_facts import is_zero_retention
 
 
 @pytest.fixture
@@ -42,7 +41,7 @@ async def test_a_provider_keeps_its_word_for_every_model(gate: Bench):
 
 def test_the_trait_is_the_catalogs_not_the_seeds():
     traits = [
-        [is_zero_retention(endpoint) for model in catalog.models for endpoint in model.endpoints]
+        [endpoint.is_zero_retention for model in catalog.models for endpoint in model.endpoints]
         for catalog in (build_catalog(1), build_catalog(2))
     ]
     assert traits[0] == traits[1]
@@ -51,7 +50,7 @@ def test_the_trait_is_the_catalogs_not_the_seeds():
 def test_some_models_lose_every_endpoint_and_some_only_a_few():
     catalog = build_catalog(1)
     left = [
-        (sum(map(is_zero_retention, model.endpoints)), len(model.endpoints))
+        (sum(each.is_zero_retention for each in model.endpoints), len(model.endpoints))
         for model in catalog.models
     ]
     assert any(kept == 0 for kept, _ in left)

@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
+from gateway_facts import set_credits
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.inference import AnswerLimits, Inference
@@ -60,8 +61,7 @@ class Place:
         return Inference(where, key or self.key, limits=AnswerLimits(**limits))
 
     def set_credits(self, usd: int | str) -> None:
-        with self.gateway._database.write() as db:
-            db.execute("UPDATE account SET credits_usd = ?, usage_pico = 0", (str(usd),))
+        set_credits(self.gateway, usd)
 
     async def guarded(self, **fields: Any) -> SecretStr:
         """A key under a new guardrail."""

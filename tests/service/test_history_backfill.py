@@ -23,7 +23,7 @@ from gwtui.client.transport import Transport
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.simulated_history import SimulatedHistory
-from gwtui.embedded.store.table import to_day
+from gwtui.embedded.store.usage import to_day
 from gwtui.watch.alerts.store import present_alerts
 from gwtui.watch.feeds.recorded import credits_past_feed
 from gwtui.watch.history.backfill import _BEGUN, Backfill, fill_past
@@ -135,9 +135,7 @@ def test_the_days_before_the_first_one_agree_with_the_activity(tmp_path: Path) -
         begin, end = midnight - DAY * back, midnight - DAY * (back - 1)
         used = past.account([begin, end])
         assert used[1].total_usage - used[0].total_usage == sum(
-            Decimal(days[to_day(begin)][0]).scaleb(-12)
-            for days in past.booked.values()
-            if to_day(begin) in days
+            days[to_day(begin)].usd for days in past.booked.values() if to_day(begin) in days
         )
     gateway.close()
 

@@ -8,8 +8,9 @@ from datetime import timedelta
 import pytest
 
 from dashboard_kit import MOMENT, Demo, pressing
-from gwtui.embedded.store import generations, workspaces
+from gwtui.embedded.store import generations
 from gwtui.embedded.store.generations import latest_requests
+from gwtui.embedded.store.kinds import WORKSPACES
 
 SnapCompare = Callable[..., bool]
 
@@ -28,7 +29,7 @@ def _logged_generation(demo: Demo) -> str:
     with demo.gateway._database.read() as db:
         for request in latest_requests(profiles.values(), MOMENT - timedelta(days=1), MOMENT):
             found = generations.find(db, profiles, request.id, MOMENT)
-            space = found and workspaces.get(db, found.actor.workspace_id)
+            space = found and WORKSPACES.get(db, found.actor.workspace_id)
             if (
                 space
                 and space.is_observability_io_logging_enabled

@@ -20,11 +20,10 @@ from gwtui.embedded import wire
 from gwtui.embedded.inference.key_policy import KeyPolicy
 from gwtui.embedded.inference.parsed_request import ParsedRequest
 from gwtui.embedded.simulator.catalog import CatalogEndpoint
-from gwtui.embedded.simulator.catalog_facts import cached_tokens
 from gwtui.embedded.simulator.seeded_random import fraction
 from gwtui.embedded.simulator.usage import UsageSlice
 from gwtui.embedded.store.served_requests import ServedRequest
-from gwtui.embedded.store.table import from_pico, to_pico
+from gwtui.embedded.store.usage import from_pico, to_micros, to_pico
 from gwtui.lazy_dataclass import dataclass
 
 WRITTEN_AFTER = timedelta(seconds=1)
@@ -75,7 +74,7 @@ def cost_of(
             reasoning_tokens=outcome.reasoning_tokens,
         ),
         byok=policy.byok_use(attempt),
-        data_discount=policy.workspace.is_data_discount_logging_enabled,
+        data_discount=bool(policy.workspace.is_data_discount_logging_enabled),
         charged=charged,
     )
     own = attempt.credential is not None
@@ -90,7 +89,7 @@ def cost_of(
 def cached_of(parsed: ParsedRequest, item: CatalogEndpoint) -> int:
     """Prompt tokens that come from a cache, as many as activity says of the endpoint."""
     text = parsed.prompt_tokens - parsed.audio_tokens
-    return min(cached_tokens(item, parsed.prompt_tokens), text)
+    return min(item.cached_tokens(parsed.prompt_tokens), text)
 
 
 def _whole_pico(usd: Decimal) -> Decimal:
@@ -109,13 +108,13 @@ def entries(
     key = policy.key
     served = ServedRequest(
         id=outcome.id,
-        key_hash=key.hash,
-        workspace_id=policy.workspace.id,
+        key_hash=str(key.hash),
+        workspace_id=str(policy.workspace.id),
         user_id=key.creator_user_id,
         endpoint_key=item.key,
         is_byok=attempt.credential is not None,
-        created_at=outcome.began,
-        shown_from=outcome.ended + WRITTEN_AFTER,
+        created_at=to_micros(outcome.began),
+        shown_from=to_micros(outcome.ended + WRITTEN_AFTER),
         details=json.dumps(_details(policy, parsed, attempt, item, outcome, cost)),
         content=json.dumps(_content(parsed, outcome)) if _is_logged(policy, outcome.id) else None,
     )
@@ -140,9 +139,9 @@ def _is_logged(policy: KeyPolicy, generation_id: str) -> bool:
     if not workspace.is_observability_io_logging_enabled:
         return False
     keys = workspace.io_logging_api_key_ids
-    if keys is not None and policy.key.id not in keys:
+    if keys is not None and policy.key_number not in keys:
         return False
-    return fraction(0, "sample", generation_id) < float(workspace.io_logging_sampling_rate)
+    return fraction(0, "sample", generation_id) < float(workspace.io_logging_sampling_rate or 1)
 
 
 def _content(parsed: ParsedRequest, outcome: RequestOutcome) -> dict[str, Any]:

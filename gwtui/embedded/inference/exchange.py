@@ -119,6 +119,7 @@ class InferenceExchange(ABC):
         pace = upstream.pace_of(catalog, item, attempt, self.id)
         await self.clock.sleep(pace.accepted_after)
         try:
+            self.policy.check_credential(attempt, self.site.secrets)
             upstream.check_accepted(catalog, item, attempt, self.now, self.clock.chance)
         except Refusal as refusal:
             latency = pace.accepted_after * _MS

@@ -7,31 +7,31 @@ it is its turn.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import ROUND_FLOOR, Decimal
 
 from gwtui.contract.byok import ByokCredential
+from gwtui.contract.guardrails import Guardrail
+from gwtui.contract.keys import ApiKey
 from gwtui.contract.models import Endpoint, Pricing
 from gwtui.contract.values import REGIONS
+from gwtui.contract.workspaces import Workspace
 from gwtui.domain.guardrail_effect import GuardrailRestrictions, restrictions_of
 from gwtui.domain.money import usd
 from gwtui.domain.request_cost import ByokUse, max_output_tokens, max_request_cost
 from gwtui.domain.routing import RouteAttempt, is_free, usable_credentials
-from gwtui.embedded import wire
 from gwtui.embedded.inference.content_filters import ContentFilter, filters_of, united
 from gwtui.embedded.operations import OperationRequest
 from gwtui.embedded.responses import Refusal, unauthenticated
-from gwtui.embedded.store import account, byok, keys, served_requests, usage, workspaces
+from gwtui.embedded.store import account, byok, keys, served_requests, usage
 from gwtui.embedded.store.budgets import AppliedBudget, applied_budgets
-from gwtui.embedded.store.guardrails import Binding, GuardrailRecord, binding_of
-from gwtui.embedded.store.keys import KeyRecord
-from gwtui.embedded.store.table import from_pico
-from gwtui.embedded.store.workspaces import WorkspaceRecord
+from gwtui.embedded.store.guardrails import Binding, binding_of
+from gwtui.embedded.store.kinds import WORKSPACES
+from gwtui.embedded.store.secrets import SecretBox, UnreadableSecretError
+from gwtui.embedded.store.usage import from_pico
 from gwtui.lazy_dataclass import dataclass
 
-_MOST_CREDENTIALS = 1000
 _BROADEST = (None, "monthly", "weekly", "daily")
 _SECONDS_A_MINUTE = 60
 _REGION = "global"
@@ -42,11 +42,15 @@ _REGION = "global"
 class KeyPolicy:
     """A key with everything that its requests depend on. Amounts are USD."""
 
-    key: KeyRecord
-    workspace: WorkspaceRecord
+    key: ApiKey
+    key_number: int
+    limit_remaining: Decimal | None
+    workspace: Workspace
     restrictions: tuple[GuardrailRestrictions, ...]
     filters: tuple[ContentFilter, ...]
     credentials: tuple[ByokCredential, ...]
+    encrypted_keys: Mapping[str, bytes]
+    """Of the credentials, by id."""
     balance: Decimal
     byok_this_month: Decimal
     """List price of the account's requests on own provider keys."""
@@ -64,6 +68,20 @@ class KeyPolicy:
             elif self.balance <= 0:
                 raise _no_credits()
         self._check_rest(attempt, prompt_tokens, max_tokens, now)
+
+    def check_credential(self, attempt: RouteAttempt, secrets: SecretBox) -> None:
+        """Raise a 502 when the provider key of this attempt cannot be decrypted."""
+        credential = attempt.credential
+        encrypted = self.encrypted_keys.get(credential.id or "") if credential else None
+        try:
+            if encrypted is not None:
+                secrets.decrypt(encrypted)
+        except UnreadableSecretError:
+            raise Refusal(
+                502,
+                "The provider key of this credential cannot be decrypted: store it again.",
+                metadata={"error_type": "provider_unavailable"},
+            ) from None
 
     def _check_free(self, now: datetime) -> None:
         if self.free_used >= self.free_limit:
@@ -103,7 +121,7 @@ class KeyPolicy:
 
     def _rest(self, attempt: RouteAttempt) -> Decimal | None:
         """What is left to pay an attempt with; None when nothing limits it."""
-        limit = self.key.limit_remaining
+        limit = self.limit_remaining
         if attempt.credential is not None:
             return limit if self.key.include_byok_in_limit else None
         if is_free(attempt.model):
@@ -127,10 +145,11 @@ _ENDLESS = 10**9
 
 def policy_of(call: OperationRequest) -> KeyPolicy:
     """The policy of the caller. Raises 402 and 403 when it may not spend at all."""
-    key = keys.find(call.db, call.known_caller.key_hash, call.now)
-    workspace = workspaces.get(call.db, key.workspace_id) if key and key.workspace_id else None
-    if key is None or workspace is None:
+    found = keys.find(call.db, call.known_caller.key_hash, call.now)
+    workspace = found and WORKSPACES.get(call.db, found.key.workspace_id)
+    if found is None or workspace is None:
         raise unauthenticated()
+    key = found.key
     owner, binding = account.get(call.db), binding_of(call.db, key)
     balance = owner.total_credits - owner.total_usage
     if balance < 0:
@@ -139,10 +158,13 @@ def policy_of(call: OperationRequest) -> KeyPolicy:
     _check_layers(applied_budgets(call.db, key, binding, call.now))
     return KeyPolicy(
         key=key,
+        key_number=found.number,
+        limit_remaining=found.limit_remaining,
         workspace=workspace,
-        restrictions=tuple(restrictions_of(asdict(each.policy)) for each in binding.all),
+        restrictions=tuple(map(restrictions_of, binding.all)),
         filters=tuple(united(_filters(binding))),
-        credentials=_credentials(call, key, workspace.id),
+        credentials=_credentials(call, key, workspace),
+        encrypted_keys=byok.encrypted_keys(call.db, workspace.id),
         balance=balance,
         byok_this_month=_byok_this_month(call),
         free_limit=served_requests.free_daily_limit(owner.total_credits),
@@ -152,7 +174,7 @@ def policy_of(call: OperationRequest) -> KeyPolicy:
 
 
 def _filters(binding: Binding) -> list[ContentFilter]:
-    scopes: tuple[tuple[str, GuardrailRecord | None], ...] = (
+    scopes: tuple[tuple[str, Guardrail | None], ...] = (
         ("workspace", binding.of_workspace),
         ("member", binding.of_member),
         ("api_key", binding.of_key),
@@ -162,10 +184,10 @@ def _filters(binding: Binding) -> list[ContentFilter]:
         for scope, guardrail in scopes
         if guardrail is not None
         for found in filters_of(
-            guardrail.id,
+            str(guardrail.id),
             scope,
-            _objects(guardrail.policy.content_filter_builtins),
-            _objects(guardrail.policy.content_filters),
+            _objects(guardrail.raw.get("content_filter_builtins")),
+            _objects(guardrail.raw.get("content_filters")),
         )
     ]
 
@@ -175,29 +197,23 @@ def _objects(stored: Sequence[object] | None) -> list[dict[str, object]]:
 
 
 def _credentials(
-    call: OperationRequest, key: KeyRecord, workspace_id: str
+    call: OperationRequest, key: ApiKey, workspace: Workspace
 ) -> tuple[ByokCredential, ...]:
-    stored = byok.listed(call.db, workspace_id, None, offset=0, limit=_MOST_CREDENTIALS)
-    shown = (
-        {"id": each.id, "provider": each.provider, "sort_order": each.sort_order}
-        | wire.data(each.terms)
-        for each in stored
-    )
     return usable_credentials(
-        map(ByokCredential.model_validate, shown),
-        key_hash=key.hash,
+        map(ByokCredential.model_validate, byok.in_order(call.db, workspace.id)),
+        key_hash=str(key.hash),
         user_id=key.creator_user_id,
     )
 
 
 def _byok_this_month(call: OperationRequest) -> Decimal:
-    first = usage.window_days(call.now)["monthly"]
+    first = usage.first_day("monthly", call.now)
     return from_pico(usage.byok_since(call.db, first))
 
 
 def _check_region(binding: Binding) -> None:
     for guardrail in binding.all:
-        regions = guardrail.policy.allowed_data_regions
+        regions = guardrail.allowed_data_regions
         if regions is not None and _REGION not in regions:
             allowed = ", ".join(region for region in REGIONS if region in regions) or "none"
             raise Refusal(

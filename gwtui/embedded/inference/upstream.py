@@ -63,15 +63,15 @@ def pace_of(
 ) -> Pace:
     """The pace of one request, around what the endpoint's figures show."""
     latency, speed = attempt.endpoint.latency_last_30m, attempt.endpoint.throughput_last_30m
-    delay = float(latency.p50) if latency and latency.p50 is not None else item.traits.latency_ms
-    rate = float(speed.p50) if speed and speed.p50 is not None else item.traits.throughput
+    delay = float(latency.p50) if latency and latency.p50 is not None else item.latency_ms
+    rate = float(speed.p50) if speed and speed.p50 is not None else item.throughput
     spread = between(0.8, 1.25, catalog.seed, generation_id, item.key)
     return Pace(delay * spread, None if not rate else rate / spread)
 
 
 def failing_share(catalog: Catalog, item: CatalogEndpoint, moment: datetime) -> float:
     """Share of the requests that fail now."""
-    health = EndpointHealth(catalog.seed, item.key, item.traits.condition)
+    health = EndpointHealth(catalog.seed, item.key, item.condition)
     return health.failures(moment.timestamp())
 
 

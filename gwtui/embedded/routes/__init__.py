@@ -12,8 +12,7 @@ from gwtui.embedded.operations import Operation
 
 _MODULES = {
     "keys": ("keys",),
-    "current_key": ("key",),
-    "account": ("credits", "organization"),
+    "account": ("credits", "organization", "key"),
     "activity": ("activity",),
     "generations": ("generation",),
     "inference": ("chat", "embeddings"),

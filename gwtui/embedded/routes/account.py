@@ -1,63 +1,137 @@
-"""The account: its credits, and the organization that owns it with its members and settings.
+"""The account: its credits, its organization with members and settings, and the key that asks.
 
-Contract "GET /credits", extended section 4.
+Contract "GET /credits", extended sections 1 and 4.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from datetime import datetime
+
 from pydantic import JsonValue
 
+from gwtui.contract.current_key import CurrentKey
 from gwtui.contract.organization import (
     OrganizationMember,
     OrganizationSettings,
     UpdateOrganizationSettingsRequest,
 )
 from gwtui.contract.usage import Credits
+from gwtui.contract.values import REGIONS
+from gwtui.domain.resets import next_reset
 from gwtui.embedded import wire
-from gwtui.embedded.operations import Operation, OperationRequest
+from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.queries import PAGING
-from gwtui.embedded.responses import not_found, one, page
-from gwtui.embedded.routes.crud import PagedList
-from gwtui.embedded.store import account, organization
-from gwtui.embedded.store.organization import Person
+from gwtui.embedded.responses import not_found, one, page, refuse_unknown
+from gwtui.embedded.routes.crud import EVERY, page_of
+from gwtui.embedded.store import account, keys, served_requests
+from gwtui.embedded.store.budgets import AppliedBudget, applied_budgets, effective_budget
+from gwtui.embedded.store.documents import in_list
+from gwtui.embedded.store.guardrails import binding_of
+from gwtui.embedded.store.kinds import PEOPLE, USAGE_FIELDS
+from gwtui.embedded.store.usage import from_pico
+
+_FILTERED = "is_filtered_model_catalog_enabled"
 
 
 def _credits(call: OperationRequest) -> JsonValue:
-    return {"data": wire.data(account.get(call.db), "total_credits", "total_usage")}
+    found = account.get(call.db)
+    names = ("total_credits", "total_usage")
+    return {"data": {name: wire.value(getattr(found, name)) for name in names}}
+
+
+def refuse_outsiders(call: OperationRequest, field: str, user_ids: Sequence[str]) -> None:
+    """Raise a 400 that names the users who are not in the organization, if any."""
+    refuse_unknown(field, outsiders(call, user_ids))
+
+
+def outsiders(call: OperationRequest, user_ids: Sequence[str]) -> list[str]:
+    """Those of the users who are not in the organization, each once, in the order given."""
+    people = PEOPLE.documents(call.db, in_list("id"), (json.dumps(list(user_ids)),))
+    known = {person["id"] for person in people}
+    return [user for user in dict.fromkeys(user_ids) if user not in known]
 
 
 def _members(call: OperationRequest) -> JsonValue:
-    _organization_id(call)
-    return _PEOPLE.answer(call)
-
-
-_PEOPLE: PagedList[Person] = PagedList(
-    organization.listed, organization.count, lambda _call, person: wire.data(person)
-)
+    organization_id(call)
+    return page_of(call, PEOPLE, EVERY)
 
 
 def _settings(call: OperationRequest) -> JsonValue:
-    return {
-        "data": {
-            "id": _organization_id(call),
-            "is_filtered_model_catalog_enabled": organization.filtered_catalog(call.db),
-        }
-    }
+    enabled = bool(account.setting(call.db, _FILTERED))
+    return {"data": {"id": organization_id(call), _FILTERED: enabled}}
 
 
 def _update_settings(call: OperationRequest) -> JsonValue:
-    _organization_id(call)
+    organization_id(call)
     request = call.body_as(UpdateOrganizationSettingsRequest)
-    organization.filter_catalog(call.db, enabled=request.is_filtered_model_catalog_enabled)
+    account.change(call.db, **request.model_dump())
     return _settings(call)
 
 
-def _organization_id(call: OperationRequest) -> str:
+def organization_id(call: OperationRequest) -> str:
     """Raises a 404 for an account that belongs to no organization."""
-    organization_id = account.get(call.db).organization_id
-    if organization_id is None:
+    found = account.setting(call.db, "organization_id")
+    if found is None:
         raise not_found()
-    return organization_id
+    return str(found)
+
+
+def _current_key(call: OperationRequest) -> JsonValue:
+    found = keys.find(call.db, call.known_caller.key_hash, call.now)
+    if found is None:
+        raise not_found()
+    key, owner, binding = found.key, account.get(call.db), binding_of(call.db, found.key)
+    layers = applied_budgets(call.db, key, binding, call.now)
+    deciding = effective_budget(layers)
+    regions = [set(each.allowed_data_regions or REGIONS) for each in binding.all]
+    limit = served_requests.free_daily_limit(owner.total_credits)
+    used = served_requests.free_used_today(call.db, call.now)
+    sums = map(wire.value, map(from_pico, found.sums))
+    data: dict[str, JsonValue] = {
+        "label": key.label,
+        "limit": wire.value(key.limit),
+        "limit_remaining": wire.value(found.limit_remaining),
+        "limit_reset": key.limit_reset,
+        "include_byok_in_limit": key.include_byok_in_limit,
+        "expires_at": wire.value(key.expires_at),
+        "creator_user_id": key.creator_user_id,
+        **dict(zip(USAGE_FIELDS, sums, strict=True)),
+        "is_free_tier": owner.total_credits == 0,
+        "is_management_key": found.is_management,
+        "is_provisioning_key": found.is_management,
+        "organization_id": owner.organization_id,
+        "workspace_id": key.workspace_id,
+        "allowed_data_regions": [each for each in REGIONS if all(each in some for some in regions)],
+        "free_model_daily_requests": {
+            "limit": limit,
+            "used": used,
+            "remaining": max(0, limit - used),
+        },
+        "budgets": [_layer(layer, call.now) for layer in layers],
+        "effective_budget": None if deciding is None else _layer(deciding, call.now),
+        "rate_limit": {
+            "requests": -1,
+            "interval": "10s",
+            "note": "This field is deprecated and safe to ignore.",
+        },
+    }
+    return {"data": data}
+
+
+def _layer(layer: AppliedBudget, now: datetime) -> dict[str, JsonValue]:
+    return {
+        "scope": layer.scope,
+        "limit_usd": wire.value(layer.limit),
+        "spend_usd": wire.value(layer.spend),
+        "remaining_usd": wire.value(layer.remaining),
+        "reset_interval": layer.reset_interval,
+        "resets_at": wire.value(next_reset(layer.reset_interval, now)),
+        "include_byok": layer.include_byok,
+        "budget_id": layer.budget_id,
+        "guardrail_id": layer.guardrail_id,
+    }
 
 
 OPERATIONS = (
@@ -101,5 +175,15 @@ OPERATIONS = (
         answer=one(OrganizationSettings),
         body=UpdateOrganizationSettingsRequest,
         refusals=(404,),
+    ),
+    Operation(
+        method="GET",
+        path="/key",
+        operation_id="getCurrentKey",
+        summary="Get the key that asks",
+        tag="API keys",
+        access=Access.ANY_KEY,
+        handler=_current_key,
+        answer=one(CurrentKey),
     ),
 )

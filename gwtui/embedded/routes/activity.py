@@ -13,10 +13,9 @@ from gwtui.contract.values import ACTIVITY_DAYS
 from gwtui.embedded import queries, wire
 from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import invalid, many, not_found
-from gwtui.embedded.simulator.catalog_facts import cached_tokens, reasoning_tokens
-from gwtui.embedded.store import activity, keys, workspaces
-from gwtui.embedded.store.activity import ActivityFilter, ActivitySum
-from gwtui.embedded.store.table import from_pico, to_day
+from gwtui.embedded.store import usage
+from gwtui.embedded.store.kinds import KEYS, WORKSPACES
+from gwtui.embedded.store.usage import ActivityFilter, ActivitySum, from_pico, to_day
 
 if TYPE_CHECKING:
     from gwtui.embedded.simulator.catalog import Catalog
@@ -34,7 +33,7 @@ def _list(call: OperationRequest) -> JsonValue:
         workspace_id=call.query["workspace_id"],
     )
     _refuse_unknown(call, matching)
-    found = activity.sums(call.db, matching, by_workspace=call.query["group_by"] == _BY_WORKSPACE)
+    found = usage.activity(call.db, matching, by_workspace=call.query["group_by"] == _BY_WORKSPACE)
     return {"data": [_row(call.site.catalog, row) for row in found]}
 
 
@@ -55,9 +54,11 @@ def _days(call: OperationRequest) -> tuple[int, int]:
 def _refuse_unknown(call: OperationRequest, matching: ActivityFilter) -> None:
     """Refuse an unknown workspace, and a key that never was: a deleted one has its history."""
     key, workspace = matching.key_hash, matching.workspace_id
-    if key and keys.find_credential(call.db, key) is None and not activity.knows_key(call.db, key):
-        raise not_found()
-    if workspace and workspaces.get(call.db, workspace) is None:
+    if key and not KEYS.get(call.db, key):
+        oldest = to_day(call.now) - ACTIVITY_DAYS
+        if not usage.has_used(call.db, key, oldest):
+            raise not_found()
+    if workspace and WORKSPACES.get(call.db, workspace) is None:
         raise not_found()
 
 
@@ -74,8 +75,8 @@ def _row(catalog: Catalog, row: ActivitySum) -> dict[str, JsonValue]:
         "byok_usage_inference": wire.value(from_pico(row.byok_usage_pico)),
         "prompt_tokens": row.prompt_tokens,
         "completion_tokens": row.completion_tokens,
-        "reasoning_tokens": reasoning_tokens(catalog, endpoint, row.completion_tokens),
-        "cached_tokens": cached_tokens(endpoint, row.prompt_tokens),
+        "reasoning_tokens": endpoint.reasoning_tokens(row.completion_tokens),
+        "cached_tokens": endpoint.cached_tokens(row.prompt_tokens),
     }
     if row.workspace_id is not None:
         shown["workspace_id"] = row.workspace_id

@@ -16,9 +16,8 @@ from gwtui.embedded import catalog_query, queries
 from gwtui.embedded.catalog_query import usable_models
 from gwtui.embedded.operations import Access, Operation, OperationRequest, Principal
 from gwtui.embedded.responses import many, not_found, one, page, record
-from gwtui.embedded.simulator.catalog_facts import zero_retention_endpoints
-from gwtui.embedded.simulator.endpoint_figures import endpoints_answer
-from gwtui.embedded.store import guardrails, keys, organization
+from gwtui.embedded.simulator.endpoint_figures import endpoints_answer, shown_endpoint
+from gwtui.embedded.store import account, guardrails, keys
 
 if TYPE_CHECKING:
     from gwtui.embedded.simulator.catalog import CatalogModel
@@ -46,7 +45,11 @@ def _catalog(call: OperationRequest) -> list[CatalogModel]:
     """
     found = catalog_query.select(call.site.catalog, call.query, call.now)
     caller = call.caller
-    if caller is None or caller.is_management or not organization.filtered_catalog(call.db):
+    if (
+        caller is None
+        or caller.is_management
+        or not account.setting(call.db, "is_filtered_model_catalog_enabled")
+    ):
         return found
     return _left(call, caller, found)
 
@@ -58,7 +61,7 @@ def _left(
     key = keys.find(call.db, caller.key_hash, call.now)
     if key is None:
         return found
-    left = usable_models(call.site, guardrails.binding_of(call.db, key))
+    left = usable_models(call.site, guardrails.binding_of(call.db, key.key))
     return [model for model in found if model.id in left]
 
 
@@ -117,7 +120,13 @@ def _endpoints(call: OperationRequest) -> JsonValue:
 
 
 def _zero_retention(call: OperationRequest) -> JsonValue:
-    found = zero_retention_endpoints(call.site.catalog, call.now)
+    catalog = call.site.catalog
+    found = [
+        shown_endpoint(catalog, endpoint, call.now)
+        for model in catalog.models
+        for endpoint in model.endpoints
+        if endpoint.is_zero_retention
+    ]
     return {"data": _as_seen_by(call.caller, found)}
 
 

@@ -1,166 +1,176 @@
 """The operations that are the same for every resource, and what routes share.
 
-A resource module says how its records are found and shown, and what creating, changing and deleting
-one does; method, path, access, answer and handler follow from that.
+A resource says how its documents are found and shown, and what is special about creating, changing
+and deleting one; method, path, access, answer and handler follow from that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from pydantic import JsonValue
 
 from gwtui.contract.request import Problem, RequestModel
-from gwtui.contract.response import ResponseModel
+from gwtui.contract.scalars import timestamp_text
 from gwtui.embedded.operations import Operation, OperationRequest
 from gwtui.embedded.queries import PAGING, QueryParameter
 from gwtui.embedded.responses import DELETED, invalid, not_found, one, page
-from gwtui.embedded.store import workspaces
-from gwtui.embedded.store.workspaces import WorkspaceRecord
+from gwtui.embedded.store import account
+from gwtui.embedded.store.documents import Document, Kind
+from gwtui.embedded.store.kinds import WORKSPACES
 from gwtui.lazy_dataclass import dataclass
 
-R = TypeVar("R")
+
+def _by_identity(resource: Resource, call: OperationRequest, identity: str) -> Document | None:
+    return resource.kind.document(call.db, identity.lower())
 
 
-@dataclass(frozen=True, slots=True)
-class PagedList(Generic[R]):
-    """A list that comes in pages.
-
-    ``rows`` and ``count`` are functions of the store: both take the database and then ``scope``,
-    which says what is listed; ``rows`` takes ``offset`` and ``limit`` as well.
-    """
-
-    rows: Callable[..., Sequence[R]]
-    count: Callable[..., int]
-    show: Callable[[OperationRequest, R], JsonValue]
-    scope: Callable[[OperationRequest], Sequence[Any]] = lambda _call: ()
-
-    def answer(self, call: OperationRequest) -> JsonValue:
-        """The page that the query asks for, and how many entries there are."""
-        scope = self.scope(call)
-        offset, limit = call.query["offset"], call.query["limit"]
-        found = self.rows(call.db, *scope, offset=offset, limit=limit)
-        return {
-            "data": [self.show(call, record) for record in found],
-            "total_count": self.count(call.db, *scope),
-        }
+def _as_stored(_call: OperationRequest, document: Document) -> JsonValue:
+    return document
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrudRoutes(Generic[R]):
-    """A kind of record that can be listed, created, read, changed and deleted."""
+@dataclass(frozen=True, kw_only=True)
+class Resource:
+    """A kind of document that can be listed, created, read, changed and deleted."""
 
+    kind: Kind[Any]
     path: str
-    """Of one record: ``/byok/{id}``. The list and the creation are one segment above."""
+    """Of one document: ``/byok/{id}``. The list and the creation are one segment above."""
     name: str
     """In the names of operations: ``getByok``."""
     plural: str
+    noun: str
     tag: str
-    model: type[ResponseModel]
-    find: Callable[[OperationRequest, str], R | None]
-    """The record of an identity, as it stands in the path."""
-    show: Callable[[OperationRequest, R], JsonValue]
-    """The wire form of a record."""
+    find: Callable[[Resource, OperationRequest, str], Document | None] = _by_identity
+    """The document of an identity, as it stands in the path."""
+    show: Callable[[OperationRequest, Document], JsonValue] = _as_stored
+    """The document with what is computed for the answer."""
     refusals: tuple[int, ...] = ()
     """Documented by every operation."""
 
-    def found(self, call: OperationRequest, identity: str | None = None) -> R:
-        """The record of an identity, by default the one that the path names. Raises a 404."""
-        if identity is None:
-            (identity,) = call.path.values()
-        record = self.find(call, identity)
-        if record is None:
+    def found(self, call: OperationRequest) -> Document:
+        """The document that the path names. Raises a 404."""
+        (identity,) = call.path.values()
+        document = self.find(self, call, identity)
+        if document is None:
             raise not_found()
-        return record
+        return document
 
-    def data(self, call: OperationRequest, identity: str | None = None) -> dict[str, JsonValue]:
-        """The answer that shows the record of an identity. Raises a 404."""
-        return {"data": self.show(call, self.found(call, identity))}
+    def data(self, call: OperationRequest, document: Document) -> dict[str, JsonValue]:
+        """The answer that shows a document."""
+        return {"data": self.show(call, document)}
 
     def list(
         self,
-        summary: str,
-        rows: Callable[..., Sequence[R]],
-        count: Callable[..., int],
+        where: Callable[[OperationRequest], Condition],
         *,
-        scope: Callable[[OperationRequest], Sequence[Any]] = lambda _call: (),
         query: tuple[QueryParameter, ...] = (),
     ) -> Operation:
-        """The list, page by page, as ``PagedList`` takes it."""
+        """The list, page by page, of the documents for which a condition holds."""
+
+        def handle(call: OperationRequest) -> JsonValue:
+            return page_of(
+                call,
+                self.kind,
+                where(call),
+                lambda found: [self.show(call, each) for each in found],
+            )
+
+        return self.listed_by(handle, query=query)
+
+    def listed_by(
+        self, handle: Callable[[OperationRequest], JsonValue], *, query: tuple[QueryParameter, ...]
+    ) -> Operation:
+        """The list, with a handler of its own."""
         return Operation(
             method="GET",
             path=self.path.rpartition("/")[0],
             operation_id=f"list{self.plural}",
-            summary=summary,
+            summary=f"List {self.noun}s",
             tag=self.tag,
-            handler=PagedList(rows, count, self.show, scope).answer,
-            answer=page(self.model),
+            handler=handle,
+            answer=page(self.kind.model),
             query=(*PAGING, *query),
             refusals=self.refusals,
         )
 
     def create(
         self,
-        summary: str,
         body: type[RequestModel],
-        make: Callable[[OperationRequest], str],
+        make: Callable[[OperationRequest], tuple[Document, bytes | None]],
     ) -> Operation:
-        """The creation; ``make`` stores a record and gives its identity."""
+        """The creation; ``make`` gives the document and the secret beside it."""
+
+        def handle(call: OperationRequest) -> JsonValue:
+            document, secret = make(call)
+            self.kind.insert(call.db, document, secret)
+            return self.data(call, document)
+
         return Operation(
             method="POST",
             path=self.path.rpartition("/")[0],
             operation_id=f"create{self.name}",
-            summary=summary,
+            summary=f"Create a {self.noun}",
             tag=self.tag,
-            handler=lambda call: self.data(call, make(call)),
-            answer=one(self.model),
+            handler=handle,
+            answer=one(self.kind.model),
             status=201,
             body=body,
             refusals=self.refusals,
         )
 
-    def get(self, summary: str) -> Operation:
-        """One record."""
+    def get(self, summary: str = "") -> Operation:
+        """One document."""
         return Operation(
             method="GET",
             path=self.path,
             operation_id=f"get{self.name}",
-            summary=summary,
+            summary=summary or f"Get a {self.noun}",
             tag=self.tag,
-            handler=self.data,
-            answer=one(self.model),
+            handler=lambda call: self.data(call, self.found(call)),
+            answer=one(self.kind.model),
             refusals=self.refusals,
         )
 
     def update(
         self,
-        summary: str,
         body: type[RequestModel],
-        change: Callable[[OperationRequest], str],
+        change: Callable[[OperationRequest], Document],
         *,
+        summary: str = "",
         refusals: tuple[int, ...] = (),
         erases: bool = False,
     ) -> Operation:
-        """A change; ``change`` carries it out and gives the identity of what it changed."""
+        """A change; ``change`` carries it out and gives the document as it is then."""
         return Operation(
             method="PATCH",
             path=self.path,
             operation_id=f"update{self.name}",
-            summary=summary,
+            summary=summary or f"Update a {self.noun}",
             tag=self.tag,
             handler=lambda call: self.data(call, change(call)),
-            answer=one(self.model),
+            answer=one(self.kind.model),
             body=body,
             refusals=(*refusals, *self.refusals),
             erases=erases,
         )
 
+    def changed(self, call: OperationRequest, document: Document, changes: Document) -> Document:
+        """Store changes, with ``updated_at`` when any of them really differs; the document then."""
+        new = {**document, **changes}
+        if new == document:
+            return document
+        if "updated_at" in document:
+            new["updated_at"] = timestamp_text(call.now)
+        self.kind.replace(call.db, new)
+        return new
+
     def delete(
         self,
-        summary: str,
-        remove: Callable[[OperationRequest, R], None],
+        remove: Callable[[OperationRequest, Document], None],
         *,
+        summary: str = "",
         query: tuple[QueryParameter, ...] = (),
         erases: bool = False,
     ) -> Operation:
@@ -174,7 +184,7 @@ class CrudRoutes(Generic[R]):
             method="DELETE",
             path=self.path,
             operation_id=f"delete{self.name}",
-            summary=summary,
+            summary=summary or f"Delete a {self.noun}",
             tag=self.tag,
             handler=handle,
             answer=DELETED,
@@ -184,39 +194,56 @@ class CrudRoutes(Generic[R]):
         )
 
 
-def changes_in(request: RequestModel, *apart: str) -> dict[str, Any]:
-    """The fields that a request sets, but for some of them, with lists as tuples."""
-    return {
-        name: tuple(value) if isinstance(value, list) else value
-        for name in request.model_fields_set.difference(apart)
-        for value in [getattr(request, name)]
-    }
+Condition = tuple[str, Sequence[Any]]
+"""A condition on the documents of a kind, with its values."""
+EVERY: Condition = ("1", ())
 
 
-def workspace_of(call: OperationRequest, workspace_id: str | None) -> WorkspaceRecord:
-    """The workspace that a body or query names by its UUID, the default one when it names none.
+def page_of(
+    call: OperationRequest,
+    kind: Kind[Any],
+    condition: Condition,
+    show: Callable[[Sequence[Document]], Sequence[JsonValue]] = list,
+) -> JsonValue:
+    """The page that a query asks for, of the documents for which a condition holds."""
+    offset, limit = call.query["offset"], call.query["limit"]
+    found = kind.listed(call.db, *condition, offset=offset, limit=limit)
+    return {"data": list(show(found)), "total_count": kind.count(call.db, *condition)}
 
-    Raises a 400 when there is no such workspace, or no default one.
+
+def changes_in(request: RequestModel, *apart: str) -> Document:
+    """The fields that a request sets, but for some of them, as JSON values."""
+    return request.model_dump(mode="json", exclude_unset=True, exclude=set(apart))
+
+
+def workspace_of(call: OperationRequest, workspace_id: str | None) -> str:
+    """The id of the workspace that a body or query names, of the default one when it names none.
+
+    Raises a 400 when there is no such workspace, or no default one any more.
     """
-    if not workspace_id:
-        return default_workspace(call)
-    workspace = workspaces.get(call.db, workspace_id)
-    if workspace is None:
-        raise invalid([Problem("workspace_id", "there is no such workspace")])
-    return workspace
+    found: str = workspace_id or account.setting(call.db, "default_workspace_id")
+    if WORKSPACES.document(call.db, found) is None:
+        message = "there is no such workspace"
+        missing = "is required, there is no default workspace"
+        raise invalid([Problem("workspace_id", message if workspace_id else missing)])
+    return found
 
 
-def default_workspace(call: OperationRequest) -> WorkspaceRecord:
-    """The default workspace. Raises a 400 once it was deleted."""
-    workspace = workspaces.default(call.db)
-    if workspace is None:
-        raise invalid([Problem("workspace_id", "is required, there is no default workspace")])
-    return workspace
-
-
-def workspace_in_path(call: OperationRequest) -> WorkspaceRecord:
+def workspace_in_path(call: OperationRequest) -> Document:
     """The workspace that the path names by UUID or slug. Raises a 404 when there is none."""
-    workspace = workspaces.find(call.db, call.path["id"])
+    workspace = find_workspace(call, call.path["id"])
     if workspace is None:
         raise not_found()
     return workspace
+
+
+def find_workspace(call: OperationRequest, id_or_slug: str) -> Document | None:
+    """The workspace of a UUID or a slug; the UUID wins."""
+    where = "id = ?1 OR slug = ?2 ORDER BY id = ?1 DESC LIMIT 1"
+    found = WORKSPACES.documents(call.db, where, (id_or_slug.lower(), id_or_slug))
+    return found[0] if found else None
+
+
+def is_default(call: OperationRequest, workspace: Document) -> bool:
+    """Whether operations without a workspace_id mean this one."""
+    return bool(workspace["id"] == account.setting(call.db, "default_workspace_id"))

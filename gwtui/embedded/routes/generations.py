@@ -13,12 +13,12 @@ from gwtui.contract.usage import FeedbackRequest, Generation, GenerationContent
 from gwtui.embedded import queries, wire
 from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.responses import not_found, one, plain, record
-from gwtui.embedded.simulator.catalog_facts import cached_tokens, reasoning_tokens
 from gwtui.embedded.simulator.endpoint_figures import live_figures
 from gwtui.embedded.simulator.seeded_random import between, fraction, hex_text, pick
-from gwtui.embedded.store import generations, keys, served_requests, workspaces
-from gwtui.embedded.store.generations import Feedback, GenerationRecord
-from gwtui.embedded.store.table import from_pico
+from gwtui.embedded.store import generations, keys, served_requests
+from gwtui.embedded.store.generations import GenerationRecord
+from gwtui.embedded.store.kinds import WORKSPACES
+from gwtui.embedded.store.usage import from_pico, to_micros
 from gwtui.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class _Run:
 
     @property
     def api_type(self) -> str | None:
-        return _API_TYPES.get(self.endpoint.traits.workloads[0])
+        return _API_TYPES.get(self.endpoint.workloads[0])
 
     @property
     def is_chat(self) -> bool:
@@ -79,12 +79,12 @@ class _Run:
         """Milliseconds, around what the endpoint showed at the time."""
         figures = live_figures(self.catalog, self.endpoint.key, self.record.request.moment)
         stats = figures["latency_last_30m"]
-        typical = self.endpoint.traits.latency_ms if stats is None else stats["p50"]
+        typical = self.endpoint.latency_ms if stats is None else stats["p50"]
         return round(typical * between(0.6, 1.7, self.catalog.seed, self.record.request.id))
 
     def generation_time(self) -> int | None:
         """Milliseconds of writing tokens; None where none are written one by one."""
-        speed = self.endpoint.traits.throughput
+        speed = self.endpoint.throughput
         if not self.is_chat or not speed:
             return None
         return round(self.record.request.completion_tokens / speed * 1000)
@@ -129,8 +129,8 @@ def _tokens(run: _Run) -> dict[str, JsonValue]:
         "tokens_completion": completion,
         "native_tokens_prompt": prompt,
         "native_tokens_completion": completion,
-        "native_tokens_reasoning": reasoning_tokens(run.catalog, run.endpoint, completion),
-        "native_tokens_cached": cached_tokens(run.endpoint, prompt),
+        "native_tokens_reasoning": run.endpoint.reasoning_tokens(completion),
+        "native_tokens_cached": run.endpoint.cached_tokens(prompt),
         "native_tokens_completion_images": 1 if image else None,
         "num_media_prompt": None,
         "num_media_completion": 1 if image else None,
@@ -191,7 +191,7 @@ def generation_content(catalog: Catalog, record: GenerationRecord) -> dict[str, 
             "output": {"completion": None, "reasoning": None},
             "error": None,
         }
-    thought = reasoning_tokens(catalog, run.endpoint, record.request.completion_tokens)
+    thought = run.endpoint.reasoning_tokens(record.request.completion_tokens)
     return {
         "input": {"messages": [{"role": "user", "content": question}]},
         "output": {
@@ -211,7 +211,7 @@ def _get(call: OperationRequest) -> JsonValue:
         return {"data": known.generation}
     found = _found(call, call.query["id"])
     key = keys.find(call.db, found.actor.key_hash, call.now)
-    external_user = None if key is None else key.external_user
+    external_user = None if key is None else key.key.external_user
     return {"data": generation_data(call.site.catalog, found, external_user=external_user)}
 
 
@@ -223,7 +223,7 @@ def _get_content(call: OperationRequest) -> JsonValue:
             raise not_found()
         return {"data": json.loads(known.content)}
     found = _found(call, call.query["id"])
-    workspace = workspaces.get(call.db, found.actor.workspace_id)
+    workspace = WORKSPACES.get(call.db, found.actor.workspace_id)
     if workspace is None or not workspace.is_observability_io_logging_enabled:
         raise not_found()
     return {"data": generation_content(call.site.catalog, found)}
@@ -233,14 +233,15 @@ def _give_feedback(call: OperationRequest) -> JsonValue:
     request = call.body_as(FeedbackRequest)
     if served_requests.find(call.db, request.generation_id, call.now) is None:
         _found(call, request.generation_id)
-    generations.add_feedback(
-        call.db,
-        Feedback(
-            generation_id=request.generation_id,
-            category=request.category,
-            comment=request.comment,
-            given_by=call.known_caller.user_id,
-            given_at=call.now,
+    call.db.execute(
+        "INSERT INTO feedback (generation_id, category, comment, given_by, given_at) "
+        "VALUES (?, ?, ?, ?, ?)",
+        (
+            request.generation_id,
+            request.category,
+            request.comment,
+            call.known_caller.user_id,
+            to_micros(call.now),
         ),
     )
     return {"data": {"success": True}}

@@ -7,10 +7,9 @@ A workspace's default guardrail has an id from the start and comes to exist with
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from pydantic import JsonValue
@@ -19,7 +18,6 @@ from gwtui.contract.content_filters import (
     BUILTIN_LABELS,
     PROMPT_INJECTION,
     BuiltinFilterRequest,
-    CustomFilterRequest,
 )
 from gwtui.contract.guardrails import (
     ZDR_FIELDS,
@@ -28,15 +26,13 @@ from gwtui.contract.guardrails import (
     AssignMembersRequest,
     CreateGuardrailRequest,
     Guardrail,
-    KeyAssignment,
-    MemberAssignment,
     UnassignedCount,
     UpdateGuardrailRequest,
     guardrail_problems,
 )
 from gwtui.contract.request import Problem, RequestModel
-from gwtui.contract.response import ResponseModel
-from gwtui.embedded import queries, wire
+from gwtui.contract.scalars import timestamp_text
+from gwtui.embedded import queries
 from gwtui.embedded.operations import Handler, Operation, OperationRequest
 from gwtui.embedded.responses import (
     ResponseSchema,
@@ -46,71 +42,80 @@ from gwtui.embedded.responses import (
     reference,
     refuse_unknown,
 )
-from gwtui.embedded.routes.crud import CrudRoutes, PagedList, workspace_of
-from gwtui.embedded.store import guardrails, keys, organization, workspaces
-from gwtui.embedded.store.guardrails import Assigner, Bound, GuardrailRecord, Policy
+from gwtui.embedded.routes.account import organization_id, refuse_outsiders
+from gwtui.embedded.routes.crud import EVERY, Condition, Resource, changes_in, page_of, workspace_of
+from gwtui.embedded.store import keys
+from gwtui.embedded.store.documents import Document, Kind, in_list
+from gwtui.embedded.store.founding import default_name
+from gwtui.embedded.store.kinds import (
+    GUARDRAILS,
+    KEY_ASSIGNMENTS,
+    KEYS,
+    MEMBER_ASSIGNMENTS,
+    WORKSPACES,
+)
 from gwtui.lazy_dataclass import dataclass
 
 _MODEL_LISTS = frozenset({"allowed_models", "ignored_models"})
 
 
-def _show(call: OperationRequest, guardrail: GuardrailRecord) -> dict[str, JsonValue]:
-    own = wire.data(guardrail, "id", "workspace_id", "created_at", "updated_at")
-    data = {**own, **wire.data(guardrail.policy)}
+def _show(call: OperationRequest, document: Document) -> JsonValue:
     absent = call.site.dialect.absent_fields.get(Guardrail.__name__, frozenset())
-    return {name: value for name, value in data.items() if name not in absent}
+    return {name: value for name, value in document.items() if name not in absent}
 
 
-GUARDRAILS = CrudRoutes(
+RESOURCE = Resource(
+    kind=GUARDRAILS,
     path="/guardrails/{id}",
     name="Guardrail",
     plural="Guardrails",
+    noun="guardrail",
     tag="Guardrails",
-    model=Guardrail,
-    find=lambda call, guardrail_id: guardrails.find(call.db, guardrail_id.lower()),
     show=_show,
 )
 
 
-def default_name(workspace_id: str) -> str:
-    """What a workspace's default guardrail is called, always."""
-    return f"Workspace {workspace_id} Default"
+def _new(guardrail_id: str, workspace_id: str | None, call: OperationRequest) -> Document:
+    return {
+        **dict.fromkeys(Guardrail.model_fields),
+        "id": guardrail_id,
+        "workspace_id": workspace_id,
+        "include_byok_in_budgets": False,
+        "created_at": timestamp_text(call.now),
+    }
 
 
-def _create(call: OperationRequest) -> str:
+def _create(call: OperationRequest) -> tuple[Document, None]:
     request = call.body_as(CreateGuardrailRequest)
     _check(call, request)
-    made = GuardrailRecord(
-        id=str(uuid.uuid4()),
-        workspace_id=workspace_of(call, request.workspace_id).id,
-        policy=Policy(name=request.name, **_changes(call, request)),
-        created_at=call.now,
-    )
-    guardrails.add(call.db, made)
-    return made.id
+    workspace_id = workspace_of(call, request.workspace_id)
+    return {**_new(str(uuid.uuid4()), workspace_id, call), **_changes(call, request)}, None
 
 
-def _update(call: OperationRequest) -> str:
+def _update(call: OperationRequest) -> Document:
     request = call.body_as(UpdateGuardrailRequest)
     guardrail_id = call.path["id"].lower()
-    stored = guardrails.find(call.db, guardrail_id)
-    changes = _changes(call, request)
-    if "name" in request.model_fields_set:
-        changes["name"] = request.name
-    workspace = workspaces.with_default_guardrail(call.db, guardrail_id)
-    if stored is None and workspace is None:
+    document = GUARDRAILS.document(call.db, guardrail_id)
+    workspace = WORKSPACES.find(call.db, "default_guardrail_id = ?", (guardrail_id,))
+    if document is None and workspace is None:
         raise not_found()
     _check(call, request)
+    changes = _changes(call, request)
     if workspace is not None:
-        name = default_name(workspace.id)
+        name = default_name(str(workspace.id))
         if changes.get("name", name) != name:
             raise invalid([Problem("name", "the default guardrail's name cannot be changed")])
-        if stored is None:
-            policy = replace(Policy(name=name), **changes)
-            guardrails.add(call.db, GuardrailRecord(guardrail_id, workspace.id, policy, call.now))
-    if stored is not None:
-        guardrails.change(call.db, stored, replace(stored.policy, **changes), call.now)
-    return guardrail_id
+        if document is None:
+            document = {**_new(guardrail_id, workspace.id, call), "name": name, **changes}
+            GUARDRAILS.insert(call.db, document)
+            return document
+    return RESOURCE.changed(call, document or {}, changes)
+
+
+def _delete(call: OperationRequest, document: Document) -> None:
+    for assignments in (KEY_ASSIGNMENTS, MEMBER_ASSIGNMENTS):
+        assignments.delete(call.db, "guardrail_id = ?", (document["id"],))
+    GUARDRAILS.delete(call.db, "id = ?", (document["id"],))
 
 
 def _check(
@@ -123,19 +128,17 @@ def _check(
 
 def _changes(
     call: OperationRequest, request: CreateGuardrailRequest | UpdateGuardrailRequest
-) -> dict[str, Any]:
-    """The fields of a policy that a request sets, apart from the name."""
-    changes: dict[str, Any] = {}
-    for name in request.model_fields_set - {"name", "workspace_id"}:
-        value = getattr(request, name)
-        if name in _MODEL_LISTS and value is not None:
-            # Two slugs of one model are one entry.
-            value = list(dict.fromkeys(map(call.site.catalog.canonical_slug, value)))
-        elif name == "content_filters":
-            value = _custom(value)
-        elif name == "content_filter_builtins":
-            value = _builtins(value)
-        changes[name] = tuple(value) if isinstance(value, list) else value
+) -> Document:
+    """The fields that a request sets, in the form in which they are stored."""
+    changes = changes_in(request, "workspace_id")
+    for name in _MODEL_LISTS & {name for name, value in changes.items() if value is not None}:
+        # Two slugs of one model are one entry.
+        slugs = map(call.site.catalog.canonical_slug, changes[name])
+        changes[name] = [*dict.fromkeys(slugs)]
+    for custom in changes.get("content_filters") or ():
+        custom.setdefault("label", None)
+    if request.content_filter_builtins is not None:
+        changes["content_filter_builtins"] = [*map(_builtin, request.content_filter_builtins)]
     return {**_copies_of_zdr(call, request), **changes}
 
 
@@ -150,71 +153,96 @@ def _copies_of_zdr(
     return dict.fromkeys(vendors, request.enforce_zdr)
 
 
-def _custom(filters: Sequence[CustomFilterRequest] | None) -> list[JsonValue] | None:
-    if filters is None:
-        return None
-    return [{"pattern": one.pattern, "action": one.action, "label": one.label} for one in filters]
-
-
-def _builtins(filters: Sequence[BuiltinFilterRequest] | None) -> list[JsonValue] | None:
+def _builtin(request: BuiltinFilterRequest) -> Document:
     """The gateway labels what the filters for personal data redact; nobody else can."""
-    if filters is None:
-        return None
-    found: list[JsonValue] = []
-    for one_filter in filters:
-        data: dict[str, JsonValue] = {"slug": one_filter.slug, "action": one_filter.action}
-        if one_filter.slug == PROMPT_INJECTION:
-            data["scan_scope"] = one_filter.scan_scope
-        if one_filter.slug in BUILTIN_LABELS:
-            data["label"] = BUILTIN_LABELS[one_filter.slug]
-        found.append(data)
+    found: Document = {"slug": request.slug, "action": request.action}
+    if request.slug == PROMPT_INJECTION:
+        found["scan_scope"] = request.scan_scope
+    if request.slug in BUILTIN_LABELS:
+        found["label"] = BUILTIN_LABELS[request.slug]
     return found
 
 
-def _keys_to_bind(call: OperationRequest) -> list[int]:
-    """Row ids of the keys that the body names. Raises a 400 for one that is not there."""
+def _keys_to_bind(call: OperationRequest) -> list[str]:
+    """Hashes of the keys that the body names. Raises a 400 for one that is not there."""
     hashes = list(dict.fromkeys(call.body_as(AssignKeysRequest).key_hashes))
-    known = keys.ids_of(call.db, hashes)
-    refuse_unknown("key_hashes", [item for item in hashes if item not in known])
-    return [known[item] for item in hashes]
+    refuse_unknown("key_hashes", keys.unknown(call.db, hashes))
+    return hashes
 
 
 def _members_to_bind(call: OperationRequest) -> list[str]:
     """Ids of the users that the body names. Raises a 400 for one that is not a member."""
     user_ids = list(dict.fromkeys(call.body_as(AssignMembersRequest).member_user_ids))
-    refuse_unknown("member_user_ids", organization.not_members(call.db, user_ids))
+    refuse_outsiders(call, "member_user_ids", user_ids)
     return user_ids
+
+
+def _with_keys(call: OperationRequest, found: Sequence[Document]) -> list[Document]:
+    """Assignments with the name and the label that the keys have now."""
+    hashes = json.dumps([each["key_hash"] for each in found])
+    known = {key["hash"]: key for key in KEYS.documents(call.db, in_list("id"), (hashes,))}
+    return [
+        {
+            **each,
+            "key_name": known[each["key_hash"]]["name"],
+            "key_label": known[each["key_hash"]]["label"],
+        }
+        for each in found
+    ]
 
 
 @dataclass(frozen=True)
 class Assignments:
-    """What guardrails bind, keys or members: who is bound, and the operations on that."""
+    """What guardrails bind, keys or members, each by at most one: the operations on that."""
 
-    bound: Bound
-    rows: Callable[..., Sequence[object]]
-    """Reads those that are bound, a page at a time, of one guardrail or of all."""
-    model: type[ResponseModel]
+    bound: str
+    """``keys`` or ``members``."""
+    holder: str
+    """The field that says who is bound."""
+    kind: Kind[Any]
     body: type[RequestModel]
-    holders: Callable[[OperationRequest], list[int] | list[str]]
+    holders: Callable[[OperationRequest], list[str]]
     """Those that a request names, checked: they exist."""
+    show: Callable[[OperationRequest, Sequence[Document]], list[Document]] = lambda _call, found: [
+        *found
+    ]
 
     def assign(self, call: OperationRequest) -> JsonValue:
-        """Bind those that the request names; how many these are."""
-        guardrail = GUARDRAILS.found(call)
-        given, by = self.holders(call), Assigner(call.known_caller.user_id, call.now)
-        guardrails.assign(call.db, self.bound, guardrail.id, given, by)
+        """Bind those that the request names; how many these are.
+
+        What bound them before is replaced; the same guardrail stays as is.
+        """
+        guardrail, given = RESOURCE.found(call), self.holders(call)
+        holders = (json.dumps(given),)
+        before = self.kind.documents(call.db, in_list(self.holder), holders)
+        same = {each[self.holder] for each in before if each["guardrail_id"] == guardrail["id"]}
+        others = f"{in_list(self.holder)} AND guardrail_id != ?"
+        self.kind.delete(call.db, others, (*holders, guardrail["id"]))
+        beside = {"organization_id": organization_id(call)} if self.bound == "members" else {}
+        for holder in given:
+            if holder not in same:
+                assignment = {
+                    "id": str(uuid.uuid4()),
+                    "guardrail_id": guardrail["id"],
+                    self.holder: holder,
+                    **beside,
+                    "assigned_by": call.known_caller.user_id,
+                    "created_at": timestamp_text(call.now),
+                }
+                self.kind.insert(call.db, assignment)
         return {"assigned_count": len(given)}
 
     def unassign(self, call: OperationRequest) -> JsonValue:
         """Free those that the request names; how many of them were bound."""
-        guardrail = GUARDRAILS.found(call)
-        freed = guardrails.unassign(call.db, self.bound, guardrail.id, self.holders(call))
-        return {"unassigned_count": freed}
+        guardrail, given = RESOURCE.found(call), json.dumps(self.holders(call))
+        where = f"guardrail_id = ? AND {in_list(self.holder)}"
+        return {"unassigned_count": self.kind.delete(call.db, where, (guardrail["id"], given))}
 
-    def listed(self, scope: Callable[[OperationRequest], tuple[str | None]]) -> Handler:
-        """Answers with a page of what the guardrail of the scope binds; None: any guardrail."""
-        count = partial(guardrails.count_bound, bound=self.bound)
-        return PagedList(self.rows, count, lambda _call, record: wire.data(record), scope).answer
+    def listed(self, condition: Callable[[OperationRequest], Condition]) -> Handler:
+        """Answers with a page of the assignments for which a condition holds."""
+        return lambda call: page_of(
+            call, self.kind, condition(call), lambda found: self.show(call, found)
+        )
 
     def operations(self) -> tuple[Operation, ...]:
         """List of one guardrail and of all, bind, free."""
@@ -222,12 +250,14 @@ class Assignments:
         return (
             Operation(
                 method="GET",
-                path=f"{GUARDRAILS.path}{path}",
+                path=f"{RESOURCE.path}{path}",
                 operation_id=f"listGuardrail{title}",
                 summary=f"List the {self.bound} that a guardrail binds",
-                tag=GUARDRAILS.tag,
-                handler=self.listed(lambda call: (GUARDRAILS.found(call).id,)),
-                answer=page(self.model),
+                tag=RESOURCE.tag,
+                handler=self.listed(
+                    lambda call: ("guardrail_id = ?", (RESOURCE.found(call)["id"],))
+                ),
+                answer=page(self.kind.model),
                 query=queries.PAGING,
             ),
             Operation(
@@ -235,28 +265,28 @@ class Assignments:
                 path=f"/guardrails{path}",
                 operation_id=f"listAllGuardrail{title}",
                 summary=f"List the {self.bound} that any guardrail binds",
-                tag=GUARDRAILS.tag,
-                handler=self.listed(lambda _call: (None,)),
-                answer=page(self.model),
+                tag=RESOURCE.tag,
+                handler=self.listed(lambda _call: EVERY),
+                answer=page(self.kind.model),
                 query=queries.PAGING,
                 refusals=(404,),
             ),
             Operation(
                 method="POST",
-                path=f"{GUARDRAILS.path}{path}",
+                path=f"{RESOURCE.path}{path}",
                 operation_id=f"assignGuardrail{title}",
                 summary=f"Bind {self.bound}; replaces the guardrail that bound them before",
-                tag=GUARDRAILS.tag,
+                tag=RESOURCE.tag,
                 handler=self.assign,
                 answer=ResponseSchema("Assigned", reference(AssignedCount), (AssignedCount,)),
                 body=self.body,
             ),
             Operation(
                 method="POST",
-                path=f"{GUARDRAILS.path}{path}/remove",
+                path=f"{RESOURCE.path}{path}/remove",
                 operation_id=f"unassignGuardrail{title}",
                 summary=f"Free {self.bound} of a guardrail",
-                tag=GUARDRAILS.tag,
+                tag=RESOURCE.tag,
                 handler=self.unassign,
                 answer=ResponseSchema("Unassigned", reference(UnassignedCount), (UnassignedCount,)),
                 body=self.body,
@@ -265,33 +295,23 @@ class Assignments:
 
 
 OPERATIONS = (
-    GUARDRAILS.list(
-        "List the guardrails of a workspace",
-        guardrails.listed,
-        guardrails.count,
-        scope=lambda call: (workspace_of(call, call.query["workspace_id"]).id,),
+    RESOURCE.list(
+        lambda call: ("workspace_id = ?", (workspace_of(call, call.query["workspace_id"]),)),
         query=(queries.WORKSPACE,),
     ),
-    GUARDRAILS.create("Create a guardrail", CreateGuardrailRequest, _create),
-    GUARDRAILS.get("Get a guardrail"),
-    GUARDRAILS.update(
-        "Update a guardrail; brings a default guardrail into being",
+    RESOURCE.create(CreateGuardrailRequest, _create),
+    RESOURCE.get(),
+    RESOURCE.update(
         UpdateGuardrailRequest,
         _update,
+        summary="Update a guardrail; brings a default guardrail into being",
         refusals=(409,),
     ),
-    GUARDRAILS.delete(
-        "Delete a guardrail with its assignments",
-        lambda call, guardrail: guardrails.remove(call.db, guardrail.id),
-    ),
+    RESOURCE.delete(_delete),
     *Assignments(
-        "keys", guardrails.bound_keys, KeyAssignment, AssignKeysRequest, _keys_to_bind
+        "keys", "key_hash", KEY_ASSIGNMENTS, AssignKeysRequest, _keys_to_bind, _with_keys
     ).operations(),
     *Assignments(
-        "members",
-        guardrails.bound_members,
-        MemberAssignment,
-        AssignMembersRequest,
-        _members_to_bind,
+        "members", "user_id", MEMBER_ASSIGNMENTS, AssignMembersRequest, _members_to_bind
     ).operations(),
 )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any
 
 from pydantic import JsonValue
 
@@ -24,9 +23,10 @@ from gwtui.contract.organization import (
     WorkspaceMember,
 )
 from gwtui.contract.request import Problem
+from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.values import SERVER_TOOLS
-from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
-from gwtui.embedded import queries, wire
+from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
+from gwtui.embedded import queries
 from gwtui.embedded.operations import Operation, OperationRequest
 from gwtui.embedded.responses import (
     DELETED,
@@ -42,142 +42,207 @@ from gwtui.embedded.responses import (
     record,
     reference,
 )
-from gwtui.embedded.routes.crud import CrudRoutes, PagedList, workspace_in_path
-from gwtui.embedded.store import budgets, keys, organization, workspaces
-from gwtui.embedded.store.budgets import BudgetRecord
-from gwtui.embedded.store.organization import Member
-from gwtui.embedded.store.workspaces import SlugTakenError, WorkspaceRecord
+from gwtui.embedded.routes.account import outsiders
+from gwtui.embedded.routes.crud import (
+    EVERY,
+    Resource,
+    changes_in,
+    find_workspace,
+    is_default,
+    page_of,
+    workspace_in_path,
+)
+from gwtui.embedded.store import account, byok, keys
+from gwtui.embedded.store.documents import Document, in_list
+from gwtui.embedded.store.founding import new_workspace
+from gwtui.embedded.store.kinds import (
+    BUDGETS,
+    GUARDRAILS,
+    KEY_ASSIGNMENTS,
+    KEYS,
+    MEMBER_ASSIGNMENTS,
+    MEMBERS,
+    PEOPLE,
+    WORKSPACES,
+)
 
 _BYOK = "include_byok_in_budgets"
 _CONFIRM = "confirm_default_workspace_deletion"
 
-
-def _show(_call: OperationRequest, workspace: WorkspaceRecord) -> dict[str, JsonValue]:
-    data = wire.data(workspace)
-    del data["is_default"]
-    return data
-
-
-WORKSPACES = CrudRoutes(
+RESOURCE = Resource(
+    kind=WORKSPACES,
     path="/workspaces/{id}",
     name="Workspace",
     plural="Workspaces",
+    noun="workspace",
     tag="Workspaces",
-    model=Workspace,
-    find=lambda call, id_or_slug: workspaces.find(call.db, id_or_slug),
-    show=_show,
+    find=lambda _resource, call, id_or_slug: find_workspace(call, id_or_slug),
 )
 
 
-def _create(call: OperationRequest) -> str:
+def _create(call: OperationRequest) -> tuple[Document, None]:
     request = call.body_as(CreateWorkspaceRequest)
     workspace_id = str(uuid.uuid4())
-    _refuse_unknown_tools(request)
-    made: dict[str, Any] = {name: _stored(request, name) for name in type(request).model_fields}
-    with _slug_refused():
-        workspaces.add(
-            call.db,
-            WorkspaceRecord(
-                id=workspace_id,
-                is_default=False,
-                created_at=call.now,
-                created_by=call.known_caller.user_id,
-                updated_at=None,
-                default_guardrail_id=workspaces.default_guardrail_id(workspace_id),
-                **made,
-            ),
-        )
-    return workspace_id
+    document = {
+        **new_workspace(workspace_id, call.now),
+        "created_by": call.known_caller.user_id,
+        **_changes(call, request, workspace_id),
+    }
+    return document, None
 
 
-def _update(call: OperationRequest) -> str:
+def _update(call: OperationRequest) -> Document:
     request = call.body_as(UpdateWorkspaceRequest)
-    workspace = WORKSPACES.found(call)
-    _refuse_unknown_tools(request)
-    changes = {name: _stored(request, name) for name in request.model_fields_set}
-    with _slug_refused():
-        workspaces.change(call.db, workspace, changes, call.now)
-    return workspace.id
+    document = RESOURCE.found(call)
+    return RESOURCE.changed(call, document, _changes(call, request, document["id"]))
 
 
-def _delete(call: OperationRequest, workspace: WorkspaceRecord) -> None:
-    if workspace.is_default and not call.query[_CONFIRM]:
-        raise invalid([Problem(_CONFIRM, "must be true to delete the default workspace")])
-    active = keys.count_active(call.db, workspace.id, call.now)
-    if active:
-        what = "1 active API key" if active == 1 else f"{active} active API keys"
-        message = f"The workspace still has {what}: disable, delete or move them first"
-        raise Refusal(400, message)
-    workspaces.remove(call.db, workspace.id)
+def _changes(
+    call: OperationRequest,
+    request: CreateWorkspaceRequest | UpdateWorkspaceRequest,
+    workspace_id: str,
+) -> Document:
+    """The fields that a request sets. Raises a 400 for unknown tools and a slug that is taken.
 
-
-def _refuse_unknown_tools(request: CreateWorkspaceRequest | UpdateWorkspaceRequest) -> None:
-    """A client may know tools that came later, this service knows its own."""
+    A client may know tools that came later, this service knows its own.
+    """
+    changes = changes_in(request)
     problems = [
         Problem(f"disabled_server_tools.{index}", "is not a server tool")
         for index, tool in enumerate(request.disabled_server_tools or ())
         if tool not in SERVER_TOOLS
     ]
+    # A slug that reads like the UUID of another workspace would name that one in paths.
+    taken = "(slug = ?1 OR id = ?1) AND id <> ?2"
+    if "slug" in changes and WORKSPACES.find(call.db, taken, (changes["slug"], workspace_id)):
+        problems.append(Problem("slug", "another workspace has it already"))
     if problems:
         raise invalid(problems)
+    if "disabled_server_tools" in changes:
+        changes["disabled_server_tools"] = changes["disabled_server_tools"] or None
+    return changes
 
 
-def _stored(request: CreateWorkspaceRequest | UpdateWorkspaceRequest, name: str) -> Any:
-    """A field as the store keeps it: lists as tuples; no server tool disabled is none at all."""
-    value = getattr(request, name)
-    if name == "disabled_server_tools" and not value:
-        return None
-    return tuple(value) if isinstance(value, list) else value
+def _delete(call: OperationRequest, workspace: Document) -> None:
+    """Delete a workspace with all that is in it.
+
+    What its keys used stays in the account's total, without what they read and wrote.
+    """
+    workspace_id = workspace["id"]
+    if is_default(call, workspace):
+        if not call.query[_CONFIRM]:
+            raise invalid([Problem(_CONFIRM, "must be true to delete the default workspace")])
+        account.change(call.db, default_workspace_id=None)
+    active = keys.count_active(call.db, workspace_id, call.now)
+    if active:
+        what = "1 active API key" if active == 1 else f"{active} active API keys"
+        message = f"The workspace still has {what}: disable, delete or move them first"
+        raise Refusal(400, message)
+    here = (workspace_id,)
+    call.db.execute("UPDATE served_requests SET content = NULL WHERE workspace_id = ?", here)
+    keys_here = "key_hash IN (SELECT id FROM keys WHERE workspace_id = ?)"
+    KEY_ASSIGNMENTS.delete(call.db, keys_here, here)
+    guardrails_here = "guardrail_id IN (SELECT id FROM guardrails WHERE workspace_id = ?)"
+    for assignments in (KEY_ASSIGNMENTS, MEMBER_ASSIGNMENTS):
+        assignments.delete(call.db, guardrails_here, here)
+    for kind in (KEYS, MEMBERS, BUDGETS, GUARDRAILS):
+        kind.delete(call.db, "workspace_id = ?", here)
+    byok.remove(call.db, "workspace_id = ?", here)
+    WORKSPACES.delete(call.db, "id = ?", here)
 
 
-@contextmanager
-def _slug_refused() -> Iterator[None]:
-    try:
-        yield
-    except SlugTakenError:
-        raise invalid([Problem("slug", "another workspace has it already")]) from None
+# Members --------------------------------------------------------------------------------------
+
+
+def _list_members(call: OperationRequest) -> JsonValue:
+    """In the order they joined; everybody of the organization is in the default workspace."""
+    workspace = workspace_in_path(call)
+    here = ("workspace_id = ?", (workspace["id"],))
+    kind, condition = (PEOPLE, EVERY) if is_default(call, workspace) else (MEMBERS, here)
+    return page_of(call, kind, condition, lambda found: _shown_members(call, workspace, found))
+
+
+def _shown_members(
+    call: OperationRequest, workspace: Document, found: Sequence[Document]
+) -> list[Document]:
+    """Members, or people of the default workspace, with the role that they have."""
+    users = [str(each.get("user_id", each["id"])) for each in found]
+    people = PEOPLE.select(call.db, in_list("id"), (json.dumps(users),))
+    roles = {person.id: person.role for person in people}
+    return [
+        {
+            # An implicit membership is as old as the workspace and keeps one id.
+            "id": each["id"] if "user_id" in each else _implicit_id(workspace, user),
+            "workspace_id": workspace["id"],
+            "user_id": user,
+            "role": "admin" if roles.get(user) == "org:admin" else "member",
+            "created_at": each.get("created_at", workspace["created_at"]),
+        }
+        for user, each in zip(users, found, strict=True)
+    ]
+
+
+def _implicit_id(workspace: Document, user_id: str) -> str:
+    return str(uuid.uuid5(uuid.UUID(workspace["id"]), user_id))
+
+
+def _memberships(
+    call: OperationRequest, workspace: Document, users: Sequence[str]
+) -> list[Document]:
+    """The memberships that users have, in the order given."""
+    given = list(dict.fromkeys(users))
+    if is_default(call, workspace):
+        found = PEOPLE.documents(call.db, in_list("id"), (json.dumps(given),))
+    else:
+        where = f"workspace_id = ? AND {in_list('user_id')}"
+        found = MEMBERS.documents(call.db, where, (workspace["id"], json.dumps(given)))
+    shown = _shown_members(call, workspace, found)
+    return sorted(shown, key=lambda member: given.index(member["user_id"]))
 
 
 def _add_members(call: OperationRequest) -> JsonValue:
     """Whoever is a member already counts as updated: the role is the organization's anyway."""
     workspace = workspace_in_path(call)
-    user_ids = call.body_as(ChangeMembersRequest).user_ids
-    outsiders = organization.not_members(call.db, user_ids)
-    if outsiders:
-        message = f"not members of the organization: {named(outsiders)}"
+    users = call.body_as(ChangeMembersRequest).user_ids
+    unknown = outsiders(call, users)
+    if unknown:
+        message = f"not members of the organization: {named(unknown)}"
         raise invalid([Problem("user_ids", message)])
-    if not workspace.is_default:
-        joining = {str(uuid.uuid4()): user_id for user_id in user_ids}
-        organization.join(call.db, workspace.id, joining, call.now)
-    added = organization.memberships(call.db, workspace, user_ids)
-    return {"added_count": len(added), "data": [wire.data(member) for member in added]}
+    members = {member["user_id"] for member in _memberships(call, workspace, users)}
+    for user in dict.fromkeys(users):
+        if user not in members:
+            member = {
+                "id": str(uuid.uuid4()),
+                "workspace_id": workspace["id"],
+                "user_id": user,
+                "created_at": timestamp_text(call.now),
+            }
+            MEMBERS.insert(call.db, member)
+    added = _memberships(call, workspace, users)
+    return {"added_count": len(added), "data": [*added]}
 
 
 def _remove_members(call: OperationRequest) -> JsonValue:
     """All of them or nobody. Who is no member is not counted."""
     workspace = workspace_in_path(call)
-    user_ids = call.body_as(ChangeMembersRequest).user_ids
-    if workspace.is_default:
+    users = call.body_as(ChangeMembersRequest).user_ids
+    if is_default(call, workspace):
         raise Refusal(
             400,
             "Every member of the organization belongs to the default workspace; "
             "nobody can be removed from it",
         )
-    leaving = [member.user_id for member in organization.memberships(call.db, workspace, user_ids)]
-    creators = keys.active_creators(call.db, workspace.id, call.now)
+    leaving = [member["user_id"] for member in _memberships(call, workspace, users)]
+    creators = keys.active_creators(call.db, workspace["id"], call.now)
     held = [user_id for user_id in leaving if user_id in creators]
     if held:
         message = f"still have active API keys in the workspace: {named(held)}"
         raise invalid([Problem("user_ids", message)])
-    return {"removed_count": organization.leave(call.db, workspace.id, leaving)}
+    where = f"workspace_id = ? AND {in_list('user_id')}"
+    removed = MEMBERS.delete(call.db, where, (workspace["id"], json.dumps(leaving)))
+    return {"removed_count": removed}
 
 
-_MEMBERS: PagedList[Member] = PagedList(
-    organization.members_of,
-    organization.count_members,
-    lambda _call, member: wire.data(member),
-    scope=lambda call: (workspace_in_path(call),),
-)
 _ADDED = ResponseSchema(
     MembersAdded.__name__,
     record(
@@ -190,49 +255,65 @@ _ADDED = ResponseSchema(
 )
 
 
-def _show_budget(budget: BudgetRecord) -> dict[str, JsonValue]:
-    return wire.data(budget, *Budget.model_fields)
+# Budgets --------------------------------------------------------------------------------------
+
+
+def _budgets(call: OperationRequest, workspace: Document) -> dict[str, Document]:
+    """The budgets of a workspace by interval, the shortest first."""
+    found = {
+        budget["reset_interval"] or "lifetime": budget
+        for budget in BUDGETS.documents(call.db, "workspace_id = ?", (workspace["id"],))
+    }
+    return {interval: found[interval] for interval in BUDGET_INTERVALS if interval in found}
 
 
 def _list_budgets(call: OperationRequest) -> JsonValue:
     workspace = workspace_in_path(call)
-    found = budgets.of_workspace(call.db, workspace.id)
-    return {
-        "data": [_show_budget(budget) for budget in found.values()],
-        _BYOK: workspace.include_byok_in_budgets,
-    }
+    return {"data": [*_budgets(call, workspace).values()], _BYOK: workspace[_BYOK]}
 
 
 def _get_budget(call: OperationRequest) -> JsonValue:
     interval = _interval(call)
     workspace = workspace_in_path(call)
-    budget = budgets.of_workspace(call.db, workspace.id).get(interval)
+    budget = _budgets(call, workspace).get(interval)
     if budget is None:
         raise not_found()
-    return {"data": _show_budget(budget), _BYOK: workspace.include_byok_in_budgets}
+    return {"data": budget, _BYOK: workspace[_BYOK]}
 
 
 def _put_budget(call: OperationRequest) -> JsonValue:
     request = call.body_as(PutBudgetRequest)
     interval = _interval(call)
     workspace = workspace_in_path(call)
-    limits: dict[str, Decimal] = {
-        other: budget.limit_usd
-        for other, budget in budgets.of_workspace(call.db, workspace.id).items()
-    }
+    budgets = _budgets(call, workspace)
+    limits = {name: Decimal(str(each["limit_usd"])) for name, each in budgets.items()}
     conflict = budget_conflict({**limits, interval: request.limit_usd})
     if conflict:
         raise invalid([Problem("limit_usd", conflict)])
-    budgets.put(call.db, workspace.id, interval, request.limit_usd, call.now)
+    changes = changes_in(request, _BYOK)
+    moment = timestamp_text(call.now)
+    if interval not in budgets:
+        budget = {
+            "id": str(uuid.uuid4()),
+            "workspace_id": workspace["id"],
+            **changes,
+            "reset_interval": None if interval == "lifetime" else interval,
+            "created_at": moment,
+            "updated_at": moment,
+        }
+        BUDGETS.insert(call.db, budget)
+    elif budgets[interval]["limit_usd"] != changes["limit_usd"]:
+        BUDGETS.replace(call.db, {**budgets[interval], **changes, "updated_at": moment})
     if _BYOK in request.model_fields_set:
-        included = request.include_byok_in_budgets
-        workspaces.count_byok_in_budgets(call.db, workspace.id, included=included)
+        # That is a change of the budgets, not of the workspace.
+        WORKSPACES.replace(call.db, {**workspace, _BYOK: request.include_byok_in_budgets})
     return _get_budget(call)
 
 
 def _delete_budget(call: OperationRequest) -> JsonValue:
     interval = _interval(call)
-    budgets.remove(call.db, workspace_in_path(call).id, interval)
+    where = "workspace_id = ? AND coalesce(reset_interval, 'lifetime') = ?"
+    BUDGETS.delete(call.db, where, (workspace_in_path(call)["id"], interval))
     return {"deleted": True}
 
 
@@ -247,7 +328,48 @@ def _interval(call: OperationRequest) -> BudgetInterval:
 _BUDGET = "/workspaces/{id}/budgets/{interval}"
 _BESIDE_BUDGETS = {_BYOK: {"type": "boolean"}}
 
-_BUDGETS = (
+OPERATIONS = (
+    RESOURCE.list(lambda _call: EVERY),
+    RESOURCE.create(CreateWorkspaceRequest, _create),
+    RESOURCE.get("Get a workspace by UUID or slug"),
+    RESOURCE.update(UpdateWorkspaceRequest, _update),
+    RESOURCE.delete(
+        _delete,
+        summary="Delete a workspace with its budgets and guardrails",
+        query=(queries.boolean(_CONFIRM, "needed to delete the default workspace"),),
+        # Provider credentials of the workspace go with it.
+        erases=True,
+    ),
+    Operation(
+        method="GET",
+        path="/workspaces/{id}/members",
+        operation_id="listWorkspaceMembers",
+        summary="List the members of a workspace; of the default one, the whole organization",
+        tag="Workspaces",
+        handler=_list_members,
+        answer=page(WorkspaceMember),
+        query=queries.PAGING,
+    ),
+    Operation(
+        method="POST",
+        path="/workspaces/{id}/members/add",
+        operation_id="addWorkspaceMembers",
+        summary="Add members of the organization to a workspace",
+        tag="Workspaces",
+        handler=_add_members,
+        answer=_ADDED,
+        body=ChangeMembersRequest,
+    ),
+    Operation(
+        method="POST",
+        path="/workspaces/{id}/members/remove",
+        operation_id="removeWorkspaceMembers",
+        summary="Remove members from a workspace; refused while they have active keys there",
+        tag="Workspaces",
+        handler=_remove_members,
+        answer=plain(MembersRemoved.__name__, {"removed_count": {"type": "integer"}}),
+        body=ChangeMembersRequest,
+    ),
     Operation(
         method="GET",
         path="/workspaces/{id}/budgets",
@@ -287,49 +409,4 @@ _BUDGETS = (
         answer=DELETED,
         refusals=(400,),
     ),
-)
-
-OPERATIONS = (
-    WORKSPACES.list("List workspaces", workspaces.listed, workspaces.count),
-    WORKSPACES.create("Create a workspace", CreateWorkspaceRequest, _create),
-    WORKSPACES.get("Get a workspace by UUID or slug"),
-    WORKSPACES.update("Update a workspace, named by UUID or slug", UpdateWorkspaceRequest, _update),
-    WORKSPACES.delete(
-        "Delete a workspace, named by UUID or slug, with its budgets and guardrails",
-        _delete,
-        query=(queries.boolean(_CONFIRM, "needed to delete the default workspace"),),
-        # Provider credentials of the workspace go with it.
-        erases=True,
-    ),
-    Operation(
-        method="GET",
-        path="/workspaces/{id}/members",
-        operation_id="listWorkspaceMembers",
-        summary="List the members of a workspace; of the default one, the whole organization",
-        tag="Workspaces",
-        handler=_MEMBERS.answer,
-        answer=page(WorkspaceMember),
-        query=queries.PAGING,
-    ),
-    Operation(
-        method="POST",
-        path="/workspaces/{id}/members/add",
-        operation_id="addWorkspaceMembers",
-        summary="Add members of the organization to a workspace",
-        tag="Workspaces",
-        handler=_add_members,
-        answer=_ADDED,
-        body=ChangeMembersRequest,
-    ),
-    Operation(
-        method="POST",
-        path="/workspaces/{id}/members/remove",
-        operation_id="removeWorkspaceMembers",
-        summary="Remove members from a workspace; refused while they have active keys there",
-        tag="Workspaces",
-        handler=_remove_members,
-        answer=plain(MembersRemoved.__name__, {"removed_count": {"type": "integer"}}),
-        body=ChangeMembersRequest,
-    ),
-    *_BUDGETS,
 )

@@ -1,6 +1,7 @@
 """The catalog: models, their endpoints and the providers, as the wire shows them in generic names.
 
-Everything here stays as it is. What moves (latency, throughput, uptime) comes from
+Made from ``world/models.toml`` and ``world/providers.toml``, whose comments say what each field
+means. Everything here stays as it is. What moves (latency, throughput, uptime) comes from
 ``endpoint_figures``.
 """
 
@@ -9,51 +10,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
-from functools import cache, cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 from gwtui.contract.models import PER_TOKEN_KEYS
 from gwtui.contract.values import TOOL_CHOICES
-from gwtui.embedded.simulator.seed_data import (
-    Condition,
-    EndpointEntry,
-    ModelEntry,
-    ProviderEntry,
-    Workload,
-    entries,
-    parameter_groups,
-)
-from gwtui.embedded.simulator.seeded_random import uuid_text
+from gwtui.embedded.simulator.seeded_random import between, uuid_text
+from gwtui.embedded.simulator.world_files import entries, groups
 from gwtui.lazy_dataclass import dataclass
 
 _DEFAULTS = (
-    "temperature",
-    "top_p",
-    "top_k",
-    "frequency_penalty",
-    "presence_penalty",
-    "repetition_penalty",
+    *("temperature", "top_p", "top_k"),
+    *("frequency_penalty", "presence_penalty", "repetition_penalty"),
 )
 _MILLION = Decimal(1_000_000)
+_EUROPEAN_UNION = frozenset({"DE", "FI", "FR", "IE", "NL", "SE"})
+"""Members that a provider of the catalog has a data centre in."""
 TOOL_PREFIX = "service:"
 
-
+Entry = Mapping[str, Any]
+"""A table of a data file."""
 WireObject = Mapping[str, Any]
 """A JSON object of the contract. Shared and read only: copy it before adding fields."""
-
-
-@dataclass(frozen=True, slots=True)
-class EndpointTraits:
-    """How an endpoint's live figures behave."""
-
-    workloads: tuple[Workload, ...]
-    latency_ms: float
-    """Median time to the first token, or to the whole result for images and videos."""
-    throughput: float | None
-    """Median tokens per second; None where there are no tokens to count."""
-    requests: int
-    """Requests in an average half hour."""
-    condition: Condition = "healthy"
 
 
 @dataclass(frozen=True)
@@ -64,8 +42,9 @@ class CatalogEndpoint:
     """``author/slug|tag``, unique in the catalog."""
     wire: WireObject
     """The contract's endpoint object without its live figures."""
-    traits: EndpointTraits
-    """How its live figures behave."""
+    offer: Entry
+    model: Entry
+    provider: Entry
 
     @cached_property
     def id(self) -> str:
@@ -76,6 +55,64 @@ class CatalogEndpoint:
     def model_id(self) -> str:
         """Identifier of the model, author/slug."""
         return self.key.partition("|")[0]
+
+    @property
+    def workloads(self) -> list[str]:
+        """The kinds of requests that it serves, the main one first."""
+        return self.model.get("workloads") or ["text_generation"]
+
+    @property
+    def latency_ms(self) -> float:
+        """Median time to the first token, or to the whole result for images and videos."""
+        return float(self.offer["latency"])
+
+    @property
+    def throughput(self) -> float | None:
+        """Median tokens per second; None where there are no tokens to count."""
+        return self.offer.get("throughput")
+
+    @property
+    def requests(self) -> int:
+        """Requests in an average half hour."""
+        return int(self.offer.get("requests", 400))
+
+    @property
+    def condition(self) -> str:
+        """``healthy``, ``degraded``, ``down``, ``sparse`` or ``idle``: how its figures behave."""
+        return str(self.offer.get("condition", "healthy"))
+
+    @property
+    def regions(self) -> frozenset[str]:
+        """``eu`` and ``us``, as far as the provider says where its data centres are."""
+        countries = frozenset(self.provider.get("datacenters", ()))
+        european = {"eu"} if countries & _EUROPEAN_UNION else set()
+        return frozenset(european | ({"us"} if "US" in countries else set()))
+
+    @property
+    def is_zero_retention(self) -> bool:
+        """Whether nothing of a request outlives it at this endpoint."""
+        promise = self.provider.get("zero_retention")
+        return promise == "always" or (promise == "standard" and self.wire["service_tier"] is None)
+
+    @property
+    def may_train(self) -> bool:
+        """Whether the provider may train with what is sent: without a policy nothing is promised.
+
+        Retention of nothing leaves nothing to train with.
+        """
+        return "policies" in self.provider.get("no_pages", ()) and not self.is_zero_retention
+
+    def reasoning_tokens(self, completion_tokens: int) -> int:
+        """How many completion tokens are reasoning; none for a model that does not reason."""
+        if "reasoning" not in self.model:
+            return 0
+        return int(completion_tokens * between(0.35, 0.8, 0, "reasoning", self.key))
+
+    def cached_tokens(self, prompt_tokens: int) -> int:
+        """How many prompt tokens are read from a cache; none without implicit caching."""
+        if not self.wire["supports_implicit_caching"]:
+            return 0
+        return int(prompt_tokens * between(0.15, 0.6, 0, "cached", self.key))
 
 
 @dataclass(frozen=True)
@@ -90,6 +127,26 @@ class CatalogModel:
     def id(self) -> str:
         """Model identifier, author/slug, with a variant such as ``:free`` where it is one."""
         return str(self.wire["id"])
+
+    @property
+    def entry(self) -> Entry:
+        """Its table in the data file; a variant such as ``:free`` has that of the model itself."""
+        return _model_entries().get(self.id.partition(":")[0], {})
+
+    def rank(self, figure: str) -> Decimal | None:
+        """An index or a share of successes in percent, the arena rating in points, if known."""
+        value = self.entry.get("rank", {}).get(figure)
+        return None if value is None else Decimal(str(value))
+
+    @property
+    def popularity(self) -> int:
+        """Requests in an average half hour, over every endpoint."""
+        return sum(endpoint.requests for endpoint in self.endpoints)
+
+    @property
+    def is_distillable(self) -> bool:
+        """Whether other models may be trained on what it writes: here those with open weights."""
+        return self.wire["hugging_face_id"] is not None
 
 
 @dataclass(frozen=True)
@@ -110,13 +167,10 @@ class Catalog:
     def _endpoints(self) -> Mapping[str, CatalogEndpoint]:
         return {item.key: item for model in self.models for item in model.endpoints}
 
-    @cached_property
-    def _canonical_slugs(self) -> Mapping[str, str]:
-        return {model.id: str(model.wire["canonical_slug"]) for model in self.models}
-
     def canonical_slug(self, slug: str) -> str:
         """The lasting name of a model given by its slug; any other text is given back as it is."""
-        return self._canonical_slugs.get(slug, slug)
+        model = self._models.get(slug)
+        return slug if model is None else str(model.wire["canonical_slug"])
 
     def model(self, model_id: str) -> CatalogModel | None:
         """The model of an author/slug identifier, None when there is none."""
@@ -133,185 +187,152 @@ def build_catalog(seed: int) -> Catalog:
 
     Names and prices are the same for every seed, behaviour differs.
     """
-    return Catalog(seed=seed, models=_models(), providers=_providers())
+    return Catalog(seed, _models(), tuple(map(_provider_object, entries("provider"))))
+
+
+@cache
+def _model_entries() -> Mapping[str, Entry]:
+    return {entry["id"]: entry for entry in entries("model")}
 
 
 @cache
 def _models() -> tuple[CatalogModel, ...]:
-    models = map(_model, entries(ModelEntry))
+    models = map(_model, entries("model"))
     return tuple(sorted(models, key=lambda model: (-int(model.wire["created"]), model.id)))
 
 
-def _model(row: ModelEntry) -> CatalogModel:
-    offers = row.endpoints
-    prices = [_pricing(offer) for offer in offers]
-    cheapest = min(zip(offers, prices, strict=True), key=lambda pair: _expense(*pair))[1]
-    return CatalogModel(
-        wire=_model_object(row, offers[0], cheapest),
-        endpoints=tuple(map(partial(_endpoint, row), offers, prices)),
+def _model(entry: Entry) -> CatalogModel:
+    providers = {provider["slug"]: provider for provider in entries("provider")}
+    endpoints = tuple(
+        _endpoint(entry, offer, providers[offer["provider"]]) for offer in entry["endpoint"]
     )
+    cheapest = min(endpoints, key=_expense)
+    return CatalogModel(_model_object(entry, cheapest.wire["pricing"]), endpoints)
 
 
-def _endpoint(row: ModelEntry, offer: EndpointEntry, pricing: WireObject) -> CatalogEndpoint:
-    wire = _endpoint_object(row, offer, pricing)
-    return CatalogEndpoint(
-        key=f"{row.id}|{wire['tag']}",
-        wire=wire,
-        traits=EndpointTraits(
-            workloads=row.workloads,
-            latency_ms=offer.latency,
-            throughput=offer.throughput,
-            requests=offer.requests,
-            condition=offer.condition,
-        ),
-    )
+def _endpoint(model: Entry, offer: Entry, provider: Entry) -> CatalogEndpoint:
+    wire = _endpoint_object(model, offer, provider)
+    return CatalogEndpoint(f"{model['id']}|{wire['tag']}", wire, offer, model, provider)
 
 
-@cache
-def _providers() -> tuple[WireObject, ...]:
-    return tuple(map(_provider_object, entries(ProviderEntry)))
-
-
-@cache
-def _provider_names() -> Mapping[str, str]:
-    return {provider.slug: provider.name for provider in entries(ProviderEntry)}
-
-
-def _provider_object(row: ProviderEntry) -> WireObject:
+def _provider_object(entry: Entry) -> WireObject:
     """The provider object of GET /providers."""
-    site = f"https://{row.slug}.example"
-    policies = "policies" not in row.no_pages
+    slug, missing = entry["slug"], entry.get("no_pages", ())
+    legal = None if "policies" in missing else f"https://{slug}.example/legal"
     return {
-        "name": row.name,
-        "slug": row.slug,
-        "privacy_policy_url": f"{site}/legal/privacy" if policies else None,
-        "terms_of_service_url": f"{site}/legal/terms" if policies else None,
-        "status_page_url": None
-        if "status" in row.no_pages
-        else f"https://status.{row.slug}.example",
-        "headquarters": row.headquarters,
-        "datacenters": None if row.datacenters is None else list(row.datacenters),
+        "name": entry["name"],
+        "slug": slug,
+        "privacy_policy_url": legal and f"{legal}/privacy",
+        "terms_of_service_url": legal and f"{legal}/terms",
+        "status_page_url": None if "status" in missing else f"https://status.{slug}.example",
+        "headquarters": entry.get("headquarters"),
+        "datacenters": entry.get("datacenters"),
     }
 
 
-def _permaslug(row: ModelEntry) -> str:
+def _permaslug(model: Entry) -> str:
     """The model's lasting name: its identifier without variant, with the day of release."""
-    return f"{row.id.split(':')[0]}-{row.created.replace('-', '')}"
+    return f"{model['id'].split(':')[0]}-{model['created'].replace('-', '')}"
 
 
-def _model_object(row: ModelEntry, first: EndpointEntry, pricing: WireObject) -> WireObject:
+def _model_object(model: Entry, pricing: WireObject) -> WireObject:
     """The model object of GET /models (extended contract section 7)."""
+    inputs, outputs = model.get("inputs", ["text"]), model.get("outputs", ["text"])
+    first, context = model["endpoint"][0], model.get("context")
+    limits, defaults = model.get("request_limits"), model.get("defaults")
     wire: dict[str, Any] = {
-        "id": row.id,
-        "canonical_slug": _permaslug(row),
-        "hugging_face_id": row.hugging_face_id,
-        "name": row.name,
-        "created": int(datetime.fromisoformat(row.created).replace(tzinfo=UTC).timestamp()),
-        "description": row.description,
-        "context_length": row.context,
-        "architecture": _architecture_object(row),
+        "id": model["id"],
+        "canonical_slug": _permaslug(model),
+        "hugging_face_id": model.get("hugging_face_id"),
+        "name": model["name"],
+        "created": int(datetime.fromisoformat(model["created"]).replace(tzinfo=UTC).timestamp()),
+        "description": model["description"],
+        "context_length": context,
+        "architecture": {
+            "modality": f"{'+'.join(inputs)}->{'+'.join(outputs)}",
+            "input_modalities": inputs,
+            "output_modalities": outputs,
+            "instruct_type": model.get("instruct"),
+            "tokenizer": model.get("tokenizer", "Other"),
+        },
         "pricing": pricing,
         "top_provider": {
-            "context_length": first.context or row.context,
-            "max_completion_tokens": first.max_output,
-            "is_moderated": first.moderated,
+            "context_length": first.get("context", context),
+            "max_completion_tokens": first.get("max_output"),
+            "is_moderated": first.get("moderated", False),
         },
-        "per_request_limits": _request_limits(row),
-        "supported_parameters": _parameters(row.parameters),
-        "supported_voices": None if row.voices is None else list(row.voices),
-        "default_parameters": _default_parameters(row),
-        "links": {"details": f"/api/v1/models/{row.id}/endpoints"},
-        "knowledge_cutoff": row.knowledge_cutoff,
-        "expiration_date": row.expires,
+        "per_request_limits": limits
+        and dict(zip(("prompt_tokens", "completion_tokens"), limits, strict=True)),
+        "supported_parameters": _parameters(model.get("parameters", ())),
+        "supported_voices": model.get("voices"),
+        "default_parameters": defaults and {name: defaults.get(name) for name in _DEFAULTS},
+        "links": {"details": f"/api/v1/models/{model['id']}/endpoints"},
+        "knowledge_cutoff": model.get("knowledge_cutoff"),
+        "expiration_date": model.get("expires"),
     }
-    if row.reasoning is not None:
-        wire["reasoning"] = dict(row.reasoning)
+    if "reasoning" in model:
+        wire["reasoning"] = model["reasoning"]
     return wire
 
 
-def _architecture_object(row: ModelEntry) -> dict[str, Any]:
-    """The architecture object, all five fields."""
-    return {
-        "modality": f"{'+'.join(row.inputs)}->{'+'.join(row.outputs)}",
-        "input_modalities": list(row.inputs),
-        "output_modalities": list(row.outputs),
-        "instruct_type": row.instruct,
-        "tokenizer": row.tokenizer,
-    }
-
-
-def _endpoint_object(row: ModelEntry, offer: EndpointEntry, pricing: WireObject) -> WireObject:
+def _endpoint_object(model: Entry, offer: Entry, provider: Entry) -> WireObject:
     """The endpoint object without its live figures."""
-    parameters = row.parameters if offer.parameters is None else offer.parameters
+    variant = offer.get("variant")
+    tools = offer.get("native_tools", {})
     return {
-        "name": f"{_provider_names()[offer.provider]} | {_permaslug(row)}",
-        "model_id": _permaslug(row),
-        "model_name": row.name,
-        "provider_name": _provider_names()[offer.provider],
-        "tag": f"{offer.provider}/{offer.variant}" if offer.variant else offer.provider,
-        "context_length": offer.context or row.context,
-        "max_completion_tokens": offer.max_output,
-        "max_prompt_tokens": offer.max_prompt,
-        "quantization": offer.quantization,
-        "service_tier": offer.tier,
-        "status": offer.status,
-        "supported_parameters": _parameters(parameters),
-        "supports_implicit_caching": offer.caching,
-        "supports_diarization": offer.diarization,
-        "supports_image_reference": offer.image_reference,
-        "supports_multiple_audio_references": offer.audio_references,
-        "supports_voice_cloning": offer.voice_cloning,
+        "name": f"{provider['name']} | {_permaslug(model)}",
+        "model_id": _permaslug(model),
+        "model_name": model["name"],
+        "provider_name": provider["name"],
+        "tag": f"{provider['slug']}/{variant}" if variant else provider["slug"],
+        "context_length": offer.get("context", model.get("context")),
+        "max_completion_tokens": offer.get("max_output"),
+        "max_prompt_tokens": offer.get("max_prompt"),
+        "quantization": offer.get("quantization"),
+        "service_tier": offer.get("tier"),
+        "status": offer.get("status", 0),
+        "supported_parameters": _parameters(offer.get("parameters", model.get("parameters", ()))),
+        "supports_implicit_caching": offer.get("caching", False),
+        "supports_diarization": offer.get("diarization", False),
+        "supports_image_reference": offer.get("image_reference", False),
+        "supports_multiple_audio_references": offer.get("audio_references", False),
+        "supports_voice_cloning": offer.get("voice_cloning", False),
         "supports_tool_choice": dict.fromkeys(TOOL_CHOICES, False),
-        "native_tools": {
-            f"{TOOL_PREFIX}{name}": {"type": kind} for name, kind in offer.native_tools.items()
-        },
-        "pricing": pricing,
+        "native_tools": {f"{TOOL_PREFIX}{name}": {"type": kind} for name, kind in tools.items()},
+        "pricing": _pricing(offer),
     }
 
 
-def _expense(offer: EndpointEntry, pricing: WireObject) -> tuple[bool, Decimal, Decimal]:
+def _expense(endpoint: CatalogEndpoint) -> tuple[bool, Decimal, Decimal]:
     """Order of the default routes: working standard endpoints first, then by price."""
+    pricing = endpoint.wire["pricing"]
     prices = {key: Decimal(value) for key, value in pricing.items() if isinstance(value, str)}
     share = 1 - Decimal(str(pricing["discount"]))
-    off_route = offer.tier is not None or offer.condition in {"down", "idle"}
+    off_route = "tier" in endpoint.offer or endpoint.condition in {"down", "idle"}
     tokens = prices["prompt"] + prices["completion"]
     return off_route, tokens * share, sum(prices.values(), Decimal(0)) * share
 
 
-def _request_limits(row: ModelEntry) -> dict[str, int] | None:
-    if row.request_limits is None:
-        return None
-    prompt, completion = row.request_limits
-    return {"prompt_tokens": prompt, "completion_tokens": completion}
-
-
-def _default_parameters(row: ModelEntry) -> dict[str, float | None] | None:
-    if row.defaults is None:
-        return None
-    return {name: row.defaults.get(name) for name in _DEFAULTS}
-
-
-def _pricing(offer: EndpointEntry) -> WireObject:
+def _pricing(offer: Entry) -> WireObject:
     """The pricing object: wire prices of the quoted ones."""
-    quoted = {"prompt": "0", "completion": "0", **offer.price}
+    quoted = {"prompt": "0", "completion": "0", **offer.get("price", {})}
     discount = quoted.pop("discount", 0)
     wire: dict[str, Any] = {**_wire_prices(quoted), "discount": discount}
-    if offer.overrides:
-        wire["overrides"] = [_override(entry) for entry in offer.overrides]
+    if "overrides" in offer:
+        wire["overrides"] = [_override(entry) for entry in offer["overrides"]]
     return wire
 
 
-def _override(entry: Mapping[str, Any]) -> WireObject:
+def _override(entry: Entry) -> WireObject:
     """An override entry: for prompts above so many tokens, within a UTC window (HHMM), on days."""
     quoted = dict(entry)
-    above, window, days = (quoted.pop(name, None) for name in ("above", "window", "days"))
     wire: dict[str, Any] = {}
-    if above is not None:
-        wire["min_prompt_tokens"] = above
-    if window is not None:
-        wire["utc_start"], wire["utc_end"] = window
-    if days:
-        wire["utc_days"] = list(days)
+    if "above" in quoted:
+        wire["min_prompt_tokens"] = quoted.pop("above")
+    if "window" in quoted:
+        wire["utc_start"], wire["utc_end"] = quoted.pop("window")
+    if "days" in quoted:
+        wire["utc_days"] = quoted.pop("days")
     return wire | _wire_prices(quoted)
 
 
@@ -329,11 +350,10 @@ def _decimal_text(value: Decimal) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _parameters(names: tuple[str, ...]) -> list[str]:
+def _parameters(names: list[str]) -> list[str]:
     """Names of parameters, with those of a group in the place of ``@group``."""
-    groups = parameter_groups()
     return [
         parameter
         for name in names
-        for parameter in (groups[name[1:]] if name.startswith("@") else (name,))
+        for parameter in (groups()[name[1:]] if name.startswith("@") else [name])
     ]

@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import Any
 
 from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint
-from gwtui.embedded.simulator.seed_data import Condition, Workload
 from gwtui.embedded.simulator.seeded_random import between, fraction, smooth
 from gwtui.embedded.simulator.usage import rate_now
 from gwtui.lazy_dataclass import dataclass
@@ -36,7 +35,7 @@ class _Habit:
 
 
 _GOOD = _Habit(base=(0.0, 0.009), slot=8 * 3600, chance=0.07, minutes=(12, 45), depth=(0.08, 0.6))
-_HABITS: Mapping[Condition, _Habit] = {
+_HABITS: Mapping[str, _Habit] = {
     "healthy": _GOOD,
     "sparse": _GOOD,
     "idle": _GOOD,
@@ -65,7 +64,7 @@ class EndpointHealth:
 
     seed: int
     key: str
-    condition: Condition
+    condition: str
 
     def strain(self, at: float, window: int) -> float:
         """How much of the last ``window`` seconds was spent in incidents, 0 to 1."""
@@ -112,7 +111,7 @@ class EndpointHealth:
 
 
 @lru_cache(maxsize=4096)
-def _incident(seed: int, key: str, condition: Condition, slot: int) -> _Incident | None:
+def _incident(seed: int, key: str, condition: str, slot: int) -> _Incident | None:
     habit = _HABITS[condition]
     name = ("incident", key, slot)
     if fraction(seed, *name) >= habit.chance:
@@ -156,12 +155,12 @@ def live_figures(catalog: Catalog, endpoint_key: str, moment: datetime) -> dict[
     """
     endpoint = catalog.endpoint(endpoint_key)
     at = float(moment.timestamp() // STEP * STEP)
-    if endpoint.traits.condition == "idle":
+    if endpoint.condition == "idle":
         return _figures({}, None, None, None)
-    health = EndpointHealth(catalog.seed, endpoint.key, endpoint.traits.condition)
+    health = EndpointHealth(catalog.seed, endpoint.key, endpoint.condition)
     performance = _performance(catalog.seed, endpoint, health, at)
     # A minute with fewer than ten attempts does not count towards an uptime.
-    sparse = endpoint.traits.condition == "sparse"
+    sparse = endpoint.condition == "sparse"
     return _figures(
         performance,
         None if sparse else health.uptime(at, 5 * MINUTE, 10),
@@ -182,11 +181,13 @@ def endpoints_answer(catalog: Catalog, model_id: str, moment: datetime) -> dict[
     wire = model.wire
     return {
         **{name: wire[name] for name in ("id", "name", "created", "description", "architecture")},
-        "endpoints": [
-            {**endpoint.wire, **live_figures(catalog, endpoint.key, moment)}
-            for endpoint in model.endpoints
-        ],
+        "endpoints": [shown_endpoint(catalog, endpoint, moment) for endpoint in model.endpoints],
     }
+
+
+def shown_endpoint(catalog: Catalog, endpoint: CatalogEndpoint, moment: datetime) -> dict[str, Any]:
+    """The endpoint object with the figures of a moment; nothing is hidden here either."""
+    return {**endpoint.wire, **live_figures(catalog, endpoint.key, moment)}
 
 
 def _figures(
@@ -210,22 +211,21 @@ def _performance(
     seed: int, endpoint: CatalogEndpoint, health: EndpointHealth, at: float
 ) -> dict[str, Any]:
     """One entry per workload, the model's main one first."""
-    traits = endpoint.traits
-    down = traits.condition == "down"
+    down = endpoint.condition == "down"
     load = _load(seed, endpoint.key, at)
     slowness = (
         (1 + 2.2 * health.strain(at, 30 * MINUTE))
         * (0.86 + 0.14 * load)
         * (_DOWN_DELAY if down else 1)
     )
-    traffic = traits.requests * load * (_DOWN_TRAFFIC if down else 1)
-    shares = _shares(len(traits.workloads))
+    traffic = endpoint.requests * load * (_DOWN_TRAFFIC if down else 1)
+    shares = _shares(len(endpoint.workloads))
     found: dict[str, Any] = {}
-    for position, (workload, share) in enumerate(zip(traits.workloads, shares, strict=True)):
+    for position, (workload, share) in enumerate(zip(endpoint.workloads, shares, strict=True)):
         delay = _PICTURE_DELAY if position and workload == "image_generation" else 1.0
         found[workload] = {
             "latency": _latency(
-                seed, f"{endpoint.key}:{workload}", at, traits.latency_ms * delay * slowness
+                seed, f"{endpoint.key}:{workload}", at, endpoint.latency_ms * delay * slowness
             ),
             "throughput": _throughput(seed, endpoint, workload, at, slowness),
             "request_count": round(traffic * share),
@@ -258,10 +258,10 @@ def _latency(seed: int, name: str, at: float, typical: float) -> dict[str, int]:
 
 
 def _throughput(
-    seed: int, endpoint: CatalogEndpoint, workload: Workload, at: float, slowness: float
+    seed: int, endpoint: CatalogEndpoint, workload: str, at: float, slowness: float
 ) -> dict[str, float] | None:
     """Tokens per second; pN is reached by N % of requests, so each lies below the one before."""
-    typical = endpoint.traits.throughput
+    typical = endpoint.throughput
     if typical is None or workload != "text_generation":
         return None
     name = f"speed:{endpoint.key}"

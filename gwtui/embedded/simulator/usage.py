@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import cache
@@ -119,9 +118,8 @@ class UsageStream:
 class UsageProfile:
     """What the clients of one key ask for.
 
-    Nothing is asked for before ``active_from`` nor from ``abandoned_at`` on, and nothing is
-    admitted from ``stopped_at`` on. Limits that someone sets later, and keys that are disabled
-    later, are the gateway's to enforce: it accrues only while a key may spend.
+    Nothing is asked for before ``active_from`` nor from ``abandoned_at`` on. Whether a key may
+    spend is the gateway's to say: a key that is enabled again is used again.
     """
 
     seed: int
@@ -131,18 +129,7 @@ class UsageProfile:
     active_from: datetime
     abandoned_at: datetime | None = None
     """When the last client went away; None while there are some."""
-    stopped_at: datetime | None = None
-    """When the gateway began to refuse the key: disabled, expired or at a limit without reset."""
     streams: tuple[UsageStream, ...] = ()
-
-    @property
-    def quiet(self) -> bool:
-        """Whether the key is never used at all."""
-        return not self.streams
-
-    def without_end(self) -> UsageProfile:
-        """The same clients, still asking, if the gateway lets them again."""
-        return replace(self, stopped_at=None)
 
 
 @dataclass(slots=True)
@@ -220,8 +207,7 @@ def accrued_by_day(profile: UsageProfile, since: datetime, until: datetime) -> l
 
 def _clip(profile: UsageProfile, since: datetime, until: datetime) -> tuple[datetime, datetime]:
     since = max(since, profile.active_from)
-    for end in (profile.abandoned_at, profile.stopped_at):
-        until = until if end is None else min(until, end)
+    until = min(until, profile.abandoned_at or until)
     return since.astimezone(UTC), until.astimezone(UTC)
 
 

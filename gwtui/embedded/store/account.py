@@ -1,81 +1,75 @@
-"""The account: who owns it, what was bought, what is used, and the gateway's settings."""
+"""The account and the settings of the gateway itself: names with JSON values."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from datetime import datetime
 from decimal import ROUND_CEILING, Decimal
+from typing import Any, NamedTuple
 
-from gwtui.embedded.store.table import MONEY_USED, Table, to_micros
-from gwtui.lazy_dataclass import dataclass
+from gwtui.embedded.store import usage
+from gwtui.embedded.store.usage import from_micros, from_pico, to_micros
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(NamedTuple):
     """The one account of this gateway. Amounts are USD."""
 
     organization_id: str | None
     owner_user_id: str
-    total_credits: Decimal
+    purchases: tuple[tuple[datetime, Decimal], ...]
+    """When credits were bought, and how many; oldest first."""
     total_usage: Decimal
-    accrued_until: datetime
+    booked_until: datetime
+
+    @property
+    def total_credits(self) -> Decimal:
+        """All credits that were ever bought."""
+        return sum((amount for _, amount in self.purchases), Decimal(0))
+
+
+def setting(db: sqlite3.Connection, name: str) -> Any:
+    """A setting, None when it was never written."""
+    row = db.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
+    return None if row is None else json.loads(row[0])
+
+
+def change(db: sqlite3.Connection, **settings: Any) -> None:
+    """Write settings. ``purchases`` are pairs of microseconds since 1970 and pico-USD."""
+    rows = [(name, json.dumps(value)) for name, value in settings.items()]
+    db.executemany("INSERT OR REPLACE INTO settings VALUES (?, ?)", rows)
+
+
+def is_founded(db: sqlite3.Connection) -> bool:
+    """Whether the database has an account yet."""
+    return setting(db, "owner_user_id") is not None
+
+
+def booked_until(db: sqlite3.Connection) -> datetime:
     """The moment up to which usage is booked."""
-
-
-ACCOUNT = Table(
-    "account",
-    Account,
-    renamed={"total_credits": "credits_usd", "total_usage": "usage_pico"},
-    codecs={"total_usage": MONEY_USED},
-)
-
-
-def find(db: sqlite3.Connection) -> Account | None:
-    """The account, None in a database that is still empty."""
-    return ACCOUNT.find(db, "1")
+    return from_micros(setting(db, "booked_until"))
 
 
 def get(db: sqlite3.Connection) -> Account:
-    """The account. Raises LookupError in a database that is still empty."""
-    account = find(db)
-    if account is None:
-        raise LookupError("the database has no account yet")
-    return account
-
-
-def add(db: sqlite3.Connection, account: Account) -> None:
-    """Store the account of a new database."""
-    ACCOUNT.insert(db, account, id=1)
-
-
-def book(db: sqlite3.Connection, usage_pico: int, until: datetime) -> None:
-    """Add used credits and move the moment up to which usage is booked."""
-    db.execute(
-        "UPDATE account SET usage_pico = usage_pico + ?, accrued_until = ?",
-        (usage_pico, to_micros(until)),
+    """The account of a database that was founded."""
+    return Account(
+        setting(db, "organization_id"),
+        setting(db, "owner_user_id"),
+        tuple((from_micros(at), from_pico(pico)) for at, pico in setting(db, "purchases")),
+        from_pico(setting(db, "usage_pico")),
+        booked_until(db),
     )
 
 
-def spend(db: sqlite3.Connection, usage_pico: int) -> None:
-    """Add credits that one request used."""
-    db.execute("UPDATE account SET usage_pico = usage_pico + ?", (usage_pico,))
+def buy(db: sqlite3.Connection, moment: datetime, usd: Decimal) -> None:
+    """Buy credits."""
+    bought = [to_micros(moment), usage.to_pico(usd)]
+    change(db, purchases=[*setting(db, "purchases"), bought])
 
 
-def top_up(db: sqlite3.Connection, *, below: Decimal, by: Decimal) -> None:
+def top_up(db: sqlite3.Connection, moment: datetime, *, below: Decimal, by: Decimal) -> None:
     """Buy credits in steps of ``by`` USD until at least ``below`` are left."""
     found = get(db)
     missing = below - (found.total_credits - found.total_usage)
     if missing > 0:
-        steps = (missing / by).to_integral_value(ROUND_CEILING)
-        ACCOUNT.update(db, {"total_credits": found.total_credits + steps * by}, "1")
-
-
-def setting(db: sqlite3.Connection, name: str) -> str | None:
-    """A setting of the gateway itself, None when it was never written."""
-    row = db.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
-    return None if row is None else str(row["value"])
-
-
-def change_setting(db: sqlite3.Connection, name: str, value: str) -> None:
-    """Write a setting."""
-    db.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))
+        buy(db, moment, (missing / by).to_integral_value(ROUND_CEILING) * by)

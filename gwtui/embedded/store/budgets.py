@@ -1,113 +1,45 @@
-"""Budgets of workspaces, and every budget that the requests of a key count in.
-
-Extended contract sections 1 and 3.
-"""
+"""Every budget that the requests of a key count in. Extended contract sections 1 and 3."""
 
 from __future__ import annotations
 
 import sqlite3
-import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
 
-from gwtui.contract.budgets import BUDGET_INTERVALS, BudgetInterval
-from gwtui.embedded.store import usage, workspaces
-from gwtui.embedded.store.guardrails import Binding, GuardrailRecord
-from gwtui.embedded.store.keys import KeyRecord
-from gwtui.embedded.store.table import Table, from_pico
-from gwtui.embedded.store.usage import Spend, UsageWindows, window_days
+from gwtui.contract.budgets import BUDGET_INTERVALS, Budget
+from gwtui.contract.guardrails import Guardrail
+from gwtui.contract.keys import ApiKey
+from gwtui.embedded.store import usage
+from gwtui.embedded.store.guardrails import Binding
+from gwtui.embedded.store.kinds import BUDGETS, WORKSPACES
+from gwtui.embedded.store.usage import Whose, from_pico
 from gwtui.lazy_dataclass import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetRecord:
-    """A cap on the spending of a workspace, in USD per interval."""
-
-    id: str
-    workspace_id: str
-    interval: BudgetInterval
-    limit_usd: Decimal
-    created_at: datetime
-    updated_at: datetime
-
-    @property
-    def reset_interval(self) -> str | None:
-        """When it starts over: the interval, None for a lifetime budget."""
-        return None if self.interval == "lifetime" else self.interval
-
-
-BUDGETS = Table("workspace_budgets", BudgetRecord)
-
-
-def of_workspace(db: sqlite3.Connection, workspace_id: str) -> dict[BudgetInterval, BudgetRecord]:
-    """The budgets of a workspace by interval, the shortest first."""
-    stored = BUDGETS.select(db, "workspace_id = ?", (workspace_id,))
-    found = {budget.interval: budget for budget in stored}
-    return {interval: found[interval] for interval in BUDGET_INTERVALS if interval in found}
-
-
-def put(
-    db: sqlite3.Connection,
-    workspace_id: str,
-    interval: BudgetInterval,
-    limit: Decimal,
-    at: datetime,
-) -> None:
-    """Create or replace a budget. One that stays as it is keeps its ``updated_at``."""
-    current = of_workspace(db, workspace_id).get(interval)
-    if current is None:
-        add(db, BudgetRecord(str(uuid.uuid4()), workspace_id, interval, limit, at, at))
-    elif current.limit_usd != limit:
-        BUDGETS.update(db, {"limit_usd": limit, "updated_at": at}, "id = ?", current.id)
-
-
-def add(db: sqlite3.Connection, budget: BudgetRecord) -> None:
-    """Store a budget, unless the workspace has one for the interval."""
-    BUDGETS.insert(db, budget, conflict="ON CONFLICT DO NOTHING")
-
-
-def remove(db: sqlite3.Connection, workspace_id: str, interval: BudgetInterval) -> None:
-    """Take a budget away; nothing happens when there is none."""
-    db.execute(
-        "DELETE FROM workspace_budgets WHERE workspace_id = ? AND interval = ?",
-        (workspace_id, interval),
-    )
-
-
-def spent(db: sqlite3.Connection, workspace_id: str, now: datetime) -> UsageWindows:
-    """What a workspace spent, all time and in the UTC periods that contain ``now``.
-
-    Keys that were deleted or moved away since are still in it.
-    """
-    starts: Mapping[str, int] = {"all_time": 0, **window_days(now)}
-    sums = {name: spent_since(db, workspace_id, day) for name, day in starts.items()}
-    return UsageWindows(
-        **{name: Spend(from_pico(usage), from_pico(byok)) for name, (usage, byok) in sums.items()}
-    )
-
-
-def spent_since(db: sqlite3.Connection, workspace_id: str, first_day: int) -> tuple[int, int]:
-    """Pico-USD (credits, BYOK) that a workspace spent from a day on; day 0 is all time."""
-    usage, byok = db.execute(
-        "SELECT coalesce(sum(usage_pico), 0), coalesce(sum(byok_usage_pico), 0) "
-        "FROM workspace_usage_days WHERE workspace_id = ? AND day >= ?",
-        (workspace_id, first_day),
-    ).fetchone()
-    return int(usage), int(byok)
-
-
-@dataclass(frozen=True, slots=True)
-class AppliedBudget:
-    """One budget and what was spent of it. Amounts are USD."""
+@dataclass(frozen=True, kw_only=True)
+class Cap:
+    """A limit in USD on what some requests cost together, in each window of its reset."""
 
     scope: str
     limit: Decimal
-    spend: Decimal
     reset_interval: str | None
     include_byok: bool
+    whose: Whose
     budget_id: str | None = None
     guardrail_id: str | None = None
+
+    def spent(self, db: sqlite3.Connection, moment: datetime) -> int:
+        """Pico-USD that are booked in the window of a moment."""
+        day = usage.first_day(self.reset_interval, moment)
+        return usage.spent_since(db, self.whose, day, include_byok=self.include_byok)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AppliedBudget(Cap):
+    """A cap and what was spent of it, in USD."""
+
+    spend: Decimal
 
     @property
     def remaining(self) -> Decimal:
@@ -116,10 +48,13 @@ class AppliedBudget:
 
 
 def applied_budgets(
-    db: sqlite3.Connection, key: KeyRecord, binding: Binding, now: datetime
+    db: sqlite3.Connection, key: ApiKey, binding: Binding, now: datetime
 ) -> list[AppliedBudget]:
     """The budgets of a key, outermost first."""
-    return [*_caps(db, key, binding, now), *_of_workspace(db, key, now), *_own_limit(key)]
+    return [
+        AppliedBudget(**vars(cap), spend=from_pico(cap.spent(db, now)))
+        for cap in caps_of(db, key, binding)
+    ]
 
 
 def effective_budget(found: Sequence[AppliedBudget]) -> AppliedBudget | None:
@@ -128,59 +63,56 @@ def effective_budget(found: Sequence[AppliedBudget]) -> AppliedBudget | None:
     return exhausted or min(found, key=lambda layer: layer.remaining, default=None)
 
 
-def _caps(
-    db: sqlite3.Connection, key: KeyRecord, binding: Binding, now: datetime
-) -> Iterator[AppliedBudget]:
-    default, member = binding.of_workspace, key.creator_user_id
-    if default is not None and member is not None:
-        spent = usage.of_member(db, member, now, workspace_id=default.workspace_id)
-        yield from _cap("workspace_default_member", default, spent)
-    if default is not None:
-        yield from _cap("workspace_default_key", default, key.usage)
-    if binding.of_member is not None and member is not None:
-        yield from _cap("member", binding.of_member, usage.of_member(db, member, now))
-    if binding.of_key is not None:
-        yield from _cap("api_key", binding.of_key, key.usage)
+def caps_of(db: sqlite3.Connection, key: ApiKey, binding: Binding) -> Iterator[Cap]:
+    """The caps on the requests of a key, outermost first."""
+    own, member = usage.of_key(str(key.hash)), key.creator_user_id
+    default = binding.of_workspace
+    if member is not None:
+        in_workspace = usage.of_member(member, key.workspace_id)
+        yield from _cap("workspace_default_member", default, in_workspace)
+    yield from _cap("workspace_default_key", default, own)
+    if member is not None:
+        yield from _cap("member", binding.of_member, usage.of_member(member, None))
+    yield from _cap("api_key", binding.of_key, own)
+    yield from _of_workspace(db, key.workspace_id)
+    if key.limit is not None:
+        yield Cap(
+            scope="key_limit",
+            limit=key.limit,
+            reset_interval=key.limit_reset,
+            include_byok=bool(key.include_byok_in_limit),
+            whose=own,
+        )
 
 
-def _cap(scope: str, guardrail: GuardrailRecord, spent: UsageWindows) -> Iterator[AppliedBudget]:
-    policy = guardrail.policy
-    if policy.limit_usd is not None:
-        yield AppliedBudget(
+def _cap(scope: str, guardrail: Guardrail | None, whose: Whose) -> Iterator[Cap]:
+    if guardrail is not None and guardrail.limit_usd is not None:
+        yield Cap(
             scope=scope,
-            limit=policy.limit_usd,
-            spend=spent.of(policy.reset_interval).counted(
-                include_byok=policy.include_byok_in_budgets
-            ),
-            reset_interval=policy.reset_interval,
-            include_byok=policy.include_byok_in_budgets,
+            limit=guardrail.limit_usd,
+            reset_interval=guardrail.reset_interval,
+            include_byok=bool(guardrail.include_byok_in_budgets),
+            whose=whose,
             guardrail_id=guardrail.id,
         )
 
 
-def _of_workspace(db: sqlite3.Connection, key: KeyRecord, now: datetime) -> Iterator[AppliedBudget]:
-    workspace = workspaces.get(db, key.workspace_id) if key.workspace_id else None
-    if workspace is None:
+def _of_workspace(db: sqlite3.Connection, workspace_id: str | None) -> Iterator[Cap]:
+    workspace = WORKSPACES.get(db, workspace_id)
+    if workspace is None or workspace_id is None:
         return
-    with_byok = workspace.include_byok_in_budgets
-    used = spent(db, workspace.id, now)
-    for budget in of_workspace(db, workspace.id).values():
-        yield AppliedBudget(
+    for budget in of_workspace(db, workspace_id):
+        yield Cap(
             scope="workspace",
-            limit=budget.limit_usd,
-            spend=used.of(budget.reset_interval).counted(include_byok=with_byok),
+            limit=budget.limit_usd or Decimal(0),
             reset_interval=budget.reset_interval,
-            include_byok=with_byok,
+            include_byok=bool(workspace.include_byok_in_budgets),
+            whose=usage.of_workspace(workspace_id),
             budget_id=budget.id,
         )
 
 
-def _own_limit(key: KeyRecord) -> Iterator[AppliedBudget]:
-    if key.limit is not None:
-        yield AppliedBudget(
-            scope="key_limit",
-            limit=key.limit,
-            spend=key.limit_spend,
-            reset_interval=key.limit_reset,
-            include_byok=key.include_byok_in_limit,
-        )
+def of_workspace(db: sqlite3.Connection, workspace_id: str) -> list[Budget]:
+    """The budgets of a workspace, the shortest interval first."""
+    found = BUDGETS.select(db, "workspace_id = ?", (workspace_id,))
+    return sorted(found, key=lambda budget: BUDGET_INTERVALS.index(budget.interval or "lifetime"))

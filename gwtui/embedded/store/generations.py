@@ -1,8 +1,8 @@
-"""Generations of the simulated keys, what people said about generations, and the latest ones.
+"""Generations of the simulated keys, and the latest ones of all keys. Extended contract section 8.
 
-Extended contract section 8. No generation is stored: its identifier holds the second in which the
-request was made and a hash of which one it was, so finding it again means looking at the requests
-of that second. A generation exists when its request was really admitted.
+No simulated generation is stored: its identifier holds the second of the request and a hash of
+which one it was, so finding it again means looking at the requests of that second. A generation
+exists when its request was really admitted.
 
 The API has no list of generations; whoever made a request knows its identifier. Requests of the
 simulated keys were made by nobody, so ``recent_generations`` is where their identifiers come from.
@@ -15,18 +15,18 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 from gwtui.contract.values import ACTIVITY_DAYS
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.embedded.errors import DatabaseMissingError
 from gwtui.embedded.simulator.seeded_random import hex_text
 from gwtui.embedded.simulator.usage import DayPlan, UsageProfile, UsageStream, day_plans
-from gwtui.embedded.store import account, activity, keys, served_requests
-from gwtui.embedded.store.activity import Actor
+from gwtui.embedded.store import account, served_requests, usage
 from gwtui.embedded.store.database import Database
-from gwtui.embedded.store.seed import read_origin
-from gwtui.embedded.store.table import Table, to_day
-from gwtui.lazy_dataclass import dataclass
+from gwtui.embedded.store.founding import profiles_of
+from gwtui.embedded.store.kinds import KEYS
+from gwtui.embedded.store.usage import Actor, to_day
 
 _ID = re.compile(r"gen-([0-9]{10})-[0-9a-f]{20}\Z")
 _DIGITS = 20
@@ -36,8 +36,7 @@ _SERVED = 50
 """How many that were really served are listed."""
 
 
-@dataclass(frozen=True, slots=True)
-class SimulatedRequest:
+class SimulatedRequest(NamedTuple):
     """One request of one key."""
 
     id: str
@@ -53,17 +52,38 @@ class SimulatedRequest:
     """Pico-USD."""
 
 
+class GenerationRecord(NamedTuple):
+    """A request that was carried out, and for whom."""
+
+    request: SimulatedRequest
+    actor: Actor
+
+
+class RecentGeneration(NamedTuple):
+    """A generation that can be looked up."""
+
+    id: str
+    made_at: datetime
+    model: str
+    key_name: str
+    """Empty when the key was deleted since."""
+
+
 def find_request(profiles: Iterable[UsageProfile], generation_id: str) -> SimulatedRequest | None:
     """The request of an identifier, None when nobody made it."""
     match = _ID.match(generation_id)
     if match is None:
         return None
     second = datetime.fromtimestamp(int(match[1]), UTC)
-    for profile in profiles:
-        for request in _requests(profile, second, second + _SECOND):
-            if request.id == generation_id:
-                return request
-    return None
+    requests = (each for profile in profiles for each in _requests(profile, second))
+    return next((each for each in requests if each.id == generation_id), None)
+
+
+def _requests(profile: UsageProfile, second: datetime) -> Iterator[SimulatedRequest]:
+    """The requests of a key within one second."""
+    for plan, start, end in day_plans(profile, second, second + _SECOND):
+        for number in range(plan.count(start), plan.count(end)):
+            yield _request(profile, plan, number)
 
 
 def latest_requests(
@@ -75,59 +95,24 @@ def latest_requests(
         for plan, start, end in day_plans(profile, since, until):
             past = plan.count(end)
             if past > plan.count(start):
-                request = _request(profile, plan, past - 1)
-                found[profile.identity, plan.position] = request
+                found[profile.identity, plan.position] = _request(profile, plan, past - 1)
     return sorted(found.values(), key=lambda request: request.moment, reverse=True)
-
-
-def _requests(
-    profile: UsageProfile, since: datetime, until: datetime
-) -> Iterator[SimulatedRequest]:
-    for plan, start, end in day_plans(profile, since, until):
-        for number in range(plan.count(start), plan.count(end)):
-            yield _request(profile, plan, number)
 
 
 def _request(profile: UsageProfile, plan: DayPlan, number: int) -> SimulatedRequest:
     moment = plan.moment_of(number)
     parts = ("generation", profile.identity, plan.position, plan.midnight.toordinal(), number)
+    first = max(0, (profile.active_from - plan.midnight) // _MICROSECOND)
     return SimulatedRequest(
         id=f"gen-{int(moment.timestamp())}-{hex_text(_DIGITS, profile.seed, *parts)}",
         key_hash=profile.identity,
         stream=plan.stream,
         moment=moment,
-        number=number - plan.count(_first_offset(profile, plan)),
+        number=number - plan.count(first),
         prompt_tokens=plan.prompt_tokens,
         completion_tokens=plan.completion_tokens,
         cost=plan.cost,
     )
-
-
-def _first_offset(profile: UsageProfile, plan: DayPlan) -> int:
-    """Where in the day the key's clients begin: 0 but on the first day."""
-    return max(0, (profile.active_from - plan.midnight) // _MICROSECOND)
-
-
-@dataclass(frozen=True, slots=True)
-class GenerationRecord:
-    """A request that was carried out, and for whom."""
-
-    request: SimulatedRequest
-    actor: Actor
-
-
-@dataclass(frozen=True, slots=True)
-class Feedback:
-    """What somebody said about a generation."""
-
-    generation_id: str
-    category: str
-    comment: str | None
-    given_by: str | None
-    given_at: datetime
-
-
-_FEEDBACK = Table("generation_feedback", Feedback)
 
 
 def find(
@@ -135,7 +120,7 @@ def find(
 ) -> GenerationRecord | None:
     """The generation of an identifier; None when there is none or it is no longer kept."""
     request = find_request(profiles.values(), generation_id)
-    if request is None or request.moment >= now:
+    if request is None or not now - timedelta(days=ACTIVITY_DAYS + 1) <= request.moment < now:
         return None
     return _admitted(db, request)
 
@@ -152,34 +137,10 @@ def latest(
 def _admitted(db: sqlite3.Connection, request: SimulatedRequest) -> GenerationRecord | None:
     """The request, unless its key was refused: what is refused is the end of a day's requests."""
     day, endpoint = to_day(request.moment), request.stream.endpoint_key
-    booked = list(activity.at_endpoint(db, request.key_hash, day, endpoint))
+    booked = usage.at_endpoint(db, request.key_hash, day, endpoint)
     if request.number >= sum(requests for _, requests in booked):
         return None
     return GenerationRecord(request, booked[0][0])
-
-
-def add_feedback(db: sqlite3.Connection, feedback: Feedback) -> None:
-    """Store feedback."""
-    _FEEDBACK.insert(db, feedback)
-
-
-@dataclass(frozen=True, slots=True)
-class RecentGeneration:
-    """A generation that can be looked up."""
-
-    id: str
-    made_at: datetime
-    model: str
-    key_name: str
-    """Empty when the key was deleted since."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    id: str
-    made_at: datetime
-    model: str
-    actor: Actor
 
 
 def recent_generations(database: Path, *, clock: Clock = SYSTEM_CLOCK) -> list[RecentGeneration]:
@@ -191,31 +152,22 @@ def recent_generations(database: Path, *, clock: Clock = SYSTEM_CLOCK) -> list[R
     visited = Database.visit(database)
     try:
         with visited.read() as db:
-            found = account.find(db)
-            if found is None:
+            if not account.is_founded(db):
                 raise DatabaseMissingError(f"{database} was never served, so it is still empty.")
             now = clock.now()
-            until = min(now, found.accrued_until)
-            simulated = latest(db, read_origin(db).profiles(db), until)
-            records = [
-                _Known(one.request.id, one.request.moment, one.request.stream.model, one.actor)
-                for one in simulated
+            until = min(now, account.get(db).booked_until)
+            found = [
+                RecentGeneration(one.id, one.moment, one.stream.model, _name(db, one.key_hash))
+                for one, _ in latest(db, profiles_of(db), until)
             ]
-            records += [
-                _Known(one.id, one.created_at, str(one.generation["model"]), one.actor)
-                for one in served_requests.latest(db, now, _SERVED)
-            ]
-            names = {
-                each.actor.key_hash: keys.find(db, each.actor.key_hash, now) for each in records
-            }
+            for one in served_requests.latest(db, now, _SERVED):
+                made_at, model = usage.from_micros(one.created_at), str(one.generation["model"])
+                found.append(RecentGeneration(one.id, made_at, model, _name(db, one.key_hash)))
     finally:
         visited.close()
-    return [
-        RecentGeneration(
-            id=each.id,
-            made_at=each.made_at,
-            model=each.model,
-            key_name=key.name if (key := names[each.actor.key_hash]) else "",
-        )
-        for each in sorted(records, key=lambda each: each.made_at, reverse=True)
-    ]
+    return sorted(found, key=lambda each: each.made_at, reverse=True)
+
+
+def _name(db: sqlite3.Connection, key_hash: str) -> str:
+    key = KEYS.get(db, key_hash)
+    return (key and key.name) or ""

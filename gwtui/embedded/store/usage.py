@@ -1,223 +1,257 @@
-"""Usage per key and UTC day, summed into the windows of the contract."""
+"""What each key used at each endpoint on each UTC day: the one source of every sum.
+
+Amounts are whole pico-USD, so the database adds them up exactly. Rows stay when their key or their
+workspace is deleted: they are the account's history. Extended contract sections 1, 3 and 8.
+"""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime, time
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from functools import lru_cache
+from typing import Any, NamedTuple
 
 from gwtui.domain.resets import window_start
-from gwtui.embedded.store.table import from_pico, to_day, to_pico
+from gwtui.embedded.simulator.usage import UsageSlice
 from gwtui.lazy_dataclass import dataclass
 
+DAYS_KEPT = 40
+"""Days that are told apart: those of the activity, and every month that one of them is in."""
+EARLIER = 0
+"""The day that stands for all days before those."""
 
-@dataclass(frozen=True, slots=True)
-class Spend:
-    """USD used: credits, and what ran on the customer's own provider keys."""
-
-    usd: Decimal = Decimal(0)
-    byok_usd: Decimal = Decimal(0)
-
-    def __add__(self, other: Spend) -> Spend:
-        return Spend(self.usd + other.usd, self.byok_usd + other.byok_usd)
-
-    def counted(self, *, include_byok: bool) -> Decimal:
-        """What counts against a limit."""
-        return self.usd + self.byok_usd if include_byok else self.usd
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_PICO_DIGITS = 12
+_RESETS = (None, "daily", "weekly", "monthly")
 
 
-@dataclass(frozen=True, slots=True)
-class UsageWindows:
-    """A key's usage, all time and in the UTC periods that contain one moment."""
-
-    all_time: Spend = Spend()
-    daily: Spend = Spend()
-    weekly: Spend = Spend()
-    monthly: Spend = Spend()
-
-    def of(self, reset: str | None) -> Spend:
-        """The window that a reset schedule counts; all time for a limit that never resets."""
-        windows = {"daily": self.daily, "weekly": self.weekly, "monthly": self.monthly}
-        return windows[reset] if reset is not None else self.all_time
+def to_micros(moment: datetime) -> int:
+    """Microseconds since 1970, UTC."""
+    return (moment - _EPOCH) // _MICROSECOND
 
 
-def window_days(now: datetime) -> Mapping[str, int]:
-    """The first day of each period that contains ``now``."""
-    return _window_days(to_day(now))
+def from_micros(value: int) -> datetime:
+    """The moment of so many microseconds since 1970."""
+    return _EPOCH + value * _MICROSECOND
 
 
-@lru_cache(maxsize=1)
-def _window_days(day: int) -> Mapping[str, int]:
-    noon = datetime.combine(date.fromordinal(day), time(12), UTC)
-    starts = {reset: window_start(reset, noon) for reset in ("daily", "weekly", "monthly")}
-    return {reset: to_day(start) for reset, start in starts.items() if start is not None}
+def to_day(moment: datetime) -> int:
+    """The UTC day of a moment as an ordinal."""
+    return moment.astimezone(UTC).toordinal()
 
 
-PeriodSums = tuple[int, int, int, int, int, int]
-"""Pico-USD of credits used today, this week and this month, then the same of BYOK usage."""
-
-NOTHING_USED: PeriodSums = (0, 0, 0, 0, 0, 0)
-
-_SUMS = """
-    SELECT key_id,
-        sum(CASE WHEN day >= :daily THEN usage_pico ELSE 0 END),
-        sum(CASE WHEN day >= :weekly THEN usage_pico ELSE 0 END),
-        sum(CASE WHEN day >= :monthly THEN usage_pico ELSE 0 END),
-        sum(CASE WHEN day >= :daily THEN byok_usage_pico ELSE 0 END),
-        sum(CASE WHEN day >= :weekly THEN byok_usage_pico ELSE 0 END),
-        sum(CASE WHEN day >= :monthly THEN byok_usage_pico ELSE 0 END)
-    FROM usage_days
-    WHERE key_id IN (SELECT value FROM json_each(:keys)) AND day BETWEEN :earliest AND :daily
-    GROUP BY key_id
-"""
+def to_pico(usd: Decimal) -> int:
+    """Whole pico-USD; anything finer is below what any price can produce and is cut off."""
+    return int(usd.scaleb(_PICO_DIGITS))
 
 
-def period_sums(
-    db: sqlite3.Connection, key_ids: Iterable[int], now: datetime
-) -> dict[int, PeriodSums]:
-    """What keys used in the periods that contain ``now``, by key id; without those that did not."""
-    days = window_days(now)
-    parameters = {**days, "earliest": min(days.values()), "keys": _json_list(key_ids)}
-    cursor = db.cursor()
-    cursor.row_factory = None
-    return {key_id: tuple(sums) for key_id, *sums in cursor.execute(_SUMS, parameters)}
+def from_pico(value: int) -> Decimal:
+    """USD of a pico-USD count, exact."""
+    return Decimal(value).scaleb(-_PICO_DIGITS)
 
 
-def windows_of(
-    db: sqlite3.Connection, totals: Mapping[int, tuple[int, int]], now: datetime
-) -> dict[int, UsageWindows]:
-    """Usage windows by key id, for keys given with their all-time pico-USD (credits, BYOK)."""
-    periods = period_sums(db, totals, now)
-    return {
-        key_id: _windows(*total, *periods.get(key_id, NOTHING_USED))
-        for key_id, total in totals.items()
-    }
+class Actor(NamedTuple):
+    """Whose requests they are and where they count."""
+
+    key_hash: str
+    workspace_id: str
+    user_id: str | None
 
 
-def _windows(*pico: int) -> UsageWindows:
-    usage, byok, daily, weekly, monthly, byok_daily, byok_weekly, byok_monthly = map(
-        from_pico, pico
-    )
-    return UsageWindows(
-        Spend(usage, byok),
-        Spend(daily, byok_daily),
-        Spend(weekly, byok_weekly),
-        Spend(monthly, byok_monthly),
-    )
+class Whose(NamedTuple):
+    """A condition on the rows that count together, with its values."""
+
+    condition: str
+    values: tuple[str | None, ...]
 
 
-def of_member(
-    db: sqlite3.Connection, user_id: str, now: datetime, *, workspace_id: str | None = None
-) -> UsageWindows:
-    """What a member's keys used together, in one workspace or in all of them."""
-    rows = db.execute(
-        "SELECT id, usage_pico, byok_usage_pico FROM api_keys "
-        "WHERE creator_user_id = ?1 AND (?2 IS NULL OR workspace_id = ?2)",
-        (user_id, workspace_id),
-    )
-    totals = {row["id"]: (row["usage_pico"], row["byok_usage_pico"]) for row in rows}
-    found = windows_of(db, totals, now).values()
-    return UsageWindows(
-        **{
-            name: sum((getattr(windows, name) for windows in found), Spend())
-            for name in ("all_time", "daily", "weekly", "monthly")
-        }
-    )
+def of_key(key_hash: str) -> Whose:
+    """The usage of one key."""
+    return Whose("key_hash = ?", (key_hash,))
 
 
-def of_key_since(db: sqlite3.Connection, key_id: int, first_day: int) -> tuple[int, int]:
-    """Pico-USD (credits, BYOK) that a key used from a day on; day 0 is all time."""
-    return _since(db, first_day, "id = ?", (key_id,))
+def of_workspace(workspace_id: str) -> Whose:
+    """The usage in a workspace, by keys that are there, were moved or were deleted."""
+    return Whose("workspace_id = ?", (workspace_id,))
 
 
-def of_member_since(
-    db: sqlite3.Connection, user_id: str, workspace_id: str | None, first_day: int
-) -> tuple[int, int]:
-    """As ``of_key_since`` for all keys of a member together, in one workspace or everywhere."""
-    whose = "creator_user_id = ?1 AND (?2 IS NULL OR workspace_id = ?2)"
-    return _since(db, first_day, whose, (user_id, workspace_id))
+def of_member(user_id: str, workspace_id: str | None) -> Whose:
+    """The usage of a member's present keys, of one workspace or of all."""
+    keys = "SELECT id FROM keys WHERE creator_user_id = ?1 AND (?2 IS NULL OR workspace_id = ?2)"
+    return Whose(f"key_hash IN ({keys})", (user_id, workspace_id))
 
 
-def _since(
-    db: sqlite3.Connection, first_day: int, whose: str, values: tuple[int | str | None, ...]
-) -> tuple[int, int]:
-    found = f"SELECT id, usage_pico, byok_usage_pico FROM api_keys WHERE {whose}"  # noqa: S608 - words of the callers above
-    if first_day != _EARLIER:
-        found = (
-            f"SELECT d.usage_pico, d.byok_usage_pico FROM ({found}) k "  # noqa: S608 - as above
-            f"JOIN usage_days d ON d.key_id = k.id WHERE d.day >= {first_day:d}"
-        )
-    usage, byok = db.execute(
-        f"SELECT coalesce(sum(usage_pico), 0), coalesce(sum(byok_usage_pico), 0) FROM ({found})",  # noqa: S608 - as above
-        values,
-    ).fetchone()
-    return int(usage), int(byok)
+def first_day(reset: str | None, moment: datetime) -> int:
+    """The first day of the window that contains a moment; ``EARLIER`` without a reset."""
+    start = window_start(reset, moment)
+    return EARLIER if start is None else to_day(start)
 
 
-def byok_since(db: sqlite3.Connection, first_day: int) -> int:
-    """Pico-USD of list price that all keys used on own provider keys from a day on."""
+def spent_since(db: sqlite3.Connection, whose: Whose, day: int, *, include_byok: bool) -> int:
+    """Pico-USD of credits, or of credits and BYOK usage, from a day on."""
+    amount = "usage_pico + byok_usage_pico" if include_byok else "usage_pico"
     (total,) = db.execute(
-        "SELECT coalesce(sum(byok_usage_pico), 0) FROM usage_days WHERE day >= ?", (first_day,)
+        f"SELECT coalesce(sum({amount}), 0) FROM usage WHERE {whose.condition} AND day >= {day:d}",
+        whose.values,
     ).fetchone()
     return int(total)
 
 
-def _json_list(numbers: Iterable[int]) -> str:
-    return "[" + ",".join(map(str, numbers)) + "]"
+def byok_since(db: sqlite3.Connection, day: int) -> int:
+    """Pico-USD of list price that all keys used on own provider keys from a day on."""
+    (total,) = db.execute(
+        "SELECT coalesce(sum(byok_usage_pico), 0) FROM usage WHERE day >= ?", (day,)
+    ).fetchone()
+    return int(total)
 
 
-@dataclass(frozen=True, slots=True)
-class DayUsage:
-    """What one key used on one UTC day, in pico-USD."""
+Sums = Sequence[int]
+"""Pico-USD of credits used in all, today, this week and this month, then the same of BYOK usage."""
 
-    key_id: int
+
+def sums_sql(now: datetime) -> str:
+    """The columns of ``Sums`` in a statement that groups rows of ``usage``."""
+    today = to_day(now)
+    return ", ".join(
+        f"coalesce(sum({amount} * (day BETWEEN {first_day(reset, now)} AND {today})), 0)"
+        if reset
+        else f"coalesce(sum({amount}), 0)"
+        for amount in ("usage_pico", "byok_usage_pico")
+        for reset in _RESETS
+    )
+
+
+_CREDITS = 6
+"""Which of the columns below are the credits."""
+_ADD = """
+    INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (key_hash, day, workspace_id, endpoint_key) DO UPDATE SET
+        user_id = excluded.user_id,
+        requests = requests + excluded.requests,
+        usage_pico = usage_pico + excluded.usage_pico,
+        byok_usage_pico = byok_usage_pico + excluded.byok_usage_pico,
+        prompt_tokens = prompt_tokens + excluded.prompt_tokens,
+        completion_tokens = completion_tokens + excluded.completion_tokens
+"""
+
+
+def book(db: sqlite3.Connection, actor: Actor, slices: Iterable[UsageSlice]) -> None:
+    """Add what a key used."""
+    rows = [
+        (
+            actor.key_hash,
+            to_day(piece.moment),
+            actor.workspace_id,
+            piece.endpoint_key,
+            actor.user_id,
+            piece.requests,
+            to_pico(piece.usd),
+            to_pico(piece.byok_usd),
+            piece.prompt_tokens,
+            piece.completion_tokens,
+        )
+        for piece in slices
+    ]
+    _add(db, rows)
+
+
+def book_earlier(db: sqlite3.Connection, actor: Actor, usd: Decimal, byok_usd: Decimal) -> None:
+    """Add what was used before the days that are told apart."""
+    amounts = (0, to_pico(usd), to_pico(byok_usd), 0, 0)
+    _add(db, [(actor.key_hash, EARLIER, actor.workspace_id, "", actor.user_id, *amounts)])
+
+
+def _add(db: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Add rows, and their credits to the account's total."""
+    db.executemany(_ADD, rows)
+    credits = sum(row[_CREDITS] for row in rows)
+    db.execute("UPDATE settings SET value = value + ? WHERE name = 'usage_pico'", (credits,))
+
+
+def fold_old(db: sqlite3.Connection, today: int) -> None:
+    """Join the days that need no longer be told apart."""
+    oldest = today - DAYS_KEPT
+    old = db.execute(
+        "SELECT key_hash, ?, workspace_id, '', max(user_id), sum(requests), sum(usage_pico), "
+        "sum(byok_usage_pico), 0, 0 FROM usage WHERE day > ? AND day < ? "
+        "GROUP BY key_hash, workspace_id",
+        (EARLIER, EARLIER, oldest),
+    ).fetchall()
+    db.executemany(_ADD, [tuple(row) for row in old])
+    db.execute("DELETE FROM usage WHERE day > ? AND day < ?", (EARLIER, oldest))
+
+
+@dataclass(frozen=True)
+class ActivityFilter:
+    """Which rows to sum up; None is no restriction. Days are inclusive."""
+
+    first_day: int
+    last_day: int
+    key_hash: str | None = None
+    user_id: str | None = None
+    workspace_id: str | None = None
+
+
+class ActivitySum(NamedTuple):
+    """Requests at one endpoint on one day. Amounts are pico-USD."""
+
     day: int
+    endpoint_key: str
+    workspace_id: str | None
+    """Only when summed up by workspace."""
+    requests: int
     usage_pico: int
     byok_usage_pico: int
-    requests: int
+    prompt_tokens: int
+    completion_tokens: int
 
 
-_EARLIER = 0
-"""The day that stands for all those before the ones that are counted one by one."""
-
-
-def add_usage(db: sqlite3.Connection, usage: Sequence[DayUsage]) -> None:
-    """Add to the days, to the keys' totals and to what their workspaces spent."""
-    db.executemany(
-        """
-        INSERT INTO usage_days (key_id, day, usage_pico, byok_usage_pico, requests)
-        VALUES (?, ?, ?, ?, ?)
-        ON CONFLICT (key_id, day) DO UPDATE SET
-            usage_pico = usage_pico + excluded.usage_pico,
-            byok_usage_pico = byok_usage_pico + excluded.byok_usage_pico,
-            requests = requests + excluded.requests
+def activity(
+    db: sqlite3.Connection, matching: ActivityFilter, *, by_workspace: bool
+) -> list[ActivitySum]:
+    """Requests by day and endpoint (and workspace), newest day first, then the costliest first."""
+    rows = db.execute(
+        f"""
+        SELECT day, endpoint_key, {"workspace_id" if by_workspace else "NULL"} AS workspace,
+            sum(requests), sum(usage_pico) AS credits, sum(byok_usage_pico) AS byok,
+            sum(prompt_tokens), sum(completion_tokens)
+        FROM usage
+        WHERE day BETWEEN :first_day AND :last_day
+            AND (:key_hash IS NULL OR key_hash = :key_hash)
+            AND (:user_id IS NULL OR user_id = :user_id)
+            AND (:workspace_id IS NULL OR workspace_id = :workspace_id)
+        GROUP BY day, endpoint_key, workspace
+        ORDER BY day DESC, credits + byok DESC, endpoint_key, workspace
         """,
-        [(u.key_id, u.day, u.usage_pico, u.byok_usage_pico, u.requests) for u in usage],
+        vars(matching),
     )
-    for used in usage:
-        _add_totals(db, used.key_id, used.day, used.usage_pico, used.byok_usage_pico)
+    return [ActivitySum(*row) for row in rows]
 
 
-def add_earlier_usage(db: sqlite3.Connection, key_id: int, usage: Spend) -> None:
-    """Add what a key used before the days that are counted one by one."""
-    _add_totals(db, key_id, _EARLIER, to_pico(usage.usd), to_pico(usage.byok_usd))
+def has_used(db: sqlite3.Connection, key_hash: str, day: int) -> bool:
+    """Whether a key was used from a day on."""
+    found = db.execute("SELECT 1 FROM usage WHERE key_hash = ? AND day >= ?", (key_hash, day))
+    return found.fetchone() is not None
 
 
-def _add_totals(db: sqlite3.Connection, key_id: int, day: int, usage: int, byok: int) -> None:
-    db.execute(
-        "UPDATE api_keys SET usage_pico = usage_pico + ?, byok_usage_pico = byok_usage_pico + ? "
-        "WHERE id = ?",
-        (usage, byok, key_id),
+def at_endpoint(
+    db: sqlite3.Connection, key_hash: str, day: int, endpoint_key: str
+) -> list[tuple[Actor, int]]:
+    """Who made a key's requests at one endpoint on one day, and how many: one per workspace."""
+    rows = db.execute(
+        "SELECT workspace_id, user_id, requests FROM usage "
+        "WHERE day = ? AND key_hash = ? AND endpoint_key = ? ORDER BY requests DESC",
+        (day, key_hash, endpoint_key),
     )
-    db.execute(
-        """
-        INSERT INTO workspace_usage_days
-        SELECT workspace_id, ?, ?, ? FROM api_keys WHERE id = ? AND workspace_id IS NOT NULL
-        ON CONFLICT (workspace_id, day) DO UPDATE SET
-            usage_pico = usage_pico + excluded.usage_pico,
-            byok_usage_pico = byok_usage_pico + excluded.byok_usage_pico
-        """,
-        (day, usage, byok, key_id),
-    )
+    return [(Actor(key_hash, workspace, user), requests) for workspace, user, requests in rows]
+
+
+def requests_to_variant(db: sqlite3.Connection, day: int, variant: str) -> int:
+    """How many requests of a day went to models of a variant, such as ``free``."""
+    (total,) = db.execute(
+        "SELECT coalesce(sum(requests), 0) FROM usage WHERE day = ? AND instr(endpoint_key, ?)",
+        (day, f":{variant}|"),
+    ).fetchone()
+    return int(total)

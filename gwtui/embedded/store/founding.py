@@ -1,0 +1,533 @@
+"""The first day of a database: the documents of the world's data files, and what was used so far.
+
+Moments lie relative to the day of the founding, so that each state (near its limit, expiring soon,
+unused for long) is there whenever that is. The same seed and moment make the same world.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import uuid
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from datetime import datetime, timedelta
+from decimal import ROUND_CEILING, Decimal
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+from gwtui.contract.content_filters import BUILTIN_LABELS
+from gwtui.contract.dialects import GENERIC, Dialect
+from gwtui.contract.guardrails import Guardrail
+from gwtui.contract.scalars import timestamp_text
+from gwtui.domain.resets import window_start
+from gwtui.embedded.simulator.catalog import CatalogEndpoint, build_catalog
+from gwtui.embedded.simulator.seeded_random import between, fraction, hex_text, uuid_text
+from gwtui.embedded.simulator.usage import (
+    PICO,
+    UsageProfile,
+    UsageStream,
+    UsageTotals,
+    accrued,
+    accrued_by_day,
+)
+from gwtui.embedded.simulator.world_files import entries
+from gwtui.embedded.store import account, keys, usage
+from gwtui.embedded.store.byok import NEW_CREDENTIAL
+from gwtui.embedded.store.documents import Document
+from gwtui.embedded.store.kinds import (
+    BUDGETS,
+    CREDENTIALS,
+    GUARDRAILS,
+    KEY_ASSIGNMENTS,
+    KEYS,
+    MEMBER_ASSIGNMENTS,
+    MEMBERS,
+    PEOPLE,
+    WORKSPACES,
+)
+from gwtui.embedded.store.usage import Actor, from_micros, to_micros, to_pico
+
+Entry = Mapping[str, Any]
+Content = Literal["simulated", "empty"]
+
+_TOP_UP = Decimal(500)
+_BALANCE = (430.0, 690.0)
+_JOINING = timedelta(days=60)
+"""Over how long a team gathers after its workspace was made."""
+_REVISED = 0.4
+"""Share of budgets that were changed once."""
+_LEAST_DAYS = {"daily": 1.0, "weekly": 5.0, "monthly": 18.0}
+"""A limit counts as used over at least so many days: early in a window nobody has spent it yet,
+and pretending so would make the key absurdly busy for ever after."""
+_DELIBERATE = 3.0
+"""Days from which on an expiry was chosen as a date, not as a duration."""
+_LIMIT_REACHED = timedelta(hours=5)
+"""How long ago a key without reset ran into its limit."""
+_SCALING_STEPS = 2
+"""The second step takes out what rounding to whole requests left of the first."""
+_REQUESTS: Mapping[str, tuple[int, int, Mapping[str, int]]] = {
+    "chat": (1_700, 380, {}),
+    "agent": (9_400, 720, {}),
+    "documents": (21_000, 640, {}),
+    "code": (6_200, 540, {}),
+    "batch": (12_500, 740, {}),
+    "embed": (36_000, 0, {}),
+    "rank": (0, 0, {"request": 1}),
+    "judge": (800, 12, {}),
+    "picture": (120, 0, {"image_output": 1}),
+    "film": (90, 0, {"request": 1}),
+    "speak": (260, 0, {"audio_output": 1_500}),
+    "listen": (0, 900, {"audio": 14_000}),
+}
+"""An average request: tokens of the prompt and the answer, and other quantities that are priced."""
+
+
+class Origin(NamedTuple):
+    """How a database began; what never changes afterwards."""
+
+    seed: int
+    moment: datetime
+    content: Content
+
+
+def found(
+    db: sqlite3.Connection, seed: int, now: datetime, content: Content, dialect: Dialect
+) -> Origin:
+    """The origin of this database; an empty one is founded now with these arguments."""
+    if not account.is_founded(db):
+        _Founder(db, seed, from_micros(to_micros(now))).found(simulated=content == "simulated")
+        account.change(db, seed=seed, founded_at=to_micros(now), content=content)
+    origin = Origin(
+        account.setting(db, "seed"),
+        from_micros(account.setting(db, "founded_at")),
+        account.setting(db, "content"),
+    )
+    if account.setting(db, "dialect") != dialect.name:
+        _relabel(db, origin, dialect)
+        account.change(db, dialect=dialect.name)
+    return origin
+
+
+def _relabel(db: sqlite3.Connection, origin: Origin, dialect: Dialect) -> None:
+    """Give the keys of the founding labels in the form of a dialect: they have no key text."""
+    db.execute(
+        "UPDATE keys SET document = json_set(document, '$.label', "
+        "? || substr(json_extract(document, '$.label'), -9)) WHERE workspace_id IS NOT NULL "
+        "AND rtrim(json_extract(document, '$.created_at'), 'Z') < ?",
+        (dialect.key_prefix, keys.sortable(origin.moment)),
+    )
+
+
+def profiles_of(db: sqlite3.Connection) -> dict[str, UsageProfile]:
+    """What the clients of each simulated key ask for, by key hash, without end."""
+    return {kept["identity"]: _profile(kept) for kept in account.setting(db, "profiles") or ()}
+
+
+def _profile(kept: dict[str, Any]) -> UsageProfile:
+    moments = {
+        name: kept[name] and datetime.fromisoformat(kept[name])
+        for name in ("active_from", "abandoned_at")
+    }
+    streams = tuple(UsageStream(**stream) for stream in kept["streams"])
+    return UsageProfile(**{**kept, **moments, "streams": streams})
+
+
+class _Founder:
+    """Fills an empty database."""
+
+    def __init__(self, db: sqlite3.Connection, seed: int, now: datetime) -> None:
+        self._db = db
+        self._seed = seed
+        self._now = now
+        self._catalog = build_catalog(seed)
+        self._people = {
+            entry["handle"]: f"user_{hex_text(24, seed, 'user', index)}"
+            for index, entry in enumerate(entries("user"))
+        }
+        self._owner = next(iter(self._people.values()))
+        self._profiles: list[UsageProfile] = []
+        self._spent = Decimal(0)
+
+    def found(self, *, simulated: bool) -> None:
+        """Make the account, and, if it is simulated, everything in it.
+
+        Its people come from outside: an empty account has them all the same.
+        """
+        for index, (entry, user) in enumerate(
+            zip(entries("user"), self._people.values(), strict=True)
+        ):
+            person = {name: entry.get(name) for name in ("first_name", "last_name", "role")}
+            email = f"member{index + 1}@example.test"
+            PEOPLE.insert(self._db, {"id": user, "email": email, **person})
+        for entry in entries("workspace")[: None if simulated else 1]:
+            WORKSPACES.insert(self._db, self._workspaces[entry["slug"]])
+        account.change(
+            self._db,
+            organization_id=f"org_{uuid.uuid5(uuid.NAMESPACE_OID, self._owner).hex}",
+            owner_user_id=self._owner,
+            default_workspace_id=self._workspaces["default"]["id"],
+            purchases=[],
+            usage_pico=0,
+            booked_until=to_micros(self._now),
+        )
+        if simulated:
+            for entry in sorted(entries("key"), key=self._created_at):
+                self._add_key(entry)
+            self._add_purchases()
+            self._add_members()
+            self._add_budgets()
+            self._add_guardrails()
+            self._add_credentials()
+            kept = [asdict(profile) for profile in self._profiles]
+            account.change(self._db, profiles=json.loads(json.dumps(kept, default=str)))
+
+    # Moments ----------------------------------------------------------------------------------
+
+    def _days_ago(self, days: float) -> datetime:
+        return (self._now - timedelta(days=days)).replace(microsecond=0)
+
+    def _made(self, age: float, *identity: object) -> datetime:
+        """So many days ago, to the second, and not all at the same time of the day."""
+        later = int(between(0, 9000, self._seed, *identity))
+        return (self._now - timedelta(days=age, seconds=later)).replace(microsecond=0)
+
+    def _text_of(self, days: float | None) -> str | None:
+        return None if days is None else timestamp_text(self._days_ago(days))
+
+    # Workspaces -------------------------------------------------------------------------------
+
+    @cached_property
+    def _workspaces(self) -> dict[str, Document]:
+        """The workspaces by slug, the default one first."""
+        return {entry["slug"]: self._workspace(entry) for entry in entries("workspace")}
+
+    def _workspace(self, entry: Entry) -> Document:
+        slug, changed = entry["slug"], entry.get("changed")
+        jitter = int(between(0, 36_000, self._seed, "workspace age", slug))
+        made = self._now - timedelta(days=entry["age"], seconds=jitter)
+        return {
+            **new_workspace(uuid_text(self._seed, "workspace", slug), made),
+            "name": entry["name"],
+            "slug": slug,
+            "description": entry.get("description"),
+            "created_by": self._people.get(entry.get("creator", "")),
+            "updated_at": None
+            if changed is None
+            else timestamp_text(self._now - timedelta(seconds=int(changed * 86_400))),
+            "is_data_discount_logging_enabled": True,
+            "default_guardrail_id": uuid_text(self._seed, "guardrail", slug),
+            **entry.get("settings", {}),
+        }
+
+    def _soon_after(self, workspace: Document, share: float) -> datetime:
+        """A moment in the first weeks of a workspace, to the second."""
+        made = datetime.fromisoformat(workspace["created_at"])
+        return (made + min(_JOINING, self._now - made) * share).replace(microsecond=0)
+
+    def _add_members(self) -> None:
+        """The members of each workspace but the default one, in the order they joined."""
+        numbers = {handle: number for number, handle in enumerate(self._people)}
+        members = [
+            {
+                "id": uuid_text(self._seed, "member", entry["slug"], numbers[handle]),
+                "workspace_id": self._workspaces[entry["slug"]]["id"],
+                "user_id": self._people[handle],
+                "created_at": timestamp_text(
+                    self._soon_after(
+                        self._workspaces[entry["slug"]],
+                        fraction(self._seed, "joined", entry["slug"], numbers[handle]),
+                    )
+                ),
+            }
+            for entry in entries("workspace")
+            for handle in entry.get("members", ())
+        ]
+        for member in sorted(members, key=lambda member: member["created_at"]):
+            MEMBERS.insert(self._db, member)
+
+    def _add_budgets(self) -> None:
+        for entry in entries("workspace"):
+            workspace = self._workspaces[entry["slug"]]
+            for interval, limit in entry.get("budgets", {}).items():
+                what = (entry["slug"], interval)
+                made = self._soon_after(workspace, fraction(self._seed, "budget made", *what))
+                share = fraction(self._seed, "budget changed", *what)
+                changed = (made + (self._now - made) * share).replace(microsecond=0)
+                revised = fraction(self._seed, "budget revised", *what) < _REVISED
+                budget = {
+                    "id": uuid_text(self._seed, "budget", *what),
+                    "workspace_id": workspace["id"],
+                    "limit_usd": float(limit),
+                    "reset_interval": None if interval == "lifetime" else interval,
+                    "created_at": timestamp_text(made),
+                    "updated_at": timestamp_text(changed if revised else made),
+                }
+                BUDGETS.insert(self._db, budget)
+
+    # Guardrails and credentials ---------------------------------------------------------------
+
+    def _hash_of(self, key_name: str) -> str:
+        return hex_text(64, self._seed, "key", key_name)
+
+    def _add_guardrails(self) -> None:
+        found = [
+            (self._made(entry["age"], "rail", entry.get("name", "")), entry)
+            for entry in entries("guardrail")
+        ]
+        for made, entry in sorted(found, key=lambda pair: pair[0]):
+            self._add_guardrail(made, entry)
+
+    def _add_guardrail(self, made: datetime, entry: Entry) -> None:
+        workspace, name = self._workspaces[entry["workspace"]], entry.get("name")
+        guardrail = {
+            **dict.fromkeys(Guardrail.model_fields),
+            "include_byok_in_budgets": False,
+            "id": uuid_text(self._seed, "rail", name)
+            if name
+            else workspace["default_guardrail_id"],
+            "workspace_id": workspace["id"],
+            "name": name or default_name(workspace["id"]),
+            "created_at": timestamp_text(made),
+            "updated_at": self._text_of(entry.get("changed")),
+            **self._guardrail_settings(entry.get("settings", {})),
+        }
+        GUARDRAILS.insert(self._db, guardrail)
+        bound = {
+            "guardrail_id": guardrail["id"],
+            "assigned_by": self._owner,
+            "created_at": timestamp_text(made + timedelta(minutes=7)),
+        }
+        for key_name in entry.get("keys", ()):
+            key = {"id": str(uuid.uuid4()), "key_hash": self._hash_of(key_name)}
+            KEY_ASSIGNMENTS.insert(self._db, {**bound, **key})
+        organization_id = account.setting(self._db, "organization_id")
+        for handle in entry.get("members", ()):
+            member = {"id": str(uuid.uuid4()), "user_id": self._people[handle]}
+            MEMBER_ASSIGNMENTS.insert(
+                self._db, {**bound, **member, "organization_id": organization_id}
+            )
+
+    def _guardrail_settings(self, settings: Entry) -> Document:
+        """Fields of the contract: amounts, lasting names of models, filters with their labels."""
+        made = dict(settings)
+        for name in ("allowed_models", "ignored_models"):
+            if name in made:
+                made[name] = [*map(self._catalog.canonical_slug, made[name])]
+        if "limit_usd" in made:
+            made["limit_usd"] = float(made["limit_usd"])
+        if "content_filter_builtins" in made:
+            made["content_filter_builtins"] = [
+                {**each, "label": BUILTIN_LABELS[each["slug"]]}
+                if each["slug"] in BUILTIN_LABELS
+                else each
+                for each in made["content_filter_builtins"]
+            ]
+        if "content_filters" in made:
+            made["content_filters"] = [
+                {**each, "label": each.get("label")} for each in made["content_filters"]
+            ]
+        return made
+
+    def _add_credentials(self) -> None:
+        """The BYOK credentials, oldest first. The provider keys themselves never existed."""
+        made = map(self._credential, entries("credential"))
+        for credential in sorted(made, key=lambda credential: credential["created_at"]):
+            CREDENTIALS.insert(self._db, credential)
+
+    def _credential(self, entry: Entry) -> Document:
+        identity = ("credential", entry["workspace"], entry["provider"], entry.get("name"))
+        prefix = entry.get("prefix", "sk-")
+        key_names, handles = entry.get("keys"), entry.get("users")
+        return {
+            "id": uuid_text(self._seed, *identity),
+            "workspace_id": self._workspaces[entry["workspace"]]["id"],
+            "provider": entry["provider"],
+            "label": f"{prefix}...{hex_text(4, self._seed, 'label', *identity)}",
+            "created_at": timestamp_text(self._made(entry["age"], *identity)),
+            **NEW_CREDENTIAL,
+            "name": entry.get("name"),
+            "allowed_api_key_hashes": key_names
+            if key_names is None
+            else [*map(self._hash_of, key_names)],
+            "allowed_user_ids": handles
+            if handles is None
+            else [self._people[handle] for handle in handles],
+            **entry.get("terms", {}),
+        }
+
+    # Keys -------------------------------------------------------------------------------------
+
+    def _created_at(self, entry: Entry) -> datetime:
+        # Nobody makes keys at the same second of the day.
+        return self._days_ago(entry["age"] - 0.3 * between(0, 1, self._seed, "age", entry["name"]))
+
+    def _expires_at(self, entry: Entry) -> datetime | None:
+        expires = entry.get("expires")
+        if expires is None:
+            return None
+        moment = self._days_ago(-expires)
+        return moment if abs(expires) < _DELIBERATE else window_start("daily", moment)
+
+    def _add_key(self, entry: Entry) -> None:
+        """A key with what it used until now. It has no key text: nobody can use it."""
+        profile = self._usage_profile(entry)
+        until = self._stopped_at(entry)
+        total = accrued(profile, profile.active_from, until)
+        expires_at, name = self._expires_at(entry), entry["name"]
+        digits = hex_text(6, self._seed, "label", name)
+        document = {
+            **keys.new_document(
+                hash=profile.identity,
+                name=name,
+                label=f"{GENERIC.key_prefix}{digits[:3]}...{digits[3:]}",
+                created_at=profile.active_from,
+                workspace_id=self._workspaces[entry["workspace"]]["id"],
+            ),
+            "creator_user_id": self._people.get(entry.get("creator", "")),
+            "updated_at": self._text_of(entry.get("disabled", entry.get("changed"))),
+            "expires_at": expires_at and timestamp_text(expires_at),
+            "last_used_at": total.last_request and timestamp_text(total.last_request),
+            "disabled": "disabled" in entry,
+            "limit": float(entry["limit"]) if "limit" in entry else None,
+            "limit_reset": entry.get("reset"),
+            "include_byok_in_limit": entry.get("counts_byok", False),
+            "external_user": entry.get("external_user"),
+        }
+        KEYS.insert(self._db, document)
+        actor = Actor(profile.identity, document["workspace_id"], document["creator_user_id"])
+        midnight = self._now.replace(hour=0, minute=0, second=0, microsecond=0)
+        days = accrued_by_day(profile, midnight - timedelta(days=usage.DAYS_KEPT), until)
+        usage.book(self._db, actor, days)
+        earlier = total.usd - sum((day.usd for day in days), Decimal(0))
+        earlier_byok = total.byok_usd - sum((day.byok_usd for day in days), Decimal(0))
+        usage.book_earlier(self._db, actor, earlier, earlier_byok)
+        self._spent += total.usd
+        if profile.streams:
+            self._profiles.append(profile)
+
+    def _stopped_at(self, entry: Entry) -> datetime:
+        """When the gateway began to refuse the key; now for a key that works."""
+        ends = [self._now, self._expires_at(entry) or self._now]
+        if "disabled" in entry:
+            ends.append(self._days_ago(entry["disabled"]))
+        if entry.get("used", 0) >= 1 and "reset" not in entry:
+            ends.append(self._now - _LIMIT_REACHED)
+        return min(ends)
+
+    def _usage_profile(self, entry: Entry) -> UsageProfile:
+        abandoned = entry.get("abandoned")
+        profile = UsageProfile(
+            seed=self._seed,
+            identity=self._hash_of(entry["name"]),
+            rhythm=entry.get("rhythm", "office"),
+            active_from=self._created_at(entry),
+            abandoned_at=None if abandoned is None else self._days_ago(abandoned),
+            streams=tuple(self._streams(entry)),
+        )
+        return self._scaled(profile, entry) if "used" in entry else profile
+
+    def _streams(self, entry: Entry) -> list[UsageStream]:
+        streams = []
+        for work in entry.get("work", ()):
+            stream = _stream(self._catalog.endpoint(work["endpoint"]), work)
+            # What is scaled to a share of a limit starts from a dollar a day.
+            wanted = (entry.get("usd_per_day") or 1.0) * work.get("share", 1.0)
+            price = float(
+                PICO
+                * (
+                    stream.prompt_tokens * stream.prompt_price
+                    + stream.completion_tokens * stream.completion_price
+                    + stream.request_price
+                )
+            )
+            streams.append(replace(stream, requests_per_day=wanted / price if price else wanted))
+        return streams
+
+    def _scaled(self, profile: UsageProfile, entry: Entry) -> UsageProfile:
+        """The profile, as busy as it takes to have used a share of the limit by now."""
+        target = float(entry["limit"]) * entry["used"]
+        start, reset = profile.active_from, entry.get("reset")
+        window = window_start(reset, self._now)
+        if reset is not None and window is not None:
+            start = min(window, self._now - timedelta(days=_LEAST_DAYS[reset]))
+        for _ in range(_SCALING_STEPS):
+            totals = accrued(profile, start, self._stopped_at(entry))
+            measured = float(_counted(totals, byok=entry.get("counts_byok", False)))
+            factor = target / measured if measured else 1.0
+            streams = (
+                replace(each, requests_per_day=each.requests_per_day * factor)
+                for each in profile.streams
+            )
+            profile = replace(profile, streams=tuple(streams))
+        return profile
+
+    # Credits ----------------------------------------------------------------------------------
+
+    def _add_purchases(self) -> None:
+        """Purchases that leave a plausible balance, and what earlier, deleted keys used."""
+        balance = Decimal(between(*_BALANCE, self._seed, "balance")).quantize(Decimal("0.01"))
+        count = int(((self._spent + balance) / _TOP_UP).to_integral_value(ROUND_CEILING)) + 1
+        for index in range(count):
+            age = timedelta(days=6 + 370 * (count - 1 - index) // count, hours=3)
+            account.buy(self._db, self._now - age, _TOP_UP)
+        retired = count * _TOP_UP - balance - self._spent
+        usage.book_earlier(self._db, Actor("", "", None), retired, Decimal(0))
+
+
+def _counted(totals: UsageTotals, *, byok: bool) -> Decimal:
+    return totals.usd + (totals.byok_usd if byok else Decimal(0))
+
+
+def _stream(endpoint: CatalogEndpoint, work: Entry) -> UsageStream:
+    """One kind of work at one endpoint, once a day."""
+    prompt, completion, others = _REQUESTS[work["kind"]]
+
+    def pico(name: str) -> int:
+        """The endpoint's discounted price in pico-USD; 0 for what it does not charge."""
+        pricing = endpoint.wire["pricing"]
+        share = 1 - Decimal(str(pricing["discount"]))
+        return to_pico(Decimal(pricing.get(name, "0")) * share)
+
+    return UsageStream(
+        model=endpoint.model_id,
+        model_permaslug=str(endpoint.wire["model_id"]),
+        provider=str(endpoint.wire["provider_name"]),
+        endpoint_key=endpoint.key,
+        requests_per_day=1.0,
+        prompt_tokens=prompt,
+        completion_tokens=completion,
+        prompt_price=pico("prompt"),
+        completion_price=pico("completion"),
+        request_price=sum(quantity * pico(name) for name, quantity in others.items()),
+        byok=work.get("byok", False),
+    )
+
+
+def new_workspace(workspace_id: str, made: datetime) -> Document:
+    """The document of a new workspace, without name and slug, with its fields in order."""
+    return {
+        "id": workspace_id,
+        "name": None,
+        "slug": None,
+        "description": None,
+        "created_at": timestamp_text(made),
+        "created_by": None,
+        "updated_at": None,
+        "default_image_model": None,
+        "default_text_model": None,
+        "default_provider_sort": None,
+        "default_guardrail_id": str(uuid.uuid5(uuid.UUID(workspace_id), "default guardrail")),
+        "io_logging_api_key_ids": None,
+        "io_logging_sampling_rate": 1.0,
+        "is_data_discount_logging_enabled": False,
+        "is_observability_broadcast_enabled": False,
+        "is_observability_io_logging_enabled": False,
+        "disabled_server_tools": None,
+        "include_byok_in_budgets": False,
+    }
+
+
+def default_name(workspace_id: str) -> str:
+    """The name of a workspace's default guardrail."""
+    return f"Workspace {workspace_id} Default"
