@@ -6,6 +6,7 @@ of them lacked is noted where it happens, in the ``ReadingLog`` of the context (
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -142,8 +143,88 @@ def include(part: ReadingLog, *, requests: bool = False, read_at: datetime | Non
         log.oldest = read_at
 
 
+class PendingRequests:
+    """The requests of one task, and of the tasks that it begins, that are not answered yet.
+
+    Requests that follow one another at once count as one wait, as long as all of them read or all
+    of them write. A read counts with its retries.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self.write_sent = False
+        """Whether any of them was a write, answered or not."""
+        self._clock = clock
+        self._reads = self._writes = 0
+        self._since = self._ended = -math.inf
+        self._writing = False
+
+    @property
+    def reading(self) -> bool:
+        """Whether a read is waited for, and no write."""
+        return self._reads > 0 and not self._writes
+
+    @property
+    def writing(self) -> bool:
+        """Whether a write is waited for."""
+        return self._writes > 0
+
+    @property
+    def seconds(self) -> float:
+        """How long this wait takes by now, 0 while nothing is waited for."""
+        return self._clock.monotonic() - self._since if self._reads or self._writes else 0.0
+
+    def begin(self, *, read: bool) -> None:
+        """Note a request that goes out."""
+        now = self._clock.monotonic()
+        is_new = not (self._reads or self._writes) and now - self._ended > _AT_ONCE
+        is_of_other_kind = self._writing == read
+        if is_new or is_of_other_kind:
+            self._since = now
+        self._writing = not read
+        self.write_sent |= not read
+        self._reads += read
+        self._writes += not read
+
+    def end(self, *, read: bool) -> None:
+        """Note that a request ended, however it did."""
+        self._ended = self._clock.monotonic()
+        self._reads -= read
+        self._writes -= not read
+
+
+_AT_ONCE = 0.5
+"""Seconds between two requests that belong to one wait."""
+_pending: ContextVar[PendingRequests | None] = ContextVar("pending_requests", default=None)
+
+
+@contextmanager
+def pending_in(pending: PendingRequests) -> Iterator[None]:
+    """Note in ``pending`` what goes out inside, also in tasks that are begun inside."""
+    token = _pending.set(pending)
+    try:
+        yield
+    finally:
+        _pending.reset(token)
+
+
+@contextmanager
+def request_pending(*, read: bool) -> Iterator[None]:
+    """Note that a request is waited for inside."""
+    pending = _pending.get()
+    if pending is None:
+        yield
+        return
+    pending.begin(read=read)
+    try:
+        yield
+    finally:
+        pending.end(read=read)
+
+
 WINDOW = 60
 """Seconds that are counted."""
+SILENT_FROM = 3.0
+"""Seconds without an answer from which the gateway counts as silent."""
 
 
 class RecentRequests(NamedTuple):
@@ -168,11 +249,52 @@ class _Second:
 
 
 class Traffic:
-    """Counts by whole seconds, so that it stays small however many requests there are."""
+    """The requests of the last minute, and whether the gateway answers any.
+
+    Counts by whole seconds, so that it stays small however many requests there are.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._seconds: deque[_Second] = deque()
+        self._waiting: dict[object, float] = {}
+        self._failing_since: float | None = None
+        self._answered = -math.inf
+
+    @property
+    def silent(self) -> bool:
+        """Whether the gateway leaves its requests without an answer, as far as is known now."""
+        asked = [*self._waiting.values()]
+        if self._failing_since is not None:
+            asked.append(self._failing_since)
+        return bool(asked) and self._takes_long(max(min(asked), self._answered))
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Note that an answer is waited for inside."""
+        request = object()
+        started = self._waiting[request] = self._clock.monotonic()
+        try:
+            yield
+        except BaseException:  # who waited for it gave up
+            if self._takes_long(started):
+                self.lost(started)
+            raise
+        finally:
+            del self._waiting[request]
+
+    def _takes_long(self, since: float) -> bool:
+        return self._clock.monotonic() - since >= SILENT_FROM
+
+    def answered(self) -> None:
+        """Note that the gateway answered, whatever it said."""
+        self._answered = self._clock.monotonic()
+        self._failing_since = None
+
+    def lost(self, started: float) -> None:
+        """Note that a request that began then got no answer."""
+        if self._failing_since is None:
+            self._failing_since = started
 
     def sent(self, *, read: bool) -> None:
         """Count one more request."""

@@ -16,7 +16,12 @@ from gwtui.client.errors import (
     RateLimitedError,
     ServerError,
 )
-from gwtui.client.request_log import may_retry, request_answered, request_sent
+from gwtui.client.request_log import (
+    may_retry,
+    request_answered,
+    request_pending,
+    request_sent,
+)
 from gwtui.domain.clock import Clock
 from gwtui.lazy_dataclass import dataclass
 
@@ -69,8 +74,10 @@ class RetryingCaller:
 
         A reading that failed the last time begins with one request that is not repeated.
         """
-        if not call.is_read:
-            return await self._send(call)
+        with request_pending(read=call.is_read):
+            return await (self._read_in_time(call) if call.is_read else self._send(call))
+
+    async def _read_in_time(self, call: Call) -> Answer:
         try:
             async with asyncio.timeout(self._budget):
                 return await self._read(call)

@@ -124,9 +124,14 @@ class Transport:
         target = self._admitted(call)
         started = self._clock.monotonic()
         self.traffic.sent(read=call.is_read)
-        outcome = await self._attempt(call, target)
+        with self.traffic.waiting():
+            outcome = await self._attempt(call, target)
         if isinstance(outcome, RateLimitedError):
             self.traffic.limited()
+        if isinstance(outcome, NoAnswerError | ConnectFailedError):
+            self.traffic.lost(started)
+        else:
+            self.traffic.answered()
         self._log(call, outcome, self._clock.monotonic() - started)
         # Raised here, outside of every handler: the exceptions of the HTTP library hold the
         # request with its headers and must not become this one's context.

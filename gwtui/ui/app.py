@@ -47,6 +47,7 @@ from gwtui.ui.themes import (
     known_theme,
     list_sheet,
 )
+from gwtui.ui.waits import NOTICEABLE, Waits, reading_words
 from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
@@ -99,6 +100,8 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
     ) -> None:
         super().__init__(css_path=frame_sheet())
         self.clock = clock
+        self.waits = Waits(clock)
+        self._waits_shown = False
         self.local_zone = local_zone
         self.navigation = Navigation(self)
         self._state = state
@@ -164,6 +167,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         self.shutdown.watch(terminal=not self.is_headless)
         self.screen_change_signal.subscribe(self, self._cover)
         self.set_interval(1.0, self._second)
+        self.set_interval(NOTICEABLE, self._show_waits)
         self.set_interval(SWEEPING, self.sweep)
 
     async def _begin(self) -> None:
@@ -250,6 +254,24 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
                 severity="error",
             )
 
+    def _show_waits(self) -> None:
+        was_shown, self._waits_shown = self._waits_shown, bool(self.waits.text)
+        screen = self.navigation.screen
+        if (was_shown or self._waits_shown) and screen is not None:
+            screen.refresh_frame()
+
+    def interrupts(self, event: events.Key) -> bool:
+        """Let Escape end what an action or a form reads, where it is said to."""
+        if event.key != "escape" or not self.screen_stack:
+            return False
+        screen = self.screen
+        cancel = self.waits.cancel if screen is self.navigation.screen else None
+        cancel = cancel or getattr(screen, "cancel_reading", None)
+        if cancel is None or not cancel():
+            return False
+        self.say("Cancelled: nothing was sent")
+        return True
+
     def on_app_blur(self) -> None:
         """Nobody looks: read nothing."""
         if self.session is not None:
@@ -302,7 +324,8 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
                 self._action_failed(action.title, error)
         else:
             group = _BACKGROUND if action.id in BACKGROUND else ACTIONS
-            self.run_worker(handle(context), name=action.title, group=group, exit_on_error=False)
+            work = self.waits.follow(handle(context), reading_words(context.spec))
+            self.run_worker(work, name=action.title, group=group, exit_on_error=False)
 
     def _write_down(self) -> None:
         """Say what is known of writes under way, when the process cannot wait for them."""

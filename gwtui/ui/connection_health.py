@@ -205,10 +205,13 @@ def say_without_value(
             return False
 
 
-def freshness(state: FeedState[Any], now: datetime) -> Content:
-    """The clock time while fresh, so that nothing ticks; the age once it matters."""
+def freshness(state: FeedState[Any], now: datetime, *, silent: bool = False) -> Content:
+    """The clock time while fresh, so that nothing ticks; the age once it matters.
+
+    It matters when the gateway is ``silent``.
+    """
     seconds = state.age(now) or 0.0
-    if state.error is not None:
+    if state.error is not None or silent:
         return toned(f"last good data {age(seconds)} old", "bad")
     if state.is_stale(now) or state.fetched_at is None:
         return toned(f"stale, {age(seconds)} old", "warn")

@@ -115,6 +115,9 @@ class InputQueue:
         """Whether an input can be handled now; else it waits for its turn or is dropped."""
         self.used = self.used or isinstance(event, _COUNTED)
         self._may_leave = self._may_leave or self._leaves(event)
+        if isinstance(event, events.Key) and self._app.interrupts(event):
+            self._drop()
+            return False
         if self._leaves(event) and event.key.startswith("ctrl+"):
             self._drop()
             self._report("")
@@ -305,6 +308,10 @@ class QueuedInputApp(TerminalApp, inherit_bindings=False):
     def was_typed(self) -> bool:
         """Whether anything was typed or pressed since the start."""
         return self._typed.used
+
+    def interrupts(self, event: events.Key) -> bool:  # noqa: ARG002 - the hook's
+        """Whether a key ended what is waited for; what was typed ahead is dropped then."""
+        return False
 
     async def on_event(self, event: events.Event) -> None:
         """Let input wait for its turn."""

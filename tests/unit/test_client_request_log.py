@@ -11,7 +11,15 @@ from fake_clock import FakeClock
 from gwtui.client.connection import Connection
 from gwtui.client.errors import RateLimitedError
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.request_log import WINDOW, RecentRequests, Traffic, request_sent
+from gwtui.client.request_log import (
+    WINDOW,
+    PendingRequests,
+    RecentRequests,
+    Traffic,
+    pending_in,
+    request_pending,
+    request_sent,
+)
 from gwtui.client.transport import Transport
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.hub import FeedHub
@@ -64,6 +72,63 @@ async def test_every_request_counts_repeated_ones_and_refused_ones_too(time: Fak
         with pytest.raises(RateLimitedError):
             await client.credits.get()
         assert client.traffic.recent() == RecentRequests(reads=7, writes=0, limited=6)
+
+
+async def test_a_gateway_is_silent_from_three_seconds_without_an_answer_on(time: FakeClock) -> None:
+    traffic = Traffic(time.clock)
+    with traffic.waiting():
+        await time.advance(2.9)
+        assert not traffic.silent
+        await time.advance(0.2)
+        assert traffic.silent
+        traffic.answered()  # another request was
+        assert not traffic.silent
+        await time.advance(3)
+        assert traffic.silent
+    assert not traffic.silent, "nothing is waited for, and nothing failed"
+    traffic.lost(time.clock.monotonic() - 15)
+    await time.advance(3)
+    assert traffic.silent
+    traffic.answered()
+    assert not traffic.silent
+
+
+async def test_who_gives_up_a_long_wait_leaves_a_silent_gateway(time: FakeClock) -> None:
+    traffic = Traffic(time.clock)
+
+    async def give_up(after: float) -> None:
+        with traffic.waiting():
+            await time.advance(after)
+            raise TimeoutError
+
+    for waited, silent in ((1.0, False), (10.0, True)):
+        with pytest.raises(TimeoutError):
+            await give_up(waited)
+        await time.advance(3)
+        assert traffic.silent is silent
+
+
+async def test_requests_that_follow_each_other_are_one_wait_of_reading_or_writing(
+    time: FakeClock,
+) -> None:
+    pending = PendingRequests(time.clock)
+    with pending_in(pending):
+        with request_pending(read=True):
+            await time.advance(2)
+            assert (pending.reading, pending.writing, pending.seconds) == (True, False, 2)
+        assert pending.seconds == 0
+        with request_pending(read=True):
+            await time.advance(1)
+            assert pending.seconds == 3
+        assert not pending.write_sent
+        with request_pending(read=False):
+            await time.advance(1)
+            assert (pending.reading, pending.writing, pending.seconds) == (False, True, 1)
+        await time.advance(60)
+        with request_pending(read=False):
+            await time.advance(1)
+            assert pending.seconds == 1, "somebody thought meanwhile"
+    assert pending.write_sent
 
 
 def test_before_the_first_request_there_is_nothing(time: FakeClock) -> None:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from gwtui.resources.session import Link, Session, TryMemory
     from gwtui.ui.connection_health import ConnectionHealth
     from gwtui.ui.preference_store import PreferenceStore
+    from gwtui.ui.waits import Waits
     from gwtui.ui.widgets.prompt import GotoPrompt
     from gwtui.watch.hub import FeedHub, Scope
 
@@ -133,6 +134,7 @@ class DashboardApp(Protocol):
     targets: Targets | None
     preference_store: PreferenceStore
     bound_for: TargetFacts | None
+    waits: Waits
 
     # What it is connected to
 

@@ -178,7 +178,8 @@ async def send_one(context: ActionContext, confirmation: Confirmation[T]) -> Out
     outcome = await executor.execute(confirmation)
     plan = confirmation.plan
     if isinstance(outcome, Unknown):
-        await context.app.hub.refresh(PLACE)
+        # Not waited for: it reads from a gateway that just left a request without an answer.
+        context.app.run_worker(context.app.hub.refresh(PLACE), group=PLACE)
     elif isinstance(outcome, Applied) and plan.action.rpartition(".")[2] in _REMOVING:
         if plan.undoes is None:
             context.expect_removed(plan.identity)

@@ -13,12 +13,15 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Button, Static
+from textual.worker import Worker
 
 from gwtui.client.errors import InvalidRequestError
+from gwtui.client.request_log import PendingRequests, pending_in
 from gwtui.contract.request import RequestModel, problems
 from gwtui.crud.form import Facts, FieldGroup, FormSpec, row_id
 from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown
 from gwtui.crud.plan_text import in_one_line, sentence
+from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.field_editors import TextEditor
@@ -31,6 +34,7 @@ from gwtui.ui.screens.modal import Answered
 from gwtui.ui.terminal_app import clear_notices
 from gwtui.ui.text import toned
 from gwtui.ui.textual_compat.widgets import is_whole
+from gwtui.ui.waits import NOTICEABLE, waiting_text
 from gwtui.ui.widgets.containers import BlankVertical, FoldingScroll
 from gwtui.ui.widgets.frame import TwoEnds
 from gwtui.ui.widgets.lines import Part, PartsLine
@@ -129,6 +133,8 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
     AUTO_FOCUS = ".editor"
     SENDING: ClassVar[str] = SENDING
     """What is said while the request is under way."""
+    READING: ClassVar[str] = "Reading from the gateway"
+    """What is said while something is read before, once that takes long."""
     UNSENT: ClassVar[str] = "Nothing was sent yet."
     """What is said to who would discard what was typed."""
 
@@ -138,6 +144,8 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
         self.state = FormState(spec, facts)
         self._submit = submit
         self._sending = False
+        self._pending = PendingRequests(SYSTEM_CLOCK)
+        self._worker: Worker[None] | None = None
         self._sent_from: Widget | None = None
         """What had the focus when the form was sent."""
         self._lost: Unknown | None = None
@@ -188,6 +196,7 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
         self._expect_scrollbar()
         self._show()
         self.set_interval(5.0, self._show)
+        self.set_interval(NOTICEABLE, self._show_message)
 
     @property
     def unsaved(self) -> bool:
@@ -285,7 +294,8 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
         if self._lost is not None:
             self.dismiss(self._lost)
         elif self._sending:
-            self.app.bell()
+            if not self.cancel_reading():
+                self.app.bell()
         elif self.state.changed:
             self._ask()
         else:
@@ -308,7 +318,18 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
 
     def _carry_out(self, request: RequestModel) -> None:
         # Owned by the app: the worker of a screen would die with the screen.
-        self.app.run_worker(self._send(request), name="form", group=SUBMITTING)
+        self._pending = PendingRequests(SYSTEM_CLOCK)
+        self._worker = self.app.run_worker(self._send(request), name="form", group=SUBMITTING)
+
+    def cancel_reading(self) -> bool:
+        """Go back to what was typed while only reads were sent; whether there was one to end."""
+        pending = self._pending
+        takes_long = pending.reading and pending.seconds >= NOTICEABLE
+        if self._worker is None or pending.write_sent or not takes_long:
+            return False
+        self._worker.cancel()
+        self._hold(False)
+        return True
 
     async def _send(self, request: RequestModel) -> None:
         try:
@@ -335,7 +356,8 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
     async def _outcome(self, request: RequestModel) -> Outcome[T] | None:
         """What became of the request. One made in part of what the gateway gave may be illegal."""
         try:
-            return await self._submit(request)
+            with pending_in(self._pending):
+                return await self._submit(request)
         except ValidationError as error:
             refusals = problems(error)
         return Refused(InvalidRequestError(refusals))
@@ -437,7 +459,9 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
                 toned(f"It is not sent again. {self.spec.unknown_help}", "plain"),
             )
         if self._sending:
-            return toned(self.SENDING, "accent")
+            cancels = not self._pending.write_sent
+            text = waiting_text(self._pending, self.READING, cancels=cancels)
+            return toned(text or self.SENDING, "accent")
         if self.state.refusal:
             return toned(f"✗ {self.state.refusal}", "bad")
         return Content("")

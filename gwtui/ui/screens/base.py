@@ -337,6 +337,9 @@ class GatewayScreen(RunsWhileOpen, PathLine, TerminalSized[None]):
 
     def on_screen_suspend(self) -> None:
         """Leave the feeds."""
+        if self._is_whole:  # what was waited for is there
+            facts = header_facts(self.gwtui, self.tab)
+            self.query_one(StatusLine).show_status(self._status(self.now), facts)
         self._subscriptions.close()
         self.gwtui.hold_paint()
 
@@ -456,6 +459,10 @@ class GatewayScreen(RunsWhileOpen, PathLine, TerminalSized[None]):
     def _status(self, now: datetime) -> Content:
         instead = (toned(BROKEN, "bad"),)
         parts = list(guarded(f"status of {self.resource}", self.status_parts, instead)())
+        if waits := self.gwtui.waits.text:
+            parts.insert(0, toned(waits, "accent"))
         if self.states and self.states[0].fetched_at is not None:
-            parts.append(freshness(self.states[0], now))
+            session = self.gwtui.session
+            silent = session is not None and session.gateway.traffic.silent
+            parts.append(freshness(self.states[0], now, silent=silent))
         return Content.assemble(" ", Content(" · ").join(parts))

@@ -336,7 +336,8 @@ class TryScreen(FormScreen[str]):
     nothing typed is lost; the key is not among it.
     """
 
-    SENDING: ClassVar[str] = "Reading what it may cost at most…"
+    READING: ClassVar[str] = "Reading what it may cost at most"
+    SENDING: ClassVar[str] = f"{READING}…"
 
     def __init__(
         self,

@@ -37,6 +37,7 @@ the one that is shown."""
 READ_ONLY = "READ-ONLY"
 CRITICAL = "CRITICAL"
 FAULTS = "FAULTS ON"
+SILENT = "NO ANSWER"
 _GAP = 2
 _NARROWEST = 12
 """Cells that each of the facts on the right keeps, at least."""
@@ -84,6 +85,8 @@ class HeaderFacts:
     """Whether the gateway is made to fail on purpose."""
     errors: int = 0
     """How many errors in the program cost a part of what is shown or done."""
+    silent: bool = False
+    """Whether the gateway does not answer."""
     name: str = "gwtui"
 
     @property
@@ -182,14 +185,8 @@ def _right(facts: HeaderFacts) -> list[Part]:
     if workspace:
         scope = Content.assemble(toned("w ", "accent"), toned(workspace), "  ")
         parts.append(Part(scope, "app.workspace"))
-    if facts.alerts is not None:
-        colours = "alarm" if facts.alerts.tone == "bad" else "badge"
-        parts += [Part(badge(facts.alerts.text, colours), "go.alerts"), Part(Content(" "))]
-    if facts.errors:
-        parts += [Part(badge(f"{BROKEN} {facts.errors}", "alarm")), Part(Content(" "))]
-    if facts.critical:
-        parts.append(Part(badge(CRITICAL, "alarm")))
-        parts.append(Part(Content(" ")))
+    for one in _badges(facts):
+        parts += [one, Part(Content(" "))]
     if facts.profile:
         tone: Tone = "bad" if facts.critical else "plain"
         parts.append(Part(toned(facts.profile, tone, bold=True)))
@@ -204,6 +201,19 @@ def _right(facts: HeaderFacts) -> list[Part]:
         why = f": {facts.why_read_only}" if facts.why_read_only else ""
         parts.append(Part(badge(f"{READ_ONLY}{why}")))
     return parts
+
+
+def _badges(facts: HeaderFacts) -> Iterator[Part]:
+    """What asks for attention."""
+    if facts.alerts is not None:
+        colours = "alarm" if facts.alerts.tone == "bad" else "badge"
+        yield Part(badge(facts.alerts.text, colours), "go.alerts")
+    if facts.errors:
+        yield Part(badge(f"{BROKEN} {facts.errors}", "alarm"))
+    if facts.silent:
+        yield Part(badge(SILENT, "alarm"))
+    if facts.critical:
+        yield Part(badge(CRITICAL, "alarm"))
 
 
 class HeaderBar(PartsLine):
@@ -256,6 +266,7 @@ def header_facts(app: DashboardApp, current: str) -> HeaderFacts:
         alerts=app.alert_badge,
         faults=connection.faults,
         errors=len(caught_errors),
+        silent=app.session.gateway.traffic.silent,
     )
 
 
