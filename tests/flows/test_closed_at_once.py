@@ -8,11 +8,13 @@ import random
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual import events
 from textual.geometry import Size
 from textual.pilot import Pilot
+from textual.screen import Screen
 
 from board_kit import Filled, filled_once
 from dashboard_kit import settled
@@ -21,7 +23,8 @@ from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.modal import Answered
 from gwtui.ui.screens.resource import ResourceScreen
-from surfaces_kit import SURFACES, Surface, opened
+from gwtui.ui.widgets.lifetime import RunsWhileOpen
+from surfaces_kit import SURFACES, Surface, all_screens, opened
 
 FULL = os.environ.get("GWTUI_FULL") == "1"
 NAMES = [*SURFACES] if FULL else sorted(random.Random(25).sample([*SURFACES], 8))
@@ -34,6 +37,18 @@ LATEST = 0.03
 @pytest.fixture(scope="session")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     return filled_once(tmp_path_factory)
+
+
+def test_every_screen_ends_what_it_scheduled() -> None:
+    assert all_screens()  # loads every module
+    kinds, todo = set[type[Any]](), [*Screen.__subclasses__()]
+    while todo:
+        kind = todo.pop()
+        todo += kind.__subclasses__()
+        if kind.__module__.startswith("gwtui.") and not kind.__subclasses__():
+            kinds.add(kind)
+    assert kinds
+    assert {kind.__name__ for kind in kinds if not issubclass(kind, RunsWhileOpen)} == set()
 
 
 @pytest.mark.timeout(60 + 6 * TIMES)
