@@ -39,8 +39,10 @@ def ask_address(profile_of: Callable[[str], Profile]) -> Profile:
         try:
             profile = profile_of(typed)
             asyncio.run(_find_gateway(profile.connection(None, "")))
-        except (ProfileError, GatewayError) as error:
+        except ProfileError as error:
             narrate(str(error))
+        except GatewayError as error:
+            narrate(f"no gateway answers at this address: {error.message}")
         else:
             return profile
 

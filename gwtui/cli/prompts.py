@@ -57,6 +57,7 @@ def read_line(prompt: str, typed: str = "") -> str:
         try:
             return input(prompt).strip()
         except (EOFError, KeyboardInterrupt):
+            print(file=sys.stderr, flush=True)
             raise PromptLeftError("nothing was given") from None
 
 

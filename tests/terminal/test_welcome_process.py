@@ -76,7 +76,7 @@ def test_a_wrong_address_or_key_is_asked_for_again_and_no_keyring_is_not_offered
         assert terminal.text.count("Address of the gateway: htp://127.0.0.1") == 2
         # Home, behind "ht", the letter that was left out: the gateway is out of order still.
         terminal.send("\x1b[H\x1b[C\x1b[Ct\r")
-        terminal.wait_for("Internal Server Error")
+        terminal.wait_for("no gateway answers at this address: Internal Server Error")
         terminal.send("\r")
         terminal.wait_for("Management key for 127.0.0.1")
         terminal.send("gw-v1-of-nobody\r")
