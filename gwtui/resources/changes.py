@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -20,6 +20,7 @@ from gwtui.watch.feeds.changes import ChangeRow, changes_feed, last_day
 from gwtui.watch.history import model as figures
 from gwtui.watch.history.model import Reading, RecordedChange, Series, model_of
 from gwtui.watch.history.queries import amount
+from gwtui.watch.history.replay import FigureDifference
 
 _PRICE = figures.price_figure("")
 _AMOUNTS = frozenset({"limit", "limit_usd", figures.TOTAL_CREDITS})
@@ -81,7 +82,7 @@ def change_text(change: RecordedChange) -> str:
     return f"{field_text(change.field)} {before} → {after}"
 
 
-def figure_text(series: Series, reading: Reading) -> str:
+def _figure_text(series: Series, reading: Reading) -> str:
     """A figure with its unit; null and a gap are shown as such."""
     if reading.state == "gap":
         return "not recorded"
@@ -123,10 +124,15 @@ def _amount(field: str, text: str) -> str:
 _NO_SIDE = {"created": 0, "appeared": 0, "deleted": 1, "gone": 1}
 
 
+def _both_figures(figure: FigureDifference) -> tuple[str, str]:
+    series = figure.series
+    return _figure_text(series, figure.before), _figure_text(series, figure.after)
+
+
 def _words(row: ChangeRow, side: int) -> str:
-    """The value before (0) or after (1)."""
-    if row.readings is not None and row.series is not None:
-        return figure_text(row.series, row.readings[side])
+    """The value before (0) or after (1); of several figures that which changed the most."""
+    if row.figures:
+        return _both_figures(row.figures[0])[side]
     if not row.field:
         event = row.kind.rpartition(".")[2]
         return cells.DASH if _NO_SIDE.get(event) == side else "there"
@@ -139,33 +145,27 @@ def _cell(row: ChangeRow, side: int) -> Cell:
     return Cell(words, "muted" if unknown or side == 0 else "plain")
 
 
-def difference(row: ChangeRow) -> Decimal | None:
-    """The difference, in the unit of the figure; None where it is unknown."""
-    before, after = _amounts(row)
-    return None if before is None or after is None else after - before
-
-
-def _amounts(row: ChangeRow) -> tuple[Decimal | None, Decimal | None]:
-    if row.readings is not None:
-        return row.readings[0].value, row.readings[1].value
-    return amount(row.before), amount(row.after)
-
-
 def _share(row: ChangeRow) -> Decimal | None:
-    before, _after = _amounts(row)
-    more = difference(row)
-    return None if more is None or not before else more / abs(before)
+    if row.figures:
+        return row.figures[0].share
+    before, after = amount(row.before), amount(row.after)
+    return None if before is None or after is None or not before else (after - before) / abs(before)
+
+
+def _difference_text(figure: FigureDifference) -> str:
+    more = figure.difference
+    return "" if not more else f"{_sign(more)}{amount_text(figure.series.unit, abs(more))}"
 
 
 def _difference_cell(row: ChangeRow) -> Cell:
-    more = difference(row)
-    if not more:
-        return Cell("")
-    sign = "+" if more > 0 else "-"
-    if row.series is not None and row.series.unit:
-        return Cell(f"{sign}{amount_text(row.series.unit, abs(more))}")
+    if row.figures:
+        return Cell(_difference_text(row.figures[0]))
     share = _share(row)
-    return Cell("" if share is None else f"{sign}{abs(share) * 100:,.1f}%")
+    return Cell("" if not share else f"{_sign(share)}{abs(share) * 100:,.1f}%")
+
+
+def _sign(number: Decimal) -> str:
+    return "+" if number > 0 else "-"
 
 
 def _sort_difference(row: ChangeRow, _now: datetime) -> SortValue:
@@ -177,9 +177,30 @@ def _subject(row: ChangeRow) -> str:
     return subject_text(*row.subject, row.name)
 
 
+def _which(row: ChangeRow) -> str:
+    if not row.figures:
+        return field_text(row.field)
+    first, *others = (field_text(figure.series.key.figure) for figure in row.figures)
+    return f"{first} +{len(others)}" if others else first
+
+
+def _made_by_people_first(row: ChangeRow, _now: datetime) -> SortValue:
+    """People change keys, workspaces, guardrails and credits; figures move by themselves."""
+    rank = 2 if row.figures else 1 if row.subject.resource == "endpoint" else 0
+    age = 2**40 - (int(row.at.timestamp()) if row.at is not None else 0)
+    return f"{rank}{age:014}{_subject(row)}"
+
+
 COLUMNS: tuple[Column[ChangeRow], ...] = (
     text_column("subject", "What", _subject, 20, 0, help="the thing that is different"),
-    text_column("field", "Which", lambda row: field_text(row.field), 18, 1, help="field or figure"),
+    text_column(
+        "field",
+        "Which",
+        _which,
+        18,
+        1,
+        help="field, or the figure that changed the most; +6: so many other figures did, too",
+    ),
     Column(
         "before",
         "Before",
@@ -213,10 +234,11 @@ COLUMNS: tuple[Column[ChangeRow], ...] = (
         "event",
         "Event",
         lambda row, _now: event_cell(row.kind),
-        lambda row, _now: row.kind,
+        _made_by_people_first,
         9,
         4,
-        help="price, gone, created, changed; figure for what is measured",
+        help="price, gone, created, changed; figure for what is measured; sorted with what people "
+        "changed first",
     ),
     moment_column("at", "When", lambda row: row.at, 11, 5, "the last time that it changed"),
 )
@@ -233,31 +255,40 @@ def _what(row: ChangeRow, now: datetime) -> Sequence[DetailRow]:
 
 
 def _both(row: ChangeRow, _now: datetime) -> Sequence[DetailRow]:
-    notes = ("", "")
-    if row.readings is not None:
-        at = (reading.measured_at for reading in row.readings)
-        first, second = (
-            "" if moment is None else f"read {moment:%m-%d %H:%M} UTC" for moment in at
-        )
-        notes = (first, second)
-    rows = [
-        DetailRow("before", _cell(row, 0), notes[0]),
-        DetailRow("after", _cell(row, 1), notes[1]),
-    ]
+    if row.figures:
+        return [*_reading_times(row.figures[0]), *map(_figure_row, row.figures)]
+    rows = [DetailRow("before", _cell(row, 0)), DetailRow("after", _cell(row, 1))]
     more = _difference_cell(row)
     return [*rows, DetailRow("difference", more)] if more.text else rows
 
 
+def _figure_row(figure: FigureDifference) -> DetailRow:
+    before, after = _both_figures(figure)
+    name = field_text(figure.series.key.figure)
+    return DetailRow(name, Cell(f"{before} → {after}"), _difference_text(figure))
+
+
+def _reading_times(figure: FigureDifference) -> Iterator[DetailRow]:
+    for label, reading in (("before", figure.before), ("after", figure.after)):
+        if reading.measured_at is not None:
+            yield DetailRow(label, Cell(f"read {reading.measured_at:%m-%d %H:%M} UTC", "muted"))
+
+
 def _raw(row: ChangeRow) -> Any:
-    return {
+    subject = {
         "kind": row.kind,
         "resource": row.subject.resource,
         "identity": row.subject.identity,
         "name": row.name,
-        "field": row.field,
-        "before": _words(row, 0) if row.readings else row.before,
-        "after": _words(row, 1) if row.readings else row.after,
     }
+    if row.figures:
+        return {**subject, "figures": list(map(_raw_figure, row.figures))}
+    return {**subject, "field": row.field, "before": row.before, "after": row.after}
+
+
+def _raw_figure(figure: FigureDifference) -> dict[str, str]:
+    before, after = _both_figures(figure)
+    return {"figure": figure.series.key.figure, "before": before, "after": after}
 
 
 CHANGES: ResourceSpec[ChangeRow] = ResourceSpec(
@@ -272,7 +303,7 @@ CHANGES: ResourceSpec[ChangeRow] = ResourceSpec(
     feed=lambda hub, _scope: changes_feed(hub, last_day(hub.clock.now())),
     raw=_raw,
     empty="Nothing that is recorded differs between the two moments.",
-    default_sort=("subject", False),
+    default_sort=("event", False),
     facets={
         "resource": lambda row, _now: row.subject.resource,
         "identity": lambda row, _now: row.subject.identity,

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from gwtui.resources.changes import COLUMNS, change_text, difference, field_text, value_text
+from gwtui.resources.changes import CHANGES, COLUMNS, change_text, field_text, value_text
 from gwtui.watch.feeds.changes import Between, ChangeRow, rows_between
 from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey, Subject
 from history_kit import START, Desk, desk, minutes
 
 ENDPOINT = Subject("endpoint", "lab/one lab||")
 UPTIME = SeriesKey(*ENDPOINT, "uptime_last_5m")
+LATENCY = SeriesKey(*ENDPOINT, "latency_p50")
 KEY, OTHER = Subject("key", "k1"), Subject("key", "k2")
 UNTIL = START + minutes(30)
 
@@ -27,13 +28,16 @@ def history(tmp_path: Path) -> Iterator[Desk]:
         for minute in range(31):
             price = "0.000002" if minute < 20 else "0.000003"
             uptime = 99 if minute < 10 else None if minute < 20 else 42
-            sample = Sample(Series(UPTIME, "%"), None if uptime is None else Decimal(uptime))
+            samples = (
+                Sample(Series(UPTIME, "%"), None if uptime is None else Decimal(uptime)),
+                Sample(Series(LATENCY, "ms"), Decimal(400 + minute)),
+            )
             opened.writer.observe(
                 Observation(
                     "endpoints:lab/one",
                     START + minutes(minute),
                     60,
-                    (sample,),
+                    samples,
                     {ENDPOINT: {"name": "Lab", "price_prompt": price}},
                 )
             )
@@ -59,23 +63,47 @@ def test_the_net_of_facts_and_figures(history: Desk) -> None:
         "+50.0%",
     )
     assert price["at"] == "10 min ago"
-    uptime = words["Lab", "uptime_last_5m"]
-    assert (uptime["before"], uptime["after"], uptime["difference"]) == ("99%", "42%", "-57%")
+    figures = words["Lab", ""]
+    assert figures["field"] == "uptime last 5m +1"
+    assert (figures["before"], figures["after"], figures["difference"]) == ("99%", "42%", "-57%")
     assert words["ci", ""]["event"] == "deleted"
     assert (words["cd", ""]["before"], words["cd", ""]["after"]) == ("—", "there")
 
 
 def test_no_traffic_is_no_figure_and_no_difference(history: Desk) -> None:
     rows = rows_between(history.reader, Between(START + minutes(2)), START + minutes(12))
-    (uptime,) = (row for row in rows if row.field == "uptime_last_5m")
-    assert shown(uptime)["after"] == "no traffic"
-    assert difference(uptime) is None
-    assert shown(uptime)["difference"] == ""
+    (row,) = (row for row in rows if row.figures)
+    latency, uptime = row.figures
+    assert (uptime.series.key, uptime.share) == (UPTIME, None)
+    details = {detail.label: detail for detail in CHANGES.sections[1].content(row, UNTIL)}
+    assert details["uptime last 5m"].value.text == "99% → no traffic"
+    assert details["uptime last 5m"].note == ""
+    assert details["latency p50"].value.text == "402 ms → 412 ms"
+    assert details["latency p50"].note == "+10 ms"
+    assert latency.difference == 10
+
+
+def test_what_people_changed_comes_first_and_figures_take_one_row_last(history: Desk) -> None:
+    rows = rows_between(history.reader, Between(START + minutes(2)), UNTIL)
+    column, descending = CHANGES.default_sort
+    (order,) = (each.sort for each in COLUMNS if each.id == column)
+    rows = sorted(rows, key=lambda row: order(row, UNTIL), reverse=descending)
+    kinds = [row.kind for row in rows]
+    assert kinds == ["key.created", "key.deleted", "endpoint.price", "endpoint.figure"]
+
+
+def test_a_row_of_figures_is_the_same_row_whichever_changed_the_most(history: Desk) -> None:
+    earlier, later = (
+        next(row for row in rows_between(history.reader, Between(START), until) if row.figures)
+        for until in (START + minutes(9), UNTIL)
+    )
+    assert shown(earlier)["field"] != shown(later)["field"]
+    assert earlier.identity == later.identity
 
 
 def test_before_the_recording_nothing_is_taken_for_new(history: Desk) -> None:
     rows = rows_between(history.reader, Between(START - timedelta(days=9)), START + minutes(12))
-    assert {(row.name, row.field) for row in rows} == {("Lab", "uptime_last_5m")}
+    assert [row.kind for row in rows] == ["endpoint.figure"]
 
 
 def test_every_change_by_itself_newest_first(history: Desk) -> None:

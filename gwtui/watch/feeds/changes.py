@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
@@ -15,9 +16,7 @@ from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.history.model import (
     HistoryError,
-    Reading,
     RecordedChange,
-    Series,
     Subject,
     came,
     changed,
@@ -26,7 +25,7 @@ from gwtui.watch.history.model import (
 )
 from gwtui.watch.history.observers import endpoints_source
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.replay import Differences, FactDifference, differences
+from gwtui.watch.history.replay import Differences, FactDifference, FigureDifference, differences
 from gwtui.watch.hub import FeedHub
 from gwtui.watch.shared_reads import FeedKey
 
@@ -54,7 +53,8 @@ class Between:
 class ChangeRow:
     """Something that is different. ``at`` is when it changed, None where only the net is known.
 
-    Either a fact, with ``before`` and ``after`` as on the wire, or a figure with its ``readings``.
+    Either a fact, with ``before`` and ``after`` as on the wire, or all ``figures`` of the subject,
+    those that changed by the greatest share first.
     """
 
     kind: str
@@ -64,8 +64,7 @@ class ChangeRow:
     before: JsonValue = None
     after: JsonValue = None
     at: datetime | None = None
-    series: Series | None = None
-    readings: tuple[Reading, Reading] | None = None
+    figures: tuple[FigureDifference, ...] = ()
     id: int = 0
 
     @property
@@ -157,22 +156,23 @@ def _of_facts(
 
 
 def _of_figures(found: Differences, reader: HistoryReader, until: datetime) -> Sequence[ChangeRow]:
-    """Figures, without those that facts tell of already: prices, limits, the status.
+    """A row per subject: its figures, without those that facts tell of already.
 
-    Where one of the two was not recorded nobody knows what is different.
+    Such are prices, limits, the status. Where one of the two was not recorded nobody knows what is
+    different.
     """
     facts = reader.facts_at(until)
-    rows = []
+    changed_figures: dict[Subject, list[FigureDifference]] = {}
     for figure in found.figures:
         key = figure.series.key
         subject = Subject(key.resource, key.identity)
         known = facts.get(subject, {})
         if key.figure in known or "gap" in (figure.before.state, figure.after.state):
             continue
-        name = str(known.get("name") or key.identity)
-        kind = f"{key.resource}.figure"
-        readings = (figure.before, figure.after)
-        rows.append(
-            ChangeRow(kind, subject, name, key.figure, series=figure.series, readings=readings)
-        )
+        changed_figures.setdefault(subject, []).append(figure)
+    rows = []
+    for subject, group in changed_figures.items():
+        name = str(facts.get(subject, {}).get("name") or subject.identity)
+        group.sort(key=lambda figure: abs(figure.share or Decimal(0)), reverse=True)
+        rows.append(ChangeRow(f"{subject.resource}.figure", subject, name, figures=tuple(group)))
     return rows

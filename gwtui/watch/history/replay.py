@@ -89,6 +89,19 @@ class FigureDifference:
     before: Reading
     after: Reading
 
+    @property
+    def difference(self) -> Decimal | None:
+        """Later less earlier; None where one of them has no figure."""
+        if self.before.value is None or self.after.value is None:
+            return None
+        return self.after.value - self.before.value
+
+    @property
+    def share(self) -> Decimal | None:
+        """The difference as a share of the earlier figure; None where there is no such share."""
+        more = self.difference
+        return None if more is None or not self.before.value else more / abs(self.before.value)
+
 
 @dataclass(frozen=True, slots=True)
 class Differences:
