@@ -24,6 +24,9 @@ STYLES: Mapping[Tone, str] = {
     "accent": "$tone-accent",
 }
 ELLIPSIS = "…"
+_NOTE = 30
+"""Cells that a note needs beside what it is about."""
+_INDENT = 6
 _ID = re.compile(
     r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
     r"|(?:[a-z]{2,6}[-_])?(?:\d{6,}-)?(?=[A-Za-z]*\d)[0-9A-Za-z]{12,}"
@@ -65,6 +68,15 @@ def fit(text: str, width: int, *, right: bool = False) -> str:
         return set_cell_size(text, width - 1) + ELLIPSIS
     padding = " " * (width - length)
     return padding + text if right else text + padding
+
+
+def hanging(head: Content, note: Content, width: int) -> Content:
+    """``note`` behind ``head``, folded beneath its own beginning; beneath ``head`` without room."""
+    indent, opening = head.cell_length, head
+    if width - indent < min(_NOTE, note.cell_length):
+        indent, opening = _INDENT, Content.assemble(head, "\n", " " * _INDENT)
+    lines = note.wrap(max(1, width - indent)) or [note]
+    return Content.assemble(opening, Content("\n" + " " * indent).join(lines))
 
 
 def shared_widths(lengths: Sequence[int], room: int, most: int) -> list[int]:

@@ -21,13 +21,17 @@ from gwtui.crud.form import (
     ThreeWaySwitch,
 )
 from gwtui.crud.plan import Applied
+from gwtui.domain.alert_rules import KINDS
 from gwtui.resources.keys.form import create_form
+from gwtui.resources.keys.resource import KEYS as KEYS_LIST
 from gwtui.ui.forms.confirm import ConflictScreen, FieldConflict, SideEditor
 from gwtui.ui.forms.content_filters import BuiltinsScreen
 from gwtui.ui.forms.field_editors import ChoiceEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import FindScreen, ModelEditor, PickEditor, PickScreen
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
+from gwtui.ui.screens.columns import ColumnsScreen
+from gwtui.ui.widgets.table.layout import AS_DECLARED
 from plan_kit import form_context
 from screen_text import shown
 
@@ -52,6 +56,26 @@ async def press(pilot: Any, *keys: str) -> None:
 
 
 # A list that opens on its own ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+async def test_no_note_is_cut(width: int) -> None:
+    kinds = [Choice(kind, model.TITLE, model.ABOUT) for kind, model in KINDS.items()]
+    columns = KEYS_LIST.columns
+    for screen, notes in (
+        (ChooseScreen("What to watch", kinds, current=None), [kind.note for kind in kinds]),
+        (ColumnsScreen("Columns", columns, AS_DECLARED, 80), [column.help for column in columns]),
+    ):
+        app = HostApp(screen)
+        async with app.run_test(size=(width, 60)) as pilot:
+            await pilot.pause()
+            options = screen.query_one(OptionList)
+            options.styles.max_height = 60
+            await pilot.pause()
+            words = " ".join(shown(app).replace("│", " ").split())
+            assert "…" not in words
+            missing = [note for note in notes if not all(w in words for w in note.split())]
+            assert missing == []
 
 
 TAKEN: list[tuple[list[str] | str, str]] = [
@@ -91,14 +115,13 @@ async def test_enter_without_a_match_takes_nothing_and_says_so() -> None:
     screen, app = chooser()
     async with app.run_test(size=(80, 24)) as pilot:
         await press(pilot, *"limits")
-        assert "Nothing matches “limits”" in shown(app)
-        assert "nothing is taken" not in shown(app)
+        assert "No match for “limits”" in shown(app)
         await press(pilot, "enter", "enter")
         assert app.results == []
-        assert "Nothing matches “limits”: nothing is taken" in shown(app)
-        assert screen.query_one(OptionList).option_count == 0
+        assert "No match for “limits”" in shown(app)
+        assert screen.query_one(OptionList).highlighted is None
         await press(pilot, "backspace")
-        assert "Nothing matches" not in shown(app)
+        assert "No match" not in shown(app)
         await press(pilot, "enter")
         assert app.results == ["l"]
 
@@ -151,7 +174,7 @@ async def choose_by_name(pilot: Any, screen: FormScreen[Any], opened_by: str) ->
     await until(pilot, lambda: app.screen is not screen, "the list")
     await press(pilot, *rest, "x", "enter")
     assert app.screen is not screen, "what is not there is not taken"
-    assert "Nothing matches “reseax”: nothing is taken" in shown(app)
+    assert "No match for “reseax”" in shown(app)
     await press(pilot, "backspace", "enter")
     await until(pilot, lambda: app.screen is screen, "the form")
     assert "Research & trials" in shown(app)
@@ -173,7 +196,7 @@ async def test_nothing_is_ticked_or_kept_by_a_search_that_finds_nothing() -> Non
         for key in ("space", "enter"):
             await desk.press("escape" if screen.search_text else "home", *"nosuch", key)
             assert desk.app.screen is screen
-            assert "Nothing matches “nosuch”: nothing is taken" in desk.shown()
+            assert "No match for “nosuch”" in desk.shown()
         await desk.press("ctrl+u", *"model-12", "space", "enter")
         await desk.back()
         assert (await desk.send())["allowed_models"] == ["vendor-1/model-1", "vendor-3/model-12"]
@@ -200,7 +223,7 @@ async def test_an_identifier_that_is_not_found_is_left_as_it_was() -> None:
         await until(desk.pilot, lambda: screen.offer.loaded, "the options")
         await desk.press(*"nosuch", "enter")
         assert desk.app.screen is screen
-        assert "Nothing matches “nosuch”: nothing is taken" in desk.shown()
+        assert "No match for “nosuch”" in desk.shown()
         await desk.press("escape", "escape")
         await desk.back()
         assert desk.form.state.typed("default_text_model") == "my/own"

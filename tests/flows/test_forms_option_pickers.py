@@ -205,7 +205,7 @@ async def test_an_identifier_can_be_found_in_the_list() -> None:
     async with Desk(MODEL) as desk:
         await desk.press("ctrl+o")
         await until(desk.pilot, lambda: isinstance(desk.app.screen, FindScreen), "the list")
-        await until(desk.pilot, lambda: "400 to choose from" in desk.shown(), "the options")
+        await until(desk.pilot, lambda: "400 choices" in desk.shown(), "the options")
         await desk.press(*"399", "enter")
         await desk.back()
         assert desk.form.state.typed("default_text_model") == "vendor-3/model-399"

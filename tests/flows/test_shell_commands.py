@@ -165,7 +165,7 @@ async def the_palette_offers_tabs_and_leaves_on_escape(desk: Any) -> None:
     await pilot.press("ctrl+p")
     await until(pilot, lambda: isinstance(app.screen, PaletteScreen), "the palette")
     await pilot.press(*"mutex")
-    assert "Nothing matches “mutex”" in shown(app)
+    assert "No match for “mutex”" in shown(app)
     await pilot.press("enter", "backspace")
     assert "z there · Silence" in shown(app)
     assert "Enter runs it" in shown(app)

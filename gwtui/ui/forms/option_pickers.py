@@ -61,7 +61,7 @@ class FindScreen(SearchScreen):
         self.rows.show_rows(
             [option_line(Content("  "), option, width) for option in self._shown], current
         )
-        self.say_found(len(self._shown), "to choose from")
+        self.say_found(len(self._shown), "choices")
 
     def choose(self) -> None:
         """A click takes it."""

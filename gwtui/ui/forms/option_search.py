@@ -21,7 +21,7 @@ from gwtui.crud.resource import Tone
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.forms.field_editors import ValueScreen
 from gwtui.ui.forms.form_state import Typed
-from gwtui.ui.screens.choosers import letters, nothing_taken
+from gwtui.ui.screens.choosers import letters, nothing_matches
 from gwtui.ui.text import fit, toned
 from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.lines import LinesView, OneLine
@@ -359,8 +359,6 @@ class SearchScreen(ValueScreen):
     def refuse_nothing(self) -> None:
         """Say that there is no row to be taken."""
         self.app.bell()
-        if self.search_text and self.offer.loaded:
-            self.query_one("#found", OneLine).show(toned(nothing_taken(self.search_text), "warn"))
 
     def say_found(self, count: int, noun: str) -> None:
         """How many there are to choose from, or why there are none."""
@@ -371,6 +369,10 @@ class SearchScreen(ValueScreen):
             tone, text = "warn", f"The list could not be read: {offer.fault} F5 tries again"
         elif not offer.loaded:
             text = f"reading the list of {noun}…"
+        elif not count and self.search_text:
+            tone, text = "warn", nothing_matches(self.search_text)
+        elif not count:
+            tone, text = "warn", f"There are no {noun}"
         self.query_one("#found", OneLine).show(toned(text, tone))
 
 

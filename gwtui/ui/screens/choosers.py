@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -16,9 +16,9 @@ from textual.widgets.option_list import Option
 
 from gwtui.domain.safe_text import safe_line
 from gwtui.lazy_dataclass import dataclass
-from gwtui.ui.screens.modal import Modal
+from gwtui.ui.screens.modal import Modal, dialog_room
 from gwtui.ui.terminal_app import clear_notices
-from gwtui.ui.text import fit, toned
+from gwtui.ui.text import fit, hanging, toned
 from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.prompt import QuietInput
 
@@ -38,12 +38,15 @@ def letters(text: str) -> str:
 
 def nothing_matches(search_text: str) -> str:
     """What is said where a search finds nothing."""
-    return f"Nothing matches “{safe_line(search_text, 30)}”"
+    return f"No match for “{safe_line(search_text, 30)}”"
 
 
-def nothing_taken(search_text: str) -> str:
-    """The same, once Enter is pressed all the same."""
-    return f"{nothing_matches(search_text)}: nothing is taken"
+def show_options(options: OptionList, lines: Iterable[Content], search_text: str) -> None:
+    """Show these lines, and in an empty list that nothing matches."""
+    options.clear_options()
+    options.add_options([Option(line) for line in lines])
+    if not options.option_count:
+        options.add_option(Option(toned(nothing_matches(search_text), "warn"), disabled=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +127,7 @@ class ChooseScreen(Modal[str | None]):
         """Another window: the list is as large as it needs again."""
         options = self.query_one(OptionList)
         options.styles.min_width = options.styles.min_height = None
+        self._list()
 
     def _keep_size(self) -> None:
         """The list stays as large as it is while it is narrowed."""
@@ -161,7 +165,6 @@ class ChooseScreen(Modal[str | None]):
             self.dismiss(self._shown[place].id)
         else:
             self.app.bell()
-            self._say(toned(nothing_taken(self._search_text), "warn"))
 
     def _list(self) -> None:
         """Show what the search finds; without one everything, at the present choice."""
@@ -169,28 +172,21 @@ class ChooseScreen(Modal[str | None]):
         found = (one for one in self._choices if wanted in letters(f"{one.title} {one.note}"))
         self._shown = tuple(sorted(found, key=lambda one: wanted not in letters(one.title)))
         options = self.query_one(OptionList)
-        options.clear_options()
-        options.add_options([Option(self._line(choice)) for choice in self._shown])
+        show_options(options, map(self._line, self._shown), self._search_text)
         present = [at for at, one in enumerate(self._shown) if one.id == self._current]
         first = 0 if self._shown else None
         options.highlighted = present[0] if present and not wanted else first
-        self._say(self.hint if self._shown else toned(nothing_matches(self._search_text), "warn"))
+        self.query_one(".keys", Static).update(self.hint)
 
     @property
     def hint(self) -> Content:
-        """What is said below the list while the search finds something."""
+        """What is said below the list."""
         return toned(KEYS, "muted")
-
-    def _say(self, text: Content) -> None:
-        self.query_one(".keys", Static).update(text)
 
     def _line(self, choice: Choice) -> Content:
         sign = "● " if choice.id == self._current else "  "
-        return Content.assemble(
-            toned(sign, "accent"),
-            toned(fit(choice.title, self._width)),
-            toned(f"  {choice.note}", "muted"),
-        )
+        title = Content.assemble(toned(sign, "accent"), toned(fit(choice.title, self._width)), "  ")
+        return hanging(title, toned(choice.note, "muted"), dialog_room(self))
 
 
 @dataclass(frozen=True, slots=True)

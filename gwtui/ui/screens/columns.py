@@ -15,8 +15,8 @@ from textual.widgets.option_list import Option
 
 from gwtui.lazy_dataclass import dataclass
 from gwtui.resources.preferences import WIDTHS
-from gwtui.ui.screens.modal import Modal
-from gwtui.ui.text import fit, toned
+from gwtui.ui.screens.modal import Modal, dialog_room
+from gwtui.ui.text import fit, hanging, toned
 from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.table.layout import AS_DECLARED, ColumnChoice, arrange
 
@@ -92,6 +92,10 @@ class ColumnsScreen(Modal[ChosenColumns | None]):
         """Start at the first column."""
         self._list()
 
+    def on_resize(self) -> None:
+        """Fold what is said of the columns to the new width."""
+        self._list()
+
     @on(OptionList.OptionSelected)
     def _clicked(self, event: OptionList.OptionSelected) -> None:
         event.stop()
@@ -161,9 +165,9 @@ class ColumnsScreen(Modal[ChosenColumns | None]):
     def _line(self, index: int, titles: int) -> Content:
         column, shown = self._columns[index], index in self._shown
         chosen = index in self._widths
-        return Content.assemble(
+        line = Content.assemble(
             toned("[x] " if shown else "[ ] ", "accent" if shown else "muted", bold=shown),
             toned(fit(column.title, titles), "plain" if shown else "muted"),
-            toned(f"  {self._width(index):>3}", "accent" if chosen else "muted"),
-            toned(f"  {column.help}", "muted"),
+            toned(f"  {self._width(index):>3}  ", "accent" if chosen else "muted"),
         )
+        return hanging(line, toned(column.help, "muted"), dialog_room(self))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from rich.segment import Segment
 from textual import events, on
@@ -30,6 +30,10 @@ Result = TypeVar("Result")
 
 _ROOMY = [(30, "-roomy")]
 """From how many lines on dialogs have air around what they say, and the class that gives it."""
+_WIDTH_PERCENT = 90
+"""Of the terminal, that a dialog takes at most."""
+_FRAME = 10
+"""Cells of the border, the padding and a scrollbar of a dialog."""
 _LEAST = 3
 """Lines that a long part keeps on the smallest terminal."""
 
@@ -121,6 +125,11 @@ class KeysLine(Static):
     def on_resize(self) -> None:
         """Another line leaves less room for the rest."""
         self.post_message(self.Resized())
+
+
+def dialog_room(screen: Answered[Any]) -> int:
+    """Cells of a line in a dialog that is as wide as it may be, beside a scrollbar."""
+    return screen.app.size.width * _WIDTH_PERCENT // 100 - _FRAME
 
 
 class FittedDialog(Answered[Result]):

@@ -12,12 +12,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
-from textual.widgets.option_list import Option
 
 from gwtui.crud.action import Action
 from gwtui.resources.actions import GO, for_scope, place_actions
 from gwtui.ui.commands import asked_by, shown
-from gwtui.ui.screens.choosers import nothing_matches
+from gwtui.ui.screens.choosers import show_options
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.text import fit, toned
 from gwtui.ui.widgets.containers import BlankVertical
@@ -150,15 +149,14 @@ class PaletteScreen(Modal[str | None]):
     def _choose(self, index: int | None) -> None:
         if index is not None and index < len(self._hits):
             self.dismiss(self._hits[index].id)
+        else:
+            self.app.bell()
 
     def _list(self, text: str) -> None:
         self._hits = [*matching(self._actions, text), *elsewhere(self._actions, text)]
         options = self.query_one(OptionList)
-        options.clear_options()
-        options.add_options([Option(self._line(action)) for action in self._hits])
+        show_options(options, map(self._line, self._hits), text)
         options.highlighted = 0 if self._hits else None
-        hint = toned(_HINT, "muted") if self._hits else toned(nothing_matches(text), "warn")
-        self.query_one(".keys", Static).update(hint)
 
     def _line(self, action: Action) -> Content:
         held = self._refusal(action) is not None
