@@ -19,7 +19,7 @@ from gwtui.cli.output import (
 from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.lookup import among
 from gwtui.domain.serialize import exact_json
-from gwtui.domain.times import parse_duration, parse_moment, utc
+from gwtui.domain.times import parse_past, utc
 
 Row = Mapping[str, Any]
 
@@ -100,14 +100,10 @@ def _text(value: Any) -> str:
 
 
 def past_moment(text: str | None, now: datetime) -> datetime | None:
-    """A moment, or so long ago: "7d", "2026-11-01". Raises ValueError with a message."""
+    """A moment that is over, as people type it. Raises ValueError with a message."""
     if text is None:
         return None
     try:
-        return now - parse_duration(text)
-    except (ValueError, OverflowError):
-        pass
-    try:
-        return parse_moment(text, now)
-    except ValueError:
-        raise ValueError(f"{text!r} is no moment: use 7d, 12h or 2026-11-01") from None
+        return parse_past(text, now)
+    except ValueError as error:
+        raise ValueError(f"{text!r} is no moment: {error}") from None

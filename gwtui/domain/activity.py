@@ -10,17 +10,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from functools import lru_cache
 from typing import Literal
 
 from gwtui.contract.usage import ActivityRow
 from gwtui.contract.values import ACTIVITY_DAYS
-from gwtui.domain.times import parse_duration
+from gwtui.domain.times import named_day, parse_duration
 from gwtui.lazy_dataclass import dataclass
 
-_EXPECTED_DAYS = "expected yesterday, 7d, a day such as 2026-11-20, or from .. to"
+_EXPECTED_DAYS = "expected yesterday, last friday, 7d, a day such as 2026-11-20, or from .. to"
 _ALL_DAYS = "all"
 _BETWEEN = ".."
 
@@ -83,7 +83,7 @@ def days_between(since: str, until: str, days: Sequence[date]) -> DayRange:
 
 def _whole_days(text: str) -> int:
     try:
-        span = parse_duration(text)
+        span = parse_duration(f"{text}d" if text.isdecimal() else text)
     except ValueError:
         raise ValueError(_EXPECTED_DAYS) from None
     if span < timedelta(days=1) or span % timedelta(days=1):
@@ -95,10 +95,10 @@ def _day(text: str, days: Sequence[date]) -> date:
     typed = text.strip().casefold()
     if typed == "today":
         raise ValueError(f"today is not over (UTC): the last completed day is {days[-1]}")
-    if typed == "yesterday":
-        return days[-1]
+    today = datetime.combine(days[-1] + timedelta(days=1), time(), UTC)
+    named = named_day(typed, today, -1)
     try:
-        day = date.fromisoformat(typed)
+        day = date.fromisoformat(typed) if named is None else named.date()
     except ValueError:
         raise ValueError(_EXPECTED_DAYS) from None
     _check(day, days)

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from gwtui.domain.cell_values import ValueKind
-from gwtui.domain.filter_terms import DAYS, EQUALITY, NOTHING, PATTERN
+from gwtui.domain.filter_terms import EQUALITY, NOTHING, PATTERN
+from gwtui.domain.times import DAYS
 from gwtui.lazy_dataclass import dataclass
 
 MOST = 40
@@ -153,7 +154,7 @@ def _headings(text: str, start: int, fields: Sequence[FilterField]) -> Suggestio
 
 
 def _values(field: FilterField, op: str, typed: str, values: Values) -> Iterator[Suggestion]:
-    """Values that begin with what was typed, then those that have it inside."""
+    """Values that begin with what was typed, then those that have it inside; else all of a few."""
     if op == PATTERN:
         return
     known: list[str] = []
@@ -169,7 +170,8 @@ def _values(field: FilterField, op: str, typed: str, values: Values) -> Iterator
     folded = typed.casefold()
     begin = [value for value in known if value.casefold().startswith(folded)]
     inside = [value for value in known if folded in value.casefold()]
-    for value in dict.fromkeys((*begin, *inside)):
+    few = known if len(known) <= MOST else ()
+    for value in dict.fromkeys((*begin, *inside) or few):
         if '"' not in value:
             quoted = f'"{value}"' if re.search(r"[\s()]", value) else value
             yield Suggestion(value, quoted)

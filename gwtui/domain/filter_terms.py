@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from gwtui.domain.cell_values import UNKNOWN, SortValue, ValueKind
 from gwtui.domain.linear_regex import LinearRegex, PatternError
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.times import parse_duration, parse_moment
+from gwtui.domain.times import named_day, parse_date, parse_duration
 from gwtui.lazy_dataclass import dataclass
 
 Fields = Mapping[str, Callable[[], SortValue]]
@@ -23,12 +23,11 @@ T = TypeVar("T")
 NOTHING = ("none", "null", UNKNOWN)
 """How a value is called that is unknown or not set."""
 YES, NO = ("yes", "true", "on"), ("no", "false", "off")
-DAYS = {"yesterday": -1, "today": 0, "tomorrow": 1}
-"""Days by name, as their distance from today (UTC)."""
 PATTERN = "~"
 
 _NUMBER = re.compile(r"([-+]?)\$?(\d[\d,_]{0,40}(?:\.\d{0,40})?|\.\d{1,40})([kmbt]?)%?", re.ASCII)
 _POWERS = {"": 0, "k": 3, "m": 6, "b": 9, "t": 12}
+_DAYS_ALONE = re.compile(r"\d{1,3}", re.ASCII)
 _PARTIAL_DATE = re.compile(r"\d{4}(-\d\d)?", re.ASCII)
 _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
@@ -64,7 +63,8 @@ class Term:
     number: Decimal | None
     span: timedelta | None
     moment: datetime | None
-    day: int | None
+    day: str
+    """The name of a day: "today", "next friday"; empty for what is none."""
     pattern: LinearRegex | None
     fault: str
     """What is wrong with the pattern."""
@@ -92,8 +92,8 @@ class Term:
             known = bool(self.text) and any(word.startswith(self.text) for word in (*YES, *NO))
             return "" if known else "yes or no"
         begins = equality and _MOMENT_BEGINS.fullmatch(self.text) is not None
-        known = begins or any(one is not None for one in (self.span, self.moment, self.day))
-        return "" if known else "a date such as 2026-11-01, or a distance such as 7d"
+        known = begins or bool(self.day) or self.span is not None or self.moment is not None
+        return "" if known else "a date such as 2026-11-01 or today, or a distance such as 7d"
 
     @property
     def shown(self) -> str:
@@ -128,8 +128,9 @@ class Term:
         return meant != (self.op == "!=")
 
     def _accepts_moment(self, value: datetime, now: datetime) -> bool:
-        if self.day is not None:
-            return self._accepts_day(value, now, self.day)
+        begins = named_day(self.day, now.astimezone(UTC))
+        if begins is not None:
+            return self._accepts_day(value, begins)
         if self.span is not None:
             # "created:7d" reads as: within 7 days.
             compare = operator.le if self.op == ":" else _COMPARE[self.op]
@@ -139,10 +140,8 @@ class Term:
             return shown.startswith(self.text.replace("t", " ")) != (self.op == "!=")
         return _COMPARE[self.op](value, self.moment)
 
-    def _accepts_day(self, value: datetime, now: datetime, day: int) -> bool:
+    def _accepts_day(self, value: datetime, begins: datetime) -> bool:
         """A named day: its whole length for an equality, its first moment for an order."""
-        today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-        begins = today + day * _DAY
         if self.op in EQUALITY:
             return (begins <= value < begins + _DAY) != (self.op == "!=")
         return _COMPARE[self.op](value, begins)
@@ -187,7 +186,7 @@ def make_term(
         number=_number(value),
         span=_duration(value),
         moment=_moment(value),
-        day=DAYS.get(value),
+        day="" if named_day(value, _EPOCH) is None else value,
         pattern=pattern,
         fault=fault,
         ends_text=ends_text,
@@ -219,7 +218,7 @@ def _number(text: str) -> Decimal | None:
 
 def _duration(text: str) -> timedelta | None:
     try:
-        return parse_duration(text)
+        return parse_duration(f"{text}d" if _DAYS_ALONE.fullmatch(text) else text)
     except (ValueError, OverflowError):
         return None
 
@@ -230,6 +229,6 @@ def _moment(text: str) -> datetime | None:
     if not text[:1].isdigit():
         return None
     try:
-        return parse_moment(text, _EPOCH)
+        return parse_date(text)
     except ValueError:
         return None

@@ -29,8 +29,9 @@ _FULL_UNITS = ((DAY, "day", "days"), (HOUR, "h", "h"), (MINUTE, "min", "min"), (
 """Units of a duration in full: seconds, one, several."""
 _PLURAL = frozenset({"day", "month", "year"})
 
-EXPECTED = (
-    "expected a moment such as 2026-12-31, 2026-12-31 18:00, 2026-12-31T18:00:00Z or in 30 days"
+EXPECTED = "expected a moment such as 2026-12-31, 2026-12-31 18:00, 30d, 90 (days) or next friday"
+EXPECTED_PAST = (
+    "expected a moment such as 2026-11-20 18:00, yesterday 18:00, 3h ago, 30d or last friday"
 )
 
 
@@ -76,28 +77,103 @@ def local_preview(moment: datetime | None, zone: tzinfo | None = None) -> str:
 
 
 def parse_moment(text: str, now: datetime) -> datetime:
-    """The moment that a person typed, in UTC.
+    """The moment that a person typed, in UTC. What can be meant both ways lies in the future.
 
     Understands ISO 8601 with or without seconds and zone (without one it is UTC, a date alone is
-    its first moment), "in 30 days", "+30d", "+1h30min", "now", "today" and "tomorrow".
+    its first moment); a distance: "in 30 days", "+1h30min", "30d", "90" (days), "next week",
+    "3h ago", "-2d"; a day: "today", "tomorrow", "yesterday", "friday", "next friday"; a day with a
+    time: "tomorrow 18:00"; a time alone; "now".
     Raises ValueError with a message for the person.
     """
+    return _typed_moment(text, now, 1, EXPECTED)
+
+
+def parse_past(text: str, now: datetime) -> datetime:
+    """As ``parse_moment``, for what is over: "30d" is 30 days ago, "friday" the last one."""
+    return _typed_moment(text, now, -1, EXPECTED_PAST)
+
+
+def parse_date(text: str) -> datetime:
+    """A moment in ISO 8601, as in ``parse_moment``. Raises ValueError with a message."""
+    return _absolute(" ".join(text.split()).lower(), EXPECTED)
+
+
+def _typed_moment(text: str, now: datetime, way: int, expected: str) -> datetime:
+    """``way`` is 1 for the future and -1 for the past, where the text says neither."""
     typed = " ".join(text.split()).lower()
-    if not typed:
-        raise ValueError(EXPECTED)
-    today = _aware(now).astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    match typed:
-        case "now":
-            return _aware(now).astimezone(UTC).replace(microsecond=0)
-        case "today":
-            return today
-        case "tomorrow":
-            return _later(today, timedelta(days=1))
+    now = _aware(now).astimezone(UTC)
+    if typed == "now":
+        return now.replace(microsecond=0)
+    day, _, clock = typed.rpartition(" ")
+    time = _CLOCK.fullmatch(clock)
+    begin = named_day((day or "today") if time else typed, now, way)
+    if begin is not None:
+        return begin if time is None else _at_time(begin, time, None if day else now, way)
+    distance = _distance(typed, way)
+    if distance is None:
+        return _absolute(typed, expected)
+    months, rest = _span(distance[0])
+    way = distance[1]
+    return _later(_add_months(now.replace(microsecond=0), months * way), rest * way)
+
+
+def _distance(typed: str, way: int) -> tuple[str, int] | None:
+    """A length of time and its direction; None for what is no distance from now."""
     if typed.startswith(("in ", "+")):
-        return _from_now(typed.removeprefix("in").lstrip(" +"), now)
-    return _absolute(typed)
+        return typed.removeprefix("in").lstrip(" +"), 1
+    if ago := _AGO.fullmatch(typed):
+        return ago[1] or ago[2], -1
+    if named := _NEXT.fullmatch(typed):
+        return f"1 {named[2]}", _WAYS[named[1]]
+    if _DAYS_ALONE.fullmatch(typed):
+        return f"{typed}d", way
+    return (typed, way) if _LENGTH.match(typed) else None
 
 
+def named_day(name: str, now: datetime, way: int = 1) -> datetime | None:
+    """The first moment of "today" or "next friday" (UTC); None for what names no day.
+
+    A weekday is never today; without "next" or "last", ``way`` -1 means the last one.
+    """
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    if name in DAYS:
+        return _later(today, timedelta(days=DAYS[name]))
+    which, _, weekday = name.rpartition(" ")
+    if weekday not in _WEEKDAY_NAMES or which not in {"", *_WAYS}:
+        return None
+    distance = _WEEKDAY_NAMES[weekday] - today.weekday()
+    if _WAYS.get(which, way) > 0:
+        return _later(today, timedelta(days=(distance - 1) % 7 + 1))
+    return _later(today, -timedelta(days=(-distance - 1) % 7 + 1))
+
+
+def _at_time(day: datetime, clock: re.Match[str], now: datetime | None, way: int) -> datetime:
+    """That time of the day; with ``now`` the time alone was typed: the next or the last one."""
+    try:
+        moment = day.replace(hour=int(clock[1]), minute=int(clock[2]))
+    except ValueError as error:
+        raise ValueError(f"no such time: {error}") from error
+    if now is not None and (moment - now) * way < timedelta():
+        return _later(moment, timedelta(days=way))
+    return moment
+
+
+DAYS = {"yesterday": -1, "today": 0, "tomorrow": 1}
+"""Days by name, as their distance from today (UTC)."""
+_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_WEEKDAY_NAMES = {
+    name: number
+    for number, full in enumerate(
+        ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+    )
+    for name in (full, full[:3])
+}
+_WAYS = {"next": 1, "last": -1}
+_AGO = re.compile(r"- ?(.+)|(.+) ago")
+_NEXT = re.compile(r"(next|last) ([a-z]+)")
+_CLOCK = re.compile(r"(\d{1,2}):(\d\d)", re.ASCII)
+_DAYS_ALONE = re.compile(r"\d{1,3}", re.ASCII)
+_LENGTH = re.compile(r"\d+ ?[a-z]", re.ASCII)
 _DATE_TIME = re.compile(
     r"(\d{4})-(\d{1,2})-(\d{1,2})"
     r"(?:[t ](\d{1,2}):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?)?"
@@ -116,7 +192,6 @@ _MONTHS_OF: dict[str, int] = {
     **dict.fromkeys(("mo", "month", "months"), 1),
     **dict.fromkeys(("y", "yr", "year", "years"), 12),
 }
-_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
 def parse_duration(text: str) -> timedelta:
@@ -144,10 +219,10 @@ def duration(length: timedelta) -> str:
     return " ".join(parts) or "0 s"
 
 
-def _absolute(typed: str) -> datetime:
+def _absolute(typed: str, expected: str) -> datetime:
     match = _DATE_TIME.fullmatch(typed)
     if match is None:
-        raise ValueError(EXPECTED)
+        raise ValueError(expected)
     year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
     try:
         moment = datetime(year, month, day, hour, minute, second, tzinfo=UTC)
@@ -164,12 +239,6 @@ def _zone_offset(zone: str | None) -> timedelta:
         raise ValueError(f"no such time zone: {zone}")
     offset = timedelta(hours=hours, minutes=minutes)
     return -offset if zone[0] == "-" else offset
-
-
-def _from_now(span: str, now: datetime) -> datetime:
-    months, rest = _span(span)
-    start = _aware(now).astimezone(UTC).replace(microsecond=0)
-    return _later(_add_months(start, months), rest)
 
 
 def _span(typed: str) -> tuple[int, timedelta]:
@@ -199,8 +268,8 @@ def _add_months(moment: datetime, months: int) -> datetime:
     """The same day of a later month, or that month's last one."""
     years, month = divmod(moment.month - 1 + months, 12)
     year = moment.year + years
-    if year > MAXYEAR:
-        raise ValueError("that is too far away: the year must be at most 9999")
+    if not 1 <= year <= MAXYEAR:
+        raise ValueError("that is too far away: the year must be 1 to 9999")
     day = min(moment.day, monthrange(year, month + 1)[1])
     return moment.replace(year=year, month=month + 1, day=day)
 

@@ -17,6 +17,7 @@ from gwtui.lazy_dataclass import dataclass
 from gwtui.resources import actions as registry
 from gwtui.resources.registry import ALIASES, PARENTS, PLACES, RESOURCES, resource_of
 from gwtui.ui.input_queue import ACTIONS
+from gwtui.ui.themes import theme_names
 
 if TYPE_CHECKING:
     from gwtui.ui.actions.context import ActionContext, DashboardApp
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 PROFILE = "app.profile"
 VIEWS = frozenset({"app.view", "app.delete_view"})
 """Commands that take the name of a saved view."""
-_TAKING = frozenset({PROFILE, "app.save_view", *VIEWS})
+THEME = "app.theme"
+_TAKING = frozenset({PROFILE, THEME, "app.save_view", *VIEWS})
 """Commands that take an argument."""
 _BEHIND = re.compile(r"[/ ]")
 _NAME = 60
@@ -71,8 +73,10 @@ def parse_goto(text: str) -> GotoTarget:
     command = commands().get(word)
     if command is not None and (not rest or command.id in _TAKING):
         return GotoTarget(command=command, argument=rest)
+    if command is not None:
+        return GotoTarget(problem=f"“{word}” is a command that takes nothing behind it")
     place = resource_of(word, rest)
-    if command is None and (place in PLACES or (place in PARENTS and rest)):
+    if place in PLACES or (place in PARENTS and rest):
         return GotoTarget(route=f"{place}/{rest}" if rest else place)
     if place in PARENTS:
         return GotoTarget(problem=f"{place} needs a name of {PARENTS[place]}: {place}/NAME")
@@ -132,6 +136,8 @@ class PathNames:
     def _arguments(self, command: Action) -> Sequence[str]:
         if command.id in VIEWS:
             return tuple(self._app.preference_store.preferences.views)
+        if command.id == THEME:
+            return theme_names()
         targets = self._app.targets
         return targets.names() if command.id == PROFILE and targets is not None else ()
 

@@ -220,6 +220,7 @@ _TERMINAL = Theme(
 
 THEMES: tuple[Theme, ...] = (_DARK, _LIGHT, _HIGH_CONTRAST, _TERMINAL)
 
+_PREFIX = "gwtui-"
 TITLES = {
     "gwtui-dark": "Dark",
     "gwtui-light": "Light",
@@ -230,10 +231,19 @@ TITLES = {
 
 
 def known_theme(name: str) -> str:
-    """The name, when a theme is called so. Raises ValueError, which names those there are."""
-    if name not in TITLES:
-        raise ValueError(f"there is no theme {name!r}{among(name, TITLES)}")
-    return name
+    """The name of the theme that is called so, such as "gwtui-dark" or "dark".
+
+    Raises ValueError, which names those there are.
+    """
+    for known in (name, f"{_PREFIX}{name}"):
+        if known in TITLES:
+            return known
+    raise ValueError(f"there is no theme {name!r}{among(name, theme_names())}")
+
+
+def theme_names() -> tuple[str, ...]:
+    """What the themes are called where nothing else is meant: "dark"."""
+    return tuple(name.removeprefix(_PREFIX) for name in TITLES)
 
 
 @cache

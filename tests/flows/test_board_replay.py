@@ -16,6 +16,7 @@ from dashboard_kit import MOMENT, Demo, settled
 from gwtui.ui.screens.changes import ChangesScreen
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.plot import PlotView
+from gwtui.ui.widgets.prompt import JumpPrompt
 from shared_dashboard import walk
 
 
@@ -59,6 +60,13 @@ async def replay_answers_from_the_history_alone(opened: Opened) -> None:
     ]
     assert after == []
 
+    await press(opened, "at", "type soonish", "enter")
+    assert "yesterday 18:00, 3h ago" in notices(app)
+    prompt = screen.query_one(JumpPrompt)
+    assert (prompt.display, prompt.input.has_focus, prompt.input.value) == (True, True, "soonish")
+    await press(opened, "escape")
+    app.clear_notifications()
+    assert "07:00:00" in banner.text
     await press(opened, "comma")
     assert "06:59:00" in banner.text
     await press(opened, "greater_than_sign", "full_stop")

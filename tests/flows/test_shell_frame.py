@@ -36,7 +36,7 @@ from gwtui.ui.widgets.frame import (
     status_content,
 )
 from screen_text import shown
-from shell_kit import dashboard, line, listing, notices, site
+from shell_kit import dashboard, line, listing, notices, site, until
 
 TABS = tuple(
     HeaderTab(f"go.{title.lower()}", str(number), title, current=number == 2)
@@ -203,6 +203,11 @@ async def test_the_theme_chooser_changes_the_colours(tmp_path: Path) -> None:
         await pilot.pause()
         assert app.theme == "gwtui-light"
         assert app.screen is listing(app)
+        await pilot.press("colon", *"theme nope", "enter")
+        await until(pilot, lambda: "There is no theme 'nope'" in notices(app), "the refusal")
+        assert "known: dark, light, contrast, terminal" in notices(app)
+        await pilot.press("colon", *"theme cont", "tab", "enter")
+        await until(pilot, lambda: app.theme == "gwtui-contrast", "the theme")
 
 
 GROUNDS = ("background", "surface", "panel", "choice-background")

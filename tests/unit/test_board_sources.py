@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from gwtui.ui.board.sources import Replay, parse_past
+from gwtui.domain.times import parse_past
+from gwtui.ui.board.sources import Replay
 from gwtui.ui.widgets.plot import SPANS
 
 NOW = datetime(2026, 11, 21, 9, 30, 20, tzinfo=UTC)
@@ -30,6 +31,11 @@ def at(text: str) -> datetime:
         ("08:00", at("2026-11-21T08:00:00")),
         ("18:00", at("2026-11-20T18:00:00")),
         ("today", at("2026-11-21T00:00:00")),
+        ("30d", NOW - timedelta(days=30)),
+        ("90", NOW - timedelta(days=90)),
+        ("friday", at("2026-11-20T00:00:00")),
+        ("last monday 18:00", at("2026-11-16T18:00:00")),
+        ("in 2h", NOW + timedelta(hours=2)),
     ],
 )
 def test_moments_as_people_type_them(typed: str, moment: datetime) -> None:
@@ -37,10 +43,19 @@ def test_moments_as_people_type_them(typed: str, moment: datetime) -> None:
 
 
 @pytest.mark.parametrize(
-    "typed", ["", "soon", "yesterday noon", "25:00", "-", "ago", "3 moons ago"]
+    ("typed", "message"),
+    [
+        ("", "3h ago"),
+        ("soonish", "yesterday 18:00, 3h ago, 30d or last friday"),
+        ("yesterday noon", "3h ago"),
+        ("25:00", "no such time"),
+        ("-", "3h ago"),
+        ("ago", "3h ago"),
+        ("3 moons ago", "unknown unit moons"),
+    ],
 )
-def test_what_is_no_moment_is_said_so(typed: str) -> None:
-    with pytest.raises(ValueError, match=r"."):
+def test_what_is_no_moment_is_said_so_with_examples_from_the_past(typed: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         parse_past(typed, NOW)
 
 

@@ -201,7 +201,7 @@ KINDS: dict[str, ValueKind] = {
         ('limit:""', "expected a number"),
         ("-limit=x", "expected a number"),
         ("router used>abc staging", "used>abc: expected a number"),
-        ("created>soon", "expected a date such as 2026-11-01, or a distance such as 7d"),
+        ("created>soon", "expected a date such as 2026-11-01 or today, or a distance such as 7d"),
         ("expires-at<xx", "expires-at<xx: expected a date"),
         ("created=someday", "expected a date"),
         ("created<2026-13-45", "expected a date"),
@@ -256,7 +256,7 @@ def test_what_can_hold_is_no_error(text: str) -> None:
         ("used>a limit>", False),
         ("used> limit>a", False),
         ("limit>a used>b", False),
-        ("router created<7", True),
+        ("router created<7x", True),
     ],
 )
 def test_an_error_tells_whether_it_may_still_be_being_typed(text: str, unfinished: bool) -> None:
@@ -406,6 +406,12 @@ def test_a_name_with_a_space_that_is_no_column_is_searched_word_by_word() -> Non
         ("created:tomorrow", 17, True),
         ("created<=tomorrow", 17, True),
         ("created<=tomorrow", 18, False),
+        ('created<"next monday"', 40, True),
+        ('created<"next monday"', 42, False),
+        ('created>"last friday"', -30, True),
+        ('created>"last friday"', -32, False),
+        ("created<90", -24 * 89, True),
+        ("created<90", -24 * 91, False),
     ],
 )
 def test_days_have_names(text: str, hour: int, shown: bool) -> None:

@@ -121,6 +121,20 @@ def test_a_local_preview_at_the_ends_of_the_calendar() -> None:
         ("now", "2026-11-21T07:00:00"),
         ("today", "2026-11-21T00:00:00"),
         ("Tomorrow", "2026-11-22T00:00:00"),
+        ("30d", "2026-12-21T07:00:00"),
+        ("90", "2027-02-19T07:00:00"),
+        ("1 month", "2026-12-21T07:00:00"),
+        ("next friday", "2026-11-27T00:00:00"),
+        ("Fri", "2026-11-27T00:00:00"),
+        ("saturday", "2026-11-28T00:00:00"),
+        ("next monday 18:00", "2026-11-23T18:00:00"),
+        ("last friday", "2026-11-20T00:00:00"),
+        ("next week", "2026-11-28T07:00:00"),
+        ("tomorrow 9:30", "2026-11-22T09:30:00"),
+        ("06:00", "2026-11-22T06:00:00"),
+        ("18:00", "2026-11-21T18:00:00"),
+        ("yesterday", "2026-11-20T00:00:00"),
+        ("3h ago", "2026-11-21T04:00:00"),
     ],
 )
 def test_a_typed_moment(typed: str, meant: str) -> None:
@@ -145,6 +159,12 @@ def test_a_month_from_its_last_day_is_the_last_day_of_the_next() -> None:
         ("+", "expected a length of time"),
         ("+30", "expected a length of time"),
         ("in 5 parsecs", "unknown unit parsecs"),
+        ("5 parsecs", "unknown unit parsecs"),
+        ("2026", "expected a moment"),
+        ("next moon", "unknown unit moon"),
+        ("tomorrow 25:00", "no such time"),
+        ("last 999999 years", "expected a moment"),
+        ("999999 years ago", "too far away"),
         ("in 999999 years", "too far away"),
         ("+999999 weeks", "too far away"),
         ("0001-01-01 00:00 +05:00", "too far away"),
@@ -158,9 +178,10 @@ def test_a_moment_that_cannot_be_read_is_said_so(typed: str, message: str) -> No
 
 @given(st.text())
 def test_typing_raises_nothing_but_valueerror(typed: str) -> None:
-    for text in (typed, f"in {typed}", f"+1{typed}"):
-        with suppress(ValueError):
-            assert times.parse_moment(text, NOW).utcoffset() == timedelta()
+    for text in (typed, f"in {typed}", f"+1{typed}", f"{typed} ago"):
+        for parse in (times.parse_moment, times.parse_past):
+            with suppress(ValueError):
+                assert parse(text, NOW).utcoffset() == timedelta()
 
 
 @given(MOMENTS)

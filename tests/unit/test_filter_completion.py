@@ -52,6 +52,7 @@ def offered(text: str) -> list[str]:
         ("state:n", ['state:"near limit"', "state:none"]),
         ('state:"near', ['state:"near limit"']),
         ("state = act", ["state = active"]),
+        ("state:foo", ["state:active", 'state:"near limit"', 'state:"(odd)"', "state:none"]),
         ("state!=limit", ['state!="near limit"']),
         ("state:od", ['state:"(odd)"']),
         ("disabled:", ["disabled:yes", "disabled:no", "disabled:none"]),

@@ -48,6 +48,7 @@ def test_places_go_by_their_names_and_aliases(text: str, route: str) -> None:
         ("help", "app.help", ""),
         ("?", "app.help", ""),
         ("theme", "app.theme", ""),
+        ("theme light", "app.theme", "light"),
         ("view", "app.view", ""),
         ("view worst", "app.view", "worst"),
         ("save-view worst", "app.save_view", "worst"),
@@ -71,7 +72,7 @@ def test_commands_go_by_their_words(text: str, action: str, argument: str) -> No
         ("hlep", "did you mean 'help'?"),
         ("zzzzzz", "there are credits, keys, models"),
         ("members", "members needs a name of workspaces: members/NAME"),
-        ("quit now", "“quit”"),
+        ("quit now", "“quit” is a command that takes nothing behind it"),
     ],
 )
 def test_what_means_nothing_says_so(text: str, said: str) -> None:

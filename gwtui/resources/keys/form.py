@@ -29,7 +29,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import local_preview, relative, utc
 
 _PERIODS = {"daily": "each UTC day", "weekly": "each UTC week", "monthly": "each UTC month"}
-MOMENTS = "2026-12-31 18:00 or in 30 days"
+MOMENTS = "2026-12-31 18:00, 30d or next friday"
 
 
 def _reset_text(value: str, context: PlanContext) -> str:

@@ -18,7 +18,7 @@ from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
 from gwtui.ui.screens.help import HelpScreen, help_lines
 from gwtui.ui.screens.palette import PaletteScreen
-from gwtui.ui.themes import DEFAULT_THEME, THEMES, TITLES
+from gwtui.ui.themes import DEFAULT_THEME, THEMES, TITLES, known_theme
 from gwtui.watch.feeds.workspaces import workspaces_feed
 
 _LAST_ANSWER = 4.0
@@ -113,15 +113,24 @@ async def switch_profile(context: ActionContext) -> None:
 
 
 async def choose_theme(context: ActionContext) -> None:
-    """Choose colours."""
-    choices = [Choice(theme.name, TITLES[theme.name]) for theme in THEMES]
-    chosen = await context.app.push_screen_wait(
-        ChooseScreen("Theme", choices, current=context.screen.app.theme)
-    )
+    """Choose colours; those that are typed behind the command, if any."""
+    app = context.screen.app
+    try:
+        chosen = known_theme(context.argument) if context.argument else await _ask_theme(context)
+    except ValueError as error:
+        context.app.say(str(error).capitalize(), severity="warning")
+        return
     if chosen is not None:
-        context.screen.app.theme = chosen
+        app.theme = chosen
         usual = chosen == DEFAULT_THEME
         context.app.preference_store.remember({("theme",): None if usual else chosen})
+
+
+async def _ask_theme(context: ActionContext) -> str | None:
+    choices = [Choice(theme.name, TITLES[theme.name]) for theme in THEMES]
+    return await context.app.push_screen_wait(
+        ChooseScreen("Theme", choices, current=context.screen.app.theme)
+    )
 
 
 async def back(context: ActionContext) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from gwtui.contract.usage import Credits
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.times import parse_duration, parse_moment
 from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.board.panels import BoardView, Question
 from gwtui.ui.subscriptions import FeedUse
@@ -43,9 +41,6 @@ _STEPS = dict(
         strict=True,
     )
 )
-_AGO = re.compile(r"-\s*(.+)|(.+?)\s+ago")
-_TIME = re.compile(r"(\d{1,2}):(\d\d)")
-_DAY = timedelta(days=1)
 KEYS_EVERY = 60.0
 """Seconds: a request per workspace each time, for a list that is looked at in passing."""
 BUDGETS_EVERY = 300.0
@@ -83,34 +78,6 @@ class Replay:
         if moment is None or moment >= now:
             return Replay()
         return Replay(max(moment, begin)) if begin is not None else self
-
-
-def parse_past(text: str, now: datetime) -> datetime:
-    """The moment in the past that a person typed, UTC.
-
-    As ``times.parse_moment``, and "3h ago", "-90min", "yesterday", "yesterday 18:00", and "18:00"
-    for the last time the clock showed that. Raises ValueError with a message for the person.
-    """
-    typed = " ".join(text.split()).lower()
-    if ago := _AGO.fullmatch(typed):
-        return now - parse_duration(ago.group(1) or ago.group(2))
-    day, _, rest = typed.partition(" ")
-    if day == "yesterday":
-        return _clock(rest or "00:00", parse_moment("today", now) - _DAY)
-    if _TIME.fullmatch(typed):
-        found = _clock(typed, parse_moment("today", now))
-        return found if found <= now else found - _DAY
-    return parse_moment(typed, now)
-
-
-def _clock(text: str, day: datetime) -> datetime:
-    match = _TIME.fullmatch(text)
-    if match is None:
-        raise ValueError("expected a time such as 18:00")
-    try:
-        return day.replace(hour=int(match.group(1)), minute=int(match.group(2)))
-    except ValueError as error:
-        raise ValueError(f"no such time: {error}") from error
 
 
 class LiveReadings:

@@ -273,6 +273,7 @@ class ActivityScreen(GatewayScreen):
             self._choose(parse_days(event.text, self._days))
         except ValueError as error:
             self.gwtui.say(safe_text(error, 120), severity="warning")
+            event.prompt.open_again(event.text)
 
     def next_measure(self) -> None:
         """Draw and rank the next: spend, BYOK cost, requests, tokens."""

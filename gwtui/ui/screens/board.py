@@ -37,7 +37,6 @@ from gwtui.ui.board.sources import (
     HistoryQuery,
     LiveReadings,
     Replay,
-    parse_past,
     watch_model,
 )
 from gwtui.ui.board.status_lines import recording_line, requests_part
@@ -488,9 +487,10 @@ class BoardScreen(BoardBody):
         if not event.text:
             return
         try:
-            moment = parse_past(event.text, self.now)
+            moment = times.parse_past(event.text, self.now)
         except ValueError as error:
             self.gwtui.say(f"No moment: {error}", severity="warning")
+            event.prompt.open_again(event.text)
             return
         if self._begin is not None and moment < self._begin:
             self.gwtui.say(f"The recording begins at {times.utc(self._begin)}")

@@ -12,7 +12,6 @@ from textual.content import Content
 
 from gwtui.domain import times
 from gwtui.resources.changes import CHANGES
-from gwtui.ui.board.sources import parse_past
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
@@ -85,22 +84,26 @@ class ChangesScreen(ResourceScreen):
         now = self.between
         self._compare(Between(now.since, now.until, each=not now.each))
 
-    def compare(self, text: str) -> None:
-        """Compare the moments that were typed: "yesterday 18:00 .. 3h ago", or one and now."""
+    def compare(self, text: str) -> bool:
+        """Compare the moments that were typed: "yesterday 18:00 .. 3h ago", or one and now.
+
+        Whether they were understood; if not, it is said why.
+        """
         first, _, second = text.partition(_SEPARATOR)
         now = self.now
         try:
-            since = parse_past(first, now)
-            until = parse_past(second, now) if second.strip() else None
+            since = times.parse_past(first, now)
+            until = times.parse_past(second, now) if second.strip() else None
         except ValueError as error:
             self.gwtui.say(f"No moments: {error}", severity="warning")
-            return
+            return False
         if until is not None and until < since:
             since, until = until, since
         if since >= now:
             self.gwtui.say("The earlier moment lies in the future", severity="warning")
-            return
+            return False
         self._compare(Between(since, _past(until, now), each=self.between.each))
+        return True
 
     def _compare(self, between: Between) -> None:
         self._between = between
@@ -112,8 +115,8 @@ class ChangesScreen(ResourceScreen):
     @on(TextPrompt.Entered, "#changes-between")
     def _typed(self, event: TextPrompt.Entered) -> None:
         self.focus_body()
-        if event.text:
-            self.compare(event.text)
+        if event.text and not self.compare(event.text):
+            event.prompt.open_again(event.text)
 
 
 def _past(moment: datetime | None, now: datetime) -> datetime | None:

@@ -398,6 +398,11 @@ class TextPrompt(Prompt):
         self.input.placeholder = self.HINT
         super().open()
 
+    def open_again(self, text: str) -> None:
+        """Hold what was typed, which could not be understood."""
+        self.open()
+        self.input.begin_with(text)
+
     def action_leave(self) -> None:
         """Leave without doing anything."""
         self._close("")
@@ -416,7 +421,7 @@ class JumpPrompt(TextPrompt):
     """A moment."""
 
     SIGN = "@"
-    HINT = "moment, UTC: 2026-11-20 18:00, yesterday 18:00, 3h ago"
+    HINT = "moment, UTC: 2026-11-20 18:00, yesterday 18:00, 3h ago, last friday"
 
 
 class WatchPrompt(TextPrompt):
@@ -439,7 +444,7 @@ class DaysPrompt(TextPrompt):
     """Days of activity."""
 
     SIGN = "@"
-    HINT = "days, UTC: yesterday, 7d, 2026-11-20, 2026-11-01 .. 2026-11-07, all"
+    HINT = "days, UTC: yesterday, last friday, 7d, 2026-11-20, 2026-11-01 .. 2026-11-07, all"
 
 
 class BetweenPrompt(TextPrompt):
