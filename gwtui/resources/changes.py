@@ -179,7 +179,7 @@ def _subject(row: ChangeRow) -> str:
 
 def _which(row: ChangeRow) -> str:
     if not row.figures:
-        return field_text(row.field)
+        return field_text(row.field) or event_cell(row.kind).text
     first, *others = (field_text(figure.series.key.figure) for figure in row.figures)
     return f"{first} +{len(others)}" if others else first
 

@@ -22,6 +22,7 @@ from gwtui.resources.registry import RESOURCES, SHORT_TITLES, TITLES
 from gwtui.resources.registry import TABS as TABS_OF_THE_DASHBOARD
 from gwtui.ui.commands import offered
 from gwtui.ui.screens.dialogs import TooSmallScreen
+from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.terminal_app import ControlCharacterFilter
 from gwtui.ui.themes import THEMES
 from gwtui.ui.widgets.frame import (
@@ -274,6 +275,34 @@ async def test_a_notice_is_never_markup(tmp_path: Path) -> None:
         assert "[/foo] [red]gone" in notices(app)
         assert "\x1b" not in notices(app)
         assert "workspace [/" in shown(app)
+
+
+LONG_NOTICE = "Key “airflow-staging” disabled. U undoes it for 10 minutes. " * 3
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 55)])
+@pytest.mark.parametrize("keys", [(), ("G",), ("n",), ("x",), ("ctrl+p",), ("t",)])
+async def test_notices_cover_nothing(
+    tmp_path: Path, keys: tuple[str, ...], size: tuple[int, int]
+) -> None:
+    async with site() as place, dashboard(place, tmp_path, size=size) as (app, pilot):
+        if keys:
+            await pilot.press(*keys)
+            await until(pilot, lambda: keys == ("G",) or app.screen is not listing(app), "it")
+        for severity in ("information", "error"):
+            app.say(LONG_NOTICE, severity=severity)
+        toasts = app.screen.query("Toast")
+        await until(pilot, lambda: [one.region.height > 0 for one in toasts] == [True] * 2, "them")
+        assert toasts.last().region.bottom == size[1]
+        others = [one for one in app.screen.children if one.id != "textual-toastrack"]
+        covered = [
+            one for one in others if any(one.region.overlaps(toast.region) for toast in toasts)
+        ]
+        assert covered == []
+        if isinstance(app.screen, ResourceScreen):
+            table = app.screen.table
+            assert table.model.cursor is not None
+            assert table.top <= table.model.cursor < table.top + table.lines
 
 
 @pytest.mark.parametrize("width", [60, 80])
