@@ -13,6 +13,7 @@ import pytest
 from rich.segment import Segment
 from textual.color import Color
 from textual.content import Content
+from textual.geometry import Region
 from textual.theme import Theme
 
 from gwtui.crud.action import APP, LIST
@@ -291,12 +292,15 @@ async def test_notices_cover_nothing(
             await until(pilot, lambda: keys == ("G",) or app.screen is not listing(app), "it")
         for severity in ("information", "error"):
             app.say(LONG_NOTICE, severity=severity)
-        toasts = app.screen.query("Toast")
-        await until(pilot, lambda: [one.region.height > 0 for one in toasts] == [True] * 2, "them")
-        assert toasts.last().region.bottom == size[1]
+
+        def regions() -> list[Region]:
+            return [toast.region for toast in app.screen.query("Toast") if toast.region]
+
+        await until(pilot, lambda: len(regions()) == 2, "the notices")
+        assert regions()[-1].bottom == size[1]
         others = [one for one in app.screen.children if one.id != "textual-toastrack"]
         covered = [
-            one for one in others if any(one.region.overlaps(toast.region) for toast in toasts)
+            one for one in others if any(one.region.overlaps(region) for region in regions())
         ]
         assert covered == []
         if isinstance(app.screen, ResourceScreen):
