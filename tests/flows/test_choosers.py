@@ -223,7 +223,7 @@ async def test_an_identifier_that_is_not_found_is_left_as_it_was() -> None:
         await until(desk.pilot, lambda: screen.offer.loaded, "the options")
         await desk.press(*"nosuch", "enter")
         assert desk.app.screen is screen
-        assert "No match for “nosuch”" in desk.shown()
+        assert "No match for “my/ownnosuch”" in desk.shown()
         await desk.press("escape", "escape")
         await desk.back()
         assert desk.form.state.typed("default_text_model") == "my/own"
