@@ -239,6 +239,7 @@ COLUMNS: tuple[Column[ChangeRow], ...] = (
         4,
         help="price, gone, created, changed; figure for what is measured; sorted with what people "
         "changed first",
+        export=lambda row, _now: row.kind,
     ),
     moment_column("at", "When", lambda row: row.at, 11, 5, "the last time that it changed"),
 )
@@ -305,6 +306,7 @@ CHANGES: ResourceSpec[ChangeRow] = ResourceSpec(
     empty="Nothing that is recorded differs between the two moments.",
     default_sort=("event", False),
     facets={
+        "event": lambda row, _now: row.kind,
         "resource": lambda row, _now: row.subject.resource,
         "identity": lambda row, _now: row.subject.identity,
         "kind": lambda row, _now: row.kind,
