@@ -45,7 +45,7 @@ def pieces(*texts: str) -> list[bytes]:
 async def a_new_key_is_tried_before_it_is_stored(desk: TryDesk) -> None:
     await desk.pilot.press("n")
     await desk.wait_for(FormScreen)
-    await desk.fill(name="brand new")
+    await desk.fill(name="brand new", limit="5")
     await desk.pilot.press("ctrl+s")
     made = await desk.wait_for(SecretScreen)
     await desk.pilot.press("t")

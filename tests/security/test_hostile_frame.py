@@ -120,8 +120,9 @@ def test_the_header_names_a_hostile_place_plainly() -> None:
         connection = Connection(
             "https://gateway.test/api/v1", SecretStr("x"), label=text, token_source=text
         )
-        gate = SimpleNamespace(closed=None)
-        session: Any = SimpleNamespace(connection=connection, gateway=SimpleNamespace(gate=gate))
+        gate, traffic = SimpleNamespace(closed=None), SimpleNamespace(silent=False)
+        gateway = SimpleNamespace(gate=gate, traffic=traffic)
+        session: Any = SimpleNamespace(connection=connection, gateway=gateway)
         app._connection_manager.session = session
         facts = header_facts(app, "keys")
         for width in (80, 200):
