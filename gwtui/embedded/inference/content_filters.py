@@ -17,6 +17,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from gwtui.contract.content_filters import FILTER_ACTIONS, PROMPT_INJECTION
+from gwtui.contract.guardrails import Guardrail
 from gwtui.embedded.inference import detectors
 from gwtui.embedded.responses import Refusal
 from gwtui.lazy_dataclass import dataclass
@@ -88,32 +89,23 @@ class BlockedByFilter(Refusal):
         self.hit = hit
 
 
-def filters_of(
-    guardrail_id: str,
-    scope: str,
-    builtins: Iterable[Mapping[str, Any]],
-    custom: Iterable[Mapping[str, Any]],
-) -> list[ContentFilter]:
-    """The filters of a guardrail, given as they are stored."""
+def filters_of(guardrail: Guardrail, scope: str) -> list[ContentFilter]:
+    """The filters of a guardrail; ``scope`` is what binds the request to it."""
+    builtins: Iterable[Mapping[str, Any]] = guardrail.raw.get("content_filter_builtins") or ()
+    custom: Iterable[Mapping[str, Any]] = guardrail.raw.get("content_filters") or ()
+    whose = (str(guardrail.id), scope)
     return [
         *(
             ContentFilter(
                 each["action"],
-                guardrail_id,
-                scope,
+                *whose,
                 slug=each["slug"],
                 user_only=each.get("scan_scope") == "user_only",
             )
             for each in builtins
         ),
         *(
-            ContentFilter(
-                each["action"],
-                guardrail_id,
-                scope,
-                pattern=each["pattern"],
-                label=each.get("label"),
-            )
+            ContentFilter(each["action"], *whose, pattern=each["pattern"], label=each.get("label"))
             for each in custom
         ),
     ]

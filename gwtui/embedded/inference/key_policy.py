@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import ROUND_FLOOR, Decimal
+from itertools import chain
 
 from gwtui.contract.byok import ByokCredential
-from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.models import Endpoint, Pricing
 from gwtui.contract.values import REGIONS
@@ -156,59 +156,31 @@ def policy_of(call: OperationRequest) -> KeyPolicy:
         raise _no_credits()
     _check_region(binding)
     _check_layers(applied_budgets(call.db, key, binding, call.now))
+    scopes = (
+        ("workspace", binding.of_workspace),
+        ("member", binding.of_member),
+        ("api_key", binding.of_key),
+    )
+    filters = [filters_of(guardrail, scope) for scope, guardrail in scopes if guardrail is not None]
     return KeyPolicy(
         key=key,
         key_number=found.number,
         limit_remaining=found.limit_remaining,
         workspace=workspace,
         restrictions=tuple(map(restrictions_of, binding.all)),
-        filters=tuple(united(_filters(binding))),
-        credentials=_credentials(call, key, workspace),
+        filters=tuple(united(chain.from_iterable(filters))),
+        credentials=usable_credentials(
+            map(ByokCredential.model_validate, byok.in_order(call.db, workspace.id)),
+            key_hash=str(key.hash),
+            user_id=key.creator_user_id,
+        ),
         encrypted_keys=byok.encrypted_keys(call.db, workspace.id),
         balance=balance,
-        byok_this_month=_byok_this_month(call),
+        byok_this_month=from_pico(usage.byok_since(call.db, usage.first_day("monthly", call.now))),
         free_limit=served_requests.free_daily_limit(owner.total_credits),
         free_used=served_requests.free_used_today(call.db, call.now),
         free_last_minute=served_requests.free_used_last_minute(call.db, call.now),
     )
-
-
-def _filters(binding: Binding) -> list[ContentFilter]:
-    scopes: tuple[tuple[str, Guardrail | None], ...] = (
-        ("workspace", binding.of_workspace),
-        ("member", binding.of_member),
-        ("api_key", binding.of_key),
-    )
-    return [
-        found
-        for scope, guardrail in scopes
-        if guardrail is not None
-        for found in filters_of(
-            str(guardrail.id),
-            scope,
-            _objects(guardrail.raw.get("content_filter_builtins")),
-            _objects(guardrail.raw.get("content_filters")),
-        )
-    ]
-
-
-def _objects(stored: Sequence[object] | None) -> list[dict[str, object]]:
-    return [each for each in stored or () if isinstance(each, dict)]
-
-
-def _credentials(
-    call: OperationRequest, key: ApiKey, workspace: Workspace
-) -> tuple[ByokCredential, ...]:
-    return usable_credentials(
-        map(ByokCredential.model_validate, byok.in_order(call.db, workspace.id)),
-        key_hash=str(key.hash),
-        user_id=key.creator_user_id,
-    )
-
-
-def _byok_this_month(call: OperationRequest) -> Decimal:
-    first = usage.first_day("monthly", call.now)
-    return from_pico(usage.byok_since(call.db, first))
 
 
 def _check_region(binding: Binding) -> None:
