@@ -27,11 +27,10 @@ from gwtui.embedded.auth import admit
 from gwtui.embedded.errors import DatabaseBusyError
 from gwtui.embedded.operations import Deferred, Operation, OperationRequest, Principal, Site
 from gwtui.embedded.queries import read_query
-from gwtui.embedded.responses import Refusal, error_body
+from gwtui.embedded.responses import JsonText, Refusal, error_body
 from gwtui.embedded.routes import SEGMENTS, operations_below
 from gwtui.embedded.store.database import BUSY_SECONDS, Database
 from gwtui.embedded.store.ledger import Ledger
-from gwtui.embedded.wire import JsonText
 
 PREFIX = "/api/v1"
 METHOD_NOT_ALLOWED = "Method not allowed"

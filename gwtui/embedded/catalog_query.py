@@ -14,7 +14,7 @@ from gwtui.domain.guardrail_effect import effect_on_model, restrictions_of
 from gwtui.embedded.operations import Site
 from gwtui.embedded.simulator.catalog import build_catalog
 from gwtui.embedded.simulator.endpoint_figures import live_figures
-from gwtui.embedded.store.guardrails import Binding
+from gwtui.embedded.store.budgets import Binding
 
 if TYPE_CHECKING:
     from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint, CatalogModel

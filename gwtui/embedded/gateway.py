@@ -17,11 +17,11 @@ from gwtui.embedded.operations import Site
 from gwtui.embedded.routes import all_operations
 from gwtui.embedded.simulator.usage import UsageProfile
 from gwtui.embedded.store import account
+from gwtui.embedded.store.byok import SecretBox
 from gwtui.embedded.store.database import Database
 from gwtui.embedded.store.founding import Content, Origin, found, profiles_of
 from gwtui.embedded.store.kinds import KEYS
 from gwtui.embedded.store.ledger import Ledger
-from gwtui.embedded.store.secrets import SecretBox
 
 if TYPE_CHECKING:
     from gwtui.embedded.faults import FaultInjector

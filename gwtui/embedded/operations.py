@@ -24,8 +24,8 @@ from gwtui.contract.response import ResponseModel
 from gwtui.domain.clock import Clock
 from gwtui.embedded.queries import QueryParameter
 from gwtui.embedded.responses import ResponseSchema
+from gwtui.embedded.store.byok import SecretBox
 from gwtui.embedded.store.database import DatabaseConnection
-from gwtui.embedded.store.secrets import SecretBox
 from gwtui.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:

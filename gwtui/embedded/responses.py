@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from pydantic import BaseModel, JsonValue
@@ -10,6 +12,7 @@ from pydantic import BaseModel, JsonValue
 from gwtui.contract import errors
 from gwtui.contract.request import Problem
 from gwtui.contract.response import ResponseModel
+from gwtui.contract.scalars import timestamp_text
 from gwtui.lazy_dataclass import dataclass
 
 Schema = Mapping[str, Any]
@@ -143,3 +146,22 @@ def error_body(
     if user_id is not None:
         body["user_id"] = user_id
     return body
+
+
+def wire_value(stored: Any) -> JsonValue:
+    """The JSON value of a stored one: amounts are doubles, moments ISO 8601 in UTC."""
+    if isinstance(stored, datetime):
+        return timestamp_text(stored)
+    found: JsonValue = float(stored) if isinstance(stored, Decimal) else stored
+    return found
+
+
+class JsonText(str):
+    """A part of an answer that is JSON text already: the value of a field at the top of it."""
+
+    __slots__ = ()
+
+
+def json_list(entries: Iterable[str]) -> JsonText:
+    """The JSON text of a list, given those of its entries."""
+    return JsonText(f"[{','.join(entries)}]")

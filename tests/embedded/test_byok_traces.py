@@ -17,8 +17,8 @@ from gateway_kit import Bench, bench
 
 from gwtui.embedded.errors import DatabaseUnusableError
 from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.store.byok import SecretBox, UnreadableSecretError, key_file
 from gwtui.embedded.store.database import erase
-from gwtui.embedded.store.secrets import SecretBox, UnreadableSecretError, key_file
 
 OLD = "old-provider-key-Zq7Zq7Zq7-" + "o" * 5000
 NEW = "new-provider-key-Xw8Xw8Xw8"

@@ -18,9 +18,9 @@ from gwtui.embedded.demo import demo_gateway
 from gwtui.embedded.errors import DatabaseInUseError, DatabaseUnusableError
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.running_demo import DATABASE_NAME
+from gwtui.embedded.store.byok import SecretBox, key_file
 from gwtui.embedded.store.database import erase
 from gwtui.embedded.store.generations import recent_generations
-from gwtui.embedded.store.secrets import SecretBox, key_file
 
 WAYS_IN: tuple[Callable[[Path], object], ...] = (
     EmbeddedGateway.open,

@@ -16,9 +16,9 @@ from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.pricing import Usage
 from gwtui.domain.request_cost import RequestCost, is_charged, request_cost
 from gwtui.domain.routing import RouteAttempt
-from gwtui.embedded import wire
 from gwtui.embedded.inference.key_policy import KeyPolicy
 from gwtui.embedded.inference.parsed_request import ParsedRequest
+from gwtui.embedded.responses import wire_value
 from gwtui.embedded.simulator.catalog import CatalogEndpoint
 from gwtui.embedded.simulator.seeded_random import fraction
 from gwtui.embedded.simulator.usage import UsageSlice
@@ -170,7 +170,7 @@ def _details(
     cost: RequestCost,
 ) -> dict[str, JsonValue]:
     """The answer of GET /generation: extended contract section 8."""
-    amount = wire.value(cost.cost)
+    amount = wire_value(cost.cost)
     return {
         "id": outcome.id,
         "created_at": timestamp_text(outcome.began),
@@ -178,7 +178,7 @@ def _details(
         "provider_name": str(item.wire["provider_name"]),
         "usage": amount,
         "total_cost": amount,
-        "upstream_inference_cost": wire.value(cost.upstream_cost),
+        "upstream_inference_cost": wire_value(cost.upstream_cost),
         "cache_discount": None,
         "is_byok": attempt.credential is not None,
         "origin": outcome.headers.get("origin") or outcome.headers.get("http-referer") or "",

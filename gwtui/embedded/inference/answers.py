@@ -14,8 +14,8 @@ from gwtui.contract.chat import ChatRequest
 from gwtui.contract.models import Endpoint, Model
 from gwtui.domain.pricing import Quote
 from gwtui.domain.request_cost import RequestCost
-from gwtui.embedded import wire
 from gwtui.embedded.inference.parsed_request import tokens_of
+from gwtui.embedded.responses import wire_value
 from gwtui.lazy_dataclass import dataclass
 
 ANSWER = (
@@ -138,12 +138,12 @@ def cost_fields(cost: RequestCost) -> dict[str, JsonValue]:
     """What a request cost, for a usage object. Amounts are USD."""
     answered = _sum_of(cost.quote, of_answer=True)
     return {
-        "cost": wire.value(cost.cost),
+        "cost": wire_value(cost.cost),
         "is_byok": cost.upstream_cost is not None,
         "cost_details": {
-            "upstream_inference_cost": wire.value(cost.upstream_cost),
-            "upstream_inference_prompt_cost": wire.value(_sum_of(cost.quote, of_answer=False)),
-            "upstream_inference_completions_cost": wire.value(answered),
+            "upstream_inference_cost": wire_value(cost.upstream_cost),
+            "upstream_inference_prompt_cost": wire_value(_sum_of(cost.quote, of_answer=False)),
+            "upstream_inference_completions_cost": wire_value(answered),
         },
     }
 

@@ -25,10 +25,9 @@ from gwtui.embedded.inference.content_filters import ContentFilter, filters_of, 
 from gwtui.embedded.operations import OperationRequest
 from gwtui.embedded.responses import Refusal, unauthenticated
 from gwtui.embedded.store import account, byok, keys, served_requests, usage
-from gwtui.embedded.store.budgets import AppliedBudget, applied_budgets
-from gwtui.embedded.store.guardrails import Binding, binding_of
+from gwtui.embedded.store.budgets import AppliedBudget, Binding, applied_budgets, binding_of
+from gwtui.embedded.store.byok import SecretBox, UnreadableSecretError
 from gwtui.embedded.store.kinds import WORKSPACES
-from gwtui.embedded.store.secrets import SecretBox, UnreadableSecretError
 from gwtui.embedded.store.usage import from_pico
 from gwtui.lazy_dataclass import dataclass
 

@@ -20,15 +20,18 @@ from gwtui.contract.organization import (
 from gwtui.contract.usage import Credits
 from gwtui.contract.values import REGIONS
 from gwtui.domain.resets import next_reset
-from gwtui.embedded import wire
 from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.queries import PAGING
-from gwtui.embedded.responses import not_found, one, page, refuse_unknown
+from gwtui.embedded.responses import not_found, one, page, refuse_unknown, wire_value
 from gwtui.embedded.routes.crud import EVERY, page_of
 from gwtui.embedded.store import account, keys, served_requests
-from gwtui.embedded.store.budgets import AppliedBudget, applied_budgets, effective_budget
+from gwtui.embedded.store.budgets import (
+    AppliedBudget,
+    applied_budgets,
+    binding_of,
+    effective_budget,
+)
 from gwtui.embedded.store.documents import in_list
-from gwtui.embedded.store.guardrails import binding_of
 from gwtui.embedded.store.kinds import PEOPLE, USAGE_FIELDS
 from gwtui.embedded.store.usage import from_pico
 
@@ -38,7 +41,7 @@ _FILTERED = "is_filtered_model_catalog_enabled"
 def _credits(call: OperationRequest) -> JsonValue:
     found = account.get(call.db)
     names = ("total_credits", "total_usage")
-    return {"data": {name: wire.value(getattr(found, name)) for name in names}}
+    return {"data": {name: wire_value(getattr(found, name)) for name in names}}
 
 
 def refuse_outsiders(call: OperationRequest, field: str, user_ids: Sequence[str]) -> None:
@@ -88,14 +91,14 @@ def _current_key(call: OperationRequest) -> JsonValue:
     regions = [set(each.allowed_data_regions or REGIONS) for each in binding.all]
     limit = served_requests.free_daily_limit(owner.total_credits)
     used = served_requests.free_used_today(call.db, call.now)
-    sums = map(wire.value, map(from_pico, found.sums))
+    sums = map(wire_value, map(from_pico, found.sums))
     data: dict[str, JsonValue] = {
         "label": key.label,
-        "limit": wire.value(key.limit),
-        "limit_remaining": wire.value(found.limit_remaining),
+        "limit": wire_value(key.limit),
+        "limit_remaining": wire_value(found.limit_remaining),
         "limit_reset": key.limit_reset,
         "include_byok_in_limit": key.include_byok_in_limit,
-        "expires_at": wire.value(key.expires_at),
+        "expires_at": wire_value(key.expires_at),
         "creator_user_id": key.creator_user_id,
         **dict(zip(USAGE_FIELDS, sums, strict=True)),
         "is_free_tier": owner.total_credits == 0,
@@ -123,11 +126,11 @@ def _current_key(call: OperationRequest) -> JsonValue:
 def _layer(layer: AppliedBudget, now: datetime) -> dict[str, JsonValue]:
     return {
         "scope": layer.scope,
-        "limit_usd": wire.value(layer.limit),
-        "spend_usd": wire.value(layer.spend),
-        "remaining_usd": wire.value(layer.remaining),
+        "limit_usd": wire_value(layer.limit),
+        "spend_usd": wire_value(layer.spend),
+        "remaining_usd": wire_value(layer.remaining),
         "reset_interval": layer.reset_interval,
-        "resets_at": wire.value(next_reset(layer.reset_interval, now)),
+        "resets_at": wire_value(next_reset(layer.reset_interval, now)),
         "include_byok": layer.include_byok,
         "budget_id": layer.budget_id,
         "guardrail_id": layer.guardrail_id,

@@ -10,9 +10,9 @@ from pydantic import JsonValue
 from gwtui.contract.request import Problem
 from gwtui.contract.usage import ActivityRow
 from gwtui.contract.values import ACTIVITY_DAYS
-from gwtui.embedded import queries, wire
+from gwtui.embedded import queries
 from gwtui.embedded.operations import Access, Operation, OperationRequest
-from gwtui.embedded.responses import invalid, many, not_found
+from gwtui.embedded.responses import invalid, many, not_found, wire_value
 from gwtui.embedded.store import usage
 from gwtui.embedded.store.kinds import KEYS, WORKSPACES
 from gwtui.embedded.store.usage import ActivityFilter, ActivitySum, from_pico, to_day
@@ -71,8 +71,8 @@ def _row(catalog: Catalog, row: ActivitySum) -> dict[str, JsonValue]:
         "endpoint_id": endpoint.id,
         "provider_name": str(endpoint.wire["provider_name"]),
         "requests": row.requests,
-        "usage": wire.value(from_pico(row.usage_pico)),
-        "byok_usage_inference": wire.value(from_pico(row.byok_usage_pico)),
+        "usage": wire_value(from_pico(row.usage_pico)),
+        "byok_usage_inference": wire_value(from_pico(row.byok_usage_pico)),
         "prompt_tokens": row.prompt_tokens,
         "completion_tokens": row.completion_tokens,
         "reasoning_tokens": endpoint.reasoning_tokens(row.completion_tokens),

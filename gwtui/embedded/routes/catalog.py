@@ -17,7 +17,7 @@ from gwtui.embedded.catalog_query import usable_models
 from gwtui.embedded.operations import Access, Operation, OperationRequest, Principal
 from gwtui.embedded.responses import many, not_found, one, page, record
 from gwtui.embedded.simulator.endpoint_figures import endpoints_answer, shown_endpoint
-from gwtui.embedded.store import account, guardrails, keys
+from gwtui.embedded.store import account, budgets, keys
 
 if TYPE_CHECKING:
     from gwtui.embedded.simulator.catalog import CatalogModel
@@ -61,7 +61,7 @@ def _left(
     key = keys.find(call.db, caller.key_hash, call.now)
     if key is None:
         return found
-    left = usable_models(call.site, guardrails.binding_of(call.db, key.key))
+    left = usable_models(call.site, budgets.binding_of(call.db, key.key))
     return [model for model in found if model.id in left]
 
 

@@ -10,9 +10,9 @@ from pydantic import JsonValue
 
 from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.usage import FeedbackRequest, Generation, GenerationContent
-from gwtui.embedded import queries, wire
+from gwtui.embedded import queries
 from gwtui.embedded.operations import Access, Operation, OperationRequest
-from gwtui.embedded.responses import not_found, one, plain, record
+from gwtui.embedded.responses import not_found, one, plain, record, wire_value
 from gwtui.embedded.simulator.endpoint_figures import live_figures
 from gwtui.embedded.simulator.seeded_random import between, fraction, hex_text, pick
 from gwtui.embedded.store import generations, keys, served_requests
@@ -96,7 +96,7 @@ def generation_data(
     """The metadata. Amounts are USD, times milliseconds."""
     request, stream = record.request, record.request.stream
     run = _Run(catalog, record, catalog.endpoint(stream.endpoint_key))
-    cost = wire.value(from_pico(request.cost))
+    cost = wire_value(from_pico(request.cost))
     upstream_id = f"up-{hex_text(16, catalog.seed, request.id, 'upstream')}"
     return {
         "id": request.id,

@@ -5,11 +5,13 @@ from __future__ import annotations
 from pydantic import JsonValue
 
 from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest
-from gwtui.embedded import queries, wire
+from gwtui.embedded import queries
 from gwtui.embedded.auth import key_hash, mint
 from gwtui.embedded.operations import Operation, OperationRequest
 from gwtui.embedded.responses import (
+    JsonText,
     ResponseSchema,
+    json_list,
     many,
     not_found,
     record,
@@ -24,7 +26,7 @@ from gwtui.embedded.store.kinds import KEY_ASSIGNMENTS, KEYS, WORKSPACES
 
 def _show(call: OperationRequest, document: Document) -> JsonValue:
     (text,) = keys.texts(call.db, "id = ?", (document["hash"],), call.now)
-    return wire.JsonText(text)
+    return JsonText(text)
 
 
 def _find(resource: Resource, call: OperationRequest, identity: str) -> Document | None:
@@ -58,7 +60,7 @@ def _list(call: OperationRequest) -> JsonValue:
         include_disabled=call.query["include_disabled"],
         include_expired=call.query["include_expired"],
     )
-    return {"data": wire.json_list(found)}
+    return {"data": json_list(found)}
 
 
 def _create(call: OperationRequest) -> JsonValue:

@@ -7,17 +7,38 @@ means. Everything here stays as it is. What moves (latency, throughput, uptime) 
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache, cached_property, lru_cache
+from pathlib import Path
 from typing import Any
 
 from gwtui.contract.models import PER_TOKEN_KEYS
 from gwtui.contract.values import TOOL_CHOICES
 from gwtui.embedded.simulator.seeded_random import between, uuid_text
-from gwtui.embedded.simulator.world_files import entries, groups
 from gwtui.lazy_dataclass import dataclass
+
+_FOLDER = Path(__file__).resolve().parent.parent / "world"
+
+
+def entries(kind: str) -> list[dict[str, Any]]:
+    """The tables of a kind, such as ``key``, in the order of its file."""
+    found: list[dict[str, Any]] = _read(f"{kind}s")[kind]
+    return found
+
+
+def groups() -> Mapping[str, list[str]]:
+    """Names of parameters by the name of the group that stands for them in a list."""
+    found: Mapping[str, list[str]] = _read("models")["groups"]
+    return found
+
+
+@cache
+def _read(name: str) -> Mapping[str, Any]:
+    return tomllib.loads((_FOLDER / f"{name}.toml").read_text("utf-8"))
+
 
 _DEFAULTS = (
     *("temperature", "top_p", "top_k"),

@@ -178,24 +178,6 @@ def accrual(profile: UsageProfile, since: datetime, until: datetime) -> list[Usa
     return slices
 
 
-def accrued(profile: UsageProfile, since: datetime, until: datetime) -> UsageTotals:
-    """The sums of ``accrual`` over [since, until), at one step per day instead of per hour."""
-    requests = usd = byok = 0
-    newest: dict[int, tuple[DayPlan, int]] = {}
-    for plan, start, end in day_plans(profile, since, until):
-        before, after = plan.count(start), plan.count(end)
-        if after == before:
-            continue
-        requests += after - before
-        if plan.stream.byok:
-            byok += (after - before) * plan.cost
-        else:
-            usd += (after - before) * plan.cost
-        newest[plan.position] = plan, after - 1  # a stream's days come in order
-    last = max((plan.moment_of(request) for plan, request in newest.values()), default=None)
-    return UsageTotals(usd * PICO, byok * PICO, requests, last)
-
-
 def accrued_by_day(profile: UsageProfile, since: datetime, until: datetime) -> list[UsageSlice]:
     """The slices of ``accrual`` joined to one per endpoint and UTC day, at one step per day."""
     return [
@@ -203,6 +185,17 @@ def accrued_by_day(profile: UsageProfile, since: datetime, until: datetime) -> l
         for plan, start, end in day_plans(profile, since, until)
         if (past := plan.count(end)) > (first := plan.count(start))
     ]
+
+
+def accrued(profile: UsageProfile, since: datetime, until: datetime) -> UsageTotals:
+    """The sums of ``accrual`` over [since, until), at one step per day instead of per hour."""
+    days = accrued_by_day(profile, since, until)
+    return UsageTotals(
+        sum((day.usd for day in days), Decimal(0)),
+        sum((day.byok_usd for day in days), Decimal(0)),
+        sum(day.requests for day in days),
+        max((day.moment for day in days), default=None),
+    )
 
 
 def _clip(profile: UsageProfile, since: datetime, until: datetime) -> tuple[datetime, datetime]:

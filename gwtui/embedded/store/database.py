@@ -17,8 +17,8 @@ from gwtui.embedded.errors import (
     DatabaseMissingError,
     DatabaseUnusableError,
 )
-from gwtui.embedded.store.schema import APPLICATION_ID, SCHEMA, SCHEMA_VERSION
-from gwtui.embedded.store.secrets import key_file
+from gwtui.embedded.store.byok import key_file
+from gwtui.embedded.store.kinds import APPLICATION_ID, SCHEMA, SCHEMA_VERSION
 
 BUSY_SECONDS = 5.0
 """How long a write waits for another process, such as the one that issues a key."""

@@ -21,7 +21,7 @@ from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.resets import window_start
-from gwtui.embedded.simulator.catalog import CatalogEndpoint, build_catalog
+from gwtui.embedded.simulator.catalog import CatalogEndpoint, build_catalog, entries
 from gwtui.embedded.simulator.seeded_random import between, fraction, hex_text, uuid_text
 from gwtui.embedded.simulator.usage import (
     PICO,
@@ -31,7 +31,6 @@ from gwtui.embedded.simulator.usage import (
     accrued,
     accrued_by_day,
 )
-from gwtui.embedded.simulator.world_files import entries
 from gwtui.embedded.store import account, keys, usage
 from gwtui.embedded.store.byok import NEW_CREDENTIAL
 from gwtui.embedded.store.documents import Document
@@ -46,7 +45,7 @@ from gwtui.embedded.store.kinds import (
     PEOPLE,
     WORKSPACES,
 )
-from gwtui.embedded.store.usage import Actor, from_micros, to_micros, to_pico
+from gwtui.embedded.store.usage import Actor, from_micros, to_day, to_micros, to_pico
 
 Entry = Mapping[str, Any]
 Content = Literal["simulated", "empty"]
@@ -372,8 +371,8 @@ class _Founder:
     def _add_key(self, entry: Entry) -> None:
         """A key with what it used until now. It has no key text: nobody can use it."""
         profile = self._usage_profile(entry)
-        until = self._stopped_at(entry)
-        total = accrued(profile, profile.active_from, until)
+        days = accrued_by_day(profile, profile.active_from, self._stopped_at(entry))
+        last_used_at = max((day.moment for day in days), default=None)
         expires_at, name = self._expires_at(entry), entry["name"]
         digits = hex_text(6, self._seed, "label", name)
         document = {
@@ -387,7 +386,7 @@ class _Founder:
             "creator_user_id": self._people.get(entry.get("creator", "")),
             "updated_at": self._text_of(entry.get("disabled", entry.get("changed"))),
             "expires_at": expires_at and timestamp_text(expires_at),
-            "last_used_at": total.last_request and timestamp_text(total.last_request),
+            "last_used_at": last_used_at and timestamp_text(last_used_at),
             "disabled": "disabled" in entry,
             "limit": float(entry["limit"]) if "limit" in entry else None,
             "limit_reset": entry.get("reset"),
@@ -396,13 +395,16 @@ class _Founder:
         }
         KEYS.insert(self._db, document)
         actor = Actor(profile.identity, document["workspace_id"], document["creator_user_id"])
-        midnight = self._now.replace(hour=0, minute=0, second=0, microsecond=0)
-        days = accrued_by_day(profile, midnight - timedelta(days=usage.DAYS_KEPT), until)
-        usage.book(self._db, actor, days)
-        earlier = total.usd - sum((day.usd for day in days), Decimal(0))
-        earlier_byok = total.byok_usd - sum((day.byok_usd for day in days), Decimal(0))
-        usage.book_earlier(self._db, actor, earlier, earlier_byok)
-        self._spent += total.usd
+        oldest = to_day(self._now) - usage.DAYS_KEPT
+        usage.book(self._db, actor, [day for day in days if to_day(day.moment) >= oldest])
+        earlier = [day for day in days if to_day(day.moment) < oldest]
+        usage.book_earlier(
+            self._db,
+            actor,
+            sum((day.usd for day in earlier), Decimal(0)),
+            sum((day.byok_usd for day in earlier), Decimal(0)),
+        )
+        self._spent += sum((day.usd for day in days), Decimal(0))
         if profile.streams:
             self._profiles.append(profile)
 

@@ -16,10 +16,9 @@ from decimal import Decimal
 from gwtui.embedded.errors import DatabaseBusyError
 from gwtui.embedded.simulator.usage import UsageProfile, UsageSlice, accrual
 from gwtui.embedded.store import account, keys, usage
-from gwtui.embedded.store.budgets import Cap, caps_of
+from gwtui.embedded.store.budgets import Cap, binding_of, caps_of
 from gwtui.embedded.store.database import Database
 from gwtui.embedded.store.documents import in_list
-from gwtui.embedded.store.guardrails import binding_of
 from gwtui.embedded.store.kinds import KEYS
 from gwtui.embedded.store.usage import Actor, first_day, to_day, to_micros, to_pico
 
