@@ -71,7 +71,7 @@ FULL = {
     "default_image_model": "ampersand/canvas-xl",
     "default_text_model": "nobody/knows-this-one",
     "default_provider_sort": "exacto",
-    "io_logging_api_key_ids": [3, 10**20, 3],
+    "io_logging_api_key_ids": [3, 10**18, 3],
     "io_logging_sampling_rate": 0.0001,
     "is_data_discount_logging_enabled": True,
     "is_observability_broadcast_enabled": True,
