@@ -36,8 +36,8 @@ OVERLAP = 1
 """Rows that a page shares with the one before: enough to notice a shift."""
 MAX_REQUESTS = 10_000
 """Bound of one listing: a million rows in pages of 100."""
-MAX_ROWS = 100_000
-"""Rows of one listing that are kept: the largest account that is known has as many."""
+MAX_ROWS = 110_000
+"""Rows of one listing that are kept: the largest account that is known has 100,000."""
 MAX_BYTES = 96 * 1024 * 1024
 """Bytes of the answers that the kept rows of one listing are made of."""
 MAX_SECONDS = 600.0
