@@ -13,7 +13,7 @@ from gwtui.ui.screens.modal import Answered
 
 
 def shown(app: App[Any]) -> str:
-    """Every character on the screen; of one with a dialog the dialog, not what stands around it."""
+    """Every character on the screen; of one with a dialog the dialog with its footer."""
     return "\n".join(strip.text for strip in own_strips(app.screen))
 
 
@@ -23,7 +23,7 @@ def whole(app: App[Any]) -> str:
 
 
 def own_strips(screen: Screen[Any]) -> list[Strip]:
-    """The lines of a screen; of one with a dialog those of the dialog alone."""
+    """The lines of a screen; of one with a dialog those of the dialog, and its footer."""
     strips = screen._compositor.render_strips()
     if not isinstance(screen, Answered):
         return strips
@@ -35,8 +35,6 @@ def own_strips(screen: Screen[Any]) -> list[Strip]:
     if not own:
         return []  # it is being made
     room = Region.from_union(own)
-    return [
-        strip.crop(room.x, room.right)
-        for y, strip in enumerate(strips)
-        if room.y <= y < room.bottom
-    ]
+    last = len(strips) - 1
+    dialog = strips[room.y : min(room.bottom, last)]
+    return [*(strip.crop(room.x, room.right) for strip in dialog), strips[last]]

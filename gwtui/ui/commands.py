@@ -14,6 +14,7 @@ from gwtui.ui.textual_compat.widgets import bindings_of
 
 if TYPE_CHECKING:
     from textual.dom import DOMNode
+    from textual.widget import Widget
 
 _NAMED = re.compile(r"\{([a-z]+(?:-[a-z]+)*\.[a-z_-]+)\}", re.ASCII)
 """An action in a sentence: {keys.create}."""
@@ -99,6 +100,12 @@ def _key_or_text(action_id: str, text: str) -> str:
         return key_of(action_id)
     except KeyError:
         return text
+
+
+def focus_keys(focused: Widget | None) -> str:
+    """Which keys the widget with the focus takes, or what it is a part of, by ``FOCUS_KEYS``."""
+    nodes = () if focused is None else focused.ancestors_with_self
+    return next((keys for node in nodes if (keys := getattr(node, "FOCUS_KEYS", ""))), "")
 
 
 def take_own_keys(node: DOMNode) -> None:

@@ -247,11 +247,11 @@ class ProfileScreen(ChooseScreen):
         self._problem = problem
 
     @property
-    def hint(self) -> Content:
+    def note(self) -> Content:
         """What went wrong, until the search begins."""
         if self._problem and not self._search_text:
             return toned(safe_line(self._problem, 300), "bad")
-        return super().hint
+        return super().note
 
     def _line(self, choice: Choice) -> Content:
         """Badges stand beside the name; what finds no room beside them stands below."""

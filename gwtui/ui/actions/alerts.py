@@ -34,7 +34,7 @@ from gwtui.resources.alerts.form import (
 )
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.writing import plain_facts, select
-from gwtui.ui.commands import key_of, with_keys
+from gwtui.ui.commands import key_of
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from gwtui.ui.screens.dialogs import AskScreen
@@ -66,14 +66,13 @@ _NOUNS = {
 class AlertRuleScreen(FormScreen[str]):
     """Saves a rule; what is typed is tried on the past while it is typed."""
 
+    SENDS = "saves"
+
     def __init__(self, spec: FormSpec, facts: Facts, submit: Submit[str], trial: Try) -> None:
         super().__init__(spec, facts, submit)
         self._ready_try = trial
         self._tried: AlertRule | None = None
         self._found = Cell("")
-
-    def _keys(self) -> str:
-        return with_keys("Tab next · {form.send} saves · {form.leave} leaves")
 
     def _show(self) -> None:
         super()._show()

@@ -20,9 +20,8 @@ from gwtui.crud.plan import Change, Plan
 from gwtui.crud.resource import Tone
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.lazy_dataclass import dataclass
-from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.field_editors import ChoiceEditor, Edited, Entered, TextEditor
-from gwtui.ui.screens.modal import KeysLine, LongDialog
+from gwtui.ui.screens.modal import LongDialog
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.containers import BlankVertical, FoldingScroll
 
@@ -106,17 +105,16 @@ class ConfirmScreen(LongDialog[bool]):
                         compact=True,
                         disabled=bool(self._typed),
                     )
-            yield KeysLine(toned(self.hint, "muted"))
 
     @property
     def hint(self) -> str:
         """Which keys there are for this plan."""
         if self._plan.obstacles:
-            return with_keys("This cannot be done now · Tab moves · {question.no} closes")
+            return "{question.no} closes · Tab moves · Enter presses · This cannot be done now"
         if self._typed:
-            return "Enter goes on · Tab moves · Esc keeps it"
-        hint = "Tab moves · Enter presses · {question.no} keeps it"
-        return with_keys(f"{{question.yes}} confirms · {hint}" if self._by_one_key else hint)
+            return "Esc keeps it · Enter goes on · Tab moves"
+        hint = "{question.no} keeps it · Tab moves · Enter presses"
+        return f"{{question.yes}} confirms · {hint}" if self._by_one_key else hint
 
     @property
     def _by_one_key(self) -> bool:
@@ -297,12 +295,11 @@ class ConflictScreen(LongDialog[Mapping[str, Side] | None]):
             with Horizontal(classes="buttons"):
                 yield Button(Content("Go on"), id="go", compact=True)
                 yield Button(Content("Back to the form"), id="back", compact=True)
-            yield KeysLine(toned(self.hint, "muted"))
 
     @property
     def hint(self) -> str:
         """Which keys there are."""
-        return with_keys("↑ ↓ choose · Tab next · {form.send} goes on · {form.leave} back")
+        return "{form.send} goes on · {form.leave} goes back · ↑ ↓ choose · Tab next"
 
     @on(Entered)
     def _entered(self, event: Entered) -> None:

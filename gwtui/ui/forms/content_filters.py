@@ -57,7 +57,6 @@ _SCOPES: tuple[tuple[str, str], ...] = (
     ("user_only", "the user's only"),
 )
 _NAMED = 24
-_HINT = "↑ ↓ filter · ← → or letters choose · {form.send} done · {form.leave} leaves"
 _PATTERN_WIDTH = 44
 _MOST_ROWS = 5
 """Filters in sight at once; the list scrolls."""
@@ -82,6 +81,7 @@ class BuiltinsScreen(ValueScreen, FittedDialog[ValueResult | None]):
         Binding("up", "app.focus_previous", show=False, id="form.previous_field"),
     ]
     AUTO_FOCUS = "ChoiceEditor"
+    hint = "{form.send} done · {form.leave} leaves · ↑ ↓ filter · ← → or letters choose"
 
     def __init__(self, field: FilterListField, started: Typed, problems: Problems) -> None:
         super().__init__(started)
@@ -100,10 +100,6 @@ class BuiltinsScreen(ValueScreen, FittedDialog[ValueResult | None]):
             with Horizontal(classes="buttons"):
                 yield Button(Content("Done"), id="done", compact=True)
                 yield Button(Content("Leave as it was"), id="leave", compact=True)
-            yield Static(
-                toned(with_keys(_HINT), "muted"),
-                classes="keys",
-            )
 
     def _compose_line(self, at: int, line: _Line) -> ComposeResult:
         row = None if line.place is None else self._rows[line.place]
@@ -267,10 +263,6 @@ class FiltersScreen(ValueScreen):
             with Horizontal(classes="buttons"):
                 yield Button(Content("Done"), id="done", compact=True)
                 yield Button(Content("Leave as it was"), id="leave", compact=True)
-                yield Static(
-                    toned(with_keys("{form.add} adds · d removes · {form.send} done"), "muted"),
-                    classes="keys",
-                )
 
     def _compose_editor(self) -> ComposeResult:
         row = self._rows[0] if self._rows else _NEW
@@ -294,6 +286,12 @@ class FiltersScreen(ValueScreen):
     def on_mount(self) -> None:
         """Show the list."""
         self._show()
+
+    @property
+    def hint(self) -> str:
+        """Which keys there are; some belong to the list."""
+        keys = "{form.send} done · {form.leave} leaves · {form.add} adds"
+        return f"{keys} · d removes · Enter edits" if self._in_list else f"{keys} · Tab next"
 
     def result(self) -> Typed:
         """The filters; ones that were added and left empty do not count."""

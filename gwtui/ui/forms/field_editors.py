@@ -102,6 +102,8 @@ class ChoiceEditor(Widget, can_focus=True):
         Binding("enter", "enter", show=False),
     ]
 
+    FOCUS_KEYS: ClassVar[str] = "← → or letters choose"
+    """Which keys it takes while it has the focus, for the footer."""
     SEARCHES: ClassVar[bool] = True
     """Whether letters choose."""
     chosen: reactive[int] = reactive(0)
@@ -279,6 +281,7 @@ class TickEditor(ChoiceEditor):
     No letter makes it by mistake. Space makes it or takes it back, Enter makes it and goes on.
     """
 
+    FOCUS_KEYS = "Space ticks"
     SEARCHES = False
 
     def __init__(self, statement: str, *, id: str | None = None) -> None:
@@ -333,6 +336,8 @@ class LinesEditor(TextArea):
 
     The text may hold anything, also what came from the gateway; what is shown cannot disturb.
     """
+
+    FOCUS_KEYS: ClassVar[str] = "Enter begins a line"
 
     def __init__(self, value: str, placeholder: str = "") -> None:
         super().__init__(value, compact=True, highlight_cursor_line=False, placeholder=placeholder)
@@ -459,6 +464,7 @@ class OpeningEditor(Widget, can_focus=True):
     """Shows a value in a few words; Enter, space or a click open its screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "open", show=False)]
+    FOCUS_KEYS: ClassVar[str] = "Enter opens"
     DEFAULT_CSS = "OpeningEditor { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }"
 
     def __init__(self, typed: Typed) -> None:

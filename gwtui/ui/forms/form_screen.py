@@ -23,7 +23,7 @@ from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown
 from gwtui.crud.plan_text import in_one_line, sentence
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.safe_text import safe_text
-from gwtui.ui.commands import with_keys
+from gwtui.ui.commands import focus_keys, with_keys
 from gwtui.ui.forms.field_editors import TextEditor
 from gwtui.ui.forms.form_state import FormState, FormSummary
 from gwtui.ui.forms.row import FieldRow
@@ -135,6 +135,8 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
     """What is said while the request is under way."""
     READING: ClassVar[str] = "Reading from the gateway"
     """What is said while something is read before, once that takes long."""
+    SENDS: ClassVar[str] = "sends"
+    """What the key that submits does, in one word."""
     UNSENT: ClassVar[str] = "Nothing was sent yet."
     """What is said to who would discard what was typed."""
 
@@ -175,12 +177,17 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
             with Horizontal(id="form-buttons"):
                 yield Button(Content(self.spec.submit), id="submit", compact=True)
                 yield Button(Content("Cancel"), id="cancel", compact=True)
-                yield Static(toned(self._keys(), "muted"), id="form-keys")
 
-    def _keys(self) -> str:
+    @property
+    def hint(self) -> str:
+        """How to send and to leave, then what the focus takes."""
+        if self._lost is not None:
+            return "{form.leave} closes"
+        keys = f"{{form.send}} {self.SENDS} · {{form.leave}} leaves · Tab next"
         if self._in_parts:
-            return with_keys("{form.next_part} part · {form.send} sends · {form.leave}")
-        return with_keys("Tab next · {form.send} sends · {form.leave} leaves")
+            keys += " · {form.next_part} next part"
+        more = focus_keys(self.focused)
+        return f"{keys} · {more}" if more else keys
 
     @property
     def _in_parts(self) -> bool:
@@ -377,7 +384,6 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
     def _only_close(self) -> None:
         """After a lost answer: read what happened, then look or close."""
         self.query_one("#form-fields").disabled = True
-        self.query_one("#form-keys").display = False
         self.query_one("#cancel", Button).label = Content("Close")
         button = self.query_one("#submit", Button)
         button.label = Content("Look now")
@@ -437,9 +443,12 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
         self.call_after_refresh(self._show_progress)
 
     def _fit(self) -> None:
-        taken = _FRAME_LINES + (_MESSAGE_LINES if self._shown_message.plain else 0)
+        form = self.query_one("#form")
+        taken = (
+            form.gutter.height + _FRAME_LINES + (_MESSAGE_LINES if self._shown_message.plain else 0)
+        )
         taken += 0 if self.spec.plan is None else _PLAN_LINES
-        self.query_one("#form-fields").styles.max_height = max(2, self.app.size.height - taken)
+        self.query_one("#form-fields").styles.max_height = max(2, self.most_lines(form) - taken)
 
     def _expect_scrollbar(self) -> None:
         """Show the scrollbar from the first layout on where the fields need one at any rate.

@@ -35,7 +35,7 @@ class FindScreen(SearchScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "done", show=False, priority=True),
     ]
-    KEYS = "letters search · ↑ ↓ move · Enter takes it · Esc leaves it as it was"
+    hint = "Enter takes it · Esc leaves it as it was · letters search · ↑ ↓ move"
 
     def __init__(
         self, title: str, offer: SearchOption, started: str, search_text: str = ""
@@ -74,6 +74,7 @@ class ModelEditor(TextEditor):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+o", "find", show=False, id="form.choices")
     ]
+    FOCUS_KEYS: ClassVar[str] = "{form.choices} lists"
 
     def __init__(self, field: ModelField, value: str) -> None:
         super().__init__(value, with_keys(field.placeholder))
@@ -126,6 +127,7 @@ class PickEditor(OpensByTyping, can_focus=True):
     """One of many: shows the chosen one, opens a list on Enter, space, a letter or a click."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "open", show=False)]
+    FOCUS_KEYS: ClassVar[str] = "Enter chooses"
     DEFAULT_CSS = "PickEditor { height: 1; }"
 
     def __init__(self, title: str, options: Sequence[tuple[str, str]], value: str) -> None:
@@ -178,7 +180,7 @@ class PickScreen(SearchScreen):
         Binding("space", "tick", show=False, priority=True),
         Binding("enter", "done", show=False, priority=True),
     ]
-    KEYS = "Space ticks · letters search · Enter done · Esc leaves it as it was"
+    hint = "Enter done · Esc leaves it as it was · Space ticks · letters search"
 
     def __init__(
         self,

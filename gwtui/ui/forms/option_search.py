@@ -248,7 +248,6 @@ class SearchScreen(ValueScreen):
         Binding("f5", "reload", show=False),
     ]
     AUTO_FOCUS = "QuietInput"
-    KEYS: ClassVar[str] = ""
 
     def __init__(
         self, title: str, offer: SearchOption, started: Typed, search_text: str = ""
@@ -262,7 +261,7 @@ class SearchScreen(ValueScreen):
         """What was typed before it opened."""
 
     def compose(self) -> ComposeResult:
-        """Title and count, search line, list, keys."""
+        """Title and count, search line, list."""
         with BlankVertical(classes="dialog search"):
             with Horizontal(classes="head"):
                 yield Static(toned(self._title, "accent", bold=True), classes="title")
@@ -274,7 +273,6 @@ class SearchScreen(ValueScreen):
             rows.can_focus = False
             yield rows
             yield OneLine(id="found")
-            yield Static(toned(self.KEYS, "muted"), classes="keys")
 
     def on_mount(self) -> None:
         """Show what is known, ask for the rest."""

@@ -15,7 +15,7 @@ from gwtui.crud.bulk import BulkRun, BulkStatus, RowResult
 from gwtui.crud.resource import Tone
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.input_queue import FINISHING
-from gwtui.ui.screens.modal import KeysLine, LongDialog
+from gwtui.ui.screens.modal import LongDialog
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.containers import BlankVertical, FoldingScroll
 
@@ -80,7 +80,6 @@ class ProgressScreen(LongDialog[Next]):
                 yield Button(Content("Send the rest"), id="resume", compact=True)
                 yield Button(Content("Try the refused again"), id="retry", compact=True)
                 yield Button(Content("Look now"), id="look", compact=True)
-            yield KeysLine(toned(self.hint, "muted"))
 
     @property
     def hint(self) -> str:
@@ -89,7 +88,7 @@ class ProgressScreen(LongDialog[Next]):
             return "Esc stops: what was sent is waited for, nothing more is sent"
         keys = {"resume": "c sends the rest", "retry": "r tries the refused again"}
         keys["look"] = "l looks what became of it"
-        return " · ".join([*(keys[one] for one in keys if one in self._offered), "Esc closes"])
+        return " · ".join(["Esc closes", *(keys[one] for one in keys if one in self._offered)])
 
     @property
     def _offered(self) -> tuple[Next, ...]:
@@ -128,7 +127,7 @@ class ProgressScreen(LongDialog[Next]):
         for name in ("resume", "retry", "look"):
             self.query_one(f"#{name}").display = name in self._offered
         self.query_one("#close", Button).label = Content("Close" if self._over else "Stop")
-        self._show_hint()
+        self.show_footer()
         if run.current is not None:
             place = run.results.index(run.current)
             self.query_one(f"#row-{place}").scroll_visible(animate=False)

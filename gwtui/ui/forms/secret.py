@@ -29,7 +29,7 @@ from gwtui.ui.clipboard import Copied, copy_text, save_private
 from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.field_editors import Edited, Entered, TickEditor
 from gwtui.ui.input_queue import FINISHING, OPENING
-from gwtui.ui.screens.modal import KeysLine, LongDialog
+from gwtui.ui.screens.modal import LongDialog
 from gwtui.ui.screenshot import HoldsSecret
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.containers import BlankVertical
@@ -120,12 +120,11 @@ class SecretScreen(LongDialog[bool]):
                     yield Button(
                         Content(with_keys("Try it ({new-key.try})")), id="try", compact=True
                     )
-                yield KeysLine(toned(self.hint, "muted"), classes="hint")
 
     @property
     def hint(self) -> str:
         """Which keys there are."""
-        return "Tab moves · Enter ticks"
+        return "Tab moves · Enter presses, and ticks the box"
 
     def _title_line(self) -> Content:
         made = self._shelter.made
@@ -258,6 +257,7 @@ class SecretEditor(HoldsSecret, Widget, can_focus=True):
     """
 
     ALLOW_SELECT = False
+    FOCUS_KEYS: ClassVar[str] = "Ctrl+U clears"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "enter", show=False),
         Binding("backspace", "rub_out", show=False),

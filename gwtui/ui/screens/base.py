@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from rich.cells import cell_len
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
@@ -23,7 +24,7 @@ from gwtui.lazy_dataclass import dataclass
 from gwtui.local.caught_errors import BROKEN, guarded
 from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Marks
-from gwtui.ui.commands import offered, with_keys
+from gwtui.ui.commands import focus_keys, offered, with_keys
 from gwtui.ui.connection_health import (
     StatePanel,
     freshness,
@@ -387,7 +388,17 @@ class GatewayScreen(RunsWhileOpen, PathLine, TerminalSized[None]):
         if self.is_active or self.gwtui.session is None:
             self._show_panel(now)
             self.query_one(StatusLine).show_status(self._status(now), facts)
-        self.query_one(KeyFooter).show_actions(self.gwtui.hints(self.scopes))
+        self._show_footer()
+
+    @on(events.DescendantFocus)
+    @on(events.DescendantBlur)
+    def _focus_moved(self) -> None:
+        if self._is_whole:
+            self._show_footer()
+
+    def _show_footer(self) -> None:
+        actions = self.gwtui.hints(self.scopes)
+        self.query_one(KeyFooter).show_actions(actions, focus_keys(self.focused))
 
     def _show_banner(self, now: datetime) -> None:
         banner = self.query_one("#banner", OneLine)

@@ -24,8 +24,6 @@ from gwtui.ui.widgets.prompt import QuietInput
 
 _LONGEST_TITLE = 46
 """Cells of a title at most; what is longer ends in an ellipsis."""
-KEYS = "letters search · Enter chooses · Esc leaves it"
-_MENU_KEYS = "a letter takes it · ↑ ↓ and Enter, too · Esc leaves"
 _MENU_FRAME = 14
 """Cells of a line that are no note: the frame, its padding, letter and gaps."""
 _MENU_NOTE = 60
@@ -74,6 +72,7 @@ class ChooseScreen(Modal[str | None]):
         Binding("home", "jump(0)", show=False, priority=True),
         Binding("end", "jump(-1)", show=False, priority=True),
     ]
+    hint = "Enter chooses · Esc leaves · letters search · ↑ ↓ move"
 
     def __init__(
         self, title: str, choices: Sequence[Choice], *, current: str | None, search_text: str = ""
@@ -88,7 +87,7 @@ class ChooseScreen(Modal[str | None]):
         self._search_text = search_text
 
     def compose(self) -> ComposeResult:
-        """Title, search line, list, keys."""
+        """Title, search line, list, note."""
         with BlankVertical(classes="dialog choose"):
             yield Static(toned(self._title, "accent", bold=True), classes="title")
             with Horizontal(classes="seek"):
@@ -97,7 +96,7 @@ class ChooseScreen(Modal[str | None]):
             options = OptionList(markup=False, compact=True)
             options.can_focus = False
             yield options
-            yield Static(toned(KEYS, "muted"), classes="keys")
+            yield Static(classes="note")
 
     def on_mount(self) -> None:
         """Start at the present choice, or with what was typed already."""
@@ -176,12 +175,14 @@ class ChooseScreen(Modal[str | None]):
         present = [at for at, one in enumerate(self._shown) if one.id == self._current]
         first = 0 if self._shown else None
         options.highlighted = present[0] if present and not wanted else first
-        self.query_one(".keys", Static).update(self.hint)
+        note = self.query_one(".note", Static)
+        note.display = bool(self.note.plain)
+        note.update(self.note)
 
     @property
-    def hint(self) -> Content:
+    def note(self) -> Content:
         """What is said below the list."""
-        return toned(KEYS, "muted")
+        return Content("")
 
     def _line(self, choice: Choice) -> Content:
         sign = "● " if choice.id == self._current else "  "
@@ -211,6 +212,7 @@ class MenuScreen(Modal[str | None]):
         Binding("up", "step(-1)", show=False),
         Binding("down", "step(1)", show=False),
     ]
+    hint = "a letter takes it · Esc leaves · ↑ ↓ move · Enter takes it"
 
     def __init__(
         self, title: str, entries: Sequence[MenuEntry], *, current: str | None = None
@@ -221,13 +223,12 @@ class MenuScreen(Modal[str | None]):
         self._current = current
 
     def compose(self) -> ComposeResult:
-        """Title, entries, keys."""
+        """Title, entries."""
         with BlankVertical(classes="dialog menu"):
             yield Static(toned(self._title, "accent", bold=True), classes="title")
             options = OptionList(markup=False, compact=True)
             options.can_focus = False
             yield options
-            yield Static(toned(_MENU_KEYS, "muted"), classes="keys")
 
     def on_mount(self) -> None:
         """Start at the entry that is meant first; no notice stands on any."""

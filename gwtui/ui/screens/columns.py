@@ -23,7 +23,6 @@ from gwtui.ui.widgets.table.layout import AS_DECLARED, ColumnChoice, arrange
 if TYPE_CHECKING:
     from gwtui.crud.resource import Column
 
-KEYS = "Space shows or hides · ← → moves it · + - width · r as usual · Enter done · Esc"
 _STEP = 2
 """Cells by which a column becomes wider or narrower at once."""
 _LONGEST_TITLE = 24
@@ -56,6 +55,7 @@ class ColumnsScreen(Modal[ChosenColumns | None]):
         Binding("minus", f"widen(-{_STEP})", show=False),
         Binding("r", "reset", show=False),
     ]
+    hint = "Enter done · Esc leaves · Space shows or hides · ← → moves it · + - width · r resets"
 
     def __init__(
         self, title: str, columns: Sequence[Column[Any]], choice: ColumnChoice, room: int
@@ -80,13 +80,12 @@ class ColumnsScreen(Modal[ChosenColumns | None]):
         self._shown = set(shown)
 
     def compose(self) -> ComposeResult:
-        """Title, the columns, keys."""
+        """Title, the columns."""
         with BlankVertical(classes="dialog choose"):
             yield Static(toned(self._title, "accent", bold=True), classes="title")
             options = OptionList(markup=False, compact=True)
             options.can_focus = False
             yield options
-            yield Static(toned(KEYS, "muted"), classes="keys")
 
     def on_mount(self) -> None:
         """Start at the first column."""

@@ -22,7 +22,6 @@ from gwtui.ui.text import toned
 from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.prompt import QuietInput
 
-_SAVE_KEYS = "Enter writes it · ~ is your home directory · Esc leaves"
 _LONGEST = 300
 
 
@@ -35,6 +34,7 @@ class AskScreen(Modal[bool]):
         Binding("left,up", "app.focus_previous", show=False, id="question.previous"),
         Binding("right,down", "app.focus_next", show=False, id="question.next"),
     ]
+    hint = "{question.yes} agrees · {question.no} closes · Tab moves · Enter presses"
 
     def __init__(self, question: str, text: str, *, safe: str, deliberate: str) -> None:
         super().__init__()
@@ -77,6 +77,7 @@ class NoticeScreen(Answered[bool]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "leave", show=False)]
+    hint = "Esc closes · Tab moves · Enter presses"
 
     def __init__(self, title: str, text: str, *, way_on: str = "") -> None:
         super().__init__()
@@ -108,6 +109,7 @@ class WaitScreen(Modal[None]):
     """Says what is waited for; closes when that is over or when the person does not want to."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "enough", show=False)]
+    hint = "Esc waits no longer"
 
     def __init__(
         self, title: str, text: str, until: Callable[[], Awaitable[object]], *, enough: str
@@ -152,6 +154,7 @@ class SaveScreen(Modal[Path | None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", show=False)]
+    hint = "Enter writes it · Esc leaves · ~ is your home directory"
 
     def __init__(self, title: str, name: str, start: str = "", problem: str = "") -> None:
         super().__init__()
@@ -161,12 +164,11 @@ class SaveScreen(Modal[Path | None]):
         self._start = start or name
 
     def compose(self) -> ComposeResult:
-        """Title, path, what is wrong with it, keys."""
+        """Title, path, what is wrong with it."""
         with BlankVertical(classes="dialog save"):
             yield Static(toned(self._title, "accent", bold=True), classes="title")
             yield QuietInput(placeholder=self._file_name)
             yield Static(self._note(), id="save-note")
-            yield Static(toned(_SAVE_KEYS, "muted"), classes="keys")
 
     def on_mount(self) -> None:
         """Start with the usual name; no notice stands on what is wrong with another one."""

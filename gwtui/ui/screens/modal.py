@@ -11,18 +11,16 @@ from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.geometry import Region
-from textual.message import Message
 from textual.reactive import Reactive
 from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widget import Widget
-from textual.widgets import Button, Static
+from textual.widgets import Button
 
 from gwtui.local.caught_errors import caught_errors
-from gwtui.ui.commands import take_own_keys
+from gwtui.ui.commands import take_own_keys, with_keys
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.terminal_app import clear_notices
-from gwtui.ui.text import toned
 from gwtui.ui.textual_compat.screens import TerminalSized, painted_text
 from gwtui.ui.widgets.lifetime import RunsWhileOpen
 
@@ -46,11 +44,11 @@ class Answered(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
     would close that one.
 
     The screen beneath stays around it, as text in one faint colour. What stands in another dialog
-    is left out: it might be a secret.
+    is left out: it might be a secret. The last line is the footer: the keys of what has the focus.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "press", show=False)]
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"modal--beneath"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"modal--beneath", "modal--footer"}
     VERTICAL_BREAKPOINTS = _ROOMY
 
     _waiting: tuple[Result | None] | None = None
@@ -62,9 +60,40 @@ class Answered(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
         take_own_keys(self)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Take the text from what is beneath as it is now."""
+        """Take the text from what is beneath as it is now; the footer below it."""
         self._beneath = None
-        return super().render_lines(crop)
+        lines = super().render_lines(crop)
+        width, height = self.outer_size
+        if crop.bottom == height:
+            style = self.get_component_rich_style("modal--footer")
+            footer = Strip([Segment(f" {with_keys(self.footer)}", style)])
+            lines[-1] = footer.adjust_cell_length(width, style).crop(crop.x, crop.right)
+        return lines
+
+    @property
+    def hint(self) -> str:
+        """Which keys do what now, the most important first; actions as {form.send}."""
+        return ""
+
+    @property
+    def footer(self) -> str:
+        """The last line."""
+        return self.hint
+
+    def show_footer(self) -> None:
+        """Paint the footer anew: other keys do something now."""
+        width, height = self.outer_size
+        self.refresh(Region(0, height - 1, width, 1))
+
+    @on(events.DescendantFocus)
+    def _focus_moved(self) -> None:
+        self.show_footer()
+
+    def most_lines(self, dialog: Widget) -> int:
+        """Lines that a dialog may take by its style, borders among them."""
+        most = dialog.styles.max_height
+        room = self.app.size.with_height(self.app.size.height - self.gutter.height)
+        return room.height if most is None else int(most.resolve(room, self.app.size))
 
     def render_line(self, y: int) -> Strip:
         """A line of what is around the dialog."""
@@ -116,17 +145,6 @@ class Answered(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
             self.dismiss()
 
 
-class KeysLine(Static):
-    """Says which keys there are; perhaps on two lines."""
-
-    class Resized(Message):
-        """It has another size."""
-
-    def on_resize(self) -> None:
-        """Another line leaves less room for the rest."""
-        self.post_message(self.Resized())
-
-
 def dialog_room(screen: Answered[Any]) -> int:
     """Cells of a line in a dialog that is as wide as it may be, beside a scrollbar."""
     return screen.app.size.width * _WIDTH_PERCENT // 100 - _FRAME
@@ -151,18 +169,12 @@ class FittedDialog(Answered[Result]):
             dialog = long.parent
             if isinstance(dialog, Widget):
                 rest = dialog.virtual_size.height - long.outer_size.height
-                room = self._most(dialog) - dialog.gutter.height - rest
+                room = self.most_lines(dialog) - dialog.gutter.height - rest
                 long.styles.max_height = max(_LEAST, room)
-
-    def _most(self, dialog: Widget) -> int:
-        """Lines that a dialog may take by its style, borders among them."""
-        most = dialog.styles.max_height
-        height = self.app.size.height
-        return height if most is None else int(most.resolve(self.size, self.app.size))
 
 
 class LongDialog(FittedDialog[Result]):
-    """A dialog to be read, whatever length it has. A ``KeysLine`` says which keys there are."""
+    """A dialog to be read, whatever length it has."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("pageup", "page(-1)", show=False),
@@ -170,9 +182,11 @@ class LongDialog(FittedDialog[Result]):
     ]
 
     @property
-    def hint(self) -> str:
-        """Which keys do what, besides reading on."""
-        raise NotImplementedError
+    def footer(self) -> str:
+        """Say how to read on where there is more than is in sight."""
+        longs = self.query(".long").results(VerticalScroll)
+        more = any(long.max_scroll_y > 0 for long in longs)
+        return f"{self.hint} · PgDn more" if more else self.hint
 
     def on_mount(self) -> None:
         """It may take the whole height."""
@@ -180,17 +194,7 @@ class LongDialog(FittedDialog[Result]):
 
     def _fit(self) -> None:
         super()._fit()
-        self.call_after_refresh(self._show_hint)
-
-    @on(KeysLine.Resized)
-    def _keys_resized(self) -> None:
-        self._take_room()
-
-    def _show_hint(self) -> None:
-        """Say how to read on where there is more than is in sight."""
-        for long in self.query(".long").results(VerticalScroll):
-            hint = f"PgDn more · {self.hint}" if long.max_scroll_y > 0 else self.hint
-            self.query_one(KeysLine).update(toned(hint, "muted"))
+        self.call_after_refresh(self.show_footer)
 
     def action_page(self, step: int) -> None:
         """Read on."""

@@ -24,7 +24,6 @@ from gwtui.ui.widgets.prompt import QuietInput
 
 _WIDEST = 30
 """Cells of the titles at most; what is longer ends in an ellipsis."""
-_HINT = "Enter runs it · Esc leaves"
 
 
 def matching(actions: Sequence[Action], text: str) -> list[Action]:
@@ -87,6 +86,7 @@ class PaletteScreen(Modal[str | None]):
         Binding("pagedown", "page(1)", show=False, priority=True),
         Binding("pageup", "page(-1)", show=False, priority=True),
     ]
+    hint = "Enter runs it · Esc leaves · letters search · ↑ ↓ move"
 
     def __init__(
         self, actions: Sequence[Action], refusal: Callable[[Action], str | None], about: str
@@ -105,7 +105,6 @@ class PaletteScreen(Modal[str | None]):
             yield Static(toned(self._about, "muted"), classes="title")
             yield QuietInput(placeholder="Find an action")
             yield OptionList(markup=False, compact=True)
-            yield Static(toned(_HINT, "muted"), classes="keys")
 
     def on_mount(self) -> None:
         """Start with everything."""

@@ -404,17 +404,24 @@ class KeyFooter(PartsLine):
     def __init__(self) -> None:
         super().__init__(id="footer")
         self._actions: Sequence[Action] = ()
+        self._focus_keys = ""
         self._shown_in = 0
         """The width that the hints were fitted to; 0 while none are shown."""
 
-    def show_actions(self, actions: Sequence[Action]) -> None:
-        """Show hints for these actions, in the order of their importance."""
+    def show_actions(self, actions: Sequence[Action], focus_keys: str = "") -> None:
+        """Show hints for these actions, in the order of their importance.
+
+        ``focus_keys`` tells of keys that something else takes before them, and stands instead.
+        """
         width = self.room
-        if width and (width != self._shown_in or actions != self._actions):
+        if focus_keys:
+            self._shown_in = 0
+            self.show_parts([Part(toned(f" {focus_keys}", "muted"))])
+        elif width and (width != self._shown_in or actions != self._actions):
             self._shown_in = width
             self.show_parts(footer_parts(actions, width))
-        self._actions = actions
+        self._actions, self._focus_keys = actions, focus_keys
 
     def on_resize(self) -> None:
         """Fit the hints to the new width."""
-        self.show_actions(self._actions)
+        self.show_actions(self._actions, self._focus_keys)

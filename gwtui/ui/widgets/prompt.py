@@ -202,6 +202,7 @@ class Prompt(Horizontal):
     """A sign and an input, hidden until opened. Escape closes it; Tab never leads out of it."""
 
     SIGN: ClassVar[str] = ">"
+    FOCUS_KEYS: ClassVar[str] = "Enter goes on · Esc leaves"
     INPUT: ClassVar[type[QuietInput]] = QuietInput
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", show=False),
@@ -243,6 +244,7 @@ class GotoPrompt(Prompt):
     """The prompt for a path such as keys/NAME, or a command; ``↑`` brings earlier ones back."""
 
     SIGN = ":"
+    FOCUS_KEYS = "Enter goes there · Esc leaves · Tab completes · ↑ earlier ones"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "recall(-1)", show=False, priority=True),
         Binding("down", "recall(1)", show=False, priority=True),
@@ -323,6 +325,7 @@ class FilterPrompt(Prompt):
     """The filter of a list: applies while typed, Enter keeps it, Escape clears it."""
 
     SIGN = "/"
+    FOCUS_KEYS = "Enter keeps the filter · Esc clears it · Tab completes · ? explains the language"
     INPUT = FilterInput
 
     class Changed(Message):
@@ -428,6 +431,7 @@ class WatchPrompt(TextPrompt):
     """A model."""
 
     SIGN = "+"
+    FOCUS_KEYS = "Enter watches it · Esc leaves · Tab completes"
     HINT = "model to watch: author/slug"
 
     def offer(self, models: Iterable[str]) -> None:
