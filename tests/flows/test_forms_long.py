@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from narrow_form_kit import Desk, models, one
 
-from form_kit import until
+from form_kit import HostApp, ScriptedSubmit, form, until
 from gwtui.contract.workspaces import CreateWorkspaceRequest
 from gwtui.crud.form import (
     FieldGroup,
@@ -20,6 +21,7 @@ from gwtui.ui.forms.field_editors import ChoiceEditor, LinesEditor, TickEditor
 from gwtui.ui.forms.form_screen import ProgressLine
 from gwtui.ui.forms.row import FieldRow
 from resizing_kit import counted_layouts
+from screen_text import whole
 
 LONG = FormSpec(
     "New workspace",
@@ -62,6 +64,35 @@ def in_sight(desk: Desk) -> bool:
     assert focused is not None
     (row,) = [node for node in focused.ancestors_with_self if isinstance(node, FieldRow)]
     return desk.form.query_one("#form-fields").region.contains_region(row.region)
+
+
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), (100, 30), (120, 40)])
+async def test_a_long_form_keeps_its_buttons_and_keys_in_sight(size: tuple[int, int]) -> None:
+    screen = form(ScriptedSubmit(), LONG)
+    app = HostApp(screen)
+    async with app.run_test(size=size) as pilot:
+        await pilot.press("pagedown", "pagedown")
+        await pilot.pause()
+        lines = whole(app).splitlines()
+        assert lines[-1].startswith(" Ctrl+S sends · Esc leaves · Tab next")
+        (row,) = [line for line in lines[:-1] if "Create workspace" in line]
+        assert "Cancel" in row
+        assert any("Sampling rate" in line for line in lines), "the fields scroll above them"
+        await pilot.resize_terminal(90, 32)
+        await pilot.pause()
+        assert any("Create workspace" in line for line in whole(app).splitlines()[:-1])
+
+
+async def test_the_footer_of_a_form_says_what_the_field_takes() -> None:
+    async with Desk(LONG) as desk:
+        for field, keys in (
+            ("default_text_model", "Ctrl+O lists"),
+            ("default_provider_sort", "← → or letters choose"),
+            ("description", "Enter begins a line"),
+        ):
+            desk.form.query_one(f"#field-{field}", FieldRow).editor.focus()
+            await desk.pilot.pause()
+            assert whole(desk.app).splitlines()[-1].rstrip().endswith(keys)
 
 
 async def test_a_letter_that_gives_a_note_other_words_lays_nothing_out() -> None:

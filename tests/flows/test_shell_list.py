@@ -15,7 +15,7 @@ from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.widgets.detail import DetailPane
 from gwtui.ui.widgets.prompt import FilterPrompt
 from journeys import Terminal, at_rest
-from screen_text import shown
+from screen_text import shown, whole
 from shared_dashboard import walk
 from shell_kit import dashboard, line, listing, notices, site, until
 
@@ -62,6 +62,24 @@ async def keys_typed_right_after_the_slash_go_into_the_filter(desk: Any) -> None
     await pilot.pause()
     assert app.is_running
     assert listing(app).query_one(FilterPrompt).text == "qrtw"
+
+
+async def the_footer_belongs_to_what_has_the_focus(desk: Any) -> None:
+    app, pilot = desk.app, desk.pilot
+    await unfiltered(desk)
+    for key, keys in (
+        ("slash", "Enter keeps the filter · Esc clears it · Tab completes"),
+        ("colon", "Enter goes there · Esc leaves · Tab completes"),
+        ("x", "y confirms · Esc keeps it"),
+        ("s", "Enter chooses · Esc leaves"),
+        ("e", "Ctrl+S sends · Esc leaves"),
+    ):
+        assert "New key" in whole(app).splitlines()[-1]
+        await pilot.press(key)
+        await until(pilot, lambda keys=keys: keys in whole(app).splitlines()[-1], keys)
+        assert "New key" not in whole(app).splitlines()[-1]
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is listing(app), "the list")
 
 
 async def a_wrong_filter_is_explained_in_the_status_line(desk: Any) -> None:
@@ -353,6 +371,7 @@ async def test_filtering_a_list(tmp_path: Path) -> None:
             the_filter_narrows_while_typing_and_escape_takes_it_away,
             enter_keeps_the_filter_and_escape_in_the_list_drops_it,
             keys_typed_right_after_the_slash_go_into_the_filter,
+            the_footer_belongs_to_what_has_the_focus,
             a_wrong_filter_is_explained_in_the_status_line,
             a_condition_that_can_never_hold_is_told_quietly_while_it_is_typed,
             a_column_that_is_not_there_is_named_and_searched_as_text,

@@ -221,7 +221,13 @@ async def test_a_long_dispute_is_read_in_full_and_answered(size: tuple[int, int]
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
         text = shown(app)
-        for words in ("was      ci", "● theirs their0", "Go on", "Back to the form", "Esc goes back"):
+        for words in (
+            "was      ci",
+            "● theirs their0",
+            "Go on",
+            "Back to the form",
+            "Esc goes back",
+        ):
             assert words in text
         seen = text
         for _ in range(12):

@@ -148,7 +148,7 @@ async def test_dialogs_take_their_keys_and_say_them() -> None:
     keys = bindings_of(screen)
     assert [one.action for one in keys["f6"]] == ["submit"]
     assert not {"ctrl+s", "escape"} & set(keys)
-    assert screen._keys() == "Tab next · F6 sends · its button leaves"
+    assert with_keys(screen.footer) == "F6 sends · its button leaves · Tab next"
     question = AskScreen("Leave?", "It is lost.", safe="Stay", deliberate="Leave")
     app = HostApp(question)
     async with app.run_test(size=(80, 24)) as pilot:
