@@ -66,7 +66,10 @@ def in_sight(desk: Desk) -> bool:
     return desk.form.query_one("#form-fields").region.contains_region(row.region)
 
 
-@pytest.mark.parametrize("size", [(60, 15), (80, 24), (100, 30), (120, 40)])
+SIZES = [(80, 24), (120, 40), (60, 15), (100, 30)]
+
+
+@pytest.mark.parametrize("size", SIZES)
 async def test_a_long_form_keeps_its_buttons_and_keys_in_sight(size: tuple[int, int]) -> None:
     screen = form(ScriptedSubmit(), LONG)
     app = HostApp(screen)
@@ -78,7 +81,7 @@ async def test_a_long_form_keeps_its_buttons_and_keys_in_sight(size: tuple[int, 
         (row,) = [line for line in lines[:-1] if "Create workspace" in line]
         assert "Cancel" in row
         assert any("Sampling rate" in line for line in lines), "the fields scroll above them"
-        await pilot.resize_terminal(90, 32)
+        await pilot.resize_terminal(*SIZES[size == SIZES[0]])
         await pilot.pause()
         assert any("Create workspace" in line for line in whole(app).splitlines()[:-1])
 

@@ -439,7 +439,7 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
 
     def on_resize(self) -> None:
         """Title and buttons stay in sight; the fields scroll."""
-        self._fit()
+        self.call_after_refresh(self._fit)  # the frame around the form may come or go
         self.call_after_refresh(self._show_progress)
 
     def _fit(self) -> None:
