@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Complete = Callable[[str], str | None]
 """The whole of what a text is the beginning of; None where nothing is known."""
-GOTO_HINT = "keys/NAME, ws, ctx, help … · Tab completes · ↑ earlier ones"
+GOTO_HINT = "keys/NAME, ws, ctx, help …"
 LANGUAGE = (
     'word  -without  "two words"  column:text  =exact  >80  created<7d  ~pattern  (this or that)'
 )

@@ -1,0 +1,30 @@
+"""Prompts of one line: what Tab does in them."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.screen import Screen
+from textual.widgets import Button
+
+from form_kit import HostApp
+from gwtui.ui.widgets.prompt import WatchPrompt
+
+
+class Prompted(Screen[None]):
+    def compose(self) -> ComposeResult:
+        yield WatchPrompt()
+        yield Button("Elsewhere")
+
+
+async def test_tab_takes_ghost_text_and_never_leads_out_of_a_prompt() -> None:
+    app = HostApp(Prompted())
+    async with app.run_test() as pilot:
+        prompt = app.screen.query_one(WatchPrompt)
+        prompt.offer(["northwind/atlas", "northwind/atlas-large", "south\n/x"])
+        prompt.open()
+        await pilot.press(*"north", "tab")
+        assert prompt.input.value == "northwind/atlas"
+        await pilot.press("tab", "shift+tab")
+        assert app.screen.focused is prompt.input
+        await pilot.press("ctrl+u", *"south", "tab")
+        assert prompt.input.value == "south", "what cannot be typed is offered to nobody"
