@@ -32,7 +32,7 @@ def own_strips(screen: Screen[Any]) -> list[Strip]:
         for child in screen.children
         if child.display and not child.has_class("-textual-system")
     ]
-    if not own:
+    if not own or not strips:
         return []  # it is being made
     room = Region.from_union(own)
     last = len(strips) - 1

@@ -56,7 +56,7 @@ def a_form_is_in_its_picture(app: GwtuiApp, folder: Path) -> None:
     assert isinstance(app.screen, FormScreen), "it is still open"
     (picture,) = folder.glob("gwtui-keys-dialog-2026112*Z.txt")
     text = picture.read_text()
-    assert "New key" in text
+    assert "Ctrl+S sends" in text
     assert "written" in text
     assert "SVG to a file" not in text
 
