@@ -24,7 +24,7 @@ from gwtui.lazy_dataclass import dataclass
 from gwtui.local.caught_errors import BROKEN, guarded
 from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Marks
-from gwtui.ui.commands import focus_keys, offered, with_keys
+from gwtui.ui.commands import offered, with_keys
 from gwtui.ui.connection_health import (
     StatePanel,
     freshness,
@@ -69,6 +69,12 @@ class PathLine(Screen[None]):
     @abstractmethod
     def focus_body(self) -> None:
         """Put the focus where it belongs."""
+
+    @on(events.DescendantFocus)
+    @on(events.DescendantBlur)
+    def _focus_moved(self) -> None:
+        for footer in self.query(KeyFooter):
+            footer.fit()
 
     async def path_prompt(self) -> GotoPrompt:
         """Where a path is typed; made when it is first asked for."""
@@ -388,17 +394,7 @@ class GatewayScreen(RunsWhileOpen, PathLine, TerminalSized[None]):
         if self.is_active or self.gwtui.session is None:
             self._show_panel(now)
             self.query_one(StatusLine).show_status(self._status(now), facts)
-        self._show_footer()
-
-    @on(events.DescendantFocus)
-    @on(events.DescendantBlur)
-    def _focus_moved(self) -> None:
-        if self._is_whole:
-            self._show_footer()
-
-    def _show_footer(self) -> None:
-        actions = self.gwtui.hints(self.scopes)
-        self.query_one(KeyFooter).show_actions(actions, focus_keys(self.focused))
+        self.query_one(KeyFooter).show_actions(self.gwtui.hints(self.scopes))
 
     def _show_banner(self, now: datetime) -> None:
         banner = self.query_one("#banner", OneLine)

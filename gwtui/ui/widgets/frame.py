@@ -21,7 +21,7 @@ from gwtui.lazy_dataclass import dataclass
 from gwtui.local.caught_errors import BROKEN, caught_errors
 from gwtui.resources.actions import place_actions
 from gwtui.resources.registry import SHORT_TITLES, TABS, TITLES
-from gwtui.ui.commands import shown, tab_of
+from gwtui.ui.commands import focus_keys, shown, tab_of
 from gwtui.ui.text import fit, toned
 from gwtui.ui.widgets.lines import OneLine, Part, PartsLine
 
@@ -399,29 +399,31 @@ def _hint(action: Action) -> Content:
 
 
 class KeyFooter(PartsLine):
-    """The footer line."""
+    """The footer line: the keys of what has the focus."""
 
     def __init__(self) -> None:
         super().__init__(id="footer")
         self._actions: Sequence[Action] = ()
-        self._focus_keys = ""
-        self._shown_in = 0
-        """The width that the hints were fitted to; 0 while none are shown."""
+        self._shown: tuple[int, str, Sequence[Action]] | None = None
+        """The width, the keys of the focus and the actions of what is shown."""
 
-    def show_actions(self, actions: Sequence[Action], focus_keys: str = "") -> None:
+    def show_actions(self, actions: Sequence[Action]) -> None:
         """Show hints for these actions, in the order of their importance.
 
-        ``focus_keys`` tells of keys that something else takes before them, and stands instead.
+        Where the focus takes keys before them, these are shown instead.
         """
-        width = self.room
-        if focus_keys:
-            self._shown_in = 0
-            self.show_parts([Part(toned(f" {focus_keys}", "muted"))])
-        elif width and (width != self._shown_in or actions != self._actions):
-            self._shown_in = width
-            self.show_parts(footer_parts(actions, width))
-        self._actions, self._focus_keys = actions, focus_keys
+        self._actions = actions
+        self.fit()
 
     def on_resize(self) -> None:
         """Fit the hints to the new width."""
-        self.show_actions(self._actions, self._focus_keys)
+        self.fit()
+
+    def fit(self) -> None:
+        """Show what fits the width, and the focus as it is now."""
+        width, keys = self.room, focus_keys(self.screen.focused)
+        facts = (width, keys, self._actions)
+        if width and facts != self._shown:
+            self._shown = facts
+            hints = [Part(toned(f" {keys}", "muted"))] if keys else None
+            self.show_parts(hints or footer_parts(self._actions, width))
