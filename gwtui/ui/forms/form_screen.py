@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import ValidationError
@@ -63,6 +63,14 @@ class ProgressLine(PartsLine):
             parts.append(Part(content, f"part.{at}"))
             parts.append(Part(Content(_GAP)))
         self.show_parts(parts)
+
+
+def _part_with(focused: Widget | None, groups: Sequence[FieldGroup]) -> int:
+    """The place of the part that the focus is in; the buttons stand below the last one."""
+    nodes = [] if focused is None else focused.ancestors_with_self
+    fields = [node.field for node in nodes if isinstance(node, FieldRow)]
+    places = [at for at, group in enumerate(groups) for field in fields if field in group.fields]
+    return places[0] if places else len(groups) - 1
 
 
 def _part(group: FieldGroup, summary: FormSummary, current: bool) -> Content:
@@ -244,18 +252,7 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
 
     def _part(self) -> int:
         """The place of the part that has the keys."""
-        focused = self.focused
-        row = (
-            None
-            if focused is None
-            else next(
-                (node for node in focused.ancestors_with_self if isinstance(node, FieldRow)), None
-            )
-        )
-        groups = self.spec.groups
-        places = [at for at, group in enumerate(groups) if row and row.field in group.fields]
-        # The buttons stand below the last part.
-        return places[0] if places else len(groups) - 1
+        return _part_with(self.focused, self.spec.groups)
 
     def _go_to_part(self, place: int) -> None:
         groups = self.spec.groups
