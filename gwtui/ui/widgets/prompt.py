@@ -325,7 +325,7 @@ class FilterPrompt(Prompt):
     """The filter of a list: applies while typed, Enter keeps it, Escape clears it."""
 
     SIGN = "/"
-    FOCUS_KEYS = "Enter keeps the filter · Esc clears it · Tab completes · ? explains the language"
+    FOCUS_KEYS = "Enter keeps the filter · Esc clears it · Tab completes · ? explains it"
     INPUT = FilterInput
 
     class Changed(Message):
