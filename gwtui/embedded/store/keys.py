@@ -137,7 +137,7 @@ def _text(document: str, limit: float | None, reset: str | None, with_byok: int,
     if limit is not None:
         left = Decimal(str(limit)) - from_pico(_counted(sums, reset, with_byok))
         remaining = repr(float(left))
-    figures = _COMPUTED % tuple(pico / _PICO for pico in sums)
+    figures = _COMPUTED % tuple([pico / _PICO for pico in sums])
     return f'{document[:-1]},"limit_remaining":{remaining},{figures}}}'
 
 

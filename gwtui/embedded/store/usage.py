@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -113,13 +113,12 @@ Sums = Sequence[int]
 
 def sums_sql(now: datetime) -> str:
     """The columns of ``Sums`` in a statement that groups rows of ``usage``."""
-    today = to_day(now)
+    today, end = to_day(now), date.max.toordinal()
+    windows = [(first_day(reset, now), today if reset else end) for reset in _RESETS]
     return ", ".join(
-        f"coalesce(sum({amount} * (day BETWEEN {first_day(reset, now)} AND {today})), 0)"
-        if reset
-        else f"coalesce(sum({amount}), 0)"
+        f"coalesce(sum({amount}) FILTER (WHERE day BETWEEN {first} AND {last}), 0)"
         for amount in ("usage_pico", "byok_usage_pico")
-        for reset in _RESETS
+        for first, last in windows
     )
 
 
