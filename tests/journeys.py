@@ -31,8 +31,7 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.resource import ResourceScreen
-from gwtui.ui.textual_compat.screens import busy_pump
-from idle import wait_for_idle
+from idle import busy_pump, wait_for_idle
 from shell_kit import Site, has_data, notices, until
 from switch_kit import SomeTargets
 

@@ -25,7 +25,6 @@ from gwtui.local.journal import Journal
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.resource import ResourceScreen
-from gwtui.ui.textual_compat.screens import release_closed
 from gwtui.ui.widgets.lines import OneLine
 from in_process_requests import short_way
 from seeded_gateways import open_gateway
@@ -179,7 +178,6 @@ def listing(app: GwtuiApp) -> ResourceScreen:
 
 def strips() -> int:
     """How many lines are kept as they were painted, by whatever runs in this process."""
-    release_closed()
     gc.collect()
     return sum(isinstance(one, Strip) for one in gc.get_objects())
 

@@ -36,7 +36,7 @@ from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.profile_switch import ProfileScreen
 from gwtui.ui.screens.dialogs import AskScreen, NoticeScreen, WaitScreen
-from gwtui.ui.textual_compat.screens import TerminalSized
+from gwtui.ui.widgets.lifetime import TerminalSized
 from plan_kit import key_plans
 
 LONG = "The quick brown fox jumps over the lazy dog, again and again. " * 6

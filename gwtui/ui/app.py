@@ -36,9 +36,7 @@ from gwtui.ui.preference_store import PreferenceStore
 from gwtui.ui.screens.startup import StartupScreen
 from gwtui.ui.shutdown import CLOSING, REACTION, Shutdown
 from gwtui.ui.terminal import TerminalTitle, give_back, is_too_small
-from gwtui.ui.textual_compat.app import driver_of, set_first_theme
-from gwtui.ui.textual_compat.screens import let_be_switched
-from gwtui.ui.textual_compat.widgets import bindings_of
+from gwtui.ui.textual_private import bindings_of, driver_of, let_be_switched
 from gwtui.ui.themes import (
     DEFAULT_THEME,
     THEMES,
@@ -125,7 +123,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         for known in THEMES:
             self.register_theme(known)
         chosen = self.preference_store.preferences.theme or DEFAULT_THEME
-        set_first_theme(self, known_theme(chosen if theme is None else theme))
+        self.theme = known_theme(chosen if theme is None else theme)
         for action in offered((APP,)):
             self._bind(action)
         self.leaving_keys = frozenset(by_id("app.quit").keys)

@@ -21,7 +21,7 @@ from textual.app import App
 from gwtui.lazy_dataclass import dataclass
 from gwtui.local.paths import Paths, PrivateDirectoryError, ensure_private
 from gwtui.local.terminal import copy_route
-from gwtui.ui.textual_compat.app import driver_of
+from gwtui.ui.textual_private import driver_of
 
 Route = Literal["tmux", "terminal", "file", "none"]
 

@@ -12,18 +12,19 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Hashable, Mapping
+from contextlib import suppress
 from enum import IntEnum
 from typing import Any, Protocol, TypeGuard, cast
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
 from textual import events, on
-from textual.message_pump import MessagePump
+from textual.dom import DOMNode
+from textual.errors import NoWidget
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.worker import NoActiveWorker, Worker, get_current_worker
 
 from gwtui.ui.terminal_app import TerminalApp
-from gwtui.ui.textual_compat.app import fail
-from gwtui.ui.textual_compat.screens import busy_pump, is_laid_out
 
 ACTIONS = "actions"
 """Group of the workers that do what an action promises: most of them open a screen."""
@@ -40,14 +41,13 @@ PATIENCE = 2.0
 itself is at work does not count."""
 GLANCE = 0.25
 """Seconds in which nobody has seen what a key did: what is typed within them was typed blindly."""
-_HASTY = 16
+_LOOK = 0.05
+"""Seconds that a round through the queues may take before it is tried anew."""
 _PAUSE = 0.003
-"""Looks at the program without a pause in between, and seconds between the further ones."""
-_AT_WORK = 0.012
-"""Seconds between two looks beyond which the program was at work, or not given the processor."""
+"""Seconds between two looks while something is going on."""
 _TOO_LONG = f": what came before took longer than {PATIENCE:.0f} s"
 _CALM = 3
-"""Looks in a row at which nothing must be going on: a task that is due has had its turn then."""
+"""Rounds in a row after which nothing must be going on: what a key led to may lead to more."""
 
 Input = events.InputEvent | events.Paste
 _COUNTED = events.Key | events.Paste | events.MouseDown
@@ -58,13 +58,11 @@ class Hold(IntEnum):
     """What input waits for, the more patiently the higher it is."""
 
     NOTHING = 0
-    LAYING_OUT = 1
-    """What was opened has no places yet: waited for as long as nobody can have seen it."""
-    READING = 2
+    READING = 1
     """What was opened is read: what was typed blindly waits if it needs that."""
-    CHANGING = 3
+    CHANGING = 2
     """What was agreed to is carried out: what was typed blindly waits for its end."""
-    OPENING = 4
+    OPENING = 3
     """A screen is to open, or a message is being handled: everything waits."""
 
 
@@ -86,6 +84,10 @@ def _reader(screen: Screen[Any]) -> Reader | None:
     return cast("Reader", screen) if is_one else None
 
 
+def _fail(error: Exception) -> None:
+    raise error
+
+
 class InputQueue:
     """What was typed ahead of the program, in its order, and whether its turn has come."""
 
@@ -95,8 +97,10 @@ class InputQueue:
         self._watcher: asyncio.Task[None] | None = None
         self._shown_for = 0.0
         """Seconds since everything that the latest input opened was there."""
-        self._busy: MessagePump | None = None
-        """What was found at work when it was looked for last."""
+        self._clicked: Widget | None = None
+        """What the latest input is for, where it is of the mouse."""
+        self._laid_out: ReferenceType[Screen[Any]] | None = None
+        """The screen that was laid out when it was looked at last."""
         self._before: frozenset[Hashable] = frozenset()
         """What was going on already when it was handed out."""
         self._asked: WeakKeyDictionary[Worker[Any], ReferenceType[Screen[Any]]]
@@ -131,7 +135,7 @@ class InputQueue:
             self._waiting.append(event)
             return False
         if not isinstance(event, events.MouseMove):
-            self._begin()
+            self._begin(event)
         return True
 
     @property
@@ -166,9 +170,13 @@ class InputQueue:
 
     # One after the other ----------------------------------------------------------------------
 
-    def _begin(self) -> None:
+    def _begin(self, event: Input) -> None:
         self._before = frozenset(self._going_on())
         self._shown_for = 0.0
+        self._clicked = None
+        if isinstance(event, events.MouseEvent) and self._app.screen_stack:
+            with suppress(NoWidget):
+                self._clicked, _ = self._app.get_widget_at(event.x, event.y)
         if self._watcher is None:
             self._watcher = asyncio.create_task(self._watch(), name="typed ahead")
 
@@ -176,13 +184,13 @@ class InputQueue:
         try:
             while await self._over() and self._waiting:
                 event = self._waiting.popleft()
-                self._begin()
+                self._begin(event)
                 self._app.call_later(self._app.handle_input, event)
             self._drop()
         except Exception as error:
-            fail(self._app, error)
+            self._app.call_later(_fail, error)
         finally:
-            self._watcher = self._busy = None
+            self._watcher = self._clicked = None
             self._before = frozenset()  # nothing is kept alive in here
             self._read_on()
 
@@ -193,40 +201,67 @@ class InputQueue:
 
     async def _over(self) -> bool:
         """Wait until the next input can be handled; False when that took too long."""
-        looks = calm = 0
+        calm = 0
         waited, now = 0.0, time.monotonic()
         while calm < _CALM:
-            await asyncio.sleep(0 if looks < _HASTY else _PAUSE)
-            looks += 1
+            handled = await self._handled()
+            hold = self._hold() if handled else Hold.OPENING
+            if hold is not Hold.NOTHING:
+                await asyncio.sleep(_PAUSE)
             before, now = now, time.monotonic()
-            passed = min(now - before, _AT_WORK)
+            passed = min(now - before, _LOOK)
             waited += passed
-            hold = self._hold()
             self._shown_for = 0.0 if hold is Hold.OPENING else self._shown_for + passed
             calm = calm + 1 if hold is Hold.NOTHING else 0
-            if hold >= Hold.READING and waited > PATIENCE:
+            if hold is not Hold.NOTHING and waited > PATIENCE:
                 return False
+        return True
+
+    async def _handled(self) -> bool:
+        """Send a callback the way of an input and its messages; whether it came through soon.
+
+        Each widget, its screen and the app call it when they have handled what came before. A
+        screen that has just opened calls it once it is laid out.
+        """
+        app = self._app
+        if not app.screen_stack:
+            return True
+        screen, done = app.screen, asyncio.Event()
+        way: list[DOMNode] = [app, screen]
+        for start in (self._clicked, app.focused or screen):
+            if start is not None:
+                way += start.ancestors_with_self
+        opened = self._laid_out is None or self._laid_out() is not screen
+
+        def hop() -> None:
+            while way:
+                if way.pop(0).call_later(hop):
+                    return
+            if not (opened and screen.call_after_refresh(done.set)):
+                done.set()
+
+        hop()
+        try:
+            await asyncio.wait_for(done.wait(), _LOOK)
+        except TimeoutError:
+            return False
+        self._laid_out = ref(screen)
         return True
 
     def _hold(self) -> Hold:
         """What the next input has to wait for now."""
         if not self._app.screen_stack:
             return Hold.NOTHING
-        hold = Hold.OPENING
-        self._busy = busy_pump(self._app, self._busy)
-        if self._busy is None:
-            going_on = self._going_on().items()
-            new = (hold for what, hold in going_on if what not in self._before)
-            hold = max(new, default=Hold.NOTHING)
+        going_on = self._going_on().items()
+        hold = max(
+            (hold for what, hold in going_on if what not in self._before), default=Hold.NOTHING
+        )
         if hold is Hold.OPENING:
             return hold
-        screen, unseen = self._app.screen, self._shown_for < GLANCE
         if self._waiting and not self._needs(self._waiting[0], hold):
-            hold = Hold.NOTHING
+            return Hold.NOTHING
         # What waits came before anybody could see what goes on; what comes later need not wait.
-        if hold is not Hold.NOTHING and (self._waiting or unseen):
-            return hold
-        return Hold.LAYING_OUT if unseen and not is_laid_out(screen) else Hold.NOTHING
+        return hold if self._waiting or self._shown_for < GLANCE else Hold.NOTHING
 
     def _needs(self, event: Input, hold: Hold) -> bool:
         """Whether an input counts on what is held up for."""

@@ -8,13 +8,15 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rich.color import ColorSystem
+from rich.console import COLOR_SYSTEMS
 from rich.segment import Segment
 from textual import events
-from textual.app import App, ScreenStackError
+from textual.app import ScreenStackError
 from textual.color import Color
 from textual.css.query import NoMatches
 from textual.dom import NoScreen
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
 from textual.errors import NoWidget
 from textual.filter import LineFilter
 from textual.notifications import Notification, Notify, SeverityLevel
@@ -26,7 +28,8 @@ from gwtui.local.crash_report import crash_report
 from gwtui.ui.garbage import Garbage
 from gwtui.ui.screen_diff import ScreenDiff
 from gwtui.ui.terminal import fills_erased
-from gwtui.ui.textual_compat.app import HookedApp, Piece, withdraw_notices
+from gwtui.ui.terminal_driver import PromptDriver
+from gwtui.ui.textual_private import HookedApp, Piece, driver_of
 
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _HARMLESS_FORMAT = frozenset("\u200d\ufe0f")
@@ -116,14 +119,6 @@ class Notice(Notification):
         return super().time_left <= 0
 
 
-def clear_notices(app: App[Any]) -> None:
-    """Take every notice away that is no warning and no error.
-
-    Toasts stand on top of what is opened to be read.
-    """
-    withdraw_notices(app, "information")
-
-
 class TerminalApp(HookedApp, inherit_bindings=False):
     """An app that shows no markup from data, no control character and no value in a crash.
 
@@ -135,10 +130,35 @@ class TerminalApp(HookedApp, inherit_bindings=False):
         self._on_terminal = ScreenDiff()
         self._filter: OneFilter | None = None
         self.garbage = Garbage()
+        self._leaving = False
 
-    def outgoing(self, painted: Iterable[Piece], colours: ColorSystem | None) -> str:
+    def get_driver_class(self) -> type[Driver]:
+        """The driver of this platform."""
+        found = super().get_driver_class()
+        return PromptDriver if found is LinuxDriver else found
+
+    def watch_for(self, leaving_keys: frozenset[str]) -> None:
+        """Name the keys that may end the program; ``key_handled`` is called behind each."""
+        if isinstance(driver := driver_of(self), PromptDriver):
+            driver.leaving_keys = leaving_keys
+
+    def key_handled(self) -> None:
+        """What was typed is handled: the terminal may be read on."""
+        if isinstance(driver := driver_of(self), PromptDriver):
+            driver.key_handled()
+
+    def outgoing(self, painted: Iterable[Piece]) -> str:
         """Send only what the terminal does not show already."""
+        shown = self.console.color_system
+        colours = None if shown is None else COLOR_SYSTEMS[shown]
         return self._on_terminal.difference(painted, self.size, colours)
+
+    def exit(self, *arguments: Any, **options: Any) -> None:
+        """End the program."""
+        self._leaving = True
+        if isinstance(driver := driver_of(self), PromptDriver):
+            driver.leave_the_rest()
+        super().exit(*arguments, **options)
 
     def learn_terminal(self) -> None:
         """Learn from its description what the terminal can do with fewer bytes."""
@@ -193,18 +213,18 @@ class TerminalApp(HookedApp, inherit_bindings=False):
         """A short notice."""
         self.notify(message, severity=severity)
 
-    def survives(self, error: Exception, *, leaving: bool) -> bool:
+    def survives(self, error: Exception) -> bool:
         """Whether the program goes on: after an error of a worker, which costs its work alone.
 
         Nothing fails while the program ends: what is begun then finds everything closed.
         """
-        if leaving and not isinstance(error, NoMatches | NoScreen):
+        if self._leaving and not isinstance(error, NoMatches | NoScreen):
             _log.error("an error while the program ended", exc_info=error)
-        if not leaving and isinstance(error, WorkerFailed):
+        if not self._leaving and isinstance(error, WorkerFailed):
             caught_errors.add("worker", error.error)
             return True
-        return leaving
+        return self._leaving
 
-    def report(self, error: BaseException | None) -> str:
+    def report(self, error: Exception) -> str:
         """Where it happened, without any value."""
-        return crash_report(error) if error is not None else "gwtui stopped.\n"
+        return crash_report(error)

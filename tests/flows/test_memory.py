@@ -4,43 +4,10 @@ from __future__ import annotations
 
 import gc
 from pathlib import Path
-from typing import Any
-
-from textual.screen import Screen
-from textual.widget import Widget
 
 from gwtui.ui.app import GwtuiApp
 from screen_text import shown
 from shell_kit import dashboard, has_data, listing, site, until
-
-
-def painted(screen: Screen[Any]) -> int:
-    """Lines that are kept of a screen's widgets."""
-    widgets = {*screen.walk_children(Widget), *screen._compositor.widgets, screen}
-    return sum(len(one._styles_cache._cache) + len(one._render_cache.lines) for one in widgets)
-
-
-async def test_a_screen_keeps_painted_lines_under_a_dialog_and_none_when_it_is_left(
-    tmp_path: Path, every_frame: None
-) -> None:
-    async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
-        keys = listing(app)
-        await until(pilot, lambda: keys.table.visible_count, "the keys")
-        await pilot.press("down", "down")
-        await pilot.pause()
-        before = shown(app)
-        assert painted(keys) > 24
-        await app.open_route("providers")
-        await until(pilot, lambda: listing(app).table.visible_count, "the providers")
-        await until(pilot, lambda: not painted(keys), "the painted lines to be let go of")
-        await app.open_route("keys")
-        await until(pilot, lambda: painted(keys), "the keys again")
-        await pilot.pause()
-        assert shown(app) == before
-        await pilot.press("question_mark")
-        await until(pilot, lambda: app.screen is not keys, "the help")
-        await pilot.pause()
-        assert painted(keys) > 24, "a dialog above takes nothing from the screen beneath"
 
 
 async def test_a_row_is_opened_from_two_lists_and_the_endpoints_of_many_are_not_all_kept(

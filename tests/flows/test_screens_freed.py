@@ -11,8 +11,7 @@ from textual.screen import Screen
 
 from dashboard_kit import settled
 from gwtui.ui.garbage import Garbage
-from gwtui.ui.textual_compat.screens import release_painted
-from shell_kit import dashboard, has_data, site, strips, until
+from shell_kit import dashboard, has_data, site, until
 
 TABS = "1234567890"
 LISTS = ("providers", "zdr", "organization", "assignments", "user-models")
@@ -24,7 +23,6 @@ async def test_what_was_left_or_closed_is_freed(
 ) -> None:
     settlings: list[int] = []
     monkeypatch.setattr(Garbage, "freeze_loaded", lambda _garbage: settlings.append(len(settlings)))
-    before = strips()
     async with site() as place, dashboard(place, tmp_path, start="keys") as (app, pilot):
         await until(pilot, lambda: has_data(app), "the keys")
         await until(pilot, lambda: bool(settlings), "the rest of the session")
@@ -60,5 +58,3 @@ async def test_what_was_left_or_closed_is_freed(
         alive = [each() for each in seen.values()]
         assert [each for each in alive if each is not None and each not in kept] == []
         del alive, kept
-        release_painted(app.screen)
-        assert strips() - before < 100, "painted lines of screens that were left"

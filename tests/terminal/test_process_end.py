@@ -21,7 +21,7 @@ import pytest
 from gwtui.embedded.faults import FaultInjector
 from gwtui.local.journal import Journal
 from gwtui.ui.shutdown import REACTION
-from gwtui.ui.textual_compat.app import LONGEST_HANDLING
+from gwtui.ui.terminal_driver import LONGEST_HANDLING
 from loaded_program import GWTUI
 from login_kit import served_gateway
 from pty_terminal import PtyTerminal, pty_terminal

@@ -11,8 +11,8 @@ import pytest
 from textual import constants, events
 from textual.message import Message
 
-from gwtui.ui.textual_compat import app as app_compat
-from gwtui.ui.textual_compat.app import PromptDriver
+from gwtui.ui import terminal_driver
+from gwtui.ui.terminal_driver import PromptDriver
 
 FOREVER = 300.0
 SECONDS = 30.0
@@ -24,7 +24,6 @@ class Terminal(PromptDriver):
     def __init__(self) -> None:
         self.fileno, self._typing = os.pipe()
         self.exit_event = Event()
-        self._debug = False
         self._handled = Event()
         self._handled.set()
         self._left = False
@@ -60,7 +59,7 @@ class Terminal(PromptDriver):
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
     """Whatever is not hurried on takes forever."""
     monkeypatch.setattr(constants, "ESCAPE_DELAY", FOREVER)
-    monkeypatch.setattr(app_compat, "_GLANCE", FOREVER)
+    monkeypatch.setattr(terminal_driver, "_GLANCE", FOREVER)
     monkeypatch.delenv("ESCDELAY", raising=False)
     opened = Terminal()
     yield opened

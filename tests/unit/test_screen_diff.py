@@ -18,7 +18,7 @@ from textual.geometry import Region, Size
 from textual.strip import Strip
 
 from gwtui.ui.screen_diff import ScreenDiff
-from gwtui.ui.textual_compat.app import pieces
+from gwtui.ui.textual_private import pieces
 
 SIZE = Size(40, 6)
 STYLES = [

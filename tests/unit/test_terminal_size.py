@@ -42,26 +42,6 @@ async def test_two_sizes_under_way_do_not_chase_each_other(tmp_path: Any) -> Non
             assert screen.outer_size == app.size == Size(90, 28)
 
 
-async def test_the_newest_size_holds_in_whatever_order_its_events_come(tmp_path: Any) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        with counted_layouts() as layouts:
-            resize(app, Size(100, 30))
-            older = Size(70, 20)
-            app.post_message(events.Resize(older, older))
-            await rest(pilot, layouts)
-            assert app.size == listing(app).outer_size == Size(100, 30)
-
-
-async def test_a_terminal_that_tells_its_size_itself_is_believed(tmp_path: Any) -> None:
-    async with site() as place, dashboard(place, tmp_path) as (app, pilot):
-        with counted_layouts() as layouts:
-            app._driver._in_band_window_resize = True  # type: ignore[union-attr]
-            told = Size(100, 30)
-            app.post_message(events.Resize(told, told))
-            await rest(pilot, layouts)
-            assert app.size == told
-
-
 def question() -> AskScreen:
     return AskScreen("Really?", "", safe="No", deliberate="Yes")
 

@@ -169,9 +169,6 @@ class DashboardApp(Protocol):
     def first_shown(self) -> None:
         """A screen shows what it read, or why it cannot: the rest may be loaded."""
 
-    def hold_paint(self) -> None:
-        """Paint nothing until the screen that opens or comes back is as it will be."""
-
     @property
     def executor(self) -> WriteExecutor:
         """What sends writes."""

@@ -31,9 +31,7 @@ from gwtui.ui.in_doubt_writes import ShowInDoubt
 from gwtui.ui.input_queue import OPENING, SUBMITTING
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.modal import Answered
-from gwtui.ui.terminal_app import clear_notices
 from gwtui.ui.text import toned
-from gwtui.ui.textual_compat.widgets import is_whole
 from gwtui.ui.waits import NOTICEABLE, waiting_text
 from gwtui.ui.widgets.containers import BlankVertical, FoldingScroll
 from gwtui.ui.widgets.frame import TwoEnds
@@ -204,7 +202,7 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
 
     def on_mount(self) -> None:
         """Say what every field is for; relative times move on."""
-        clear_notices(self.app)
+        self.app.clear_notifications()
         if self.spec.first:
             self._focus_field(self.spec.first)
         self._fit()
@@ -413,7 +411,7 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
             self.query_one(ProgressLine).show_progress(self.state, self._part())
 
     def _show_message(self) -> None:
-        if not is_whole(self):
+        if not self.is_open:
             return  # what works for the form may end a moment after its lines are gone
         line = self.query_one("#form-message", Static)
         content = self._message()

@@ -194,7 +194,16 @@ class SecretScreen(LongDialog[bool]):
         """Show the value, or mask it again."""
         if self._value is None:
             return
-        self._revealed = not self._revealed
+        self._show_value(not self._revealed)
+
+    def on_screen_suspend(self) -> None:
+        """Mask the value while something covers it: what is beneath a dialog is in sight."""
+        if self._value is not None and self._revealed:
+            self._show_value(False)
+
+    def _show_value(self, revealed: bool) -> None:
+        assert self._value is not None  # noqa: S101 - checked by the callers
+        self._revealed = revealed
         shown = safe_text(self._value.get_secret_value(), _LONGEST) if self._revealed else MASK
         self.query_one("#secret-value", SecretView).update(toned(shown, "accent", bold=True))
         label = "Hide" if self._revealed else "Show"

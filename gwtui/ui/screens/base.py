@@ -35,11 +35,10 @@ from gwtui.ui.connection_health import (
 from gwtui.ui.in_doubt_writes import banner_text
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.text import fit, in_sentence, toned
-from gwtui.ui.textual_compat.screens import TerminalSized
-from gwtui.ui.textual_compat.widgets import bindings_of, is_whole
+from gwtui.ui.textual_private import bindings_of
 from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.frame import HeaderBar, KeyFooter, StatusLine, header_facts
-from gwtui.ui.widgets.lifetime import RunsWhileOpen
+from gwtui.ui.widgets.lifetime import RunsWhileOpen, TerminalSized
 from gwtui.ui.widgets.lines import OneLine, PartsLine
 from gwtui.watch.feed import FeedState
 
@@ -335,9 +334,6 @@ class GatewayScreen(RunsWhileOpen, PathLine, TerminalSized[None]):
 
     def on_screen_resume(self) -> None:
         """Watch the feeds."""
-        session = self.gwtui.session
-        if session is not None and session.completed.is_set():  # first rows wait for nothing
-            self.gwtui.hold_paint()
         self.refeed()
         if self.focused is None:
             self.focus_body()
@@ -348,7 +344,6 @@ class GatewayScreen(RunsWhileOpen, PathLine, TerminalSized[None]):
             facts = header_facts(self.gwtui, self.tab)
             self.query_one(StatusLine).show_status(self._status(self.now), facts)
         self._subscriptions.close()
-        self.gwtui.hold_paint()
 
     def on_feed_changed(self, message: FeedChanged) -> None:
         """Show the newest state of a feed."""
@@ -356,7 +351,7 @@ class GatewayScreen(RunsWhileOpen, PathLine, TerminalSized[None]):
             self.refresh_frame()
             session = self.gwtui.session
             if session is not None and not (session.completed.is_set() or self.awaited):
-                self.call_after_paint(self.gwtui.first_shown)
+                self.call_after_refresh(self.gwtui.first_shown)
 
     @property
     def awaited(self) -> bool:
@@ -377,7 +372,7 @@ class GatewayScreen(RunsWhileOpen, PathLine, TerminalSized[None]):
     @property
     def _is_whole(self) -> bool:
         """Whether every widget is there: not before the first, nor while they are removed."""
-        return self.is_mounted and is_whole(self)
+        return self.is_mounted and self.is_open
 
     def refresh_frame(self) -> None:
         """Bring header, banner, panel, status line and footer up to date; unchanged lines rest.

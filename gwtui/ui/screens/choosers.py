@@ -17,7 +17,6 @@ from textual.widgets.option_list import Option
 from gwtui.domain.safe_text import safe_line
 from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.screens.modal import Modal, dialog_room
-from gwtui.ui.terminal_app import clear_notices
 from gwtui.ui.text import fit, hanging, toned
 from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.prompt import QuietInput
@@ -232,7 +231,7 @@ class MenuScreen(Modal[str | None]):
 
     def on_mount(self) -> None:
         """Start at the entry that is meant first; no notice stands on any."""
-        clear_notices(self.app)
+        self.app.clear_notifications()
         options = self.query_one(OptionList)
         room = min(_MENU_NOTE, self.app.size.width - _MENU_FRAME - self._widest)
         options.add_options([Option(self._line(entry, room)) for entry in self._entries])

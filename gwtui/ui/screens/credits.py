@@ -118,11 +118,6 @@ class CreditsScreen(GatewayScreen):
             (credits_past_feed(hub, Scope()), self._show_past),
         ]
 
-    @property
-    def awaited(self) -> bool:
-        """Whether anything was not read yet: rankings and plot move what stands below them."""
-        return any(state.phase(self.now) == "loading" for state in self.states)
-
     def focus_body(self) -> None:
         """The ranking has the keys."""
         self._keys_table.focus()

@@ -17,7 +17,6 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.local.exported_file import ExportError, path_meant
 from gwtui.ui.screens.modal import Answered, Modal
 from gwtui.ui.terminal import SMALLEST
-from gwtui.ui.terminal_app import clear_notices
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.prompt import QuietInput
@@ -172,7 +171,7 @@ class SaveScreen(Modal[Path | None]):
 
     def on_mount(self) -> None:
         """Start with the usual name; no notice stands on what is wrong with another one."""
-        clear_notices(self.app)
+        self.app.clear_notifications()
         line = self.query_one(QuietInput)
         line.begin_with(self._start)
         self.set_focus(line)

@@ -41,7 +41,6 @@ class ListFilter:
 
     async def open(self) -> None:
         """Let the person type."""
-        self._screen.gwtui.hold_paint()
         explaining, prompt = await self._made()
         self._from_top = self._table.model.cursor in (None, 0)
         prompt.filter_input.suggest = self._suggestions
@@ -80,7 +79,6 @@ class ListFilter:
     def closed(self) -> None:
         """The keys are the list's again."""
         if self._lines is not None:
-            self._screen.gwtui.hold_paint()
             self._lines[0].display = False
 
     def explain(self) -> None:

@@ -20,9 +20,7 @@ from textual.widgets import Button
 from gwtui.local.caught_errors import caught_errors
 from gwtui.ui.commands import take_own_keys, with_keys
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
-from gwtui.ui.terminal_app import clear_notices
-from gwtui.ui.textual_compat.screens import TerminalSized, painted_text
-from gwtui.ui.widgets.lifetime import RunsWhileOpen
+from gwtui.ui.widgets.lifetime import RunsWhileOpen, TerminalSized
 
 Result = TypeVar("Result")
 
@@ -43,25 +41,22 @@ class Answered(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
     second answer would close what is beneath, and one that comes while another screen stands above
     would close that one.
 
-    The screen beneath stays around it, as text in one faint colour. What stands in another dialog
-    is left out: it might be a secret. The last line is the footer: the keys of what has the focus.
+    It is transparent: what is beneath stays around it. A screen that shows a secret masks it while
+    another one covers it. The last line is the footer: the keys of what has the focus.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "press", show=False)]
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"modal--beneath", "modal--footer"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"modal--footer"}
     VERTICAL_BREAKPOINTS = _ROOMY
 
     _waiting: tuple[Result | None] | None = None
-    _beneath: Sequence[tuple[str, int]] | None = None
-    """Lines of the screen beneath and their cells, None before a line of a paint needs them."""
 
     def __init__(self) -> None:
         super().__init__()
         take_own_keys(self)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Take the text from what is beneath as it is now; the footer below it."""
-        self._beneath = None
+        """What is beneath, and the footer as the last line."""
         lines = super().render_lines(crop)
         width, height = self.outer_size
         if crop.bottom == height:
@@ -94,21 +89,6 @@ class Answered(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
         most = dialog.styles.max_height
         room = self.app.size.with_height(self.app.size.height - self.gutter.height)
         return room.height if most is None else int(most.resolve(room, self.app.size))
-
-    def render_line(self, y: int) -> Strip:
-        """A line of what is around the dialog."""
-        if self._beneath is None:
-            self._beneath = self._text_beneath()
-        style = self.get_component_rich_style("modal--beneath")
-        text, cells = self._beneath[y] if y < len(self._beneath) else ("", 0)
-        return Strip([Segment(text, style)], cells).adjust_cell_length(self.size.width, style)
-
-    def _text_beneath(self) -> Sequence[tuple[str, int]]:
-        """The lines of the nearest screen beneath that is no dialog, and their cells."""
-        stack = self.app.screen_stack
-        below = stack[: stack.index(self)] if self in stack else []
-        screens = [screen for screen in below if not isinstance(screen, Answered)]
-        return painted_text(screens[-1]) if screens else ()
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
         """Close with this result: now, or once it is open and nothing stands above.
@@ -190,7 +170,7 @@ class LongDialog(FittedDialog[Result]):
 
     def on_mount(self) -> None:
         """It may take the whole height."""
-        clear_notices(self.app)
+        self.app.clear_notifications()
 
     def _fit(self) -> None:
         super()._fit()

@@ -26,7 +26,7 @@ from gwtui.ui.input_queue import OPENING
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.text import toned
-from gwtui.ui.textual_compat.widgets import bindings_of
+from gwtui.ui.textual_private import bindings_of
 from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.lines import LinesView, OneLine
 

@@ -229,11 +229,6 @@ class ResourceScreen(GatewayScreen):
         resolving = self._path_resolver is not None and self._path_resolver.active and bool(own)
         return first or pending or resolving or self._row_loader.first or self.table.is_filtering
 
-    @property
-    def awaited(self) -> bool:
-        """Whether the rows may come in a moment."""
-        return super().awaited or self.reading
-
     def awaits(self, event: events.Event) -> bool:
         """Whether an input is meant for a row: not what is typed into a line or leads elsewhere."""
         if self.focused not in (None, self.table) or not isinstance(event, events.Key):
@@ -298,7 +293,7 @@ class ResourceScreen(GatewayScreen):
             if not same:
                 self._show_rows(growing=growing)
             if first:  # what completes them is read once they are painted
-                self.call_after_paint(partial(self._follow_view, again=True))
+                self.call_after_refresh(partial(self._follow_view, again=True))
             else:
                 self._follow_view()
         if self._path_resolver is not None or state.error is not None:

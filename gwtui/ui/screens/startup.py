@@ -10,9 +10,8 @@ from textual.app import ComposeResult
 from gwtui.crud.action import APP, LIST
 from gwtui.resources.registry import PARENTS, PLACES, SCREENS, resource_of
 from gwtui.ui.connection_health import StatePanel
-from gwtui.ui.textual_compat.screens import TerminalSized
 from gwtui.ui.widgets.frame import HeaderBar, KeyFooter, StatusLine, header_facts
-from gwtui.ui.widgets.lifetime import RunsWhileOpen
+from gwtui.ui.widgets.lifetime import RunsWhileOpen, TerminalSized
 
 if TYPE_CHECKING:
     from gwtui.ui.actions.context import DashboardApp
@@ -51,9 +50,5 @@ class StartupScreen(RunsWhileOpen, TerminalSized[Any]):
         self.query_one(HeaderBar).show_facts(header_facts(app, self._place))
         scopes = (self._place, APP) if self._place in SCREENS else (self._place, LIST, APP)
         self.query_one(KeyFooter).show_actions(app.hints(scopes))
-
-    def on_idle(self) -> None:
-        """Go on as soon as the first frame is there, not with the next beat of the screen."""
-        if self._painted is not None and self.is_laid_out:
-            painted, self._painted = self._painted, None
-            painted()
+        if self._painted is not None:
+            self.call_after_refresh(self._painted)

@@ -41,7 +41,6 @@ from gwtui.ui.forms.pattern_tester import outcome
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.text import cell_content, toned
-from gwtui.ui.textual_compat.widgets import is_whole
 from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.growing_text import GrowingText, Painting
@@ -276,12 +275,12 @@ class AnswerScreen(Modal[str]):
 
     def _paint(self) -> None:
         waiting, self._waiting_text = self._waiting_text, []
-        if waiting and is_whole(self):
+        if waiting and self.is_open:
             self.query_one(GrowingText).put(waiting)
             self._show_state()
 
     def _show(self) -> None:
-        if is_whole(self):
+        if self.is_open:
             self._show_state()
             self._show_figures()
             self.query_one("#try-keys", OneLine).show(toned(self._keys(), "muted"))
@@ -293,7 +292,7 @@ class AnswerScreen(Modal[str]):
         return f"Esc back to the form · {opens}↑ ↓ PgUp PgDn scroll · Tab"
 
     def _show_state(self) -> None:
-        if is_whole(self):
+        if self.is_open:
             self.query_one("#try-state", OneLine).show(self._state())
 
     def _state(self) -> Content:
@@ -309,7 +308,7 @@ class AnswerScreen(Modal[str]):
         )
 
     def _show_figures(self) -> None:
-        if not is_whole(self):
+        if not self.is_open:
             return
         view = self.query_one("#try-figures", LinesView)
         tried = self.tried or TryOutcome(self._ready_try.plan, self._answer)

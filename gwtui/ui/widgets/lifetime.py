@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
+from textual import events, on
 from textual.message_pump import MessagePump
 from textual.messages import Prune
+from textual.screen import Screen, ScreenResultType
 from textual.widget import Widget
 
 
@@ -38,3 +40,16 @@ class RunsWhileOpen(MessagePump):
         for worker in tuple(closing.workers):
             if closing in worker.node.ancestors_with_self:
                 worker.cancel()
+
+
+class TerminalSized(Screen[ScreenResultType]):
+    """A screen that takes no other size than the terminal's present one.
+
+    Textual lays a screen out in the size that each resize event names, and posts it one of its own
+    with the size that it was laid out in. With two sizes under way each would bring the other back.
+    """
+
+    @on(events.Resize)
+    def _ignore_old_size(self, event: events.Resize) -> None:
+        if event.size != self.app.size:
+            event.prevent_default()

@@ -21,7 +21,7 @@ from gwtui.domain.cell_values import Tone
 from gwtui.domain.safe_text import safe_characters, safe_line
 from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.text import toned
-from gwtui.ui.textual_compat.widgets import ShowsOtherText
+from gwtui.ui.textual_private import ShowsOtherText
 from gwtui.ui.widgets.lines import OneLine
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Private names of Textual and Rich stand in one package, for the release that was tested."""
+"""Private names of Textual and Rich stand in one module."""
 
 from __future__ import annotations
 
@@ -6,26 +6,22 @@ import ast
 import importlib
 import inspect
 import pkgutil
-import tomllib
 from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 import rich
 import textual
-from packaging.requirements import Requirement
 
 import gwtui.ui
-from gwtui.ui import textual_compat
-from gwtui.ui.textual_compat import app, screens, widgets
+from gwtui.ui import textual_private
 from source_kit import PACKAGE, READS_SOURCE, ROOT, files_of, text_of, tree_of
 
 pytestmark = READS_SOURCE
 
-COMPAT = Path(textual_compat.__file__).parent
+PRIVATE = Path(textual_private.__file__)
 LIBRARIES = (textual, rich)
 
 
@@ -140,7 +136,7 @@ def test_no_other_module_takes_a_private_name_of_textual() -> None:
     found = {
         str(file.relative_to(ROOT)): names
         for file in files_of(PACKAGE / "ui")
-        if COMPAT not in file.parents
+        if file != PRIVATE
         and (tree := tree_of(file))
         and (names := [*imported(tree), *of_others(tree)])
     }
@@ -151,7 +147,7 @@ def test_no_class_of_another_module_uses_or_replaces_a_private_member_of_textual
     found = {
         name: members
         for name in modules()
-        if not name.startswith(textual_compat.__name__)
+        if name != textual_private.__name__
         and (members := [*inherited(importlib.import_module(name))])
     }
     assert found == {}
@@ -173,18 +169,6 @@ def test_what_the_walk_finds(code: str) -> None:
     assert [*imported(tree), *of_others(tree)]
 
 
-def test_the_walk_finds_the_members_that_the_one_package_uses() -> None:
-    found = {*inherited(app), *inherited(screens), *inherited(widgets)}
-    assert {"HookedApp._display", "HookedApp: self._exit"} <= found
-    assert "TerminalSized._refresh_layout" in found
-
-
-def test_textual_is_held_to_the_release_that_was_tested() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    wanted = map(Requirement, project["dependencies"])
-    (allowed,) = (one.specifier for one in wanted if one.name == "textual")
-    major, minor = map(int, textual_compat.TESTED.split("."))
-    assert version("textual") in allowed
-    assert version("textual").startswith(f"{textual_compat.TESTED}.")
-    assert f"{major}.{minor + 1}.0" not in allowed
-    assert f"{major + 1}.0" not in allowed
+def test_the_walk_finds_the_members_that_the_one_module_uses() -> None:
+    found = {*inherited(textual_private)}
+    assert {"HookedApp._display", "HookedApp._fatal_error"} <= found

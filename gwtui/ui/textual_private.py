@@ -1,0 +1,159 @@
+"""The private names of Textual that the dashboard cannot do without, each with its reason.
+
+No other module uses one. Each may change with any release of Textual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, cast
+
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+from rich.segment import Segment, Segments
+from rich.text import Text
+from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
+from textual._xterm_parser import XTermParser
+from textual.app import App
+from textual.binding import Binding
+from textual.dom import DOMNode
+from textual.driver import Driver
+from textual.screen import Screen
+from textual.strip import Strip
+
+Piece = tuple[int, int, Strip]
+"""A piece of a line, with the column and the line it begins at."""
+
+
+def driver_of(app: App[Any]) -> Driver | None:
+    """The terminal's driver, for the clipboard and the window title; None before the app runs.
+
+    ``_driver``: there is no public way to write a sequence to the terminal.
+    """
+    return app._driver
+
+
+def bindings_of(node: DOMNode) -> dict[str, list[Binding]]:
+    """The bindings of one app or screen by key, to be changed.
+
+    ``_bindings``: the public class variable is shared by all screens of a class.
+    """
+    return node._bindings.key_to_bindings
+
+
+def let_be_switched(screen: Screen[Any], app: App[Any]) -> None:
+    """Prepare the default screen of an app for ``switch_screen``.
+
+    ``_push_result_callback``: that method expects one, and only pushed screens have it.
+    """
+    screen._push_result_callback(app, None)
+
+
+def painted_strips(screen: Screen[Any]) -> Sequence[Strip]:
+    """The lines of a screen as it would be painted now; none before its layout.
+
+    ``_compositor``: it alone puts the widgets of a screen together.
+    """
+    return screen._compositor.render_strips() if screen.size else ()
+
+
+class PromptParser(XTermParser):
+    """Tells keys in what the terminal sends, with a say in when an escape character is a key.
+
+    ``_xterm_parser`` and ``_timeout_time``: Textual decides it by itself, and late.
+    """
+
+    @property
+    def due(self) -> float | None:
+        """When what came so far is taken for a key, of the monotonic clock; None for nothing."""
+        return self._timeout_time
+
+    @due.setter
+    def due(self, moment: float) -> None:
+        self._timeout_time = moment
+
+
+class ShowsOtherText:
+    """Stands before ``Input`` among the bases of a class: draws another text than its value.
+
+    ``_value`` and ``_position_to_cell``: an input draws and measures its own value.
+    """
+
+    shown_value: Callable[[], str]
+    """Gives what is drawn, of the length of the value."""
+
+    @property
+    def _value(self) -> Text:
+        return Text(self.shown_value(), no_wrap=True, overflow="ignore", end="")
+
+    def _position_to_cell(self, position: int) -> int:
+        return cell_len(self.shown_value()[:position])
+
+
+def pieces(update: LayoutUpdate | ChopsUpdate) -> Iterator[Piece]:
+    """What an update of the compositor paints."""
+    if isinstance(update, LayoutUpdate):
+        for y, strips in enumerate(update.strips, update.region.y):
+            x = update.region.x
+            for strip in strips:
+                yield x, y, strip
+                x += strip.cell_length
+        return
+    for y, left, right in update.spans:
+        for end, (x, chop) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
+            if chop is not None and x < right and end > left:
+                yield x, y, chop.crop(0, min(end, right) - x)
+
+
+class _Difference(CompositorUpdate):
+    """What is sent of an update; computed only when it is written."""
+
+    def __init__(self, rendered: Callable[[], str]) -> None:
+        self._rendered = rendered
+
+    def render_segments(self, console: Console) -> str:  # noqa: ARG002 - rendered without one
+        return self._rendered()
+
+
+class HookedApp(App[int], inherit_bindings=False):
+    """An app with public hooks where Textual has private ones only."""
+
+    crash: str | None = None
+    """The report of the failure that ended the program, None while there was none."""
+
+    def outgoing(self, painted: Iterable[Piece]) -> str:
+        """Hook: the bytes to send for what was painted."""
+        raise NotImplementedError
+
+    def key_read(self, key: str) -> None:
+        """Hook: a key was typed. Called in the thread that reads the terminal."""
+
+    def survives(self, error: Exception) -> bool:  # noqa: ARG002 - the hook's
+        """Hook: whether the program goes on after an error."""
+        return False
+
+    def report(self, error: Exception) -> str:
+        """Hook: what is printed in the end of the error that ended the program."""
+        raise NotImplementedError
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        """Every update passes here on its way to the terminal."""
+        if isinstance(renderable, LayoutUpdate | ChopsUpdate):
+            painted = renderable
+            sent = _Difference(lambda: self.outgoing(pieces(painted)))
+            renderable = cast("RenderableType", sent)
+        super()._display(screen, renderable)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Errors of messages and workers end here; Textual's report shows values of variables."""
+        if self.crash is None and not self.survives(error):
+            self.crash = self.report(error)
+            super()._handle_exception(error)
+
+    def panic(self, *_renderables: Any) -> None:
+        """End the program; what an error has to show of itself may hold values."""
+        self._fatal_error()
+
+    def _fatal_error(self) -> None:
+        self.bell()
+        self.exit(return_code=1, message=Segments([Segment(self.crash or "")]))
