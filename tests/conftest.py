@@ -39,7 +39,6 @@ from gwtui.domain import known_secrets
 from gwtui.local.caught_errors import caught_errors
 from gwtui.local.dashboard_state import FIRST_STEPS_FILE as FIRST_STEPS
 from gwtui.ui.connection_health import StatePanel
-from gwtui.ui.garbage import Garbage
 from gwtui.ui.screens.startup import StartupScreen
 from gwtui.ui.widgets.lines import OneLine
 from idle import wait_after_key, wait_for_idle, wait_for_screen
@@ -219,14 +218,10 @@ def still_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def own_objects_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """``gc.get_objects`` leaves out what earlier tests made, thousands of objects in a full run.
-
-    It does not leave out what a dashboard of the test itself had when it was loaded.
-    """
+def own_objects_only() -> None:
+    """``gc.get_objects`` leaves out what earlier tests made, thousands of objects in a full run."""
     gc.collect()
     gc.freeze()
-    monkeypatch.setattr(Garbage, "freeze_loaded", lambda _self: None)
 
 
 @pytest.fixture

@@ -110,6 +110,7 @@ def _targets(arguments: argparse.Namespace, paths: Paths, connect: Connect) -> T
 
 
 def _show(app: GwtuiApp, *, mouse: bool) -> int:
+    gc.freeze()  # modules stay: the collector need not look at them
     gc.enable()
     _log.info("begins: gwtui %s, Python %s", __version__, sys.version.partition(" ")[0])
     try:

@@ -340,7 +340,6 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
         self.session_completed()
         in_doubt_writes.keep_count(self.session)
         self._notice_alerts(self.session)
-        self.garbage.freeze_loaded()
         if not self._offered:
             self._offered = True
             self.run_worker(self._offer(), group=_SEALED)

@@ -20,10 +20,6 @@ class Garbage:
         self._monotonic = monotonic
         self._touched_at: float | None = None
 
-    def freeze_loaded(self) -> None:
-        """Leave out of every later collection what is loaded by now: modules and the frame."""
-        gc.freeze()
-
     def touched(self) -> None:
         """Somebody pressed a key or moved the mouse."""
         self._touched_at = self._monotonic()

@@ -6,11 +6,9 @@ import gc
 import weakref
 from pathlib import Path
 
-import pytest
 from textual.screen import Screen
 
 from dashboard_kit import settled
-from gwtui.ui.garbage import Garbage
 from shell_kit import dashboard, has_data, site, until
 
 TABS = "1234567890"
@@ -18,14 +16,10 @@ LISTS = ("providers", "zdr", "organization", "assignments", "user-models")
 DIALOGS = (("keys", "n"), ("keys", "e"), ("workspaces", "m"), ("models", "enter"), ("keys", "?"))
 
 
-async def test_what_was_left_or_closed_is_freed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, every_frame: None
-) -> None:
-    settlings: list[int] = []
-    monkeypatch.setattr(Garbage, "freeze_loaded", lambda _garbage: settlings.append(len(settlings)))
+async def test_what_was_left_or_closed_is_freed(tmp_path: Path, every_frame: None) -> None:
     async with site() as place, dashboard(place, tmp_path, start="keys") as (app, pilot):
         await until(pilot, lambda: has_data(app), "the keys")
-        await until(pilot, lambda: bool(settlings), "the rest of the session")
+        await until(pilot, lambda: app.session.completed.is_set(), "the rest of the session")
         seen: dict[int, weakref.ref[Screen[object]]] = {}
 
         def look() -> None:
