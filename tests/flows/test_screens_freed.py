@@ -19,7 +19,7 @@ DIALOGS = (("keys", "n"), ("keys", "e"), ("workspaces", "m"), ("models", "enter"
 async def test_what_was_left_or_closed_is_freed(tmp_path: Path, every_frame: None) -> None:
     async with site() as place, dashboard(place, tmp_path, start="keys") as (app, pilot):
         await until(pilot, lambda: has_data(app), "the keys")
-        await until(pilot, lambda: app.session.completed.is_set(), "the rest of the session")
+        await until(pilot, app.session.completed.is_set, "the rest of the session")
         seen: dict[int, weakref.ref[Screen[object]]] = {}
 
         def look() -> None:
