@@ -25,7 +25,7 @@ from gwtui.domain.clock import Clock
 from gwtui.embedded.queries import QueryParameter
 from gwtui.embedded.responses import ResponseSchema
 from gwtui.embedded.store.byok import SecretBox
-from gwtui.embedded.store.database import DatabaseConnection
+from gwtui.embedded.store.documents import DatabaseConnection
 from gwtui.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 from textual.message import Message
 
 from gwtui.lazy_dataclass import dataclass
-from gwtui.local.caught_errors import caught_errors
+from gwtui.local.caught_errors import BROKEN, caught_errors
 from gwtui.watch.feed import Feed, FeedState
 
 Deliver = Callable[[FeedState[Any]], None]
@@ -89,9 +89,14 @@ class Subscriptions:
         return True
 
     @property
-    def broken(self) -> tuple[str, ...]:
-        """The names of the feeds whose newest state could not be shown because of an error."""
-        return tuple(one.feed.name for one in self._open if one.broken)
+    def broken_text(self) -> str:
+        """Which feeds' newest states could not be shown because of an error; empty for none."""
+        names = ", ".join(one.feed.name for one in self._open if one.broken)
+        return (
+            f"{BROKEN} not shown because of an error in gwtui, see its log: {names}"
+            if names
+            else ""
+        )
 
     @property
     def never_shown(self) -> bool:

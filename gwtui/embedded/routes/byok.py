@@ -18,7 +18,7 @@ from gwtui.embedded import queries
 from gwtui.embedded.auth import masked
 from gwtui.embedded.operations import OperationRequest
 from gwtui.embedded.responses import invalid, refuse_unknown
-from gwtui.embedded.routes.crud import Resource, changes_in, workspace_of
+from gwtui.embedded.routes.crud import StoredResource, changes_in, workspace_of
 from gwtui.embedded.store import byok, keys
 from gwtui.embedded.store.documents import Document
 from gwtui.embedded.store.kinds import CREDENTIALS
@@ -32,7 +32,7 @@ def _show(call: OperationRequest, document: Document) -> JsonValue:
     return next(each for each in ranked if each["id"] == document["id"])
 
 
-RESOURCE = Resource(
+RESOURCE = StoredResource(
     kind=CREDENTIALS,
     path="/byok/{id}",
     name="Byok",

@@ -22,7 +22,9 @@ from gwtui.embedded.store.kinds import WORKSPACES
 from gwtui.lazy_dataclass import dataclass
 
 
-def _by_identity(resource: Resource, call: OperationRequest, identity: str) -> Document | None:
+def _by_identity(
+    resource: StoredResource, call: OperationRequest, identity: str
+) -> Document | None:
     return resource.kind.document(call.db, identity.lower())
 
 
@@ -31,7 +33,7 @@ def _as_stored(_call: OperationRequest, document: Document) -> JsonValue:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Resource:
+class StoredResource:
     """A kind of document that can be listed, created, read, changed and deleted."""
 
     kind: Kind[Any]
@@ -42,7 +44,7 @@ class Resource:
     plural: str
     noun: str
     tag: str
-    find: Callable[[Resource, OperationRequest, str], Document | None] = _by_identity
+    find: Callable[[StoredResource, OperationRequest, str], Document | None] = _by_identity
     """The document of an identity, as it stands in the path."""
     show: Callable[[OperationRequest, Document], JsonValue] = _as_stored
     """The document with what is computed for the answer."""

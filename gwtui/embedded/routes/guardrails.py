@@ -43,7 +43,14 @@ from gwtui.embedded.responses import (
     refuse_unknown,
 )
 from gwtui.embedded.routes.account import organization_id, refuse_outsiders
-from gwtui.embedded.routes.crud import EVERY, Condition, Resource, changes_in, page_of, workspace_of
+from gwtui.embedded.routes.crud import (
+    EVERY,
+    Condition,
+    StoredResource,
+    changes_in,
+    page_of,
+    workspace_of,
+)
 from gwtui.embedded.store import keys
 from gwtui.embedded.store.documents import Document, Kind, in_list
 from gwtui.embedded.store.founding import default_name
@@ -64,7 +71,7 @@ def _show(call: OperationRequest, document: Document) -> JsonValue:
     return {name: value for name, value in document.items() if name not in absent}
 
 
-RESOURCE = Resource(
+RESOURCE = StoredResource(
     kind=GUARDRAILS,
     path="/guardrails/{id}",
     name="Guardrail",

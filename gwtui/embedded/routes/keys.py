@@ -18,7 +18,7 @@ from gwtui.embedded.responses import (
     reference,
 )
 from gwtui.embedded.routes.account import refuse_outsiders
-from gwtui.embedded.routes.crud import Resource, changes_in, workspace_of
+from gwtui.embedded.routes.crud import StoredResource, changes_in, workspace_of
 from gwtui.embedded.store import keys
 from gwtui.embedded.store.documents import Document
 from gwtui.embedded.store.kinds import KEY_ASSIGNMENTS, KEYS, WORKSPACES
@@ -29,13 +29,13 @@ def _show(call: OperationRequest, document: Document) -> JsonValue:
     return JsonText(text)
 
 
-def _find(resource: Resource, call: OperationRequest, identity: str) -> Document | None:
+def _find(resource: StoredResource, call: OperationRequest, identity: str) -> Document | None:
     """An ordinary key; management keys are not resources of this API."""
     found = resource.kind.document(call.db, identity)
     return found if found and found["workspace_id"] else None
 
 
-RESOURCE = Resource(
+RESOURCE = StoredResource(
     kind=KEYS,
     path="/keys/{hash}",
     name="Key",

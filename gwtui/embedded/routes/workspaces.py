@@ -45,7 +45,7 @@ from gwtui.embedded.responses import (
 from gwtui.embedded.routes.account import outsiders
 from gwtui.embedded.routes.crud import (
     EVERY,
-    Resource,
+    StoredResource,
     changes_in,
     find_workspace,
     is_default,
@@ -69,7 +69,7 @@ from gwtui.embedded.store.kinds import (
 _BYOK = "include_byok_in_budgets"
 _CONFIRM = "confirm_default_workspace_deletion"
 
-RESOURCE = Resource(
+RESOURCE = StoredResource(
     kind=WORKSPACES,
     path="/workspaces/{id}",
     name="Workspace",

@@ -6,10 +6,9 @@ import fcntl
 import os
 import sqlite3
 import threading
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from gwtui.embedded.errors import (
     DatabaseBusyError,
@@ -18,6 +17,7 @@ from gwtui.embedded.errors import (
     DatabaseUnusableError,
 )
 from gwtui.embedded.store.byok import key_file
+from gwtui.embedded.store.documents import DatabaseConnection
 from gwtui.embedded.store.kinds import APPLICATION_ID, SCHEMA, SCHEMA_VERSION
 
 BUSY_SECONDS = 5.0
@@ -26,29 +26,6 @@ BUSY_SECONDS = 5.0
 _PRIVATE = 0o600
 _PRIMARY_CODE = 0xFF
 """The part of SQLite's error codes that is not a refinement."""
-
-
-class DatabaseConnection(sqlite3.Connection):
-    """A connection that remembers what was counted in the present state of the database."""
-
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named)
-        self._state: tuple[int, int] | None = None
-        self._counted: dict[Hashable, dict[int, int]] = {}
-
-    def counted(self, name: Hashable) -> dict[int, int]:
-        """Notes about a list, empty once anybody changed anything. Call it inside a transaction."""
-        # SQLite counts this connection's changes, and gives those of others a version.
-        (version,) = self.execute("PRAGMA data_version").fetchone()
-        state = (version, self.total_changes)
-        if state != self._state:
-            self._counted.clear()
-            self._state = state
-        return self._counted.setdefault(name, {})
-
-    def forget_counted(self) -> None:
-        """Drop all notes, after changes were rolled back."""
-        self._counted.clear()
 
 
 class Database:

@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from gwtui.contract.response import MISSING, ResponseModel
-
-if TYPE_CHECKING:
-    from gwtui.embedded.store.database import DatabaseConnection
 
 M = TypeVar("M", bound=ResponseModel)
 Document = dict[str, Any]
@@ -19,6 +16,29 @@ Document = dict[str, Any]
 _LENGTH = -1
 """Stands for the end of a list among the positions of its pages."""
 _LAST = 2**63 - 1
+
+
+class DatabaseConnection(sqlite3.Connection):
+    """A connection that remembers what was counted in the present state of the database."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._state: tuple[int, int] | None = None
+        self._counted: dict[Hashable, dict[int, int]] = {}
+
+    def counted(self, name: Hashable) -> dict[int, int]:
+        """Notes about a list, empty once anybody changed anything. Call it inside a transaction."""
+        # SQLite counts this connection's changes, and gives those of others a version.
+        (version,) = self.execute("PRAGMA data_version").fetchone()
+        state = (version, self.total_changes)
+        if state != self._state:
+            self._counted.clear()
+            self._state = state
+        return self._counted.setdefault(name, {})
+
+    def forget_counted(self) -> None:
+        """Drop all notes, after changes were rolled back."""
+        self._counted.clear()
 
 
 class Kind(Generic[M]):

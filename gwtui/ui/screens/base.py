@@ -350,14 +350,13 @@ class GatewayScreen(RunsWhileOpen, PathLine, TerminalSized[None]):
         if self._subscriptions.handle(message):
             self.refresh_frame()
             session = self.gwtui.session
-            if session is not None and not (session.completed.is_set() or self.awaited):
+            if session is not None and not session.completed.is_set() and self._has_answer:
                 self.call_after_refresh(self.gwtui.first_shown)
 
     @property
-    def awaited(self) -> bool:
-        """Whether what decides what is shown was not read yet."""
+    def _has_answer(self) -> bool:
         state = self.deciding_state()
-        return state is not None and state.shown is None and state.error is None
+        return state is None or state.shown is not None or state.error is not None
 
     async def on_parts_line_clicked(self, message: PartsLine.Clicked) -> None:
         """Run the action of a clicked tab or hint."""
@@ -400,20 +399,12 @@ class GatewayScreen(RunsWhileOpen, PathLine, TerminalSized[None]):
             return
         named = [(feed.name, feed.state) for feed in self._subscriptions.feeds]
         session = self.gwtui.session
-        text = self._broken_text() or self.gwtui.health.banner(named, now)
+        text = self._subscriptions.broken_text or self.gwtui.health.banner(named, now)
         if not text and session is not None:
             text = skew_text(session.gateway.skew)
         text = " · ".join(part for part in (banner_text(session, self.resource), text) if part)
         banner.display = bool(text)
         banner.show(Content(f" ! {text}"))
-
-    def _broken_text(self) -> str:
-        names = ", ".join(self._subscriptions.broken)
-        return (
-            f"{BROKEN} not shown because of an error in gwtui, see its log: {names}"
-            if names
-            else ""
-        )
 
     def _show_crumbs(self) -> None:
         crumbs = self.crumbs()
