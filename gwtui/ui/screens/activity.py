@@ -266,14 +266,14 @@ class ActivityScreen(GatewayScreen):
     @on(TextPrompt.Entered, "#activity-days")
     def _days_typed(self, event: TextPrompt.Entered) -> None:
         event.stop()
-        self.focus_body()
-        if not event.text or not self._days:
-            return
         try:
-            self._choose(parse_days(event.text, self._days))
+            if event.text and self._days:
+                self._choose(parse_days(event.text, self._days))
         except ValueError as error:
             self.gwtui.say(safe_text(error, 120), severity="warning")
             event.prompt.open_again(event.text)
+        else:
+            self.focus_body()
 
     def next_measure(self) -> None:
         """Draw and rank the next: spend, BYOK cost, requests, tokens."""

@@ -483,8 +483,8 @@ class BoardScreen(BoardBody):
 
     @on(TextPrompt.Entered, "#board-jump")
     def _jump(self, event: TextPrompt.Entered) -> None:
-        self.focus_body()
         if not event.text:
+            self.focus_body()
             return
         try:
             moment = times.parse_past(event.text, self.now)
@@ -492,6 +492,7 @@ class BoardScreen(BoardBody):
             self.gwtui.say(f"No moment: {error}", severity="warning")
             event.prompt.open_again(event.text)
             return
+        self.focus_body()
         if self._begin is not None and moment < self._begin:
             self.gwtui.say(f"The recording begins at {times.utc(self._begin)}")
         self.show_replay(self.replay.at(moment, self.now, self._begin))

@@ -114,9 +114,10 @@ class ChangesScreen(ResourceScreen):
 
     @on(TextPrompt.Entered, "#changes-between")
     def _typed(self, event: TextPrompt.Entered) -> None:
-        self.focus_body()
         if event.text and not self.compare(event.text):
             event.prompt.open_again(event.text)
+        else:
+            self.focus_body()
 
 
 def _past(moment: datetime | None, now: datetime) -> datetime | None:
