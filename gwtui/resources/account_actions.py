@@ -102,7 +102,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         ),
         show_action(
             "workspaces.byok",
-            "Credentials",
+            "BYOK",
             "Narrow the lists to the selected workspace and show its provider credentials",
             "B",
         ),

@@ -9,7 +9,7 @@ from itertools import chain
 
 from gwtui.crud.action import APP, Action
 from gwtui.resources import account_actions, frame_actions, monitoring_actions
-from gwtui.resources.registry import ALIASES, KEYS, PLACES, TABS, TITLES
+from gwtui.resources.registry import ALIASES, KEYS, PLACES, TABS, TITLES, in_sentence
 
 _DECLARED: Mapping[str, tuple[Action, ...]] = {
     **frame_actions.ACTIONS,
@@ -92,7 +92,12 @@ def _go(place: str) -> Action:
     keywords = " ".join(alias for alias, meant in ALIASES.items() if meant == place)
     return _with_own_keys(
         Action(
-            f"{GO}{place}", f"{GO_TO}{title}", f"Show {title.lower()}", APP, keys, keywords=keywords
+            f"{GO}{place}",
+            f"{GO_TO}{title}",
+            f"Show {in_sentence(title)}",
+            APP,
+            keys,
+            keywords=keywords,
         )
     )
 

@@ -25,9 +25,8 @@ class RegistryEntry:
     The declaration is a ResourceSpec, or a screen class where ``screen`` says so. ``tab`` gives
     it a tab; without one it is reached by its name and by links. ``parent`` is the resource whose
     rows open it: it lists what belongs to one of them. ``whole`` is the place that lists what
-    belongs to any of them, where there is one. ``short`` is a shorter title, for tabs on a narrow
-    terminal. ``key`` opens a place without a tab from everywhere. ``aliases`` are further names for
-    it in a path.
+    belongs to any of them, where there is one. ``key`` opens a place without a tab from
+    everywhere. ``aliases`` are further names for it in a path.
     """
 
     id: str
@@ -37,7 +36,6 @@ class RegistryEntry:
     screen: bool = False
     parent: str = ""
     whole: str = ""
-    short: str = ""
     key: str = ""
     aliases: tuple[str, ...] = ()
 
@@ -71,7 +69,6 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         "workspaces",
         "Workspaces",
         "gwtui.resources.workspaces.resource:WORKSPACES",
-        short="Spaces",
         aliases=("ws", "spaces"),
     ),
     RegistryEntry(
@@ -102,21 +99,17 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         "guardrails",
         "Guardrails",
         "gwtui.resources.guardrails.resource:GUARDRAILS",
-        short="Guards",
         aliases=("gr", "guards"),
     ),
     RegistryEntry(
         "byok",
-        "Credentials",
+        "BYOK",
         "gwtui.resources.byok.resource:BYOK",
-        short="BYOK",
         aliases=("credentials",),
     ),
     RegistryEntry("activity", "Activity", "gwtui.ui.screens.activity:ActivityScreen", screen=True),
     RegistryEntry("providers", "Providers", "gwtui.resources.models.resource:PROVIDERS", tab=False),
-    RegistryEntry(
-        "zdr", "Models under ZDR", "gwtui.resources.models.zdr:ZDR", tab=False, short="ZDR"
-    ),
+    RegistryEntry("zdr", "Models under ZDR", "gwtui.resources.models.zdr:ZDR", tab=False),
     RegistryEntry(
         "board", "Board", "gwtui.ui.screens.board:BoardScreen", tab=False, screen=True, key="0"
     ),
@@ -150,15 +143,12 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         "rotations", "Rotations", "gwtui.resources.rotations.resource:ROTATIONS", tab=False
     ),
     RegistryEntry("doctor", "Doctor", "gwtui.resources.doctor:DOCTOR", tab=False),
-    RegistryEntry(
-        "audit", "Audit entries", "gwtui.resources.audit:AUDIT", tab=False, short="Audit"
-    ),
+    RegistryEntry("audit", "Audit entries", "gwtui.resources.audit:AUDIT", tab=False),
     RegistryEntry(
         "recovery",
         "Writes in doubt",
         "gwtui.resources.recovery.resource:DOUBTS",
         tab=False,
-        short="Doubts",
         aliases=("doubts",),
     ),
     RegistryEntry(
@@ -251,5 +241,7 @@ TITLES: Mapping[str, str] = {entry.id: entry.title for entry in ENTRIES}
 KEYS: Mapping[str, str] = {entry.id: entry.key for entry in ENTRIES}
 """What opens a place without a tab, where there is such a key."""
 
-SHORT_TITLES: Mapping[str, str] = {entry.id: entry.short or entry.title for entry in ENTRIES}
-"""The same, shorter."""
+
+def in_sentence(title: str) -> str:
+    """A title inside of a sentence: in small letters, but for abbreviations such as ZDR."""
+    return " ".join(word if word.isupper() else word.lower() for word in title.split(" "))

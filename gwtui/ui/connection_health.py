@@ -25,9 +25,10 @@ from gwtui.domain.cell_values import Tone
 from gwtui.domain.safe_text import safe_text
 from gwtui.domain.times import HOUR, MINUTE, age
 from gwtui.lazy_dataclass import dataclass
+from gwtui.resources.registry import in_sentence
 from gwtui.resources.session import Link
 from gwtui.ui.commands import with_keys
-from gwtui.ui.text import in_sentence, toned
+from gwtui.ui.text import toned
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:

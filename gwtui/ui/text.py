@@ -90,8 +90,3 @@ def shared_widths(lengths: Sequence[int], room: int, most: int) -> list[int]:
         found[at] = max(0, min(lengths[at], most, room // (len(lengths) - count)))
         room -= found[at]
     return found
-
-
-def in_sentence(title: str) -> str:
-    """A title inside of a sentence: in small letters, but for abbreviations such as ZDR."""
-    return " ".join(word if word.isupper() else word.lower() for word in title.split(" "))

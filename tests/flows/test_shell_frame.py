@@ -19,7 +19,7 @@ from textual.theme import Theme
 from gwtui.crud.action import APP, LIST
 from gwtui.crud.resource import Cell
 from gwtui.local.crash_report import crash_report
-from gwtui.resources.registry import RESOURCES, SHORT_TITLES, TITLES
+from gwtui.resources.registry import RESOURCES, TITLES
 from gwtui.resources.registry import TABS as TABS_OF_THE_DASHBOARD
 from gwtui.ui.commands import offered
 from gwtui.ui.screens.dialogs import TooSmallScreen
@@ -72,7 +72,7 @@ def test_the_header_fits_and_never_drops_profile_or_badge(width: int) -> None:
 
 
 REAL_TABS = tuple(
-    HeaderTab(f"go.{tab}", str(number), TITLES[tab], tab == "keys", SHORT_TITLES[tab])
+    HeaderTab(f"go.{tab}", str(number), TITLES[tab], tab == "keys")
     for number, tab in enumerate(TABS_OF_THE_DASHBOARD, 1)
 )
 STATUS = Content(" 46 keys · by name ▲ · updated 11:33:31 UTC")
@@ -113,29 +113,61 @@ def test_profile_host_source_and_guards_are_in_sight_at_every_width(
     assert {text for text in expected if text not in seen} == set()
     assert seen.count("keyring") == 1
     if not guarded:
-        assert "4 Spaces" in header or "4 Workspaces" in header
+        assert "4 Worksp" in header
         assert "gateway.example.com" in seen
 
 
 def test_tabs_carry_names_at_80_cells_when_lists_are_narrowed_to_a_workspace() -> None:
     facts = HeaderFacts(REAL_TABS, "Data pipelines", profile="demo", token_source="demo")
     text = "".join(part.content.plain for part in header_parts(facts, 80))
-    assert "4 Spaces" in text
+    assert "4 Work" in text
     assert "w Data…" in text or "w Data " in text
+
+
+@pytest.mark.parametrize("profile", ["demo", "production", "production-readonly"])
+@pytest.mark.parametrize("workspace", [None, "Data pipelines"])
+@pytest.mark.parametrize("current", TABS_OF_THE_DASHBOARD)
+@pytest.mark.parametrize("read_only", [False, True])
+def test_every_tab_has_its_name_at_80_cells_beside_a_badge(
+    profile: str, workspace: str | None, current: str, read_only: bool
+) -> None:
+    """The names are those of a wide terminal, or begin like them."""
+    tabs = tuple(replace(tab, current=tab.action == f"go.{current}") for tab in REAL_TABS)
+    alerts = Cell("11 ALERTS", "bad")
+    facts = HeaderFacts(tabs, workspace, profile=profile, read_only=read_only, alerts=alerts)
+    if read_only:
+        facts = replace(facts, profile=profile[:10])
+    text = "".join(part.content.plain for part in header_parts(facts, 80))
+    assert len(text) <= 80
+    assert f" 11  {facts.profile} " in text
+    assert [tab.title for tab in tabs if f"{tab.key} {tab.title[:3]}" not in text] == []
+    if workspace is not None:
+        assert "w Dat" in text or left_out(facts, 80) == ("w Data pipelines",)
+
+
+def test_the_badge_of_alerts_has_its_word_where_there_is_room() -> None:
+    facts = HeaderFacts(REAL_TABS, profile="demo", alerts=Cell("11 ALERTS", "bad"))
+    text = "".join(part.content.plain for part in header_parts(facts, 120))
+    assert " 11 ALERTS  demo " in text
+    assert [tab.title for tab in REAL_TABS if f"{tab.key} {tab.title} " not in text] == []
 
 
 @pytest.mark.parametrize("width", range(60, 200, 7))
 def test_the_name_of_a_workspace_is_cut_only_where_the_line_ends(width: int) -> None:
     name = "Data pipelines of the warehouse (pilot)"
-    parts = header_parts(HeaderFacts(REAL_TABS, name, profile="demo"), width)
+    facts = HeaderFacts(REAL_TABS, name, profile="demo")
+    parts = header_parts(facts, width)
     text = "".join(part.content.plain for part in parts)
     assert width_of(parts) == width
+    if width == 60:
+        assert left_out(facts, width) == (f"w {name}",)
+        return
     # One blank is between what stands on the left and on the right.
     assert f"w {name} " in text or re.search(r"\S  ?w Dat\S.*…  demo $", text)
     assert "w Partner portal (pilot)  demo" in "".join(
         part.content.plain
         for part in header_parts(
-            HeaderFacts(REAL_TABS, "Partner portal (pilot)", profile="demo"), 100
+            HeaderFacts(REAL_TABS, "Partner portal (pilot)", profile="demo"), 101
         )
     )
 

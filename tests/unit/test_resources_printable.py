@@ -23,7 +23,7 @@ from gwtui.resources.byok.resource import BYOK
 from gwtui.resources.keys import current as current_key
 from gwtui.resources.models import zdr
 from gwtui.resources.models.zdr import ZDR
-from gwtui.ui.text import in_sentence
+from gwtui.resources.registry import in_sentence
 from gwtui.watch.feeds.activity import Activity
 from gwtui.watch.feeds.byok import ByokRow
 from gwtui.watch.feeds.models import ZdrRow

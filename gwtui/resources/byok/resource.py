@@ -264,8 +264,9 @@ def _declared_rows(row: ByokRow, _now: datetime) -> Sequence[DetailRow]:
 
 BYOK: ResourceSpec[ByokRow] = ResourceSpec(
     id="byok",
-    title="Credentials",
+    title="BYOK",
     singular="credential",
+    plural="credentials",
     identity=lambda row: row.identity,
     name=lambda row: name_cell(row).text,
     columns=COLUMNS,

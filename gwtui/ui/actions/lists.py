@@ -12,7 +12,7 @@ from gwtui.domain.known_secrets import may_be_secret
 from gwtui.domain.lookup import among
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.preferences import VIEW_NAME, VIEWS, View
-from gwtui.resources.registry import PARENTS, PLACES, TITLES
+from gwtui.resources.registry import PARENTS, PLACES, TITLES, in_sentence
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.actions.output import copy_from_raw
 from gwtui.ui.goto import PathNames
@@ -20,7 +20,6 @@ from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from gwtui.ui.screens.columns import ColumnsScreen
 from gwtui.ui.screens.pages import ReadingScreen, raw_lines
 from gwtui.ui.screens.resource import ResourceScreen
-from gwtui.ui.text import in_sentence
 
 _ENTRY = "view."
 _NAME = 60
@@ -54,7 +53,7 @@ async def choose_sort(context: ActionContext) -> None:
         for c in spec.columns
     ]
     chosen = await context.app.push_screen_wait(
-        ChooseScreen(f"Sort {spec.title.lower()} by", choices, current=column)
+        ChooseScreen(f"Sort {in_sentence(spec.title)} by", choices, current=column)
     )
     for picked in spec.columns:
         if picked.id == chosen:

@@ -23,6 +23,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.lazy_dataclass import dataclass
 from gwtui.local.caught_errors import BROKEN, guarded
 from gwtui.resources.actions import by_id
+from gwtui.resources.registry import in_sentence
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Marks
 from gwtui.ui.commands import offered, with_keys
 from gwtui.ui.connection_health import (
@@ -34,7 +35,7 @@ from gwtui.ui.connection_health import (
 )
 from gwtui.ui.in_doubt_writes import banner_text
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
-from gwtui.ui.text import fit, in_sentence, toned
+from gwtui.ui.text import fit, toned
 from gwtui.ui.textual_private import bindings_of
 from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.frame import HeaderBar, KeyFooter, StatusLine, header_facts

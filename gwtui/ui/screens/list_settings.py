@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.preferences import DETAIL_WIDTHS, ListPreferences, View, sorting_text
+from gwtui.resources.registry import in_sentence
 from gwtui.ui.screens.base import GatewayScreen
-from gwtui.ui.text import in_sentence
 from gwtui.ui.widgets.table import ResourceTable
 from gwtui.ui.widgets.table.layout import ColumnChoice
 

@@ -11,8 +11,8 @@ from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.lookup import Lookup, lookup_path, nearest
 from gwtui.domain.safe_text import safe_line
 from gwtui.lazy_dataclass import dataclass
+from gwtui.resources.registry import in_sentence
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
-from gwtui.ui.text import in_sentence
 
 if TYPE_CHECKING:
     from gwtui.ui.screens.base import GatewayScreen

@@ -16,6 +16,7 @@ from gwtui.crud.action import COPY, LIST
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.safe_text import safe_text
 from gwtui.resources.actions import by_id
+from gwtui.resources.registry import in_sentence
 from gwtui.ui.actions.context import Marks
 from gwtui.ui.commands import offered
 from gwtui.ui.screens.base import GatewayScreen, ListSnapshot
@@ -24,7 +25,7 @@ from gwtui.ui.screens.list_rows import RowCompletion, RowLoader
 from gwtui.ui.screens.list_settings import ActiveView, ListSettings
 from gwtui.ui.screens.master_detail import MasterDetail
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.ui.text import in_sentence, toned
+from gwtui.ui.text import toned
 from gwtui.ui.widgets.containers import BlankHorizontal
 from gwtui.ui.widgets.detail import DetailPane
 from gwtui.ui.widgets.table import Opened, ResourceTable, SelectionLost, SortChanged
@@ -136,7 +137,7 @@ class ResourceScreen(GatewayScreen):
         """Which of the two it is."""
         if self.table.total_count:
             return f"No {self.declared.singular} matches the filter"
-        return super().empty_title()
+        return f"No {_noun(self.declared, 0)} here"
 
     def status_parts(self) -> Sequence[Content]:
         """Rows shown of rows there are, sorting, marks, hidden columns; a filter error first."""

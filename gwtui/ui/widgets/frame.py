@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from rich.cells import cell_len
@@ -20,7 +20,7 @@ from gwtui.domain.safe_text import safe_text
 from gwtui.lazy_dataclass import dataclass
 from gwtui.local.caught_errors import BROKEN, caught_errors
 from gwtui.resources.actions import place_actions
-from gwtui.resources.registry import SHORT_TITLES, TABS, TITLES
+from gwtui.resources.registry import TABS, TITLES
 from gwtui.ui.commands import focus_keys, shown, tab_of
 from gwtui.ui.text import fit, toned
 from gwtui.ui.widgets.lines import OneLine, Part, PartsLine
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from gwtui.ui.actions.context import DashboardApp
 
 
-TabStyle = Literal["whole", "short", "number", "current"]
-"""How tabs are written: with their titles, with shorter ones, as the number keys alone, or only
-the one that is shown."""
 READ_ONLY = "READ-ONLY"
 CRITICAL = "CRITICAL"
 FAULTS = "FAULTS ON"
@@ -42,6 +39,8 @@ _GAP = 2
 _NARROWEST = 12
 """Cells that each of the facts on the right keeps, at least."""
 _BETWEEN = " · "
+_SHORTEST_TITLE = 4
+"""Cells that the title of a tab keeps; where it cannot, the tab is its key alone."""
 _ALWAYS = ("app.help", "app.quit")
 """Kept at any width: with these two keys a person finds the rest, or the way out."""
 
@@ -54,15 +53,19 @@ class HeaderTab:
     key: str
     title: str
     current: bool = False
-    short: str = ""
-    """A shorter title, where there is one."""
 
-    def text(self, style: TabStyle) -> str:
-        """How it reads."""
-        if style == "number" and not self.current:
-            return self.key
-        title = self.title if style == "whole" else self.short or self.title
-        return f"{self.key} {title}" if self.key else title
+    def text(self, cells: int) -> str:
+        """Its key, and as much of its title as ``cells`` cells hold."""
+        return f"{self.key} {_cut(self.title, cells)}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderLayout:
+    """How the tabs are written: the cells that their titles have, and whether they stand apart."""
+
+    current: int
+    others: int
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,79 +104,90 @@ def header_parts(facts: HeaderFacts, width: int) -> list[Part]:
 
     The badges and the profile never give way. What ``left_out`` gives must be said elsewhere.
     """
-    variant, style = _richest(facts, width)
-    left, right = _left(variant, style), _right(variant)
+    variant, layout = _richest(facts, width)
+    left, right = _left(variant, layout), _right(variant)
     used = _cells(left) + _cells(right)
-    return [*left, Part(Content(" " * max(1, width - used))), *right]
+    return [*left, Part(Content(" " * (width - used))), *right]
 
 
 def left_out(facts: HeaderFacts, width: int) -> tuple[str, ...]:
     """The facts that the header has no room for in that width."""
-    return () if _richest(facts, width)[0].origin else facts.origin
+    variant, _ = _richest(facts, width)
+    hidden = facts.workspace and not variant.workspace
+    scope = (f"w {facts.workspace}",) if hidden else ()
+    return scope if variant.origin else (*scope, *facts.origin)
 
 
 @lru_cache(maxsize=8)
-def _richest(facts: HeaderFacts, width: int) -> tuple[HeaderFacts, TabStyle]:
-    for variant, style in _poorer(facts):
-        room = width - 1 - _cells(_left(variant, style)) - _cells(_right(variant))
+def _richest(facts: HeaderFacts, width: int) -> tuple[HeaderFacts, HeaderLayout]:
+    for variant, layout in _poorer(facts):
+        room = width - _cells(_left(variant, layout)) - _cells(_right(variant))
         if room >= 0:
             break
     if facts.workspace and variant.workspace and room > 0:
         # The name was cut by steps: what is left of the line is its own.
         cells = cell_len(variant.workspace) + room
         variant = replace(variant, workspace=_cut(facts.workspace, cells))
-    return variant, style
+    return variant, layout
 
 
 def _cells(parts: Iterable[Part]) -> int:
     return sum(part.content.cell_length for part in parts)
 
 
-def _poorer(facts: HeaderFacts) -> Iterator[tuple[HeaderFacts, TabStyle]]:
-    """From the richest version on. Titles become shorter before anything is said elsewhere."""
-    workspace = facts.workspace or ""
-    yield facts, "whole"
-    if facts.origin:
-        yield facts, "short"
-        brief = replace(facts, name="", workspace=_cut(workspace or "all", 16))
-        yield brief, "short"
-        facts = replace(facts, host="", token_source="", why_read_only="")
-        yield facts, "whole"
-    facts = replace(facts, name="", workspace=_cut(workspace or "all", 16))
-    yield facts, "whole"
+def _poorer(facts: HeaderFacts) -> Iterator[tuple[HeaderFacts, HeaderLayout]]:
+    """From the richest version on. What can be said elsewhere goes before a title is cut."""
+    whole = max((cell_len(tab.title) for tab in facts.tabs), default=0)
+    for variant in _briefer(facts):
+        yield variant, HeaderLayout(whole, whole, apart=True)
+        yield variant, HeaderLayout(whole, whole)
+    cut = range(whole, _SHORTEST_TITLE - 1, -1)
+    titles = [HeaderLayout(whole, cells) for cells in cut]
+    titles += [HeaderLayout(cells, _SHORTEST_TITLE) for cells in cut]
+    keys = HeaderLayout(whole, 0)
     # Whose gateway this is matters more than what tabs are called; few names are so long.
     for cells in (24, 12):
-        facts = replace(facts, profile=_cut(facts.profile, cells))
-        yield facts, "whole"
-        yield facts, "short"
-        # That lists are not narrowed goes without saying.
-        for most in (8, 6):
-            yield replace(facts, workspace=_cut(workspace, most)), "short"
-        yield facts, "number"
-        facts = replace(facts, workspace=_cut(workspace or "all", 8))
-        yield facts, "number"
-        yield replace(facts, workspace=_cut(workspace, 8)), "number"
-        yield facts, "current"
+        variant = replace(variant, profile=_cut(facts.profile, cells))
+        for layout in titles:
+            yield variant, layout
+        unscoped = replace(variant, workspace="")
+        yield unscoped, titles[-1]
+        yield variant, keys
+        yield unscoped, keys
+        yield replace(unscoped, tabs=tuple(tab for tab in facts.tabs if tab.current)), keys
+
+
+def _briefer(facts: HeaderFacts) -> Iterator[HeaderFacts]:
+    """The same with less and less said."""
+    brief = replace(facts, name="", workspace=_cut(facts.workspace or "all", 16))
+    yield facts
+    yield brief
+    yield replace(facts, host="", token_source="", why_read_only="")
+    brief = replace(brief, host="", token_source="", why_read_only="")
+    yield brief
+    if facts.alerts is not None:
+        count = facts.alerts.text.partition(" ")[0]
+        brief = replace(brief, alerts=replace(facts.alerts, text=count))
+        yield brief
+    # That lists are not narrowed goes without saying.
+    yield replace(brief, workspace=_cut(facts.workspace or "", 8))
 
 
 def _cut(text: str, cells: int) -> str:
     return text if cell_len(text) <= cells else fit(text, cells)
 
 
-def _left(facts: HeaderFacts, style: TabStyle) -> list[Part]:
+def _left(facts: HeaderFacts, layout: HeaderLayout) -> list[Part]:
     parts = [Part(toned(f" {facts.name} " if facts.name else "", "accent", bold=True))]
-    # Shorter titles stand closer: the key before each tells where one begins.
-    gap = " " if style != "short" else ""
+    gap = " " if layout.apart else ""
     for tab in facts.tabs:
-        text = tab.text(style)
         if tab.current:
-            content = Content.styled(f" {text} ", "bold reverse")
-        elif style == "current":
-            continue
-        elif style == "number":
-            content = toned(f" {text} ", "muted")
+            text = f"{gap}{tab.text(layout.current)} "
+            content = Content.styled(text, "bold reverse")
+        elif not layout.others:
+            content = toned(f"{tab.key} ", "muted")
         else:
-            key, _, title = text.partition(" ")
+            key, _, title = tab.text(layout.others).partition(" ")
             content = Content.assemble(gap, toned(key, "accent"), " ", toned(title), " ")
         parts.append(Part(content, tab.action))
     return parts
@@ -299,7 +313,6 @@ def _tabs(current: str) -> tuple[HeaderTab, ...]:
             shown(action.keys[0]) if action.keys else "",
             TITLES[place],
             place == current,
-            SHORT_TITLES[place],
         )
         for action, place in places
         if place is not None and (place in TABS or place == current)
