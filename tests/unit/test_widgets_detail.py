@@ -64,6 +64,28 @@ def test_a_long_name_goes_on_beneath() -> None:
     assert "".join("".join(lines).split()).startswith("".join(name.split()))
 
 
+MODELS = "northwind/atlas-large-20260819, northwind/atlas-mini-20260819"
+
+
+def test_an_identifier_that_has_no_room_beside_its_label_stands_whole_beneath_it() -> None:
+    lines = lines_of(DetailRow("never providers", Cell(MODELS)), 38)
+    assert lines[-2:] == [
+        "  northwind/atlas-large-20260819,",
+        "  northwind/atlas-mini-20260819",
+    ]
+    assert lines_of(DetailRow("models", Cell(MODELS)), 60)[-2].startswith("models  northwind/")
+
+
+def test_an_identifier_longer_than_a_line_is_broken_behind_a_separator() -> None:
+    lines = lines_of(DetailRow("models", Cell(MODELS)), 22)
+    assert [line.strip() for line in lines[-4:]] == [
+        "northwind/atlas-",
+        "large-20260819,",
+        "northwind/atlas-",
+        "mini-20260819",
+    ]
+
+
 WORD = st.text(st.characters(categories=["L", "N"]), max_size=30)
 CELL = st.lists(WORD, max_size=4).map(lambda words: Cell(" ".join(words)))
 

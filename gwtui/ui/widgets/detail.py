@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -61,21 +62,34 @@ def _hints(part: DetailRow | DetailTable) -> bool:
 
 
 def _row(row: DetailRow, label: int, width: int) -> list[Content]:
-    """The label, the value folded beside it, and the note beneath or behind."""
+    """The label, the value folded beside it, and the note beneath or behind.
+
+    A value with a word that would be broken there is folded beneath the label.
+    """
     if row.hint:
         row = replace(row, value=replace(row.value, text=with_keys(row.value.text)))
     start = label + len(_GAP)
+    name = toned(fit(row.label, label) + _GAP, "muted")
+    beneath = _longest_word(row.value.text) > width - start
+    if beneath:
+        start = len(_GAP)
     room = max(8, width - start)
     long_value, long_note = row.room
     longest, apart = _folded(Content(long_value), long_note, room)
     folded, _ = _folded(cell_content(row.value), with_keys(row.note), room, apart=apart)
     folded += [Content("")] * (len(longest) - len(folded))
     indent = Content(" " * start)
-    name = toned(fit(row.label, label) + _GAP, "muted")
+    if beneath:
+        return [name, *(Content.assemble(indent, line) for line in folded)]
     return [
         Content.assemble(name if number == 0 else indent, line)
         for number, line in enumerate(folded)
     ]
+
+
+def _longest_word(text: str) -> int:
+    """Cells of the longest word; an identity by itself is shortened where it has no room."""
+    return 0 if is_id(text) else max(map(cell_len, text.split()), default=0)
 
 
 def _folded(
@@ -101,7 +115,19 @@ def _wrap(content: Content, width: int) -> list[Content]:
         # Whole in a wider pane, in the raw JSON and for the clipboard.
         style = content.spans[0].style if content.spans else ""
         return [Content.styled(shortened(content.plain, width), style)]
-    return list(content.wrap(width)) or [content]
+    return list(_breakable(content, width).wrap(width)) or [content]
+
+
+def _breakable(content: Content, width: int) -> Content:
+    """The same with a line feed in each word longer than a line, behind a separator in it."""
+    for word in re.finditer(r"\S+", content.plain):
+        separators = re.finditer(r"[/_:.,-]", word[0][:width])
+        end = max((found.end() for found in separators), default=0)
+        if cell_len(word[0]) > width and end:
+            at = word.start() + end
+            rest = _breakable(content[at:], width)
+            return Content.assemble(content[:at], "\n", rest)
+    return content
 
 
 def _table(table: DetailTable, width: int) -> list[Content]:
