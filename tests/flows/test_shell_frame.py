@@ -329,7 +329,7 @@ async def test_notices_cover_nothing(
             return [toast.region for toast in app.screen.query("Toast") if toast.region]
 
         await until(pilot, lambda: len(regions()) == 2, "the notices")
-        assert regions()[-1].bottom == size[1]
+        assert regions()[-1].bottom == app.screen.content_size.height
         others = [one for one in app.screen.children if one.id != "textual-toastrack"]
         covered = [
             one for one in others if any(one.region.overlaps(region) for region in regions())
