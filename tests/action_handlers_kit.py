@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from argparse import Namespace
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC
@@ -143,6 +144,7 @@ class Desk:
         self.row: Any = None
         self.writes = declared_writes(self.spec)
         self.spaces: list[str] = []
+        self._workers: list[asyncio.Task[Any]] = []
 
     async def open(self, colleague: GatewayClient) -> None:
         """Find the row of the sample in its list."""
@@ -187,10 +189,19 @@ class Desk:
             screen=screen,
             say=lambda text, **_: self.person.told.append(text),
             push_screen_wait=self.person.answer,
+            run_worker=self._run_worker,
         )
         return ActionContext(
             cast("DashboardApp", app), self.spec, self.row, self.spec.identity(self.row), screen
         )
+
+    def _run_worker(self, work: Coroutine[Any, Any, Any], **_options: Any) -> None:
+        self._workers.append(asyncio.create_task(work))
+
+    async def close(self) -> None:
+        """Wait for what the handlers began, then close the feeds."""
+        await asyncio.gather(*self._workers)
+        await self.hub.close()
 
     def command_line(self, given: Mapping[str, Any] | None = None) -> ChangeContext:
         """A command that names the sample, and these values."""
@@ -334,4 +345,4 @@ async def desk_for(
             await desk.open(colleague)
             yield desk
         finally:
-            await desk.hub.close()
+            await desk.close()
