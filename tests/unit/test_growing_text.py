@@ -71,6 +71,8 @@ async def test_the_end_stays_in_sight_until_somebody_scrolls_and_moves_by_half_a
             await pilot.pause()
             tops.append(view.scroll_offset.y)
             assert number - 10 < tops[-1] <= number
+            if view.show_vertical_scrollbar:
+                assert view.vertical_scrollbar.position == tops[-1]
         assert set(tops) == {*range(0, 31, 5)}
         view.scroll_to(y=3, animate=False)
         await pilot.pause()

@@ -86,6 +86,11 @@ class GrowingText(LinesView):
         """Fold everything to the new width."""
         self._fold_anew()
 
+    def watch_show_vertical_scrollbar(self, shown: bool) -> None:
+        """A scrollbar that comes begins where the text is."""
+        if shown:
+            self.vertical_scrollbar.position = self.scroll_y
+
     def _fold_anew(self) -> None:
         pieces = [(text, tone) for text, tone in _joined(self._pieces)]
         self._full, self._open, self._pieces = [], "", pieces
@@ -148,7 +153,8 @@ class GrowingText(LinesView):
             lines += [Content("")] * (-over % step)
         self.show(lines)
         if follows:
-            self.scroll_to(y=len(lines) - height, animate=False)
+            # Forced: the scrollbar only comes with the next layout.
+            self.scroll_to(y=len(lines) - height, animate=False, force=True)
 
 
 def _joined(pieces: Sequence[tuple[str, Tone]]) -> Iterator[tuple[str, Tone]]:
