@@ -8,7 +8,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from textual.app import App
 from textual.pilot import Pilot
 from textual.screen import Screen
 
@@ -17,6 +16,7 @@ from gwtui.crud.form import Facts, FormSpec
 from gwtui.crud.plan import Outcome
 from gwtui.resources.keys.form import create_form
 from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.terminal_app import TerminalApp
 from gwtui.ui.themes import DEFAULT_THEME, THEMES, frame_sheet, further_sheets
 from plan_kit import form_context
 
@@ -25,7 +25,7 @@ SPACE = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"
 FACTS = Facts(now=lambda: NOW, zone=UTC, workspaces={SPACE: "Research"})
 
 
-class HostApp(App[None]):
+class HostApp(TerminalApp):
     """Shows one modal screen and keeps what it gave back."""
 
     def __init__(self, modal: Screen[Any]) -> None:

@@ -130,6 +130,7 @@ class TerminalApp(HookedApp, inherit_bindings=False):
         self._on_terminal = ScreenDiff()
         self._filter: OneFilter | None = None
         self.garbage = Garbage()
+        self._notices: list[Notice] = []
         self._leaving = False
 
     def get_driver_class(self) -> type[Driver]:
@@ -207,7 +208,22 @@ class TerminalApp(HookedApp, inherit_bindings=False):
             self.NOTIFICATION_TIMEOUT if timeout is None else timeout,
             markup=False,
         )
+        self._notices = [one for one in self._notices if not one.has_expired]
+        self._notices.append(notice)
         self.post_message(Notify(notice))
+
+    def clear_notifications(self) -> None:
+        """Take every notice away."""
+        self._notices.clear()
+        super().clear_notifications()
+
+    def clear_information(self) -> None:
+        """Take every notice away that is neither a warning nor an error."""
+        kept = [one for one in self._notices if one.severity != "information"]
+        self.clear_notifications()
+        self._notices = kept
+        for notice in kept:
+            self.post_message(Notify(notice))
 
     def say(self, message: str, *, severity: SeverityLevel = "information") -> None:
         """A short notice."""

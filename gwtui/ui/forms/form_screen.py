@@ -202,7 +202,7 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
 
     def on_mount(self) -> None:
         """Say what every field is for; relative times move on."""
-        self.app.clear_notifications()
+        self.clear_notices()
         if self.spec.first:
             self._focus_field(self.spec.first)
         self._fit()

@@ -231,7 +231,7 @@ class MenuScreen(Modal[str | None]):
 
     def on_mount(self) -> None:
         """Start at the entry that is meant first; no notice stands on any."""
-        self.app.clear_notifications()
+        self.clear_notices()
         options = self.query_one(OptionList)
         room = min(_MENU_NOTE, self.app.size.width - _MENU_FRAME - self._widest)
         options.add_options([Option(self._line(entry, room)) for entry in self._entries])

@@ -171,7 +171,7 @@ class SaveScreen(Modal[Path | None]):
 
     def on_mount(self) -> None:
         """Start with the usual name; no notice stands on what is wrong with another one."""
-        self.app.clear_notifications()
+        self.clear_notices()
         line = self.query_one(QuietInput)
         line.begin_with(self._start)
         self.set_focus(line)

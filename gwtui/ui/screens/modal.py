@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from rich.segment import Segment
 from textual import events, on
@@ -21,6 +21,9 @@ from gwtui.local.caught_errors import caught_errors
 from gwtui.ui.commands import take_own_keys, with_keys
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.widgets.lifetime import RunsWhileOpen, TerminalSized
+
+if TYPE_CHECKING:
+    from gwtui.ui.terminal_app import TerminalApp
 
 Result = TypeVar("Result")
 
@@ -89,6 +92,10 @@ class Answered(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
         most = dialog.styles.max_height
         room = self.app.size.with_height(self.app.size.height - self.gutter.height)
         return room.height if most is None else int(most.resolve(room, self.app.size))
+
+    def clear_notices(self) -> None:
+        """Take away the notices that would cover this; warnings and errors stay."""
+        cast("TerminalApp", self.app).clear_information()
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
         """Close with this result: now, or once it is open and nothing stands above.
@@ -170,7 +177,7 @@ class LongDialog(FittedDialog[Result]):
 
     def on_mount(self) -> None:
         """It may take the whole height."""
-        self.app.clear_notifications()
+        self.clear_notices()
 
     def _fit(self) -> None:
         super()._fit()
