@@ -70,7 +70,7 @@ async def serving(
 
     Signals are left to whoever hosts it, and it wakes up for nothing but requests: ``Server.serve``
     would handle signals, and look ten times a second whether it should end. Answers under way get
-    ``GRACE_SECONDS`` at the end.
+    ``GRACE_SECONDS`` at the end; then every connection that is left is closed.
     """
     config = Config(
         app,
@@ -91,7 +91,15 @@ async def serving(
     try:
         yield
     finally:
+        # Python 3.11 loses a connection that it accepts while the server closes: accept no more,
+        # and let each that was accepted reach its protocol.
+        asyncio.get_running_loop().remove_reader(listener)
+        for _ in range(2):
+            await asyncio.sleep(0)
         await server.shutdown(sockets=[listener])
+        for connection in list(server.server_state.connections):
+            connection.transport.abort()
+        await asyncio.sleep(0)  # the next round of the loop closes their sockets
 
 
 def _protocol(gateway: EmbeddedGateway) -> type[H11Protocol]:

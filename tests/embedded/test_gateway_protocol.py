@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -147,10 +148,29 @@ async def test_what_follows_a_good_request_is_refused_after_its_answer(host: Hos
     assert await host.names() == ["smuggled"], "nothing after the nonsense is carried out"
 
 
-async def test_the_gateway_stops_while_a_client_is_silent(tmp_path: Path):
+@pytest.mark.parametrize("rounds", [0, 1, 2, 50])
+async def test_the_gateway_stops_while_a_client_is_silent(tmp_path: Path, rounds: int):
+    """``rounds`` of the loop after it connected, which may be while it is accepted."""
     async with hosted(tmp_path) as host:
-        _, writer = await asyncio.open_unix_connection(host.path)
+        reader, writer = await asyncio.open_unix_connection(host.path)
         writer.write(post(b"Content-Length: 20"))
+        for _ in range(rounds):
+            await asyncio.sleep(0)
         began = asyncio.get_running_loop().time()
     assert asyncio.get_running_loop().time() - began < 5
+    with suppress(ConnectionResetError):
+        await asyncio.wait_for(reader.read(), 5)
     writer.close()
+
+
+async def test_the_gateway_stops_while_a_client_reads_nothing(tmp_path: Path):
+    """Its answers fill what the kernel keeps for it, and the rest waits."""
+    async with hosted(tmp_path) as host:
+        client = socket.socket(socket.AF_UNIX)
+        client.connect(str(host.path))
+        client.settimeout(5)
+        client.sendall(b"GET /api/v1/models HTTP/1.1\r\nHost: x\r\n\r\n" * 50)
+        await asyncio.sleep(0.5)
+    with closing(client), suppress(ConnectionResetError):
+        while client.recv(1 << 20):
+            pass
