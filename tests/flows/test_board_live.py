@@ -128,7 +128,8 @@ async def where_nobody_recorded_nothing_is_made_up(opened: Opened) -> None:
     assert "The recording begins" in notices(app)
     await press(opened, "at", "type soon", "enter")
     assert "No moment" in notices(app)
-    await press(opened, "L")
+    await press(opened, "escape", "L")
+    assert not screen.query_one("#banner", OneLine).display
 
 
 async def test_models_are_watched_and_unwatched_also_read_only(demo: Demo, data: Path) -> None:
