@@ -50,8 +50,9 @@ def test_help_names_every_theme_and_so_does_the_chooser() -> None:
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("gwtui-termnal", "did you mean 'gwtui-terminal'?"),
-        ("gwtui-ansi", "(known: gwtui-dark, gwtui-light, gwtui-contrast, gwtui-terminal)"),
+        ("gwtui-termnal", "did you mean 'terminal'?"),
+        ("termnal", "did you mean 'terminal'?"),
+        ("gwtui-ansi", "(known: dark, light, contrast, terminal)"),
         ("nord", "there is no theme 'nord'"),
         ("", "there is no theme ''"),
     ],
