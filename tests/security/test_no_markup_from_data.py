@@ -47,6 +47,14 @@ def is_named(node: ast.expr | None, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
 
+def is_many(node: ast.expr | None, name: str) -> bool:
+    """Whether an annotation is a series of this name."""
+    match node:
+        case ast.Subscript(value=ast.Name(id="Iterable" | "Sequence" | "list"), slice=of):
+            return is_named(of, name)
+    return False
+
+
 def content_makers(trees: list[ast.Module]) -> frozenset[str]:
     """Names of the functions of the user interface that give a Content."""
     made = {
@@ -79,9 +87,13 @@ class Inspector(ast.NodeVisitor):
         before = self._known
         arguments = [*node.args.args, *node.args.kwonlyargs]
         self._known = {one.arg for one in arguments if is_named(one.annotation, "Content")}
+        many = {one.arg for one in arguments if is_many(one.annotation, "Content")}
         for inner in ast.walk(node):
             if isinstance(inner, ast.Assign) and self._is_content(inner.value):
                 self._known |= {one.id for one in inner.targets if isinstance(one, ast.Name)}
+            match inner:
+                case ast.comprehension(target=ast.Name(id=one), iter=ast.Name(id=whole)):
+                    self._known |= {one} if whole in many else set()
         self.generic_visit(node)
         self._known = before
 
@@ -198,6 +210,8 @@ def test_no_text_of_the_user_interface_is_markup() -> None:
         "Content.styled(name, '@click=app.quit')",
         "def f(content: str) -> None:\n    Static(content)",
         "def f() -> None:\n    content = make()\n    Static(content)",
+        "def f(lines: Iterable[str]) -> None:\n    return [Option(line) for line in lines]",
+        "def f(lines: list[Content]) -> None:\n    return [Option(line) for line in others]",
     ],
 )
 def test_a_plain_text_is_found(code: str) -> None:
@@ -215,6 +229,7 @@ def test_a_plain_text_is_found(code: str) -> None:
         "def line(name: str) -> Content: ...\nStatic(line('x'))",
         "def f(content: Content) -> None:\n    Static(content)",
         "def f() -> None:\n    content = Content('x')\n    Static(content)",
+        "def f(lines: Iterable[Content]) -> None:\n    return [Option(line) for line in lines]",
         "self.tooltip = None",
         "self.query_one(Static).update(Content(name))",
         "self.fields.update(other)",
