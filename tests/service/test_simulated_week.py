@@ -295,7 +295,7 @@ def test_changes_between_two_moments_are_exactly_what_changed(
     each = rows_between(reader, Between(since, until, each=True), until)
     assert sorted((row.kind, row.field, row.before, row.after) for row in each) == sorted(EVENTS)  # type: ignore[type-var]
     net = rows_between(reader, Between(since, until), until)
-    facts = [row for row in net if row.readings is None]
+    facts = [row for row in net if not row.figures]
     assert sorted((row.kind, row.field, row.before, row.after) for row in facts) == sorted(EVENTS)  # type: ignore[type-var]
     assert {(row.at, row.field) for row in facts} == {(row.at, row.field) for row in each}
     for when, row in ((DEARER_AT, "price_prompt"), (EDITED_AT, "name")):
@@ -314,11 +314,12 @@ def test_figures_that_differ_between_two_moments_are_listed_and_no_others(
     week: Week, reader: HistoryReader, figures: list[Figure]
 ) -> None:
     since, until = bucket_end(at(4, 8)), bucket_end(at(4, 22))
-    listed = {
-        row.series.key: (row.readings[0].value, row.readings[1].value)
-        for row in rows_between(reader, Between(since, until), until)
-        if row.series is not None and row.readings is not None
-    }
+    rows = [row for row in rows_between(reader, Between(since, until), until) if row.figures]
+    assert len(rows) == len({row.subject for row in rows}), "one row has all figures of a subject"
+    shown = [(row.subject, one) for row in rows for one in row.figures]
+    listed = {one.series.key: (one.before.value, one.after.value) for _, one in shown}
+    assert len(listed) == len(shown)
+    assert all(one.series.key[:2] == subject for subject, one in shown)
     for figure in figures:
         before, after = last_before(figure.truth, since), last_before(figure.truth, until)
         if before == after or figure.key.figure == "price_prompt":
