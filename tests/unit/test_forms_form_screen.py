@@ -399,15 +399,14 @@ async def test_one_of_many_workspaces_is_found_by_typing() -> None:
 
 
 async def test_news_for_a_form_that_is_being_closed_are_no_failure() -> None:
-    screen = form(ScriptedSubmit())
+    class Closing(FormScreen[Any]):
+        def on_unmount(self) -> None:
+            assert not self.query("#form-message"), "its lines are gone by now"
+            self._show_message()
+
+    screen = Closing(create_form(form_context()), FACTS, ScriptedSubmit())
     app = HostApp(screen)
     async with app.run_test() as pilot:
-        await pilot.pause()
-        gone = screen.query_one("#form-fields").parent
-        assert gone is not None
-        screen._pruning = True
-        await gone.remove()
-        screen._show_message()
-        screen._pruning = False
         await pilot.press("escape")
+        await until(pilot, lambda: not screen.is_attached, "the end of the form")
     assert app.results == [None]
