@@ -96,8 +96,9 @@ def begin(app):
     logging.getLogger("gwtui.test").error("%s", token)
     logging.getLogger("elsewhere").error(token)
     app.log(token)
-    app.set_timer(0.3, lambda: app.run_worker(fail_later(token)))
-    app.set_timer(0.3, lambda: app.run_worker(fail_later(token)))
+    app.run_worker(fail_later(token))
+    app.set_timer(0.3, lambda: app.call_later(fail_later, token))
+    app.set_timer(0.3, lambda: app.call_later(fail_later, token))
 
 async def end(app):
     fail(os.environ["KNOWN"])
@@ -200,6 +201,7 @@ def test_failures_while_the_dashboard_runs_and_while_it_ends(
         "Exception in callback",
         "a thread failed",
         "a failure could not be raised",
+        "worker failed",
         "connected to 127.0.0.1:9, token from environment",
         "ends with status 1",
     ):
