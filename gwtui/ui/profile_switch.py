@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextvars import Context
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -118,7 +119,9 @@ class ProfileSwitch:
 
     async def _ready(self, name: str) -> Target | None:
         """The target with its token, once its gateway answers; None when a person gives up."""
-        finding = asyncio.create_task(self._found(name), name="another profile")
+        # In a context of its own: asyncio keeps that of a timeout until the time is over, even of a
+        # cancelled one, and this worker's context holds the screen that is about to be closed.
+        finding = asyncio.create_task(self._found(name), name="another profile", context=Context())
         await asyncio.wait({finding}, timeout=_QUICKLY)
         if not finding.done():
             await self._app.push_screen_wait(
