@@ -73,6 +73,27 @@ async def test_leaving_within_moments_is_no_failure(
     assert app.return_code == 0
 
 
+async def test_the_end_before_a_dialog_is_complete_is_no_failure(
+    filled: Filled, tmp_path: Path
+) -> None:
+    surface = SURFACES["price"]
+
+    def end(top: Screen[Any]) -> None:
+        if type(top).__name__ == surface.shows:
+            assert not top.is_mounted
+            app.exit(0, return_code=0)
+
+    async with opened(surface, Size(80, 24), filled, tmp_path / "place") as (pilot, app):
+        await _back(pilot, app)
+        assert await app.navigation.open_route(surface.start) is None
+        await settled(pilot)
+        app.screen_change_signal.subscribe(app, end, immediate=True)
+        _press(app, *surface.keys)
+        await _until(lambda: not app.is_running, "the end of the program")
+    assert app.crash is None
+    assert app.return_code == 0
+
+
 async def _open(pilot: Pilot[int], app: GwtuiApp, surface: Surface) -> None:
     """Do what opens the surface; it has only just come to the top then."""
     problem = await app.navigation.open_route(surface.start)

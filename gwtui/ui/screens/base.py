@@ -348,7 +348,7 @@ class GatewayScreen(RunsWhileOpen, PathLine, TerminalSized[None]):
 
     def on_feed_changed(self, message: FeedChanged) -> None:
         """Show the newest state of a feed."""
-        if self._subscriptions.handle(message):
+        if self.is_open and self._subscriptions.handle(message):
             self.refresh_frame()
             session = self.gwtui.session
             if session is not None and not session.completed.is_set() and self._has_answer:

@@ -117,6 +117,8 @@ class Answered(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
         try:
             await super().on_event(event)
         except Exception as error:
+            if not self.is_attached:
+                return  # the program ends: nothing more is made, and so not found
             caught_errors.add(type(self).__name__, error)
             if isinstance(event, events.Compose):
                 self.dismiss()
@@ -221,4 +223,5 @@ class FedModal(Answered[Result]):
 
     def on_feed_changed(self, message: FeedChanged) -> None:
         """Show the newest state of a feed."""
-        self._subscriptions.handle(message)
+        if self.is_open:
+            self._subscriptions.handle(message)

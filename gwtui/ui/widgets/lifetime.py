@@ -21,8 +21,12 @@ class RunsWhileOpen(MessagePump):
 
     @property
     def is_open(self) -> bool:
-        """Whether every widget in it is there: not once it or anything around it is closing."""
-        return all(node.is_running for node in cast("Widget", self).ancestors_with_self)
+        """Whether every widget in it is there.
+
+        Not once the program ends, or it or anything around it is closing.
+        """
+        widget = cast("Widget", self)
+        return widget.is_attached and all(node.is_running for node in widget.ancestors_with_self)
 
     def call_after_refresh(
         self, callback: Callable[..., object], *args: Any, **kwargs: Any
