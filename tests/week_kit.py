@@ -12,7 +12,7 @@ import heapq
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from functools import cache, cached_property
@@ -40,7 +40,6 @@ from gwtui.embedded.simulator import catalog as simulated_catalog
 from gwtui.embedded.simulator.catalog import Catalog, CatalogModel, build_catalog
 from gwtui.embedded.simulator.endpoint_figures import EndpointHealth, _Incident
 from gwtui.embedded.store import account
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.alerts import derived_figures, engine
 from gwtui.watch.alerts.session import AlertScope, open_alerts
 from gwtui.watch.history import archive as archive_module

@@ -7,11 +7,11 @@ The form is that of monitoring plugins: a word, a text, then after a bar what ca
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from enum import IntEnum
 
 from gwtui.domain.safe_text import safe_ends, safe_line
-from gwtui.lazy_dataclass import dataclass
 
 _TEXT = 300
 _LABEL = 120

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TypeVar
@@ -18,7 +19,6 @@ from gwtui.contract.keys import is_expired
 from gwtui.domain import money
 from gwtui.domain.runway import credit_outlook
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.profile_tables import CheckThresholds
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.credits import credits_feed

@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ from gwtui.cli.resources import RESOURCES, Resource
 from gwtui.cli.verbs import Verb, verb_parser, verbs_of
 from gwtui.crud.export import with_id
 from gwtui.crud.resource import filter_kinds
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
 from gwtui.local.private_file import replace_file
 from gwtui.resources.registry import PLACES

@@ -9,6 +9,7 @@ import argparse
 import importlib
 import textwrap
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from gwtui import __version__
 from gwtui.cli.faults import add_fault_option
@@ -20,7 +21,6 @@ from gwtui.cli.parsing import (
     command_parser,
 )
 from gwtui.cli.resources import RESOURCES
-from gwtui.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

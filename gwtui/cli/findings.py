@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from gwtui.cli import exits
 from gwtui.cli.lists.command import ListVerb
 from gwtui.cli.resources import Resource
 from gwtui.domain.findings import AccountFinding
-from gwtui.lazy_dataclass import dataclass
 
 RESOURCE = Resource("findings", "what to look at", "gwtui.resources.findings:FINDINGS")
 _GRAVE = ("critical", "warning", "notice")

@@ -8,7 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -23,7 +23,6 @@ from gwtui.cli.whoami import key_summary, read_current_key
 from gwtui.client.errors import GatewayError
 from gwtui.contract.current_key import CurrentKey
 from gwtui.domain.known_secrets import Secret
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.keyring_store import (
     KeyringSilentError,
     KeyringUnavailableError,

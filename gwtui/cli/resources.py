@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
-
-from gwtui.lazy_dataclass import dataclass
 
 DECLARED = "declared"
 """The changes of a resource are those that its declaration's ``Writes`` allow."""

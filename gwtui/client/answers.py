@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from http import HTTPStatus
@@ -36,7 +37,6 @@ from gwtui.contract.dialects import Dialect
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.scalars import MAX_DIGITS, decimal_of
 from gwtui.contract.values import GENERATION_ID
-from gwtui.lazy_dataclass import dataclass
 
 ModelT = TypeVar("ModelT", bound=ResponseModel)
 

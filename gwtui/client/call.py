@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal, Protocol, TypeVar
 from urllib.parse import quote, urlencode
@@ -12,7 +12,6 @@ from pydantic import ValidationError
 
 from gwtui.client.errors import InvalidRequestError
 from gwtui.contract.request import Problem, RequestModel, problems
-from gwtui.lazy_dataclass import dataclass
 
 Query = dict[str, str | int | bool]
 Method = Literal["GET", "POST", "PATCH", "PUT", "DELETE"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 from gwtui.client.connection import Connection
-from gwtui.lazy_dataclass import dataclass
 
 _SECONDS = 5.0
 

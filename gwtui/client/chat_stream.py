@@ -7,7 +7,7 @@ of every ``repr``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from decimal import Decimal
 from http import HTTPStatus
 from typing import Any, Protocol, Self
@@ -27,7 +27,6 @@ from gwtui.contract.completion import (
 from gwtui.contract.dialects import Dialect
 from gwtui.domain.clock import Clock
 from gwtui.domain.known_secrets import HIDDEN, Secret, is_short, redactor
-from gwtui.lazy_dataclass import dataclass
 
 _MS = 1000
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit, urlunsplit
@@ -14,7 +14,6 @@ from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.unpicklable import Unpicklable
 from gwtui.domain.known_secrets import Secret, remember
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from gwtui.domain.finding_thresholds import FindingThresholds

@@ -11,7 +11,7 @@ import asyncio
 import codecs
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
 from typing import Self
@@ -25,7 +25,6 @@ from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError, NoAnswerError, UnreadableAnswerError
 from gwtui.client.transport import Patience, Transport, answer_headers
 from gwtui.domain.clock import Clock
-from gwtui.lazy_dataclass import dataclass
 
 MAX_EVENT = 1024 * 1024
 """Characters of one event, and of one line, that are kept."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -26,7 +26,6 @@ from gwtui.contract.request import RequestModel
 from gwtui.contract.usage import Generation
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.domain.known_secrets import Secret
-from gwtui.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from gwtui.client.event_stream import StreamingTransport

@@ -20,7 +20,7 @@ import asyncio
 from array import array
 from collections import Counter
 from collections.abc import Callable, Coroutine, Hashable, Iterable, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Self, TypeVar, cast
 from weakref import WeakKeyDictionary, WeakValueDictionary, ref
 
@@ -28,7 +28,6 @@ from gwtui.client import request_log
 from gwtui.client.answers import ModelT, Rows, read_rows
 from gwtui.client.call import Call, Caller, Query
 from gwtui.contract.response import ResponseModel
-from gwtui.lazy_dataclass import dataclass
 
 T = TypeVar("T")
 

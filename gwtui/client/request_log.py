@@ -11,12 +11,11 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from gwtui.domain.clock import Clock
-from gwtui.lazy_dataclass import dataclass
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 from gwtui.client.call import Answer, Call, Caller
@@ -23,7 +24,6 @@ from gwtui.client.request_log import (
     request_sent,
 )
 from gwtui.domain.clock import Clock
-from gwtui.lazy_dataclass import dataclass
 
 MAX_RETRIES = 3
 """Attempts after the first."""

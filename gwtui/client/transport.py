@@ -14,6 +14,7 @@ import os
 import socket
 import ssl
 from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from hashlib import blake2b
 from http import HTTPStatus
@@ -45,7 +46,6 @@ from gwtui.client.long_work import LARGE_BODY, run_by_size
 from gwtui.client.request_log import Traffic, write_answered
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.domain.known_secrets import Secret, is_short, redactor, remember
-from gwtui.lazy_dataclass import dataclass
 
 logger = logging.getLogger("gwtui.client")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 from typing import Annotated, Literal
@@ -13,7 +14,6 @@ from pydantic_core import PydanticCustomError
 from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel, wire
 from gwtui.contract.scalars import Number, Timestamp, Usd
-from gwtui.lazy_dataclass import dataclass
 
 BudgetInterval = Literal["daily", "weekly", "monthly", "lifetime"]
 BUDGET_INTERVALS: tuple[BudgetInterval, ...] = ("daily", "weekly", "monthly", "lifetime")

@@ -7,10 +7,8 @@ section 12 gives the map.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal
-
-from gwtui.lazy_dataclass import dataclass
 
 DialectName = Literal["generic", "openrouter"]
 

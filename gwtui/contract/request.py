@@ -7,7 +7,7 @@ forms, ``problems`` words a refusal for the person who typed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -28,7 +28,6 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from gwtui.contract.unpicklable import Unpicklable
-from gwtui.lazy_dataclass import dataclass
 
 MASK = "••••••••"
 """What stands for a secret wherever it is not being sent."""

@@ -7,6 +7,7 @@ generously: a naive timestamp counts as UTC, a number may come as a string.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
@@ -21,8 +22,6 @@ from pydantic import (
     WithJsonSchema,
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
-
-from gwtui.lazy_dataclass import dataclass
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z")
 _DATE_TIME = re.compile(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
-
-from gwtui.lazy_dataclass import dataclass
 
 APP = "app"
 """Scope of actions that are offered everywhere."""

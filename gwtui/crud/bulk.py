@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from gwtui.client.errors import (
@@ -31,7 +31,6 @@ from gwtui.crud.plan import (
 )
 from gwtui.crud.plan_text import count, several
 from gwtui.domain.diffs import ABSENT, same, three_way
-from gwtui.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient

@@ -6,6 +6,7 @@ It says what there is now, never whether the write happened: that is for a perso
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import isfinite
 from typing import Any, Generic, Literal, TypeVar
@@ -18,7 +19,6 @@ from gwtui.crud.resource import Cell, Column, DetailRow, Section
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT, same
 from gwtui.domain.times import age, utc
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.audit import AuditedChange, one_line
 from gwtui.local.journal import DIED, OpenIntent
 

@@ -7,7 +7,7 @@ Limits and value sets are not here: the request models of the contract have them
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -30,7 +30,6 @@ from gwtui.crud.plan_text import (
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.money import usd
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 
 _TEXT_LIMIT = 200
 """Characters of a text value in a plan."""

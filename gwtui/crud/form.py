@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,7 +11,6 @@ from gwtui.contract.content_filters import PROMPT_INJECTION
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.request import Problem, RequestModel
 from gwtui.crud.resource import Cell
-from gwtui.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient

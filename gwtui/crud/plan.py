@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from uuid import uuid4
 
 from gwtui.client.errors import GatewayError
-from gwtui.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pydantic import JsonValue

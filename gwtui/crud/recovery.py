@@ -6,7 +6,7 @@ Only reads are sent. How a resource is read again and compared comes from its de
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -31,7 +31,6 @@ from gwtui.crud.writes import Writes
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.journal import OpenIntent
 
 _CREATE, _DELETE = ".create", ".delete"

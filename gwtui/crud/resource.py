@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from gwtui.domain import cell_values
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.caught_errors import BROKEN, guarded
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub

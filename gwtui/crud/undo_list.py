@@ -6,7 +6,7 @@ Such a plan is an ordinary one with a confirmation of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
@@ -25,7 +25,6 @@ from gwtui.crud.bulk import (
 )
 from gwtui.crud.plan import Plan, UndoPlanner, bundle
 from gwtui.crud.undo import CannotUndoError
-from gwtui.lazy_dataclass import dataclass
 
 T = TypeVar("T")
 

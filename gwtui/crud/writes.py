@@ -7,7 +7,7 @@ declaration: what a change leads to, what else is read for the plan, what speaks
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -20,7 +20,6 @@ from gwtui.crud.plan import Danger, Plan, Undo, UndoPlanner
 from gwtui.crud.plan_text import Names, as_read, quoted
 from gwtui.crud.undo import made_identity, restore_fields
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient

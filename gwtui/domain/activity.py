@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from functools import lru_cache
@@ -18,7 +19,6 @@ from typing import Literal
 from gwtui.contract.usage import ActivityRow
 from gwtui.contract.values import ACTIVITY_DAYS
 from gwtui.domain.times import named_day, parse_duration
-from gwtui.lazy_dataclass import dataclass
 
 _EXPECTED_DAYS = "expected yesterday, last friday, 7d, a day such as 2026-11-20, or from .. to"
 _ALL_DAYS = "all"

@@ -11,11 +11,10 @@ does not count: only the time between readings that follow each other closely do
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Literal, NamedTuple
-
-from gwtui.lazy_dataclass import dataclass
 
 State = Literal["quiet", "pending", "firing", "clearing"]
 """Nothing wrong; bad, but not for long enough; an alert; good again, but not for long enough."""

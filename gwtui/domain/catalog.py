@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 from gwtui.contract.models import Endpoint, Model
 from gwtui.contract.workspaces import slug_of
 from gwtui.domain.uptime import verdict
-from gwtui.lazy_dataclass import dataclass
 
 EndpointKey = tuple[str | None, ...]
 

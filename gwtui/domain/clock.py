@@ -6,9 +6,8 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
-
-from gwtui.lazy_dataclass import dataclass
 
 
 def _utc_now() -> datetime:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 from typing import Any, Final
-
-from gwtui.lazy_dataclass import dataclass
 
 
 class Absent(Enum):

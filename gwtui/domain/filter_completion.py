@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from gwtui.domain.cell_values import ValueKind
 from gwtui.domain.filter_terms import EQUALITY, NOTHING, PATTERN
 from gwtui.domain.times import DAYS
-from gwtui.lazy_dataclass import dataclass
 
 MOST = 40
 """What is offered at once."""

@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from gwtui.domain.cell_values import ValueKind
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.filter_terms import Fields, Term, field_named, occurrences
 from gwtui.domain.linear_regex import LinearRegex
-from gwtui.lazy_dataclass import dataclass
 
 Spans = tuple[tuple[int, int], ...]
 """Begin and end of each match in a text, in order, none touching the next."""

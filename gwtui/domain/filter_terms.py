@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, TypeVar
@@ -13,7 +14,6 @@ from gwtui.domain.cell_values import UNKNOWN, SortValue, ValueKind
 from gwtui.domain.linear_regex import LinearRegex, PatternError
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import named_day, parse_date, parse_duration
-from gwtui.lazy_dataclass import dataclass
 
 Fields = Mapping[str, Callable[[], SortValue]]
 """The values of a row by column name, read only when a query asks for them."""

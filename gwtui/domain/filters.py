@@ -26,14 +26,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from gwtui.domain.filter_query import All, AnyCell, Group, Query
 from gwtui.domain.filter_terms import NO, NOTHING, PATTERN, YES, Term, make_term
 from gwtui.domain.linear_regex import LinearRegex, PatternError
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import DAYS
-from gwtui.lazy_dataclass import dataclass
 
 _NAME = r"[^\W\d][\w.-]*"
 _WORDS = "|".join((*NOTHING, *YES, *NO, *DAYS))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
-from gwtui.lazy_dataclass import dataclass
+from dataclasses import dataclass, fields
 
 _MOST = 3650
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, get_args
 
@@ -18,7 +18,6 @@ from gwtui.contract.keys import ApiKey
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.finding_thresholds import FindingThresholds
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 
 FindingSeverity = Literal["critical", "warning", "unknown", "notice"]
 SEVERITIES: tuple[FindingSeverity, ...] = get_args(FindingSeverity)

@@ -7,6 +7,7 @@ intersect, ignore-lists subtract and zero data retention (ZDR) holds as soon as 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from gwtui.contract.dialects import Dialect
@@ -21,7 +22,6 @@ from gwtui.domain.catalog import (
     provider_slug,
 )
 from gwtui.domain.cell_values import Tone
-from gwtui.lazy_dataclass import dataclass
 
 Reason = Literal[
     "model not allowed",

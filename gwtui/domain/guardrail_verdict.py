@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Literal
 
 from gwtui.contract.completion import PipelineStage, ServiceMetadata
-from gwtui.lazy_dataclass import dataclass
 
 GuardrailOutcome = Literal["pass", "flag", "redact", "block", "no endpoint"]
 GUARDRAIL_OUTCOMES: tuple[GuardrailOutcome, ...] = (

@@ -8,13 +8,13 @@ so that a step whose answer was lost needs no bookkeeping of its own.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
 from gwtui.contract.keys import ApiKey
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import age, relative, utc
-from gwtui.lazy_dataclass import dataclass
 
 RotationStage = Literal[
     "begun",

@@ -8,6 +8,7 @@ are not in it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
@@ -16,7 +17,6 @@ from gwtui.contract.keys import ApiKey, is_expired, limit_used_share
 from gwtui.domain.cell_values import Tone
 from gwtui.domain.money import percent
 from gwtui.domain.times import relative
-from gwtui.lazy_dataclass import dataclass
 
 NEAR_LIMIT = Decimal("0.8")
 """Used share of a limit from which a person should look: a fifth is left."""

@@ -14,9 +14,8 @@ The language: literals, ``.``, ``[a-z]``, ``[^a-z]``, ``\d \w \s`` and ``\D \W \
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Literal
-
-from gwtui.lazy_dataclass import dataclass
 
 MOST_PATTERN = 200
 """Characters of a pattern."""

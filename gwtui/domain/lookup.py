@@ -6,12 +6,12 @@ A row is found by its identity, by another of its names, or by the beginning of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
 from typing import Generic, TypeVar
 
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 
 T = TypeVar("T")
 

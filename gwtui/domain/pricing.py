@@ -17,7 +17,7 @@ Where the contract is silent, this is assumed:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Context, Decimal
 from typing import Any
@@ -27,7 +27,6 @@ from gwtui.contract.scalars import decimal_of
 from gwtui.contract.values import WEEKDAYS
 from gwtui.domain.money import grouped, percent
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 
 CONDITIONS = ("min_prompt_tokens", "utc_start", "utc_end", "utc_days")
 """Every condition that is understood."""

@@ -6,6 +6,7 @@ Amounts are USD, exact.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Context, Decimal
 
@@ -13,7 +14,6 @@ from gwtui.contract.chat import ChatRequest, Message
 from gwtui.contract.models import Endpoint
 from gwtui.contract.routing import ProviderPreferences
 from gwtui.domain.request_cost import max_prompt_tokens, max_request_cost
-from gwtui.lazy_dataclass import dataclass
 
 PROBE_PROMPT = "Reply with the word OK."
 PROBE_TOKENS = 5

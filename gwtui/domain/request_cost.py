@@ -8,6 +8,7 @@ bound of a request that was not sent yet. Amounts are USD, exact.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Context, Decimal
 
@@ -18,7 +19,6 @@ from gwtui.contract.embeddings import EmbeddingContent, EmbeddingRequest
 from gwtui.contract.models import Endpoint, Pricing
 from gwtui.domain.money import percent, usd
 from gwtui.domain.pricing import BASE_PRICE, Quote, Usage, override_rules, quote
-from gwtui.lazy_dataclass import dataclass
 
 BYOK_FEE = Decimal("0.05")
 """Share of the list price that a request on an own provider key costs beyond the allowance."""

@@ -14,6 +14,7 @@ Where the contract is silent, this is assumed:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import TypeVar, cast
@@ -24,7 +25,6 @@ from gwtui.contract.values import Quantization
 from gwtui.domain.catalog import provider_slug
 from gwtui.domain.pricing import effective_prices
 from gwtui.domain.uptime import verdict
-from gwtui.lazy_dataclass import dataclass
 
 Chance = Callable[[], float]
 """Uniform in [0, 1)."""

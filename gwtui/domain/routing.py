@@ -16,7 +16,7 @@ Where the contract is silent, this is assumed:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Literal
@@ -36,7 +36,6 @@ from gwtui.domain.route_order import (
     slug_names,
     sorted_by,
 )
-from gwtui.lazy_dataclass import dataclass
 
 RouteReason = (
     Reason

@@ -16,14 +16,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
 from math import sqrt
 from statistics import fmean, stdev
 from typing import Literal, NamedTuple
-
-from gwtui.lazy_dataclass import dataclass
 
 WINDOW = timedelta(hours=1)
 """A measured rate tells of the last hour at most."""

@@ -5,12 +5,12 @@ Contract "Endpoint object": ``uptime_*`` are percentages and null without enough
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 
 from gwtui.contract.models import Endpoint
 from gwtui.domain.cell_values import Tone
 from gwtui.domain.money import percent_points
-from gwtui.lazy_dataclass import dataclass
 
 DOWN_BELOW = Decimal(50)
 """A request is more likely to fail than to succeed: nobody would call that working."""

@@ -10,6 +10,7 @@ import hashlib
 import secrets
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -21,7 +22,6 @@ from gwtui.embedded.responses import management_key_needed, unauthenticated
 from gwtui.embedded.store import account, keys
 from gwtui.embedded.store.database import Database
 from gwtui.embedded.store.kinds import KEYS, WORKSPACES
-from gwtui.lazy_dataclass import dataclass
 
 ISSUED_KEY_NAME = "issued on the command line"
 UNKNOWN_KEY = "Invalid API key"

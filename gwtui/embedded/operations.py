@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
@@ -26,7 +26,6 @@ from gwtui.embedded.queries import QueryParameter
 from gwtui.embedded.responses import ResponseSchema
 from gwtui.embedded.store.byok import SecretBox
 from gwtui.embedded.store.documents import DatabaseConnection
-from gwtui.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from gwtui.embedded.simulator.catalog import Catalog

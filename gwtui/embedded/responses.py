@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -13,7 +14,6 @@ from gwtui.contract import errors
 from gwtui.contract.request import Problem
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.scalars import timestamp_text
-from gwtui.lazy_dataclass import dataclass
 
 Schema = Mapping[str, Any]
 

@@ -20,7 +20,7 @@ import struct
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,6 @@ from pydantic import SecretStr
 
 from gwtui.contract.dialects import DIALECTS
 from gwtui.embedded.errors import DatabaseUnusableError
-from gwtui.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from gwtui.domain.history_source import HistorySource

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -23,7 +24,6 @@ from gwtui.embedded.store.account import Account
 from gwtui.embedded.store.founding import Origin
 from gwtui.embedded.store.kinds import KEYS
 from gwtui.embedded.store.usage import from_pico, to_day
-from gwtui.lazy_dataclass import dataclass
 
 _NOTHING = KeyUsage(Decimal(0), Decimal(0))
 

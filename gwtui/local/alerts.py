@@ -31,7 +31,7 @@ import re
 import signal
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -45,7 +45,6 @@ from gwtui.domain.lookup import among, did_you_mean
 from gwtui.domain.money import parse_quantity, quantity
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import duration, parse_duration_or_zero
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.tokens import TOKEN_VARIABLE
 from gwtui.local.toml_file import (
     TomlEditor,

@@ -12,7 +12,7 @@ import pwd
 import re
 import socket
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -20,7 +20,6 @@ from typing import Any, Literal, get_args
 from pydantic import JsonValue
 
 from gwtui.contract.scalars import timestamp_text
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.jsonl import LineFile, add, encoded, parsed
 from gwtui.local.private_file import sync_directory
 

@@ -11,11 +11,11 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.keyring_store import KeyringUnavailableError, backend_name
 from gwtui.local.paths import Paths
 from gwtui.local.terminal import DUMB, copy_route

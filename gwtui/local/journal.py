@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
@@ -18,7 +18,6 @@ from typing import Any, Literal
 from pydantic import JsonValue
 
 from gwtui.contract.scalars import timestamp_text
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.jsonl import LineFile, add, encoded, parsed, parsed_line
 
 _START = 19

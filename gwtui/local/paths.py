@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import stat
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
-
-from gwtui.lazy_dataclass import dataclass
 
 APP = "gwtui"
 _PRIVATE = 0o700

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from gwtui.domain.known_secrets import Secret, Token, remember
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local import keyring_store
 from gwtui.local.keyring_store import KeyringUnavailableError, read_secret
 from gwtui.local.profiles import Profile

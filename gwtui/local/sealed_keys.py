@@ -20,6 +20,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +31,6 @@ from gwtui.client.connection import Connection
 from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.unpicklable import Unpicklable
 from gwtui.domain.known_secrets import Secret, remember
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local import private_file
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
 from gwtui.local.private_file import sync_directory

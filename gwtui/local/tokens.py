@@ -13,12 +13,12 @@ import os
 import signal
 import stat
 from collections.abc import Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 from urllib.parse import quote
 
 from gwtui.domain.known_secrets import Secret, Token
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local import keyring_store, private_file
 from gwtui.local.keyring_store import KeyringUnavailableError, read_secret
 from gwtui.local.paths import PrivateDirectoryError, ensure_private

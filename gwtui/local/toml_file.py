@@ -23,11 +23,11 @@ import re
 import stat
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
 from gwtui.local.private_file import replace_file
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Literal
@@ -24,7 +24,6 @@ from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain import activity, money
 from gwtui.domain.activity import ActivitySummary, Grouping, Measure
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.feeds.activity import Activity, DayRow, KeyActivity, UserActivity, days_feed
 
 Part = Grouping | Literal["day"]

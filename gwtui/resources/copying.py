@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
@@ -12,7 +13,6 @@ from gwtui.crud.export import is_made_up, machine_value, raw_object, raw_objects
 from gwtui.crud.resource import Column, ResourceSpec
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.domain.serialize import exact_json, exact_text
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.tokens import TOKEN_VARIABLE
 from gwtui.resources.registry import PARENTS
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +17,6 @@ from gwtui.crud.columns import text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, Tone
 from gwtui.domain.finding_rules import RULES
 from gwtui.domain.findings import SEVERITIES, AccountFinding, FindingSeverity, Remedy
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.feeds.findings import findings_feed
 
 _PLAIN = re.compile(r"[0-9A-Za-z][0-9A-Za-z._:-]{0,127}")

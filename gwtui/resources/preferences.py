@@ -23,12 +23,11 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from gwtui.domain.lookup import among
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.settings_file import (
     Name,
     Placeholder,

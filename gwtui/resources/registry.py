@@ -7,10 +7,9 @@ all of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
-
-from gwtui.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import ResourceSpec

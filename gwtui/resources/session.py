@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from gwtui.client.connection import READ_ONLY_PROFILE, Connection
 from gwtui.domain.clock import Clock
 from gwtui.domain.safe_text import safe_text
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.crud.executor import WriteExecutor
 from gwtui.domain.clock import Clock
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.alerts import FILE_NAME
 from gwtui.local.audit import Operator
 from gwtui.local.journal import FILE_NAME as JOURNAL

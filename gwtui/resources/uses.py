@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import TypeVar
@@ -25,7 +26,6 @@ from gwtui.crud.plan_text import count, quoted, several
 from gwtui.domain.keys import is_never_used
 from gwtui.domain.money import usd
 from gwtui.domain.times import relative
-from gwtui.lazy_dataclass import dataclass
 
 T = TypeVar("T")
 

@@ -12,13 +12,12 @@ import contextlib
 import os
 import secrets
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from textual.app import App
 
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.paths import Paths, PrivateDirectoryError, ensure_private
 from gwtui.local.terminal import copy_route
 from gwtui.ui.textual_private import driver_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,6 @@ from gwtui.client.errors import (
 from gwtui.domain.cell_values import Tone
 from gwtui.domain.safe_text import safe_text
 from gwtui.domain.times import HOUR, MINUTE, age
-from gwtui.lazy_dataclass import dataclass
 from gwtui.resources.registry import in_sentence
 from gwtui.resources.session import Link
 from gwtui.ui.commands import with_keys

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,6 @@ from gwtui.crud.action import APP, Action
 from gwtui.crud.resource import Scope
 from gwtui.domain.lookup import all_names, completed, did_you_mean, lookup_path
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.resources import actions as registry
 from gwtui.resources.registry import ALIASES, PARENTS, PLACES, RESOURCES, resource_of
 from gwtui.ui.input_queue import ACTIONS

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gwtui.lazy_dataclass import dataclass
 from gwtui.resources.registry import PARENTS, PLACES, RESOURCES, SCREENS, TABS, resource_of
 from gwtui.watch.hub import Scope
 

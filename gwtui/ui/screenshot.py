@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import io
 import re
+from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
@@ -16,7 +17,6 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from gwtui.domain.known_secrets import holds_secret, without_secrets
-from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.textual_private import painted_strips
 
 _FOREIGN = re.compile(r"\s*(?:@font-face \{.*?\}|<!--.*?-->)", re.DOTALL)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from textual.message import Message
 
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.caught_errors import BROKEN, caught_errors
 from gwtui.watch.feed import Feed, FeedState
 

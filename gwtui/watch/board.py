@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Generic, Literal, TypeVar
@@ -17,7 +17,6 @@ from gwtui.contract.keys import is_expired
 from gwtui.contract.usage import Credits
 from gwtui.domain.resets import next_reset
 from gwtui.domain.runway import Outlook, Rate, credit_outlook
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.feeds.keys import KeyRow, used_today

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from gwtui.client.errors import (
@@ -12,7 +13,6 @@ from gwtui.client.errors import (
     ServerError,
     StatusError,
 )
-from gwtui.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

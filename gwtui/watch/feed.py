@@ -14,14 +14,13 @@ import math
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from contextvars import Context
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Generic, Literal, TypeVar
 
 from gwtui.client.errors import GatewayError, RateLimitedError
 from gwtui.client.request_log import ReadingLog, Shortfall, reading_log
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.caught_errors import caught_errors
 from gwtui.watch.cadence import FIRST_RETRY, Cadence, Load, Restraint, retry_delay
 

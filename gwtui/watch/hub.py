@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from copy import copy
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from weakref import WeakValueDictionary
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.cadence import Cadence, Restraint
 from gwtui.watch.feed import Feed
 from gwtui.watch.shared_reads import SHARED_AT_MOST, SHARED_FOR, FeedKey, PoolReader, ReadPool

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
@@ -22,7 +23,6 @@ from gwtui.client.request_log import (
     reading_log,
 )
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient

@@ -9,7 +9,7 @@ import json
 import re
 from argparse import Namespace
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from functools import cache
@@ -31,7 +31,6 @@ from gwtui.domain.lookup import among
 from gwtui.domain.money import parse_share, parse_usd
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import parse_moment
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.feeds.workspaces import DEFAULT_SLUG, default_workspace_id, workspaces_feed
 
 if TYPE_CHECKING:

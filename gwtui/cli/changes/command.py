@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +61,6 @@ from gwtui.crud.plan import Applied, Plan, Refused, Unknown
 from gwtui.crud.resource import Scope
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.safe_text import safe_text
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.paths import Paths
 from gwtui.resources.session import open_session
 from gwtui.watch.feeds.current_key import current_key_feed

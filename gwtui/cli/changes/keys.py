@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -34,7 +35,6 @@ from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.key_rotation import KeyRotation
 from gwtui.domain.times import parse_duration
 from gwtui.embedded.running_demo import BASE_URL
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.paths import Paths
 from gwtui.local.rotations import FILE_NAME, RotationLog
 from gwtui.resources.keys.resource import KEYS

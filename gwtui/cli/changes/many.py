@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,6 @@ from gwtui.crud.plan import Confirmation, Outcome, Plan
 from gwtui.crud.resource import ResourceSpec, Scope, filter_kinds
 from gwtui.crud.writes import declared_writes
 from gwtui.domain.filters import parse
-from gwtui.lazy_dataclass import dataclass
 
 _STDIN = "-"
 

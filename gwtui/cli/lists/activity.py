@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -21,7 +22,6 @@ from gwtui.crud.resource import Scope
 from gwtui.domain import activity
 from gwtui.domain.activity import DayRange, days_between
 from gwtui.domain.lookup import among
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.paths import Paths
 from gwtui.resources.activity import (
     OTHERS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
 from typing import Any
@@ -20,7 +21,6 @@ from gwtui.cli.running import reading_hub, run_async
 from gwtui.cli.target import add_demo_option, resolve_connection
 from gwtui.crud.export import raw_object, with_id
 from gwtui.crud.resource import ResourceSpec, Scope
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.paths import Paths
 from gwtui.resources.known_names import store_names
 from gwtui.resources.preferences import sorting_text

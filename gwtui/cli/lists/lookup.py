@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from gwtui.cli import exits
@@ -17,7 +18,6 @@ from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.lookup import Names, lookup, nearest
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.resources.registry import RESOURCES
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.workspaces import workspaces_feed

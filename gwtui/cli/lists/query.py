@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -22,7 +23,6 @@ from gwtui.domain.cell_values import ordered
 from gwtui.domain.filter_query import Query
 from gwtui.domain.filters import parse
 from gwtui.domain.lookup import among, did_you_mean
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.paths import Paths
 from gwtui.local.settings_file import SettingsError, read_settings
 from gwtui.resources.preferences import FILE_NAME, PREFERENCES, View, views_of

@@ -6,7 +6,7 @@ import argparse
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gwtui.cli import exits
@@ -43,7 +43,6 @@ from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.known_secrets import Secret
 from gwtui.domain.lookup import did_you_mean
 from gwtui.domain.money import grouped, usd
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.paths import Paths
 from gwtui.resources.tries.comparison import (
     Comparison,

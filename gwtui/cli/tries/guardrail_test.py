@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import re
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -31,7 +32,6 @@ from gwtui.crud.resource import Scope
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.known_secrets import Secret
 from gwtui.domain.money import usd
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.guardrail_samples import (
     GuardrailSample,
     SampleFileError,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from difflib import get_close_matches
 from functools import cache
@@ -26,7 +26,6 @@ from gwtui.embedded.faults.exchange import Exchange
 from gwtui.embedded.faults.kinds import CLOCK_SKEW, KINDS, LATENCY, FaultKind
 from gwtui.embedded.operations import Operation
 from gwtui.embedded.routes import all_operations
-from gwtui.lazy_dataclass import dataclass
 
 __all__ = ["Fault", "FaultInjector", "catalogue", "parse"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from email.utils import format_datetime
 from typing import Literal
@@ -12,7 +13,6 @@ from starlette.types import Message
 from gwtui.contract import errors
 from gwtui.embedded.faults.exchange import Exchange
 from gwtui.embedded.responses import error_body
-from gwtui.lazy_dataclass import dataclass
 
 Act = Callable[[Exchange, float], Awaitable[None]]
 """Does it to one request, given the fault's number."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -24,7 +24,6 @@ from gwtui.embedded.simulator.seeded_random import fraction
 from gwtui.embedded.simulator.usage import UsageSlice
 from gwtui.embedded.store.served_requests import ServedRequest
 from gwtui.embedded.store.usage import from_pico, to_micros, to_pico
-from gwtui.lazy_dataclass import dataclass
 
 WRITTEN_AFTER = timedelta(seconds=1)
 """How long after its end a generation can be looked up."""

@@ -6,6 +6,7 @@ Inference contract section 4.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 
 from pydantic import JsonValue
@@ -16,7 +17,6 @@ from gwtui.domain.pricing import Quote
 from gwtui.domain.request_cost import RequestCost
 from gwtui.embedded.inference.parsed_request import tokens_of
 from gwtui.embedded.responses import wire_value
-from gwtui.lazy_dataclass import dataclass
 
 ANSWER = (
     "This is a simulated answer: the embedded gateway answers every question with these sentences. "

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import JsonValue
@@ -20,7 +20,6 @@ from gwtui.contract.content_filters import FILTER_ACTIONS, PROMPT_INJECTION
 from gwtui.contract.guardrails import Guardrail
 from gwtui.embedded.inference import detectors
 from gwtui.embedded.responses import Refusal
-from gwtui.lazy_dataclass import dataclass
 
 TIME_LIMIT = 0.25
 """Seconds that one custom pattern may take for one request."""

@@ -8,6 +8,7 @@ it is its turn.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import ROUND_FLOOR, Decimal
 from itertools import chain
@@ -29,7 +30,6 @@ from gwtui.embedded.store.budgets import AppliedBudget, Binding, applied_budgets
 from gwtui.embedded.store.byok import SecretBox, UnreadableSecretError
 from gwtui.embedded.store.kinds import WORKSPACES
 from gwtui.embedded.store.usage import from_pico
-from gwtui.lazy_dataclass import dataclass
 
 _BROADEST = (None, "monthly", "weekly", "daily")
 _SECONDS_A_MINUTE = 60

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from pydantic import JsonValue
@@ -19,7 +19,6 @@ from gwtui.contract.routing import ProviderPreferences
 from gwtui.contract.values import SUPPORTED_PARAMETERS
 from gwtui.embedded.inference.content_filters import InputText
 from gwtui.embedded.responses import invalid
-from gwtui.lazy_dataclass import dataclass
 
 Api = Literal["completions", "embeddings"]
 

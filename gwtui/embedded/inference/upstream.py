@@ -6,6 +6,7 @@ An endpoint takes as long and fails as often as its live figures say. Chance is 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 
 from gwtui.domain.routing import RouteAttempt
@@ -13,7 +14,6 @@ from gwtui.embedded.responses import Refusal
 from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint
 from gwtui.embedded.simulator.endpoint_figures import EndpointHealth
 from gwtui.embedded.simulator.seeded_random import between, fraction
-from gwtui.lazy_dataclass import dataclass
 
 PROVIDER_ERROR = "Provider returned error"
 _ACCEPTED_AFTER = 0.3

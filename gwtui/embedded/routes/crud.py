@@ -7,6 +7,7 @@ and deleting one; method, path, access, answer and handler follow from that.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import JsonValue
@@ -19,7 +20,6 @@ from gwtui.embedded.responses import DELETED, invalid, not_found, one, page
 from gwtui.embedded.store import account
 from gwtui.embedded.store.documents import Document, Kind
 from gwtui.embedded.store.kinds import WORKSPACES
-from gwtui.lazy_dataclass import dataclass
 
 
 def _by_identity(

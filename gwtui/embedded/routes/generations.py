@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue
@@ -19,7 +20,6 @@ from gwtui.embedded.store import generations, keys, served_requests
 from gwtui.embedded.store.generations import GenerationRecord
 from gwtui.embedded.store.kinds import WORKSPACES
 from gwtui.embedded.store.usage import from_pico, to_micros
-from gwtui.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import JsonValue
@@ -61,7 +62,6 @@ from gwtui.embedded.store.kinds import (
     MEMBER_ASSIGNMENTS,
     WORKSPACES,
 )
-from gwtui.lazy_dataclass import dataclass
 
 _MODEL_LISTS = frozenset({"allowed_models", "ignored_models"})
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache, cached_property, lru_cache
@@ -18,7 +19,6 @@ from typing import Any
 from gwtui.contract.models import PER_TOKEN_KEYS
 from gwtui.contract.values import TOOL_CHOICES
 from gwtui.embedded.simulator.seeded_random import between, uuid_text
-from gwtui.lazy_dataclass import dataclass
 
 _FOLDER = Path(__file__).resolve().parent.parent / "world"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -11,7 +12,6 @@ from typing import Any
 from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint
 from gwtui.embedded.simulator.seeded_random import between, fraction, smooth
 from gwtui.embedded.simulator.usage import rate_now
-from gwtui.lazy_dataclass import dataclass
 
 MINUTE = 60
 DAY = 86_400

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import cache
@@ -17,7 +18,6 @@ from itertools import accumulate
 from typing import Literal
 
 from gwtui.embedded.simulator.seeded_random import between, number
-from gwtui.lazy_dataclass import dataclass
 
 PICO = Decimal("1e-12")
 """Prices are counted in whole pico-USD, which every catalog price is a multiple of."""

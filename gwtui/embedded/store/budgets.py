@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import NamedTuple
@@ -23,7 +24,6 @@ from gwtui.embedded.store.kinds import (
     WORKSPACES,
 )
 from gwtui.embedded.store.usage import Whose, from_pico
-from gwtui.lazy_dataclass import dataclass
 
 
 class Binding(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -17,7 +17,6 @@ from gwtui.contract.values import ACTIVITY_DAYS
 from gwtui.embedded.simulator.usage import UsageSlice
 from gwtui.embedded.store import keys, usage
 from gwtui.embedded.store.usage import Actor, to_day, to_micros
-from gwtui.lazy_dataclass import dataclass
 
 FREE_PER_MINUTE = 20
 _A_DAY = 50

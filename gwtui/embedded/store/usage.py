@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 from gwtui.domain.resets import window_start
 from gwtui.embedded.simulator.usage import UsageSlice
-from gwtui.lazy_dataclass import dataclass
 
 DAYS_KEPT = 40
 """Days that are told apart: those of the activity, and every month that one of them is in."""

@@ -6,7 +6,7 @@ A key, and a member, holds at most one directly assigned guardrail: assigning re
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -27,7 +27,6 @@ from gwtui.crud.plan_text import NAME_LIMIT, Names, count, identity_of, named, q
 from gwtui.crud.undo import CannotUndoError, none_on_error
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
 from gwtui.watch.feeds.guardrails import Assignment, Bindings
 from gwtui.watch.feeds.keys import fetch_keys

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Literal
@@ -19,7 +19,6 @@ from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ResourceSpe
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain.cell_values import SortValue
 from gwtui.domain.keys import key_state
-from gwtui.lazy_dataclass import dataclass
 from gwtui.resources.credits import balance
 from gwtui.resources.credits.balance import burn_cells, runway_cells
 from gwtui.watch.feeds.credits import Around, CreditsRow, around_feed, credits_rows_feed

@@ -7,6 +7,7 @@ The list and what stands below a form's fields read the same. The rules themselv
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -24,7 +25,6 @@ from gwtui.domain.guardrail_effect import (
     restrictions_of,
 )
 from gwtui.domain.uptime import verdict
-from gwtui.lazy_dataclass import dataclass
 from gwtui.resources.guardrails.view import display_name
 from gwtui.watch.feeds.models import GuardrailOnModel, guardrails_on_model_feed
 

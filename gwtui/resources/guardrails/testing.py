@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 
 from gwtui.client.chat_stream import ChatAnswer
@@ -18,7 +19,6 @@ from gwtui.domain.guardrail_verdict import (
     actions_of,
     verdict_of,
 )
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.guardrail_samples import GuardrailSample
 from gwtui.watch.feeds.guardrails import GuardrailRow
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -27,7 +27,6 @@ from gwtui.crud.plan import Plan, Undo, UndoPlanner
 from gwtui.crud.plan_text import NAME_LIMIT, Names, count, identity_of, named, quoted, several
 from gwtui.crud.writes import Create, Delete, Update, Writes
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.resources.guardrails.form import FIELDS, LISTS, create_form, edit_form, fields_of
 from gwtui.resources.guardrails.view import shown_name
 from gwtui.resources.uses import Uses, guardrail_bindings, people_names

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 from decimal import Decimal
 
@@ -17,7 +17,6 @@ from gwtui.crud.columns import figure_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, DetailTable
 from gwtui.domain import money, times
 from gwtui.domain.pricing import OverrideRule, Quote, Usage, discount_of, override_rules, quote
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.feeds.endpoints import EndpointRow
 
 _FREE = Cell("free", "good")

@@ -6,6 +6,7 @@ Nothing is sent: answers are compared in ``gwtui.resources.tries.comparison``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -14,7 +15,6 @@ from gwtui.contract.models import PRICE_KEYS, Pricing
 from gwtui.crud import cells
 from gwtui.crud.resource import Cell, ResourceSpec
 from gwtui.domain.cell_values import sort_key
-from gwtui.lazy_dataclass import dataclass
 from gwtui.resources.models.prices import discounted_price, unit_of, unit_price
 from gwtui.watch.feeds.endpoints import EndpointRow
 

@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,7 +29,6 @@ from gwtui.crud.plan_text import quoted
 from gwtui.domain.key_rotation import KEPT_FOR, SILENT_FOR, KeyFigures, KeyRotation
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import age
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.rotations import FILE_NAME, RotationLog
 from gwtui.local.sealed_keys import SealedKeys
 from gwtui.resources.assignments import writes as assignments

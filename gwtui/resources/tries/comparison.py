@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
@@ -18,7 +18,6 @@ from gwtui.domain.lookup import among
 from gwtui.domain.money import usd
 from gwtui.domain.route_order import pinned_to, slug_names
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.resources.tries.plan import ON_COMMAND_LINE, CapAdvice, TryPlan, cap_problem
 
 LEAST, MOST = 2, 4

@@ -7,6 +7,7 @@ those of the contract's own requests.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -33,7 +34,6 @@ from gwtui.crud.resource import Cell
 from gwtui.domain.known_secrets import Secret
 from gwtui.domain.money import usd
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.sealed_keys import SealedKey
 from gwtui.local.tokens import TRY_KEY_VARIABLE
 from gwtui.resources.session import TryMemory

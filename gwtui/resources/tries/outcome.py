@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -26,7 +26,6 @@ from gwtui.domain.guardrail_verdict import actions_of, verdict_of
 from gwtui.domain.money import grouped, usd
 from gwtui.domain.request_cost import RequestCost
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.resources.guardrails.effect import endpoint_title
 from gwtui.resources.tries.plan import TryFacts, TryPlan, exclusion_reasons, expected_chat_cost
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
@@ -54,7 +55,6 @@ from gwtui.domain.routing import (
     requested_model,
     usable_credentials,
 )
-from gwtui.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

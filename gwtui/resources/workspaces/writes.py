@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -16,7 +16,6 @@ from gwtui.crud.plan_text import count, quoted, several
 from gwtui.crud.writes import Create, Delete, Update, Writes
 from gwtui.domain.money import usd
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.resources.uses import Uses, WorkspaceContents, workspace_contents, workspace_uses
 from gwtui.resources.workspaces.form import FIELDS, create_form, edit_form
 from gwtui.watch.feeds.workspaces import DEFAULT_SLUG, default_workspace_id

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,6 @@ from gwtui.crud.plan import Applied, Outcome
 from gwtui.crud.plan_text import Names, count
 from gwtui.crud.writes import declared_writes
 from gwtui.domain.diffs import same
-from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.actions.writing import (
     confirm,

@@ -6,12 +6,11 @@ Handlers, screens and the frame import the app's protocols from here; the app im
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import tzinfo
 from typing import TYPE_CHECKING, Any, Generic, Protocol
 
 from typing_extensions import TypeVar  # typing's own has no default yet
-
-from gwtui.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from textual import events

@@ -7,7 +7,7 @@ reading, confirmed, sent once, and what became of it is said.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, TypeVar
 
@@ -21,7 +21,6 @@ from gwtui.crud.resource import ResourceSpec
 from gwtui.crud.writes import NO_WARNING, RequestWarning, Update, Writes, declared_writes
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT, ThreeWay, ThreeWayField, three_way
-from gwtui.lazy_dataclass import dataclass
 from gwtui.resources.choices import value_soon
 from gwtui.resources.organization.resource import SETTINGS
 from gwtui.resources.uses import Uses

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual import events
 from textual.app import ComposeResult
+from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
@@ -17,7 +18,6 @@ from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.commands import key_of, with_keys
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.text import toned
-from gwtui.ui.widgets.containers import BlankVertical
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
@@ -68,7 +68,7 @@ class FirstStepsScreen(Modal[events.Key | None]):
     def compose(self) -> ComposeResult:
         """What it is, the steps, the help."""
         widest = max(len(step.keys) for step in self._steps)
-        with BlankVertical(id="first-steps", classes="dialog"):
+        with Vertical(id="first-steps", classes="dialog"):
             yield Static(toned("Welcome to gwtui", "accent", bold=True), classes="title")
             yield Static(toned(self._about))
             yield Static(toned("Worth a try:", "muted"), classes="section")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,7 +16,6 @@ from gwtui.crud.export import ExportForm, exported, exported_figures, with_id
 from gwtui.crud.resource import Column, ResourceSpec
 from gwtui.domain.known_secrets import holds_secret
 from gwtui.domain.safe_text import safe_ends, safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.exported_file import ExportError, default_name, write
 from gwtui.resources.actions import by_id
 from gwtui.resources.copying import (

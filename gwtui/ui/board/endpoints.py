@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -17,7 +17,6 @@ from gwtui.crud.columns import figure_column, text_column
 from gwtui.crud.resource import Cell, Column, SortValue
 from gwtui.domain import times
 from gwtui.domain.uptime import verdict
-from gwtui.lazy_dataclass import dataclass
 from gwtui.resources.models.endpoint_detail import percentile
 from gwtui.resources.models.prices import (
     is_by_token,

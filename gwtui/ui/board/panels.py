@@ -6,6 +6,7 @@ A panel shows what is known now, and asks the history for the rest.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
 from typing import Any
@@ -19,7 +20,6 @@ from gwtui.crud.columns import figure_column, text_column, usd_column
 from gwtui.crud.resource import Cell, Column, SortValue
 from gwtui.domain import money, times
 from gwtui.domain.runway import Outlook
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.caught_errors import BROKEN, caught_errors
 from gwtui.resources.changes import change_text, event_cell, subject_text
 from gwtui.resources.credits.balance import Line as Words

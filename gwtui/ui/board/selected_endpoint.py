@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -13,7 +14,6 @@ from textual.content import Content
 from gwtui.crud.resource import Tone
 from gwtui.domain import money, times
 from gwtui.domain.uptime import DEGRADED_BELOW, DOWN_BELOW
-from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.board.endpoints import EndpointLine
 from gwtui.ui.board.panels import BoardView, Panel, Question
 from gwtui.ui.text import cell_content, toned

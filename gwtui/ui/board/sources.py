@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gwtui.contract.usage import Credits
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.board.panels import BoardView, Question
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.widgets.plot import SPANS, Span

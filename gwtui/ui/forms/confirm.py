@@ -6,12 +6,13 @@ In a conflict each field that both changed has three versions: the original, the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.geometry import Region
 from textual.widgets import Button, Static
@@ -19,11 +20,10 @@ from textual.widgets import Button, Static
 from gwtui.crud.plan import Change, Plan
 from gwtui.crud.resource import Tone
 from gwtui.domain.cell_values import UNKNOWN
-from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.forms.field_editors import ChoiceEditor, Edited, Entered, TextEditor
 from gwtui.ui.screens.modal import LongDialog
 from gwtui.ui.text import toned
-from gwtui.ui.widgets.containers import BlankVertical, FoldingScroll
+from gwtui.ui.widgets.containers import FoldingScroll
 
 Side = Literal["theirs", "mine"]
 _LABEL = 9
@@ -68,7 +68,7 @@ class ConfirmScreen(LongDialog[bool]):
         """Title, warnings, changes, effects, two buttons."""
         plan = self._plan
         tone: Tone = "bad" if self._grave else "accent"
-        with BlankVertical(id="confirm", classes="dialog"):
+        with Vertical(id="confirm", classes="dialog"):
             title = toned(f"{plan.title}?", tone, bold=True)
             if self._where:
                 title = Content.assemble(title, "\n", toned(f"on {self._where}", "muted"))
@@ -282,7 +282,7 @@ class ConflictScreen(LongDialog[Mapping[str, Side] | None]):
 
     def compose(self) -> ComposeResult:
         """What happened, the fields, two buttons."""
-        with BlankVertical(id="conflict", classes="dialog"):
+        with Vertical(id="conflict", classes="dialog"):
             yield Static(toned(self._title, "warn", bold=True), classes="title")
             yield Static(
                 toned("Somebody else changed it while the form was open. Choose for each field:"),

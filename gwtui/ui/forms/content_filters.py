@@ -7,14 +7,14 @@ and tested on a sample.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import ClassVar, cast
 
 from pydantic import ValidationError
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Button, Static
 
@@ -29,7 +29,6 @@ from gwtui.contract.guardrails import legal_actions
 from gwtui.contract.request import field_rules, problems
 from gwtui.crud.form import BuiltinRow, CustomFilterField, CustomRow, FilterListField
 from gwtui.domain.safe_text import safe_line, safe_text
-from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.field_editors import (
     ChoiceEditor,
@@ -45,7 +44,7 @@ from gwtui.ui.forms.option_search import RowList
 from gwtui.ui.forms.pattern_tester import PatternTester
 from gwtui.ui.screens.modal import FittedDialog
 from gwtui.ui.text import fit, toned
-from gwtui.ui.widgets.containers import BlankVertical, FoldingScroll
+from gwtui.ui.widgets.containers import FoldingScroll
 from gwtui.ui.widgets.lines import OneLine
 
 Problems = Mapping[int, Mapping[str, str]]
@@ -92,7 +91,7 @@ class BuiltinsScreen(ValueScreen, FittedDialog[ValueResult | None]):
 
     def compose(self) -> ComposeResult:
         """A line for each filter; the one for prompt injection also says what it reads."""
-        with BlankVertical(classes="dialog filters"):
+        with Vertical(classes="dialog filters"):
             yield Static(toned(self.field.label, "accent", bold=True), classes="title")
             with FoldingScroll(id="builtin-lines", classes="long", can_focus=False):
                 for at, line in enumerate(self._lines):
@@ -252,12 +251,12 @@ class FiltersScreen(ValueScreen):
 
     def compose(self) -> ComposeResult:
         """List, editor, tester, buttons."""
-        with BlankVertical(id="filters"):
+        with Vertical(id="filters"):
             with Horizontal(classes="head"):
                 yield Static(toned(self.field.label, "accent", bold=True), classes="title")
                 yield OneLine(id="filter-count")
             yield RowList(id="filter-rows")
-            with BlankVertical(id="filter-editor"):
+            with Vertical(id="filter-editor"):
                 yield from self._compose_editor()
             yield PatternTester(self.sample)
             with Horizontal(classes="buttons"):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.text import Text
@@ -22,7 +23,6 @@ from textual.widgets import Button, Input, TextArea
 
 from gwtui.crud.resource import Cell, Tone
 from gwtui.domain.safe_text import safe_characters, safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.forms.form_state import Typed
 from gwtui.ui.input_queue import OPENING
 from gwtui.ui.screens.dialogs import AskScreen

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Button, Static
@@ -33,7 +33,7 @@ from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.modal import Answered
 from gwtui.ui.text import toned
 from gwtui.ui.waits import NOTICEABLE, waiting_text
-from gwtui.ui.widgets.containers import BlankVertical, FoldingScroll
+from gwtui.ui.widgets.containers import FoldingScroll
 from gwtui.ui.widgets.frame import TwoEnds
 from gwtui.ui.widgets.lines import Part, PartsLine
 
@@ -162,7 +162,7 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
 
     def compose(self) -> ComposeResult:
         """Title, fields, what the gateway said, buttons."""
-        with BlankVertical(id="form") as form:
+        with Vertical(id="form") as form:
             form.set_class(self._in_parts, "-parts")
             form.set_class(self.spec.plan is not None, "-planned")
             yield TwoEnds(

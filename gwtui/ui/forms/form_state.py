@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -43,7 +44,6 @@ from gwtui.domain.diffs import ABSENT, same
 from gwtui.domain.money import parse_quantity, parse_share, parse_usd
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.domain.times import duration, parse_duration_or_zero, parse_moment, utc
-from gwtui.lazy_dataclass import dataclass
 
 Typed = (
     str | bool | None | SecretStr | tuple[str, ...] | tuple[BuiltinRow, ...] | tuple[CustomRow, ...]

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.geometry import Region
 from textual.message import Message
@@ -23,7 +23,6 @@ from gwtui.ui.forms.field_editors import ValueScreen
 from gwtui.ui.forms.form_state import Typed
 from gwtui.ui.screens.choosers import letters, nothing_matches
 from gwtui.ui.text import fit, toned
-from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.lines import LinesView, OneLine
 from gwtui.ui.widgets.prompt import QuietInput
 
@@ -262,7 +261,7 @@ class SearchScreen(ValueScreen):
 
     def compose(self) -> ComposeResult:
         """Title and count, search line, list."""
-        with BlankVertical(classes="dialog search"):
+        with Vertical(classes="dialog search"):
             with Horizontal(classes="head"):
                 yield Static(toned(self._title, "accent", bold=True), classes="title")
                 yield OneLine(id="picked")

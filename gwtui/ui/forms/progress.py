@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Button, Static
 
@@ -17,7 +17,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.ui.input_queue import FINISHING
 from gwtui.ui.screens.modal import LongDialog
 from gwtui.ui.text import toned
-from gwtui.ui.widgets.containers import BlankVertical, FoldingScroll
+from gwtui.ui.widgets.containers import FoldingScroll
 
 Next = Literal["close", "resume", "retry", "look"]
 
@@ -66,7 +66,7 @@ class ProgressScreen(LongDialog[Next]):
 
     def compose(self) -> ComposeResult:
         """Title, how far it is, a line for each, what can be done."""
-        with BlankVertical(id="progress", classes="dialog"):
+        with Vertical(id="progress", classes="dialog"):
             title = toned(self._run.bulk.plan.title, "accent", bold=True)
             if self._where:
                 title = Content.assemble(title, "\n", toned(f"on {self._where}", "muted"))

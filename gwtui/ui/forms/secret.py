@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
@@ -16,7 +17,7 @@ from pydantic import SecretStr
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Button, Static
@@ -24,7 +25,6 @@ from textual.widgets import Button, Static
 from gwtui.crud.resource import Cell, Tone
 from gwtui.domain.safe_text import safe_ends, safe_text
 from gwtui.domain.times import utc
-from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.clipboard import Copied, copy_text, save_private
 from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.field_editors import Edited, Entered, TickEditor
@@ -32,7 +32,6 @@ from gwtui.ui.input_queue import FINISHING, OPENING
 from gwtui.ui.screens.modal import LongDialog
 from gwtui.ui.screenshot import HoldsSecret
 from gwtui.ui.text import toned
-from gwtui.ui.widgets.containers import BlankVertical
 
 MASK = "•" * 24
 _NOT_YET = "Say first that you have stored the key: the gateway cannot show it again."
@@ -98,7 +97,7 @@ class SecretScreen(LongDialog[bool]):
 
     def compose(self) -> ComposeResult:
         """The value, what can be done with it, the acknowledgement."""
-        with BlankVertical(id="secret", classes="dialog"):
+        with Vertical(id="secret", classes="dialog"):
             yield Static(self._title_line(), classes="title")
             yield Static(toned(self._what(), "warn"), classes="effect")
             yield Static(self._fate(), id="secret-fate", classes="effect")

@@ -8,6 +8,7 @@ ranking, each place of which has a colour of its own.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
+from textual.containers import Vertical
 from textual.content import Content
 
 from gwtui.contract.usage import ActivityRow
@@ -24,7 +26,6 @@ from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain import activity
 from gwtui.domain.activity import GROUPINGS, MEASURES, DayRange, Grouping, Measure, parse_days
 from gwtui.domain.safe_text import safe_text
-from gwtui.lazy_dataclass import dataclass
 from gwtui.resources.actions import by_id
 from gwtui.resources.activity import (
     COLUMNS,
@@ -42,7 +43,6 @@ from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import cell_content, fit, shared_widths, toned
 from gwtui.ui.widgets.bars import PICKED, REST, SERIES, Bar, BarChart, Chart
-from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.prompt import DaysPrompt, TextPrompt
 from gwtui.ui.widgets.table import Opened, ResourceTable
@@ -124,7 +124,7 @@ class ActivityScreen(GatewayScreen):
 
     def compose_body(self) -> ComposeResult:
         """What is drawn, the days, the sums, the ranking."""
-        with BlankVertical(id="activity-drawing"):
+        with Vertical(id="activity-drawing"):
             yield OneLine(id="activity-measure")
             yield BarChart(id="activity-chart")
             yield OneLine(id="activity-legend")

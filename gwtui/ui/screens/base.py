@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,6 +13,7 @@ from rich.cells import cell_len
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
+from textual.containers import Vertical
 from textual.content import Content
 from textual.reactive import Reactive
 from textual.screen import Screen
@@ -20,7 +22,6 @@ from textual.widget import Widget
 from gwtui.crud.action import APP
 from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.caught_errors import BROKEN, guarded
 from gwtui.resources.actions import by_id
 from gwtui.resources.registry import in_sentence
@@ -37,7 +38,6 @@ from gwtui.ui.in_doubt_writes import banner_text
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.text import fit, toned
 from gwtui.ui.textual_private import bindings_of
-from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.frame import HeaderBar, KeyFooter, StatusLine, header_facts
 from gwtui.ui.widgets.lifetime import RunsWhileOpen, TerminalSized
 from gwtui.ui.widgets.lines import OneLine, PartsLine
@@ -304,7 +304,7 @@ class GatewayScreen(RunsWhileOpen, PathLine, TerminalSized[None]):
         yield OneLine(id="banner")
         yield OneLine(id="crumbs")
         yield StatePanel(id="panel")
-        with BlankVertical(id="body"):
+        with Vertical(id="body"):
             yield from self.compose_body()
         yield from self.compose_bars()
         yield StatusLine()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
 from gwtui.crud.action import COPY
@@ -43,7 +43,6 @@ from gwtui.ui.board.status_lines import recording_line, requests_part
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
-from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.plot import SPANS, PlotView
 from gwtui.ui.widgets.prompt import JumpPrompt, TextPrompt, WatchPrompt
@@ -138,10 +137,10 @@ class BoardBody(GatewayScreen):
         yield OneLine(id="board-alerts")
         yield OneLine(id="board-pages")
         with Horizontal(id="board-panels"):
-            with BlankVertical(id="board-left"):
+            with Vertical(id="board-left"):
                 yield self.endpoints
                 yield self.endpoint
-            with BlankVertical(id="board-right"):
+            with Vertical(id="board-right"):
                 yield self.credits
                 yield self.limits
                 yield self.changes

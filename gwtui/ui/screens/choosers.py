@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.screens.modal import Modal, dialog_room
 from gwtui.ui.text import fit, hanging, toned
-from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.prompt import QuietInput
 
 _LONGEST_TITLE = 46
@@ -87,7 +86,7 @@ class ChooseScreen(Modal[str | None]):
 
     def compose(self) -> ComposeResult:
         """Title, search line, list, note."""
-        with BlankVertical(classes="dialog choose"):
+        with Vertical(classes="dialog choose"):
             yield Static(toned(self._title, "accent", bold=True), classes="title")
             with Horizontal(classes="seek"):
                 yield Static(toned("/ ", "accent", bold=True), classes="sign")
@@ -223,7 +222,7 @@ class MenuScreen(Modal[str | None]):
 
     def compose(self) -> ComposeResult:
         """Title, entries."""
-        with BlankVertical(classes="dialog menu"):
+        with Vertical(classes="dialog menu"):
             yield Static(toned(self._title, "accent", bold=True), classes="title")
             options = OptionList(markup=False, compact=True)
             options.can_focus = False

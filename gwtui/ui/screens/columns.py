@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from gwtui.lazy_dataclass import dataclass
 from gwtui.resources.preferences import WIDTHS
 from gwtui.ui.screens.modal import Modal, dialog_room
 from gwtui.ui.text import fit, hanging, toned
-from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.table.layout import AS_DECLARED, ColumnChoice, arrange
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class ColumnsScreen(Modal[ChosenColumns | None]):
 
     def compose(self) -> ComposeResult:
         """Title, the columns."""
-        with BlankVertical(classes="dialog choose"):
+        with Vertical(classes="dialog choose"):
             yield Static(toned(self._title, "accent", bold=True), classes="title")
             options = OptionList(markup=False, compact=True)
             options.can_focus = False

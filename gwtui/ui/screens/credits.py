@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Digits
 
@@ -44,7 +44,6 @@ from gwtui.resources.keys.resource import KEYS
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import cell_content, toned
-from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.plot import SPANS, PlotFigure, PlotLine, PlotView, fitted, window_at
 from gwtui.ui.widgets.table import Opened, ResourceTable
@@ -94,7 +93,7 @@ class CreditsScreen(GatewayScreen):
         """Balance above, what burns it below."""
         with Horizontal(id="standing"):
             yield Digits(id="balance-figure")
-            with BlankVertical(id="standing-lines"):
+            with Vertical(id="standing-lines"):
                 for name in _LINES:
                     yield OneLine(id=f"credits-{name}")
         yield PlotView(id="credits-plot")

@@ -9,7 +9,7 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Button, Input, Static
 
@@ -18,7 +18,6 @@ from gwtui.local.exported_file import ExportError, path_meant
 from gwtui.ui.screens.modal import Answered, Modal
 from gwtui.ui.terminal import SMALLEST
 from gwtui.ui.text import toned
-from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.prompt import QuietInput
 
 _LONGEST = 300
@@ -44,7 +43,7 @@ class AskScreen(Modal[bool]):
 
     def compose(self) -> ComposeResult:
         """Question, reason, two buttons."""
-        with BlankVertical(classes="dialog"):
+        with Vertical(classes="dialog"):
             yield Static(toned(self._question, "plain", bold=True), classes="title")
             yield Static(toned(self._text, "muted"))
             with Horizontal(classes="buttons"):
@@ -86,7 +85,7 @@ class NoticeScreen(Answered[bool]):
 
     def compose(self) -> ComposeResult:
         """The text and the way on."""
-        with BlankVertical(id="notice", classes="dialog"):
+        with Vertical(id="notice", classes="dialog"):
             yield Static(toned(self._title, "warn", bold=True), classes="title")
             yield Static(toned(self._text), classes="effect")
             with Horizontal(classes="buttons"):
@@ -121,7 +120,7 @@ class WaitScreen(Modal[None]):
 
     def compose(self) -> ComposeResult:
         """What is waited for, and the way not to."""
-        with BlankVertical(classes="dialog"):
+        with Vertical(classes="dialog"):
             yield Static(toned(self._title, "plain", bold=True), classes="title")
             yield Static(toned(self._text, "muted"))
             with Horizontal(classes="buttons"):
@@ -164,7 +163,7 @@ class SaveScreen(Modal[Path | None]):
 
     def compose(self) -> ComposeResult:
         """Title, path, what is wrong with it."""
-        with BlankVertical(classes="dialog save"):
+        with Vertical(classes="dialog save"):
             yield Static(toned(self._title, "accent", bold=True), classes="title")
             yield QuietInput(placeholder=self._file_name)
             yield Static(self._note(), id="save-note")

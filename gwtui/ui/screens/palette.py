@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 
@@ -19,7 +20,6 @@ from gwtui.ui.commands import asked_by, shown
 from gwtui.ui.screens.choosers import show_options
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.text import fit, toned
-from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.prompt import QuietInput
 
 _WIDEST = 30
@@ -101,7 +101,7 @@ class PaletteScreen(Modal[str | None]):
 
     def compose(self) -> ComposeResult:
         """Target, search line, list."""
-        with BlankVertical(classes="dialog palette"):
+        with Vertical(classes="dialog palette"):
             yield Static(toned(self._about, "muted"), classes="title")
             yield QuietInput(placeholder="Find an action")
             yield OptionList(markup=False, compact=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gwtui.client.errors import NotFoundError
@@ -10,7 +11,6 @@ from gwtui.crud.plan_text import sentence
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.lookup import Lookup, lookup_path, nearest
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.resources.registry import in_sentence
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
 

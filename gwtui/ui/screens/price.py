@@ -9,7 +9,7 @@ from typing import ClassVar, TypeVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Input, Label
 
@@ -35,7 +35,6 @@ from gwtui.ui.connection_health import error_text, retry_text
 from gwtui.ui.screens.modal import FedModal
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
-from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.lines import LinesView, OneLine
 from gwtui.ui.widgets.prompt import QuietInput
 from gwtui.ui.widgets.table import Highlighted, ResourceTable
@@ -119,7 +118,7 @@ class PriceScreen(FedModal[None]):
 
     def compose(self) -> ComposeResult:
         """Inputs, comparison, and the lines of the selected quote."""
-        with BlankVertical(id="price"):
+        with Vertical(id="price"):
             yield OneLine(id="price-title")
             with Horizontal(id="price-inputs"):
                 yield from self._input("prompt", "Prompt tokens", _DEFAULT_PROMPT)
@@ -131,7 +130,7 @@ class PriceScreen(FedModal[None]):
             yield OneLine(id="price-keys")
 
     def _input(self, name: str, label: str, value: str) -> ComposeResult:
-        with BlankVertical(classes="price-field"):
+        with Vertical(classes="price-field"):
             yield Label(label, markup=False)
             field = QuietInput(id=f"price-{name}")
             field.value = value

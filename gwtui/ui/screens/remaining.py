@@ -8,6 +8,7 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.content import Content
 
 from gwtui.contract.dialects import Dialect
@@ -34,7 +35,6 @@ from gwtui.ui.connection_health import error_text, retry_text
 from gwtui.ui.screens.modal import FedModal, Modal
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
-from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.lines import LinesView, OneLine
 from gwtui.ui.widgets.prompt import FilterPrompt
 from gwtui.ui.widgets.table import Highlighted, ResourceTable
@@ -122,7 +122,7 @@ class RemainingScreen(Modal[None], FedModal[None]):
 
     def compose(self) -> ComposeResult:
         """Title, summary, the models, the endpoints of the selected one, keys."""
-        with BlankVertical(id="remaining"):
+        with Vertical(id="remaining"):
             yield OneLine(id="remaining-title")
             yield OneLine(id="remaining-state")
             yield OneLine(id="remaining-strangers")

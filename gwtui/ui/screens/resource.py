@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual import events, on
 from textual.app import ComposeResult
+from textual.containers import Horizontal
 from textual.content import Content
 
 from gwtui.crud.action import COPY, LIST
@@ -26,7 +27,6 @@ from gwtui.ui.screens.list_settings import ActiveView, ListSettings
 from gwtui.ui.screens.master_detail import MasterDetail
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
-from gwtui.ui.widgets.containers import BlankHorizontal
 from gwtui.ui.widgets.detail import DetailPane
 from gwtui.ui.widgets.table import Opened, ResourceTable, SelectionLost, SortChanged
 from gwtui.watch.feed import FeedState
@@ -101,7 +101,7 @@ class ResourceScreen(GatewayScreen):
 
     def compose_body(self) -> ComposeResult:
         """The list and the detail pane."""
-        with BlankHorizontal(id="split"):
+        with Horizontal(id="split"):
             yield self.table
             yield DetailPane(id="detail")
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container
+from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.worker import Worker
 
@@ -24,7 +24,6 @@ from gwtui.crud.resource import Tone
 from gwtui.domain.clock import Clock
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.pattern_sandbox import SAMPLE_LIMIT, try_patterns
 from gwtui.resources.tries.form import KEPT
 from gwtui.resources.tries.outcome import (
@@ -41,7 +40,6 @@ from gwtui.ui.forms.pattern_tester import outcome
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.modal import Modal
 from gwtui.ui.text import cell_content, toned
-from gwtui.ui.widgets.containers import BlankVertical
 from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.growing_text import GrowingText, Painting
 from gwtui.ui.widgets.lines import LinesView, OneLine
@@ -102,7 +100,7 @@ class AnswerScreen(Modal[str]):
 
     def compose(self) -> ComposeResult:
         """Title, state, answer and figures, keys."""
-        with BlankVertical(id="try"):
+        with Vertical(id="try"):
             yield OneLine(id="try-title")
             yield OneLine(id="try-state")
             with Container(id="try-parts"):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 
 from rich.cells import cell_len
 from textual.content import Content
 
 from gwtui.domain.cell_values import Tone
-from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.text import STYLES, toned
 from gwtui.ui.widgets.lines import LinesView
 

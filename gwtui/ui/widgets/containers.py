@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 
 from gwtui.ui.widgets.lifetime import RunsWhileOpen
-
-
-class BlankVertical(Vertical):
-    """Widgets beneath each other."""
-
-
-class BlankHorizontal(Horizontal):
-    """Widgets side by side."""
 
 
 class FoldingScroll(RunsWhileOpen, VerticalScroll):

@@ -6,7 +6,7 @@ The header says where you are, whose gateway this is, and what you may not do.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -17,7 +17,6 @@ from textual.content import Content
 from gwtui.crud.action import APP, Action
 from gwtui.domain.cell_values import Tone
 from gwtui.domain.safe_text import safe_text
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.caught_errors import BROKEN, caught_errors
 from gwtui.resources.actions import place_actions
 from gwtui.resources.registry import TABS, TITLES

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -15,8 +16,6 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
 from textual.widget import Widget
-
-from gwtui.lazy_dataclass import dataclass
 
 _SCREENFULS = 3
 """Rendered lines that are kept at most: a line takes kilobytes, and a text may have thousands."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
@@ -19,7 +20,6 @@ from textual.widgets import Input, Static
 
 from gwtui.domain.cell_values import Tone
 from gwtui.domain.safe_text import safe_characters, safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.text import toned
 from gwtui.ui.textual_private import ShowsOtherText
 from gwtui.ui.widgets.lines import OneLine

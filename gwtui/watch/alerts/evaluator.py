@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Context, Decimal
 from itertools import groupby
@@ -21,7 +21,6 @@ from gwtui.domain.alert_state import QUIET, AlertStep, Bounds, Timing, lapse, oc
 from gwtui.domain.money import per_million, percent_points, usd
 from gwtui.domain.runway import UsedCurve, UsedTotal
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.alerts.model import GUARDED, Alert, AlertEvent, AlertKey, EventKind, Findings
 from gwtui.watch.alerts.rule_kinds import (
     RUNWAY,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
@@ -13,7 +13,6 @@ from pydantic import JsonValue
 from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.alert_rules import Severity
 from gwtui.domain.alert_state import QUIET, AlertState
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.history.model import Subject, text_of
 
 if TYPE_CHECKING:

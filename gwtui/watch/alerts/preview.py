@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import groupby
@@ -13,7 +14,6 @@ from typing import NamedTuple
 from gwtui.domain.alert_rules import AlertRule, ConditionRule, RunwayRule
 from gwtui.domain.alert_state import Direction
 from gwtui.domain.runway import WINDOWS, UsedCurve
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.alerts.evaluator import Evaluator
 from gwtui.watch.alerts.model import GUARDED, AlertEvent
 from gwtui.watch.alerts.rule_kinds import resource_of, signal_of, watches

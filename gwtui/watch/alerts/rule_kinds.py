@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -32,7 +33,6 @@ from gwtui.domain.alert_rules import (
 from gwtui.domain.money import percent_points, quantity, usd
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import duration, utc
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.alerts.model import GATEWAY, GUARDED, Values
 from gwtui.watch.history import model as figures
 from gwtui.watch.history.model import ACCOUNT, NAME, Fields, Subject, model_of

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.domain.alert_rules import AlertRule
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.alerts import AlertBook, AlertEffects, RuleFile, load_alerts
 from gwtui.watch.alerts import store
 from gwtui.watch.alerts.notifier import AlertNotifier

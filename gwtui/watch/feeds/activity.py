@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, time
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -16,7 +16,6 @@ from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.contract.usage import ActivityRow, Generation
 from gwtui.domain.activity import day_of
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.concurrent_reads import fetch_each

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.client.errors import GatewayError
 from gwtui.domain.alert_rules import AlertRule, default_rules, names_apart
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch import cadence
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertSource
 from gwtui.watch.feed import Feed

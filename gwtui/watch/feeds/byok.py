@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from gwtui.client.errors import GatewayError
 from gwtui.contract.byok import ByokCredential
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.concurrent_reads import fetch_of_workspaces, open_workspaces

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from pydantic import JsonValue
 
 from gwtui.client.errors import GatewayError
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.history.model import (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
@@ -11,7 +12,6 @@ from weakref import WeakKeyDictionary
 from gwtui.contract.usage import Credits
 from gwtui.domain import runway as burn
 from gwtui.domain.runway import Meter, Outlook, Rate, credit_outlook
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.keys import read_keys, used_today

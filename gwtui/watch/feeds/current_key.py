@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gwtui.client.errors import GatewayError
 from gwtui.contract.current_key import CurrentKey
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub, Scope

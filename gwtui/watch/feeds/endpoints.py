@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,6 @@ from gwtui.client.errors import (
 from gwtui.client.request_log import list_read
 from gwtui.contract.models import Endpoint, Model, ModelEndpoints
 from gwtui.domain.clock import Clock
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed, ReadAbandonedError
 from gwtui.watch.feeds.concurrent_reads import CONCURRENCY, fetch_each

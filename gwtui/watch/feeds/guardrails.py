@@ -6,7 +6,7 @@ Contract "Guardrail", extended contract section 5.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
@@ -18,7 +18,6 @@ from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
 from gwtui.contract.organization import OrganizationMember
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.clock import Clock
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.concurrent_reads import (

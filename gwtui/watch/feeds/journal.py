@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from gwtui.client.errors import GatewayError
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.audit import FILE_NAME as AUDIT_LOG
 from gwtui.local.audit import AuditEntry, AuditLog
 from gwtui.local.journal import FILE_NAME, Journal, JournalEntry, OpenIntent

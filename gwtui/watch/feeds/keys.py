@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
@@ -17,7 +18,6 @@ from typing import TYPE_CHECKING
 from gwtui.client.long_work import LARGE_LIST, run_by_size
 from gwtui.contract.keys import ApiKey, limit_used_share
 from gwtui.contract.workspaces import Workspace
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.paths import Paths
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from weakref import WeakKeyDictionary
 
@@ -20,7 +21,6 @@ from gwtui.domain.catalog import (
     is_healthy,
 )
 from gwtui.domain.guardrail_effect import ModelEffect, effect_on_model, restrictions_of
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.concurrent_reads import GrowingList, fetch_each

@@ -6,6 +6,7 @@ Extended contract sections 2 and 4.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ from gwtui.contract.keys import ApiKey, is_active
 from gwtui.contract.organization import OrganizationMember, OrganizationSettings, WorkspaceMember
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.concurrent_reads import GrowingList, Parts, fetch_each, open_workspaces

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
@@ -24,7 +24,6 @@ from gwtui.domain.key_rotation import (
     RotationStatus,
     status_of,
 )
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.journal import DID_NOT_HAPPEN, Journal, JournalEntry
 from gwtui.local.journal import FILE_NAME as JOURNAL
 from gwtui.local.rotations import FILE_NAME, RotationEvent, RotationLog, record_old_key

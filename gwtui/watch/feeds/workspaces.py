@@ -6,7 +6,7 @@ Contract "Workspace", extended contract sections 2 and 3.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,6 @@ from gwtui.contract.budgets import Budget
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.keys import KeyCount, spent_by_interval
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.concurrent_reads import GrowingList, Parts, fetch_each

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
@@ -23,7 +23,6 @@ from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.usage import Credits
 from gwtui.domain.history_source import HistorySource
 from gwtui.domain.resets import window_start
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.alerts import FILE_NAME, RuleFile
 from gwtui.watch.feeds.credits import credits_feed
 from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sqlite3
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
 from typing import NamedTuple
 
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.history.model import Series, kept, moment_of
 from gwtui.watch.history.tiers import (
     COLUMNS,

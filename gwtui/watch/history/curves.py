@@ -5,12 +5,12 @@ from __future__ import annotations
 import sqlite3
 from bisect import bisect_left
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import groupby, pairwise
 from operator import itemgetter
 
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.history.model import (
     EXACT,
     Curve,

@@ -9,10 +9,10 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
 from gwtui.watch.history.model import HistoryMissingError, HistoryUnusableError
 

@@ -13,12 +13,12 @@ import os
 import platform
 import sqlite3
 import uuid
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from pathlib import Path
 
 from gwtui.domain.clock import Clock
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.history.file import transaction
 from gwtui.watch.history.model import moment_of, seconds_of
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal
 from typing import Any, Literal, NamedTuple, get_args
@@ -18,7 +18,6 @@ from pydantic import JsonValue
 
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.models import PER_TOKEN_KEYS, PRICE_KEYS
-from gwtui.lazy_dataclass import dataclass
 
 Resource = Literal["credits", "endpoint", "key", "workspace", "guardrail"]
 """What figures and facts belong to."""

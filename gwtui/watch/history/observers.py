@@ -8,6 +8,7 @@ leaves it as it was. Amounts in facts are decimal text.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -23,7 +24,6 @@ from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.usage import Credits
 from gwtui.domain.pricing import discount_of
 from gwtui.domain.safe_text import safe_text
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.feeds.guardrails import GuardrailRow
 from gwtui.watch.feeds.keys import KeyRow

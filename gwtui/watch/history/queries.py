@@ -8,14 +8,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, TypeVar
 
 from gwtui.domain.runway import WINDOWS, Burn, Outlook, UsedTotal, burns, outlook
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.history import model as figures
 from gwtui.watch.history import model as kinds
 from gwtui.watch.history.file import open_readable

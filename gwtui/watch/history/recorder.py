@@ -9,12 +9,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.history.archive import Archive
 from gwtui.watch.history.compaction import step
 from gwtui.watch.history.lease import BEAT

@@ -8,6 +8,7 @@ lacks the field; one that the gateway did not give is null.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -20,7 +21,6 @@ from gwtui.contract.models import PRICE_KEYS, Endpoint
 from gwtui.contract.usage import Credits
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.diffs import ABSENT, changed_fields
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.workspaces import Figures

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from math import ceil
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from gwtui.client.errors import NotFoundError
 from gwtui.domain.clock import Clock
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed

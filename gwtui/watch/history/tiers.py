@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.history.model import EXACT, text_of
 
 RAW = 0

@@ -11,12 +11,12 @@ import logging
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import JsonValue
 
 from gwtui.domain.diffs import ABSENT, changed_fields
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.history import model as kinds
 from gwtui.watch.history.deadline import in_time
 from gwtui.watch.history.file import transaction

@@ -7,6 +7,7 @@ no sample: an absent series, never 0.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Literal
@@ -21,7 +22,6 @@ from gwtui import __version__
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.models import PRICE_KEYS
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.history import model as figures
 from gwtui.watch.history.model import NAME, Observation, Subject, model_of
 from gwtui.watch.metrics.readings import ReadingsSnapshot

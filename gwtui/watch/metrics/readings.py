@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -13,7 +13,6 @@ from pathlib import Path
 from gwtui.client.gateway import GatewayClient
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.domain.probes import ProbeSpending
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.model import (
     PROBE_FIGURES,

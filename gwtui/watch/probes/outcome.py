@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from http import HTTPStatus
@@ -20,7 +21,6 @@ from gwtui.client.inference import Inference
 from gwtui.client.refusals import metadata_of, refusal_kind
 from gwtui.domain.probes import ProbeTarget
 from gwtui.domain.safe_text import safe_line
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.history.model import (
     PROBE_OK,
     PROBE_TTFT,

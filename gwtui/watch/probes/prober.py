@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Protocol
@@ -20,7 +20,6 @@ from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.domain.probes import ProbeTarget, delay_after, max_daily_cost
 from gwtui.domain.route_order import pinned_to
 from gwtui.domain.safe_text import safe_line, safe_text
-from gwtui.lazy_dataclass import dataclass
 from gwtui.local.probe_key import ProbeAccess
 from gwtui.local.tokens import TokenError
 from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed

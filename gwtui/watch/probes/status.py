@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 
 from gwtui.domain.money import usd
 from gwtui.domain.probes import NOTHING_SPENT, ProbeSpending
 from gwtui.domain.times import duration
-from gwtui.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from itertools import groupby
@@ -11,7 +12,6 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from gwtui.crud.resource import Tone
-from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.plot.scale import PlotFigure, PlotLine, PlotWindow, Scale, scale_of, ticks_of
 from gwtui.watch.history.model import Point

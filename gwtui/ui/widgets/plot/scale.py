@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from gwtui.crud.resource import Tone
 from gwtui.domain.times import DAY, HOUR, MINUTE
-from gwtui.lazy_dataclass import dataclass
 from gwtui.watch.history.model import Curve, Point
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
@@ -11,7 +12,6 @@ from rich.cells import cell_len
 
 from gwtui.crud.resource import Facets, filter_headings, filter_kinds
 from gwtui.domain.cell_values import ordered
-from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.widgets.table.layout import Frame, Layout, Row
 from gwtui.ui.widgets.table.matching import Haystacks, Matcher
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, get_args
 
 from rich.cells import cell_len
@@ -15,7 +15,6 @@ from textual.strip import Strip
 
 from gwtui.crud.resource import Tone
 from gwtui.domain.safe_text import safe_text
-from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.text import fit
 from gwtui.ui.widgets.table.layout import (
     AS_DECLARED,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
@@ -11,7 +12,6 @@ from textual.binding import BindingType
 from textual.scrollbar import ScrollDown, ScrollTo, ScrollUp
 
 from gwtui.crud.resource import Facets
-from gwtui.lazy_dataclass import dataclass
 from gwtui.ui.widgets.table import messages
 from gwtui.ui.widgets.table import messages as keys
 from gwtui.ui.widgets.table.matching import Slices
