@@ -21,8 +21,9 @@ from gwtui.crud.resource import Cell
 from gwtui.local.crash_report import crash_report
 from gwtui.resources.registry import RESOURCES, TITLES
 from gwtui.resources.registry import TABS as TABS_OF_THE_DASHBOARD
-from gwtui.ui.commands import offered
+from gwtui.ui.commands import offered, with_keys
 from gwtui.ui.screens.dialogs import TooSmallScreen
+from gwtui.ui.screens.modal import Answered
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.terminal_app import ControlCharacterFilter
 from gwtui.ui.themes import THEMES
@@ -330,6 +331,8 @@ async def test_notices_cover_nothing(
 
         await until(pilot, lambda: len(regions()) == 2, "the notices")
         assert regions()[-1].bottom == app.screen.content_size.height
+        if isinstance(app.screen, Answered):
+            assert shown(app).splitlines()[-1].strip() == with_keys(app.screen.footer)
         others = [one for one in app.screen.children if one.id != "textual-toastrack"]
         covered = [
             one for one in others if any(one.region.overlaps(region) for region in regions())
