@@ -1,83 +1,87 @@
-"""What is around a dialog: a faint picture that nothing repaints; where toasts stand."""
+"""What is around a dialog: the list that is beneath, of which only what is seen is repainted."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from textual.widgets._toast import Toast
+import pyte
+import pytest
+from rich.color import ColorSystem
 
+from form_kit import until
+from gwtui.ui.screen_diff import ScreenDiff
 from gwtui.ui.screens.dialogs import AskScreen
+from gwtui.ui.textual_private import pieces
 from table_kit import STYLES, TableApp, things
 
 
 class Covered(TableApp):
-    """The table with dialogs above it."""
+    """The table with dialogs above it, on a terminal that gets what the dashboard would send."""
 
     CSS_PATH: ClassVar = [*TableApp.CSS_PATH, STYLES / "app.tcss", STYLES / "modals.tcss"]
 
     def __init__(self) -> None:
         super().__init__(things(50))
-        self.painted: list[Any] = []
+        self.sent: list[str] = []
+        self._terminal = pyte.Screen(80, 24)
+        self._differences = ScreenDiff()
 
     def _display(self, screen: Any, renderable: Any) -> None:
-        if renderable is not None:
-            self.painted.append(renderable)
+        if renderable is not None and not self._batch_count:
+            sent = self._differences.difference(
+                pieces(renderable), self.size, ColorSystem.TRUECOLOR
+            )
+            self._terminal.resize(self.size.height, self.size.width)
+            pyte.Stream(self._terminal).feed(sent)
+            self.sent.append(sent)
         super()._display(screen, renderable)
 
-
-def lines(app: TableApp) -> list[str]:
-    return [strip.text for strip in app.screen._compositor.render_strips()]
+    @property
+    def lines(self) -> list[str]:
+        """What the terminal shows."""
+        return [line.rstrip() for line in self._terminal.display]
 
 
 def ask() -> AskScreen:
     return AskScreen("Delete it?", "It is gone for good.", safe="Keep", deliberate="Delete")
 
 
-async def test_the_list_stays_around_a_dialog_and_repaints_nothing_there() -> None:
+@pytest.mark.usefixtures("every_frame")
+async def test_the_list_stays_around_a_dialog_and_only_what_is_seen_of_it_is_repainted() -> None:
     app = Covered()
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.pause()
-        before = lines(app)
-        app.push_screen(ask())
-        await pilot.pause()
-        around = lines(app)
-        assert around[0].rstrip() == before[0].rstrip()
-        assert around[22].rstrip() == before[22].rstrip()
-        assert "y agrees · Esc closes" in around[23], "the footer is the dialog's own"
-        assert any("Delete it?" in line for line in around)
-        first = app.screen._compositor.render_strips()[1]
-        faint = app.theme_variables["beneath"]
-        assert {s.style.color.name for s in first if s.style and s.style.color} == {faint}
+        await until(pilot, lambda: "row-000" in app.lines[1], "the list")
+        before = app.lines
+        await app.push_screen(ask())
+        await until(pilot, lambda: "y agrees · Esc closes" in app.lines[23], "its own footer")
+        around = app.lines
+        (title,) = (number for number, line in enumerate(around) if "Delete it?" in line)
+        covered = [number for number in range(23) if around[number] != before[number]]
+        assert title in covered
+        assert len(covered) == 7, "the dialog alone covers the list"
+        assert around[title].startswith(before[title][:15])
 
-        app.painted.clear()
-        app.table.show([replace(one, used=9999) for one in things(50)])
-        await pilot.pause()
-        assert not app.painted, "what changes beneath paints nothing"
-        around = lines(app)
-        assert "9,999" in around[1], "the next paint shows it"
+        app.sent.clear()
+        used = {title - 1, 20}  # the first row is on line 1
+        app.table.show(
+            [replace(one, used=9999) if at in used else one for at, one in enumerate(things(50))]
+        )
+        await until(pilot, lambda: "9,999" in app.lines[21], "what changed beneath")
+        assert "".join(app.sent).count("9,999") == 1, "what the dialog covers is not sent"
+        assert len("".join(app.sent)) < 60
+        around = app.lines
 
         # Another dialog above shows the list again, nothing of the dialog beneath.
-        app.push_screen(ask())
+        await app.push_screen(ask())
         await pilot.pause()
-        assert lines(app) == around
+        assert app.lines == around
         await pilot.resize_terminal(100, 30)
-        await pilot.pause()
-        wider = lines(app)[0]
-        assert wider.rstrip() != before[0].rstrip(), "the list has its new size beneath them"
+        await until(pilot, lambda: len(app.lines[0]) > 80, "the list in its new size")
+        assert sum("Delete it?" in line for line in app.lines) == 1
+        wider = app.lines[0]
         app.pop_screen()
         app.pop_screen()
-        await pilot.pause()
-        assert lines(app)[0].rstrip() == wider.rstrip()
-        assert "9,999" in lines(app)[1]
-
-
-async def test_a_toast_stands_above_status_and_footer() -> None:
-    app = Covered()
-    async with app.run_test(size=(80, 24), notifications=True) as pilot:
-        app.notify("One thing is done", markup=False)
-        await pilot.pause()
-        assert any("One thing is done" in line for line in lines(app))
-        assert not any("One thing" in line or not line.strip() for line in lines(app)[22:])
-        toast = app.screen.query_one(Toast)
-        assert toast.region.bottom <= 22
+        await until(pilot, lambda: "9,999" in app.lines[title], "the row that was covered")
+        assert app.lines[0] == wider
+        assert "9,999" in app.lines[21]
