@@ -176,7 +176,7 @@ async def test_figures_that_are_no_resource_are_copied_too(
     tmp_path: Path, copied: list[str]
 ) -> None:
     async with site() as place, desk(place, tmp_path, Journey("", start="activity")) as one:
-        await until(one.pilot, lambda: one.app.screen.query("#activity-ranking"), "the ranking")
+        await until(one.pilot, lambda: one.app.screen.target() is not None, "the ranking")
         await type_in_one_piece(one, "ynYj1yl")
         ranked = json.loads(copied[1])
         assert ranked[0]["name"] == copied[0]

@@ -37,7 +37,9 @@ def _open_demo(home: Path) -> None:
     for folder in _FOLDERS.values():
         (home / folder).mkdir(mode=0o700)
     environment = {variable: str(home / folder) for variable, folder in _FOLDERS.items()}
-    with pty_terminal([*GWTUI, "--demo", "keys"], environment=environment) as terminal:
+    with pty_terminal(
+        [*GWTUI, "--demo", "keys"], columns=120, rows=40, environment=environment
+    ) as terminal:
         terminal.wait_for("Welcome to gwtui", 60)
         terminal.send("\r")
         terminal.wait_for("ALERTS", 60)

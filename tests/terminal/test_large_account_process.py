@@ -123,7 +123,7 @@ def peak_mib(process: int) -> float:
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
-LIMIT = 0.05
+LIMIT = 0.25
 """Seconds that the event loop may compute without a look at the keyboard."""
 QUIET = 0.0066
 """Seconds that ``slowness`` computes on the machine where the limit was set, alone on it."""

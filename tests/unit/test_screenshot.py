@@ -8,20 +8,21 @@ from typing import Any
 
 import pytest
 from pydantic import SecretStr
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from gwtui.domain.known_secrets import remember
 from gwtui.ui.forms.secret import SecretEditor, SecretScreen
 from gwtui.ui.screenshot import SecretInSightError, picture_of
+from gwtui.ui.terminal_app import TerminalApp
 
 KNOWN = SecretStr("k9-Xq7w2Lm4Zr8Tb6Vn1Pd3")
 _TEXT = re.compile(r"<text[^>]*>(.*?)</text>")
 _FILLED = re.compile(r'<rect fill="(#\w+)"')
 
 
-class Plain(App[None]):
+class Plain(TerminalApp):
     """Shows a line and takes one."""
 
     def __init__(self, line: str = "", typed: str = "", widget: Any = None) -> None:

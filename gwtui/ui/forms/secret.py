@@ -197,7 +197,7 @@ class SecretScreen(LongDialog[bool]):
 
     def on_screen_suspend(self) -> None:
         """Mask the value while something covers it: what is beneath a dialog is in sight."""
-        if self._value is not None and self._revealed:
+        if self._value is not None and self._revealed and self.is_open:
             self._show_value(False)
 
     def _show_value(self, revealed: bool) -> None:
