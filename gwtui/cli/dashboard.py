@@ -111,6 +111,8 @@ def _targets(arguments: argparse.Namespace, paths: Paths, connect: Connect) -> T
 
 def _show(app: GwtuiApp, *, mouse: bool) -> int:
     gc.freeze()  # modules stay: the collector need not look at them
+    # To look at all rows of a large account takes most of a second: that waits for a rest.
+    gc.set_threshold(10_000, 10, 1_000_000)
     gc.enable()
     _log.info("begins: gwtui %s, Python %s", __version__, sys.version.partition(" ")[0])
     try:

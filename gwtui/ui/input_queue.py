@@ -45,6 +45,8 @@ _LOOK = 0.05
 """Seconds that a round through the queues may take before it is tried anew."""
 _PAUSE = 0.003
 """Seconds between two looks while something is going on."""
+_AT_WORK = 0.012
+"""Seconds of a look beyond its waiting that count; the rest is the program's own work."""
 _TOO_LONG = f": what came before took longer than {PATIENCE:.0f} s"
 _CALM = 3
 """Rounds in a row after which nothing must be going on: what a key led to may lead to more."""
@@ -209,7 +211,7 @@ class InputQueue:
             if hold is not Hold.NOTHING:
                 await asyncio.sleep(_PAUSE)
             before, now = now, time.monotonic()
-            passed = min(now - before, _LOOK)
+            passed = min(now - before, _AT_WORK if handled else _LOOK + _AT_WORK)
             waited += passed
             self._shown_for = 0.0 if hold is Hold.OPENING else self._shown_for + passed
             calm = calm + 1 if hold is Hold.NOTHING else 0
