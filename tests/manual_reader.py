@@ -101,12 +101,7 @@ class Reader:
         kept.touch(mode=0o600)
         kept.write_text(self.gateway.management)
         self.program("gwtui", f'exec {" ".join(GWTUI)} "$@"')
-        probes = self.folder / "probes.key"
-        self.program(
-            "pass",
-            f'[ "$1" = gateway/management ] && exec cat {kept}\n'
-            f'[ "$1" = gateway/probes ] && exec cat {probes}',
-        )
+        self.program("pass", f'[ "$1" = gateway/management ] && exec cat {kept}')
         self.program("page-oncall", f'[ "$1" = --stdin ] && exec cat > {self.folder / "paged"}')
         if shutil.which("promtool") is None:
             self.program("promtool", '[ "$1 $2" = "test rules" ] && exec test -s "$3"')
@@ -135,11 +130,7 @@ class Reader:
     def leave(self) -> None:
         """End what runs still; take away what holds a whole key."""
         self.processes.close()
-        for path in (
-            self.folder / "ci.key",
-            self.folder / "probes.key",
-            self.home / ".secrets" / "gateway",
-        ):
+        for path in (self.folder / "ci.key", self.home / ".secrets" / "gateway"):
             path.unlink(missing_ok=True)
 
     # Typing

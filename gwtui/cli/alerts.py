@@ -106,6 +106,8 @@ def _list(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
 def _rules(_arguments: argparse.Namespace, paths: Paths) -> list[Row]:
     book = load_alerts(_file(paths))
     narrate(f"{len(book.rules)} rules by {_file(paths)}")
+    for note in book.ignored:
+        narrate(note)
     return [
         {
             "rule": identity,

@@ -22,13 +22,13 @@ from gwtui.local.settings_file import (
     read_settings,
     shown_value,
 )
-from gwtui.local.tokens import PROBE_KEY_VARIABLE, TOKEN_VARIABLE, TRY_KEY_VARIABLE
+from gwtui.local.tokens import TOKEN_VARIABLE, TRY_KEY_VARIABLE
 from gwtui.local.toml_file import TomlValue
 from gwtui.resources.preferences import FILE_NAME, KEYS, PREFERENCES, SETTINGS
 
 _COLUMNS = ("setting", "value", "default", "help")
 _EDITORS = ("VISUAL", "EDITOR")
-_SECRETS = (TOKEN_VARIABLE, TRY_KEY_VARIABLE, PROBE_KEY_VARIABLE)
+_SECRETS = (TOKEN_VARIABLE, TRY_KEY_VARIABLE)
 _PRIVATE = 0o600
 _LONGEST = 10_000
 """Characters of a value that is printed."""

@@ -19,7 +19,6 @@ from gwtui.cli.target import (
     NoGatewayError,
     NoTargetError,
     demo_beside,
-    find_probe_access,
     resolve_connection,
 )
 from gwtui.domain.known_secrets import Secret, Token
@@ -85,7 +84,6 @@ def _app(arguments: argparse.Namespace, route: str, paths: Paths, key: Secret | 
 
     Only the app holds what connects to it: with another profile, that and its key are gone.
     """
-    probing = find_probe_access(arguments, paths)
     tries = _tries(arguments)  # before any program is started that would inherit its key
     connect = resolve_connection(arguments, paths, may_ask=True, key=key)
     from gwtui.ui.app import GwtuiApp  # noqa: PLC0415 - loads Textual
@@ -98,7 +96,6 @@ def _app(arguments: argparse.Namespace, route: str, paths: Paths, key: Secret | 
         config=paths.config,
         state=paths.state,
         tries=tries,
-        probing=probing,
         targets=_targets(arguments, paths, connect),
     )
 

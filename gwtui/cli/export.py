@@ -19,24 +19,17 @@ from gwtui.cli.running import run_async
 from gwtui.cli.target import (
     Connect,
     add_demo_option,
-    add_probe_options,
-    require_probe_access,
     resolve_connection,
 )
-from gwtui.cli.watch_lines import recorded_probes
 from gwtui.client.gateway import GatewayClient
-from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.local.paths import Paths
 from gwtui.local.private_file import replace_file
-from gwtui.watch.history.file import history_path
 from gwtui.watch.hub import FeedHub
 from gwtui.watch.metrics.exposition import registry_of, text_of
-from gwtui.watch.metrics.readings import Readings, with_probes
+from gwtui.watch.metrics.readings import Readings
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
-
-    from gwtui.local.probe_key import ProbeAccess
 
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _FIRST = 30.0
@@ -78,26 +71,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="on stdout: OpenMetrics instead of the text format",
     )
-    add_probe_options(parser)
     add_demo_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the metrics, write them, or serve them; returns an exit code."""
-    paths = Paths.of_user()
     try:
-        probing = require_probe_access(arguments, paths)
-        connect = resolve_connection(arguments, paths, may_ask=False)
+        connect = resolve_connection(arguments, Paths.of_user(), may_ask=False)
     except exits.CommandError as error:
         narrate(str(error))
         return error.code
-    return run_async(lambda: _export(arguments, connect, paths, probing))
+    return run_async(lambda: _export(arguments, connect))
 
 
-async def _export(
-    arguments: argparse.Namespace, connect: Connect, paths: Paths, probing: ProbeAccess | None
-) -> int:
-    async with _registry(arguments, connect, paths, probing) as registry:
+async def _export(arguments: argparse.Namespace, connect: Connect) -> int:
+    async with _registry(arguments, connect) as registry:
         if arguments.listen:
             return await _serve(registry, *arguments.listen)
         if arguments.textfile:
@@ -110,7 +98,7 @@ async def _export(
 
 @asynccontextmanager
 async def _registry(
-    arguments: argparse.Namespace, connect: Connect, paths: Paths, probing: ProbeAccess | None
+    arguments: argparse.Namespace, connect: Connect
 ) -> AsyncIterator[CollectorRegistry]:
     """The readings, the first ones made, as something to collect from."""
     async with connect() as connection, GatewayClient(connection) as gateway:
@@ -123,11 +111,7 @@ async def _registry(
                     await readings.settled()
             except TimeoutError:
                 narrate("some readings take long: their figures come later")
-            path = history_path(paths.data, connection.label, connection.base_url)
-            async with recorded_probes(hub, connection, paths, probing):
-                yield registry_of(
-                    lambda: with_probes(readings.snapshot(), path, SYSTEM_CLOCK.now())
-                )
+            yield registry_of(readings.snapshot)
         finally:
             readings.close()
             await hub.close()

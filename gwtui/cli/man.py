@@ -28,7 +28,6 @@ _ENVIRONMENT = (
     ("GWTUI_PROFILE", "the profile to use, where --profile does not name one"),
     ("GWTUI_BASE_URL", "the gateway to use, where neither --base-url nor a profile names one"),
     ("GWTUI_TRY_KEY", "the key that requests to models are tried with"),
-    ("GWTUI_PROBE_KEY", "the key of probes"),
 )
 
 _FILES = (

@@ -26,14 +26,13 @@ from gwtui.local.profiles import (
     load_profiles,
     resolve,
 )
-from gwtui.local.tokens import PROBE_KEY_VARIABLE, TokenError, find_token, take_token
+from gwtui.local.tokens import TokenError, find_token, take_token
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from gwtui.embedded.faults import FaultInjector
     from gwtui.embedded.running_demo import DemoSite
-    from gwtui.local.probe_key import ProbeAccess
 
 
 _STARTING = 3.0
@@ -57,19 +56,6 @@ def add_demo_option(
 ) -> None:
     """``--demo``: the embedded gateway instead of a real one."""
     parser.add_argument("--demo", action="store_true", help=help)
-
-
-def add_probe_options(parser: argparse._ActionsContainer) -> None:
-    """``--probe`` and what allows it while read-only."""
-    parser.add_argument(
-        "--probe",
-        action="store_true",
-        help="record what is read, and probe the watched endpoints as the profile says: it costs "
-        "money",
-    )
-    parser.add_argument(
-        "--allow-tries", action="store_true", help="probe, and try requests, although read-only"
-    )
 
 
 def resolve_connection(
@@ -253,47 +239,21 @@ def open_target(
 def find_profile(arguments: argparse.Namespace, paths: Paths) -> Profile:
     """The gateway of a profile or an address, without its key. Raises NoTargetError."""
     try:
+        book = load_profiles(paths.config / FILE_NAME)
+        for note in book.unknown:
+            narrate(note)
         return resolve(
             arguments.profile,
             arguments.base_url,
             arguments.dialect,
             arguments.read_only,
             os.environ,
-            book=load_profiles(paths.config / FILE_NAME),
+            book=book,
         )
     except NoProfileError as error:
         raise NoGatewayError(str(error), exits.USAGE) from None
     except ProfileError as error:
         raise NoTargetError(str(error), exits.USAGE) from None
-
-
-def find_probe_access(arguments: argparse.Namespace, paths: Paths) -> ProbeAccess | None:
-    """The probe settings of the profile and their key; None without any. Raises NoTargetError.
-
-    Their key is taken out of the environment in any case.
-    """
-    profile = None if arguments.demo else find_profile(arguments, paths)
-    if profile is None or profile.probe is None:
-        take_token(os.environ, PROBE_KEY_VARIABLE)
-        return None
-    from gwtui.local.probe_key import ProbeAccess  # noqa: PLC0415 - only where it is wanted
-
-    return ProbeAccess.of(profile, allow_tries=getattr(arguments, "allow_tries", False))
-
-
-def require_probe_access(arguments: argparse.Namespace, paths: Paths) -> ProbeAccess | None:
-    """The probe settings for ``--probe``; None without that option.
-
-    Raises NoTargetError where the profile has no probe settings.
-    """
-    probing = find_probe_access(arguments, paths)
-    if not arguments.probe:
-        return None
-    if probing is None:
-        raise NoTargetError(
-            "--probe needs a profile with a probe table: see docs/watch.md", exits.USAGE
-        )
-    return probing
 
 
 def _connection(profile: Profile, *, may_ask: bool) -> Connection:

@@ -6,7 +6,7 @@ import argparse
 
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.parsing import add_display_options
-from gwtui.cli.target import add_demo_option, add_probe_options
+from gwtui.cli.target import add_demo_option
 
 _NEAREST = 5
 _LONGEST = 86_400
@@ -16,7 +16,6 @@ _OF_LINES = (
     ("nearest", _NEAREST),
     ("interval", _INTERVAL),
     ("count", 0),
-    ("probe", False),
 )
 """What has no meaning for the board, and its default."""
 
@@ -50,7 +49,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--count", type=_count, default=0, metavar="N", help="end after so many readings of each"
     )
-    add_probe_options(parser)
+    parser.add_argument(
+        "--allow-tries", action="store_true", help="on the board: try requests although read-only"
+    )
     add_demo_option(parser)
     add_display_options(parser)
 

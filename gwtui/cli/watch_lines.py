@@ -1,4 +1,4 @@
-"""Readings as they come, each subject a line of JSON; recorded and probed where asked for."""
+"""Readings as they come, each subject a line of JSON."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import asyncio
 import signal
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
@@ -18,27 +18,21 @@ from gwtui.cli import exits
 from gwtui.cli.output import narrate, print_ndjson
 from gwtui.cli.recorded import RecordedHistory
 from gwtui.cli.running import hub_over, run_async
-from gwtui.cli.target import Connect, require_probe_access, resolve_connection
-from gwtui.client.connection import Connection
+from gwtui.cli.target import Connect, resolve_connection
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.keys import limit_used_share
 from gwtui.contract.scalars import timestamp_text
-from gwtui.domain.probes import ProbeTarget
 from gwtui.local.paths import Paths
-from gwtui.local.probe_key import ProbeAccess
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed
 from gwtui.watch.feeds.endpoints import endpoints_feed
 from gwtui.watch.feeds.keys import keys_feed
 from gwtui.watch.feeds.workspaces import figures_feed
 from gwtui.watch.history import model as figures
-from gwtui.watch.history.file import history_path
 from gwtui.watch.history.model import NAME, Observation, Subject
 from gwtui.watch.history.observers import observe_credits, observe_keys, observe_workspaces
-from gwtui.watch.history.recording import open_recording
 from gwtui.watch.history.sources import DEFAULT_PACES, Build, EndpointSource, Source, Sources
 from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.probes.session import Probes, open_probes
 
 _SLOWER = 5
 """A reading of the workspaces costs several requests for each of them."""
@@ -48,34 +42,20 @@ Values = Mapping[str, Decimal | None]
 
 def print_readings(arguments: argparse.Namespace) -> int:
     """Print a line of JSON for each reading as it comes; returns an exit code."""
-    paths = Paths.of_user()
-    probing = require_probe_access(arguments, paths)
-    connect = resolve_connection(arguments, paths, may_ask=sys.stdin.isatty())
-    return run_async(lambda: watch_readings(connect, paths, arguments, probing))
+    connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
+    return run_async(lambda: watch_readings(connect, arguments))
 
 
-async def watch_readings(
-    connect: Connect,
-    paths: Paths,
-    arguments: argparse.Namespace,
-    probing: ProbeAccess | None = None,
-) -> int:
+async def watch_readings(connect: Connect, arguments: argparse.Namespace) -> int:
     """Print readings until a signal, the last of the count, or a reader that leaves.
 
-    With ``probing`` they are recorded, too, and probes are sent. Raises CommandError and
-    OutputLostError.
+    Raises CommandError and OutputLostError.
     """
-    async with (
-        connect() as connection,
-        hub_over(connection) as hub,
-        recorded_probes(hub, connection, paths, probing) as probes,
-    ):
+    async with connect() as connection, hub_over(connection) as hub:
         await hub.fill_past()
         past = RecordedHistory(hub.history_file)
         models = arguments.model or await past.watched_models() or await _most_used(hub)
         watching = _Watching(hub, arguments)
-        if probes is not None:
-            probes.read(watching.probed)
         with _until_signalled(watching.end) as codes:
             watching.open(models)
             try:
@@ -83,24 +63,6 @@ async def watch_readings(
             finally:
                 watching.close()
         return codes[0] if codes else watching.exit_code
-
-
-@asynccontextmanager
-async def recorded_probes(
-    hub: FeedHub, connection: Connection, paths: Paths, probing: ProbeAccess | None
-) -> AsyncIterator[Probes | None]:
-    """Record, and probe beside it; without ``probing`` neither happens."""
-    if probing is None:
-        yield None
-        return
-    path = history_path(paths.data, connection.label, connection.base_url)
-    async with (
-        open_recording(hub, path) as history,
-        open_probes(history, hub, connection, probing) as probes,
-    ):
-        if probes is not None:
-            probes.listen(narrate)
-        yield probes
 
 
 @contextmanager
@@ -137,7 +99,6 @@ class _Watching:
         self._news = asyncio.Event()
         """Something arrived, or the end was asked for."""
         self._arrivals: deque[Build] = deque()
-        self._probes: deque[dict[str, Any]] = deque()
         self._watched: list[_WatchedFeed] = []
 
     def open(self, models: Iterable[str]) -> None:
@@ -181,16 +142,6 @@ class _Watching:
             self._news.clear()
             while self._arrivals:
                 print_ndjson(reading_lines(self._arrivals.popleft()(), self._nearest))
-            while self._probes:
-                print_ndjson([self._probes.popleft()])
-
-    def probed(self, target: ProbeTarget, seen: Observation) -> None:
-        """A probe came back."""
-        figures_seen = {sample.series.key.figure: sample.value for sample in seen.samples}
-        self._probes.append(
-            _line(seen, Subject("endpoint", target.identity), target.name, figures_seen)
-        )
-        self._news.set()
 
     def _watch(self, source: Source, feed: Feed[Any], every: int | None = None) -> None:
         self._watched.append(

@@ -204,33 +204,6 @@ class StatusRule(ConditionRule):
     clear_after: Wait = Field(timedelta(minutes=5), description="how long it must be well")
 
 
-class ProbeSlowRule(BoundRule):
-    """How long an endpoint takes to answer a probe."""
-
-    KIND = "probe-ttft-above"
-    TITLE = "Endpoint slow to answer probes"
-    ABOUT = "the first token of a probe takes long; without probes nothing is known"
-    RESOURCE = "endpoint"
-    DIRECTION = "above"
-
-    scope: Literal["all", "model", "endpoint"] = Field("all", description="what it watches")
-    fires_at: Decimal = _figure("fires from", MILLISECONDS, gt=0, le=600_000)
-    clears_at: Decimal = _figure("clears down to", MILLISECONDS, gt=0, le=600_000)
-    fire_after: Wait = Field(timedelta(minutes=10), description="how long that must hold")
-
-
-class ProbeFailedRule(ConditionRule):
-    """An endpoint that does not answer probes."""
-
-    KIND = "probe-failed"
-    TITLE = "Endpoint does not answer probes"
-    ABOUT = "probes of an endpoint fail; what the probes' own key refuses does not count"
-    RESOURCE = "endpoint"
-
-    scope: Literal["all", "model", "endpoint"] = Field("all", description="what it watches")
-    fire_after: Wait = Field(timedelta(minutes=10), description="how long that must hold")
-
-
 class GoneRule(EventRule):
     """An endpoint that was offered and is not any more."""
 
@@ -343,8 +316,6 @@ KINDS: Mapping[str, type[AlertRule]] = MappingProxyType(
             UptimeRule,
             LatencyRule,
             StatusRule,
-            ProbeSlowRule,
-            ProbeFailedRule,
             GoneRule,
             PriceRule,
             KeyLimitRule,
@@ -356,6 +327,9 @@ KINDS: Mapping[str, type[AlertRule]] = MappingProxyType(
     }
 )
 """Every kind of rule by its name in the file."""
+
+RETIRED = frozenset({"probe-slow", "probe-failed", "probe-ttft-above"})
+"""Rules and kinds of an earlier version: the file may still name them."""
 
 
 def names_apart(rules: Mapping[str, AlertRule]) -> dict[str, str]:
@@ -379,8 +353,6 @@ def default_rules() -> dict[str, AlertRule]:
         "endpoint-failing": UptimeRule(name="Endpoint failing", **bounds(90, 95)),
         "endpoint-slow": LatencyRule(name="Endpoint slow", enabled=False, **bounds(10000, 8000)),
         "endpoint-status": StatusRule(name="Endpoint status not normal"),
-        "probe-slow": ProbeSlowRule(name="Probe slow", enabled=False, **bounds(10000, 8000)),
-        "probe-failed": ProbeFailedRule(name="Probe failed"),
         "endpoint-gone": GoneRule(name="Endpoint gone"),
         "price-changed": PriceRule(name="Price changed"),
         "key-near-limit": KeyLimitRule(name="Key close to its limit", **bounds(80, 75)),

@@ -40,7 +40,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field, ValidationError
 
 from gwtui.contract.request import RequestModel, field_rules, problems
-from gwtui.domain.alert_rules import KINDS, AlertRule, default_rules
+from gwtui.domain.alert_rules import KINDS, RETIRED, AlertRule, default_rules
 from gwtui.domain.lookup import among, did_you_mean
 from gwtui.domain.money import parse_quantity, quantity
 from gwtui.domain.safe_text import safe_line
@@ -69,6 +69,7 @@ _RULES = "rules"
 _EFFECTS = "effects"
 _TABLES = (_RULES, _EFFECTS)
 _KIND = "kind"
+_NO_PROBES = "is ignored: gwtui no longer sends probes"
 
 
 class AlertFileError(Exception):
@@ -89,11 +90,15 @@ class AlertEffects(RequestModel):
 
 @dataclass(frozen=True, slots=True)
 class AlertBook:
-    """Every rule by id, default ones first, and the effects; ``own`` are those the file names."""
+    """Every rule by id, default ones first, and the effects; ``own`` are those the file names.
+
+    ``ignored`` says with their lines which rules of the file no longer exist.
+    """
 
     rules: Mapping[str, AlertRule] = field(default_factory=default_rules)
     effects: AlertEffects = field(default_factory=AlertEffects)
     own: frozenset[str] = frozenset()
+    ignored: tuple[str, ...] = ()
 
 
 def load_alerts(path: Path) -> AlertBook:
@@ -215,10 +220,18 @@ class _AlertFileReader:
         if len(tables) > MOST_RULES:
             raise self._fault((_RULES,), f"must have at most {MOST_RULES} entries")
         rules = default_rules()
+        ignored = [identity for identity, values in tables.items() if _retired(identity, values)]
+        for identity in ignored:
+            del tables[identity]
         for identity, values in tables.items():
             rules[identity] = self._rule(identity, values, rules.get(identity))
         effects = self._table((_EFFECTS,), content.get(_EFFECTS, {}))
-        return AlertBook(rules, self._valid((_EFFECTS,), AlertEffects, effects), frozenset(tables))
+        return AlertBook(
+            rules,
+            self._valid((_EFFECTS,), AlertEffects, effects),
+            frozenset(tables),
+            tuple(str(self._fault((_RULES, one), _NO_PROBES)) for one in ignored),
+        )
 
     def _rule(self, identity: str, found: object, begun: AlertRule | None) -> AlertRule:
         where = (_RULES, identity)
@@ -274,6 +287,11 @@ class _AlertFileReader:
         line = line_of(self._text, path)
         place = f"{self._path}:{line}" if line else str(self._path)
         return AlertFileError(f"{place}: {safe_line('.'.join(path), 120)}: {message}")
+
+
+def _retired(identity: str, values: object) -> bool:
+    kind = values.get(_KIND) if isinstance(values, dict) else None
+    return kind in RETIRED or (kind is None and identity in RETIRED)
 
 
 class AlertCommandError(Exception):
@@ -347,7 +365,7 @@ class RuleFile:
                 if not self._active:
                     self._active = self._of_profile()
             else:
-                self.problem = ""
+                self.problem = "; ".join(self.book.ignored)
                 self._active = self._of_profile()
         return self._active
 

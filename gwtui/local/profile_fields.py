@@ -1,7 +1,7 @@
 """The fields of a profile as a person writes them, validated by hand: no library is loaded for it.
 
-A profile is read with every start, before anything is shown. Only the tables that few profiles
-have are validated by pydantic, in ``profile_tables``.
+A profile is read with every start, before anything is shown. Only the thresholds of
+``gwtui check`` are validated by pydantic, in ``profile_tables``.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from gwtui.contract.dialects import DIALECTS
 from gwtui.domain.finding_thresholds import THRESHOLD_NAMES, FindingThresholds
 
 if TYPE_CHECKING:
-    from gwtui.local.profile_tables import CheckThresholds, ProbeSettings
+    from gwtui.local.profile_tables import CheckThresholds
 
 CHECK = "check"
-PROBE = "probe"
 FINDINGS = "findings"
-TABLES = (CHECK, PROBE, FINDINGS)
+TABLES = (CHECK, FINDINGS)
 """Fields that are tables themselves."""
 
 
@@ -46,9 +45,9 @@ def keys_of(table: str) -> frozenset[str]:
     """The names of the fields that a table inside of a profile may have."""
     if table == FINDINGS:
         return THRESHOLD_NAMES
-    from gwtui.local.profile_tables import TABLE_MODELS  # noqa: PLC0415 - loads pydantic
+    from gwtui.local.profile_tables import CheckThresholds  # noqa: PLC0415 - loads pydantic
 
-    return frozenset(TABLE_MODELS[table].model_fields)
+    return frozenset(CheckThresholds.model_fields)
 
 
 def _text(name: str, value: object) -> str:
@@ -95,16 +94,16 @@ def _file(name: str, value: object) -> Path | None:
     return Path(_text(name, value))
 
 
-def _late_table(name: str, value: object) -> CheckThresholds | ProbeSettings | None:
+def _check(name: str, value: object) -> CheckThresholds | None:
     if value is None:
         return None
     from gwtui.local.profile_tables import (  # noqa: PLC0415 - loads pydantic
         InvalidTableError,
-        validated_table,
+        validated_thresholds,
     )
 
     try:
-        return validated_table(name, value)
+        return validated_thresholds(value)
     except InvalidTableError as error:
         raise InvalidFieldError((name, *error.path), str(error)) from None
 
@@ -132,11 +131,13 @@ _READERS: Mapping[str, Callable[[str, Any], object]] = {
     "use_proxy": _flag,
     "token_command": _program,
     "token_file": _file,
-    PROBE: _late_table,
-    CHECK: _late_table,
+    CHECK: _check,
     FINDINGS: _findings,
 }
 """Field -> what reads its value."""
 
 FIELDS = frozenset(_READERS) - {"name"}
 """Keys that a profile's table may have."""
+
+RETIRED = {"probe": "gwtui no longer sends probes; run gwtui try chat from cron instead"}
+"""Keys of an earlier version: they are passed over with a warning."""

@@ -1,12 +1,11 @@
-"""The tables inside of a profile that few profiles have: probes, and when ``gwtui check`` warns.
+"""The table of a profile that says when ``gwtui check`` warns.
 
-Models of pydantic, which takes a quarter of a start to load: this module is loaded where a profile
+A model of pydantic, which takes a quarter of a start to load: this module is loaded where a profile
 has such a table, or where a command needs it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Literal, Self
 
@@ -60,36 +59,6 @@ class CheckThresholds(BaseModel):
         return self
 
 
-class ProbeSettings(BaseModel):
-    """Tiny requests to watched endpoints: how often, through which key, and what a day may cost.
-
-    Their key is never the management token: see ``local/probe_key.py``.
-    """
-
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True
-    )
-
-    every_minutes: Annotated[int, Field(ge=1, le=1440, strict=True)] = Field(
-        description="minutes between two probes of an endpoint"
-    )
-    max_usd_per_day: Positive = Field(
-        Decimal("0.10"), description="USD that all probes of a UTC day may cost"
-    )
-    key_command: tuple[str, ...] | None = Field(
-        None, min_length=1, description="program and arguments that print the key; no shell"
-    )
-    while_read_only: bool = Field(
-        False, strict=True, description="they cost money: send them though the profile is read-only"
-    )
-
-
-TABLE_MODELS: Mapping[str, type[CheckThresholds | ProbeSettings]] = {
-    "check": CheckThresholds,
-    "probe": ProbeSettings,
-}
-
-
 class InvalidTableError(ValueError):
     """A table has no fit value at ``path`` within it; the message never repeats the value."""
 
@@ -98,10 +67,10 @@ class InvalidTableError(ValueError):
         self.path = path
 
 
-def validated_table(name: str, value: object) -> CheckThresholds | ProbeSettings:
-    """The table of that name as a model. Raises InvalidTableError."""
+def validated_thresholds(value: object) -> CheckThresholds:
+    """The table as a model. Raises InvalidTableError."""
     try:
-        return TABLE_MODELS[name].model_validate(value)
+        return CheckThresholds.model_validate(value)
     except ValidationError as error:
         wrong = problems(error)[0]
     path = tuple(wrong.field.split(".")) if wrong.field else ()

@@ -29,6 +29,7 @@ from gwtui.domain.lookup import among, did_you_mean
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.profile_fields import (
     FIELDS,
+    RETIRED,
     TABLES,
     InvalidFieldError,
     keys_of,
@@ -47,7 +48,7 @@ from gwtui.local.toml_file import (
 
 if TYPE_CHECKING:
     from gwtui.domain.known_secrets import Secret
-    from gwtui.local.profile_tables import CheckThresholds, ProbeSettings
+    from gwtui.local.profile_tables import CheckThresholds
 
 FILE_NAME = "profiles.toml"
 _PROFILES = "profiles"
@@ -86,8 +87,6 @@ class Profile:
     """Program and arguments that print the token; no shell."""
     token_file: Path | None = None
     """File of mode 0600 that holds the token."""
-    probe: ProbeSettings | None = None
-    """Probes of endpoints; none without it."""
     check: CheckThresholds | None = None
     """When ``gwtui check`` warns; what is usual without it."""
     findings: FindingThresholds = DEFAULT_THRESHOLDS
@@ -164,7 +163,8 @@ class ProfileBook:
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     default: str | None = None
     unknown: tuple[str, ...] = ()
-    """What was passed over, each with its line; empty unless that was asked for."""
+    """What was passed over, each with its line: settings that no longer exist and, where that was
+    asked for, unknown keys."""
 
 
 def resolve(
@@ -230,7 +230,6 @@ def _at_address(profile: Profile | None, address: str) -> Profile:
         token_command=None,
         token_file=None,
         allow_plain_http=False,
-        probe=None,
     )
 
 
@@ -313,6 +312,10 @@ class _ProfileFileReader:
     ) -> None:
         for name in table:
             if name in known:
+                continue
+            if known is FIELDS and name in RETIRED:
+                why = f"is ignored: {RETIRED[name]}"
+                self._unknown.append(str(self._fault((*where, name), why)))
                 continue
             fault = self._fault((*where, name), f"is not a known key{_hint(name, known)}")
             if not self._keep_unknown:

@@ -10,17 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gwtui.domain.lookup import among
-from gwtui.local.probe_key import ProbeAccess
 from gwtui.local.profiles import Profile, ProfileError, load_profiles
-from gwtui.local.tokens import PROBE_KEY_VARIABLE, TOKEN_VARIABLE, TokenError, find_token
+from gwtui.local.tokens import TOKEN_VARIABLE, TokenError, find_token
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
 
 DEMO = "demo"
-_OF_THE_START = (TOKEN_VARIABLE, PROBE_KEY_VARIABLE)
-"""Keys of the environment belong to the gateway that the program was started on, to no other."""
-
 Connect = Callable[[], "AbstractAsyncContextManager[Connection]"]
 """Opens a connection for as long as its context lasts."""
 
@@ -47,7 +43,6 @@ class Target:
 
     facts: TargetFacts
     connect: Connect
-    probing: ProbeAccess | None = None
     connection: Connection | None = None
 
 
@@ -103,14 +98,15 @@ class Targets:
             raise ProfileError(f"there is no profile {name!r}{among(name, known)}")
         if self._read_only:
             profile = replace(profile, read_only=True)
-        environ = {name: text for name, text in self._environ.items() if name not in _OF_THE_START}
+        # The key of the environment belongs to the gateway that the program was started on.
+        environ = {name: text for name, text in self._environ.items() if name != TOKEN_VARIABLE}
         found = await find_token(profile, environ)
         if found.token is None:
             why = "; ".join((f"there is no key for {profile.label}", *found.notes))
             raise TokenError(f"{why}: run gwtui login --profile {profile.label}")
         connection = profile.connection(found.token, found.source)
         facts = replace(self._facts(profile), key_from=found.source)
-        return Target(facts, _holding(connection), ProbeAccess.of(profile, environ), connection)
+        return Target(facts, _holding(connection), connection)
 
     def _facts(self, profile: Profile) -> TargetFacts:
         return TargetFacts(

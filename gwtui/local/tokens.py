@@ -28,8 +28,6 @@ from gwtui.local.profiles import Profile
 TOKEN_VARIABLE = "GWTUI_TOKEN"  # noqa: S105 - the variable's name
 TRY_KEY_VARIABLE = "GWTUI_TRY_KEY"
 """Holds the key that requests to models are tried with."""
-PROBE_KEY_VARIABLE = "GWTUI_PROBE_KEY"
-"""Holds the key of probes."""
 
 
 def take_token(environ: MutableMapping[str, str], variable: str = TOKEN_VARIABLE) -> str:

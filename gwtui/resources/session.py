@@ -21,11 +21,9 @@ if TYPE_CHECKING:
     from gwtui.crud.executor import WriteExecutor
     from gwtui.domain.known_secrets import Secret
     from gwtui.local.journal import Journal
-    from gwtui.local.probe_key import ProbeAccess
     from gwtui.local.sealed_keys import SealedKeys
     from gwtui.watch.alerts.session import Alerts
     from gwtui.watch.history.recording import Recording
-    from gwtui.watch.probes.session import Probes
 
 
 _LAST_WRITE = 0.3
@@ -46,7 +44,6 @@ class Session:
         hub: FeedHub,
         clock: Clock,
         files: SessionFiles,
-        probing: ProbeAccess | None,
     ) -> None:
         self.connection = gateway.connection
         self.gateway = gateway
@@ -55,13 +52,10 @@ class Session:
         """What is recorded; None until it is complete, and where nothing is recorded."""
         self.alerts: Alerts | None = None
         """The alerts of what is recorded; None where nothing is recorded."""
-        self.probes: Probes | None = None
-        """Requests to watched endpoints that measure them; None unless the profile wants them."""
         self.completed = asyncio.Event()
         """Set once all of it is open."""
         self._clock = clock
         self._files = files
-        self._probing = probing
         self._rest = AsyncExitStack()
         self._completing: asyncio.Task[None] | None = None
 
@@ -102,9 +96,9 @@ class Session:
         )
 
         await tidy_journal(self.hub, self.executor, self.sealed)
-        opening = open_rest(self.hub, self._files.data, self._files.config, self._probing)
+        opening = open_rest(self.hub, self._files.data, self._files.config)
         rest = await self._rest.enter_async_context(opening)
-        self.history, self.alerts, self.probes = rest.history, rest.alerts, rest.probes
+        self.history, self.alerts = rest.history, rest.alerts
         self.completed.set()
 
     async def close(self) -> None:
@@ -180,18 +174,16 @@ async def open_session(
     connection: Connection,
     clock: Clock,
     files: SessionFiles = SessionFiles(),
-    probing: ProbeAccess | None = None,
 ) -> AsyncIterator[Session]:
     """A session that can read, closed at the end.
 
-    ``probing`` says how endpoints are probed; None probes nothing. The client's libraries are
-    loaded here, after the first paint.
+    The client's libraries are loaded here, after the first paint.
     """
     from gwtui.client.gateway import GatewayClient  # noqa: PLC0415
 
     async with GatewayClient(connection, clock=clock) as gateway:
         hub = FeedHub(gateway, clock)
-        session = Session(gateway, hub, clock, files, probing)
+        session = Session(gateway, hub, clock, files)
         hub.complete = session.complete
         try:
             yield session

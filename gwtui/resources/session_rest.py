@@ -1,4 +1,4 @@
-"""What a session opens behind its first rows: the recording, alerts and probes.
+"""What a session opens behind its first rows: the recording and the alerts.
 
 It is loaded by ``Session.complete``: the first rows wait for none of it.
 """
@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.crud.executor import WriteExecutor
@@ -29,18 +28,13 @@ from gwtui.watch.history.file import history_path
 from gwtui.watch.history.recording import Recording, open_recording
 from gwtui.watch.hub import FeedHub, Scope
 
-if TYPE_CHECKING:
-    from gwtui.local.probe_key import ProbeAccess
-    from gwtui.watch.probes.session import Probes
-
 
 @dataclass(slots=True)
 class SessionRest:
-    """What was opened: None is what is not recorded, not watched or not probed."""
+    """What was opened: None is what is not recorded or not watched."""
 
     history: Recording | None = None
     alerts: Alerts | None = None
-    probes: Probes | None = None
 
 
 def write_executor(
@@ -69,11 +63,11 @@ async def tidy_journal(hub: FeedHub, executor: WriteExecutor, sealed: SealedKeys
 
 @asynccontextmanager
 async def open_rest(
-    hub: FeedHub, data: Path | None, config: Path | None, probing: ProbeAccess | None
+    hub: FeedHub, data: Path | None, config: Path | None
 ) -> AsyncIterator[SessionRest]:
     """Record what the hub's feeds watch below ``data``; evaluate the alert rules in ``config``.
 
-    ``data`` None records nothing; alerts and probes need a recording. All is closed at the end.
+    ``data`` None records nothing; alerts need a recording. All is closed at the end.
     """
     if data is None:
         yield SessionRest()
@@ -87,11 +81,6 @@ async def open_rest(
         rest = SessionRest(history)
         if config is not None:
             rest.alerts = await stack.enter_async_context(_alerts(hub, history, config))
-        if probing is not None:
-            from gwtui.watch.probes.session import open_probes  # noqa: PLC0415 - few profiles probe
-
-            probes = open_probes(history, hub, connection, probing, clock)
-            rest.probes = await stack.enter_async_context(probes)
         yield rest
 
 

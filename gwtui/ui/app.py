@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from gwtui.client.connection import Connection
     from gwtui.local.dashboard_state import DashboardState, FirstSteps, PathHistory
     from gwtui.local.journal import Journal
-    from gwtui.local.probe_key import ProbeAccess
     from gwtui.local.targets import Targets
 
 _BACKGROUND = "background"
@@ -70,9 +69,8 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
     is watched is recorded below the directory ``data``; None records nothing. The rules of alerts
     and what a person chose stand in the directory ``config``; None knows and keeps none. ``tries``
     says what requests to models are tried with; without it none is sent while read-only.
-    ``probing`` says how endpoints are probed; None probes nothing. ``targets`` are the gateways
-    that can be switched to; the paths that were gone to are kept in the directory ``state``, None
-    keeps them for this run.
+    ``targets`` are the gateways that can be switched to; the paths that were gone to are kept in
+    the directory ``state``, None keeps them for this run.
     """
 
     TITLE = "gwtui"
@@ -92,7 +90,6 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         data: Path | None = None,
         config: Path | None = None,
         tries: TryMemory | None = None,
-        probing: ProbeAccess | None = None,
         targets: Targets | None = None,
         state: Path | None = None,
     ) -> None:
@@ -113,7 +110,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         self._errors_told = 0
         self._title = TerminalTitle()
         self._files = SessionFiles(journal, data, config)
-        self.adopt(connect, probing, tries or TryMemory())
+        self.adopt(connect, tries or TryMemory())
         self.shutdown = Shutdown(
             lambda status: self.exit(return_code=status),
             lambda: give_back(driver_of(self), self._title.last_words()),

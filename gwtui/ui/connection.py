@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
     from gwtui.crud.executor import WriteExecutor
     from gwtui.crud.resource import Cell
-    from gwtui.local.probe_key import ProbeAccess
     from gwtui.local.targets import Target, TargetFacts
     from gwtui.ui.actions.context import DashboardApp
     from gwtui.ui.alert_notices import AlertNotices
@@ -66,7 +65,6 @@ class ConnectionManager:
         files: SessionFiles,
         changed: Callable[[], None],
         completed: Callable[[], None],
-        probing: ProbeAccess | None = None,
     ) -> None:
         """``changed`` is called when the link is another, ``completed`` once all of it is open."""
         self._connect = connect
@@ -74,7 +72,6 @@ class ConnectionManager:
         self._files = files
         self._changed = changed
         self._completed = completed
-        self._probing = probing
         self._tried = asyncio.Event()
         self._shown = asyncio.Event()
         self._leaving = asyncio.Event()
@@ -135,7 +132,7 @@ class ConnectionManager:
     async def _hold(self) -> None:
         async with (
             self._connect() as connection,
-            open_session(connection, self._clock, self._files, self._probing) as session,
+            open_session(connection, self._clock, self._files) as session,
         ):
             self.session = session
             self._tried.set()
@@ -215,7 +212,6 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
     def adopt(
         self,
         connect: Callable[[], AbstractAsyncContextManager[Connection]],
-        probing: ProbeAccess | None,
         tries: TryMemory,
         to: TargetFacts | None = None,
     ) -> None:
@@ -230,7 +226,7 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
         """The gateway that was switched to, known before it is open."""
         self._offered = False
         self._connection_manager = ConnectionManager(
-            connect, self.clock, self._files, self._link_changed, self._session_complete, probing
+            connect, self.clock, self._files, self._link_changed, self._session_complete
         )
 
     @property
@@ -313,7 +309,7 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
             await self.navigation.reset(StartupScreen(route))
             self.clear_notifications()
             await self.leave()
-            self.adopt(target.connect, target.probing, TryMemory(), target.facts)
+            self.adopt(target.connect, TryMemory(), target.facts)
             self._connection_manager.start()
             await self.navigation.open_route(route)
         finally:
@@ -351,8 +347,6 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
             self.notices.close()
         self.notices = AlertNotices(self._whole, session)
         self.notices.open()
-        if session.probes is not None:
-            session.probes.listen(lambda text: self.call_later(self.say, text))
 
     async def _offer(self) -> None:
         """At the first connect: what an earlier run left that a person should see."""

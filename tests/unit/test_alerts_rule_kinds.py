@@ -19,8 +19,6 @@ from gwtui.domain.alert_rules import (
     KeyLimitRule,
     LatencyRule,
     PriceRule,
-    ProbeFailedRule,
-    ProbeSlowRule,
     RunwayRule,
     StatusRule,
     UnreadableRule,
@@ -223,30 +221,3 @@ def test_scopes(room: Room) -> None:
     }
     room.see(ENDPOINT, {"status": 1})
     assert set(room.states) == {"model", "endpoint"}
-
-
-def test_a_probe_that_failed_must_fail_again(room: Room) -> None:
-    room.rules = {"p": ProbeFailedRule(name="P", fire_after=timedelta(minutes=10))}
-    room.every = 600
-
-    def probe(at: float, ok: int | None) -> list[str]:
-        return room.see(ENDPOINT, {"probe_ok": ok, "probe_ttft": None}, at=at)
-
-    assert probe(1, 0) == []
-    assert room.see(ENDPOINT, {"uptime_last_5m": 100}, at=5) == [], "other figures say nothing"
-    assert probe(10, None) == []
-    assert probe(12, 0) == ["fired"]
-    assert room.events[-1].said == "it does not answer probes"
-    assert probe(22, 1) == ["cleared"]
-
-
-def test_a_slow_probe(room: Room) -> None:
-    rule = ProbeSlowRule(
-        name="S", fires_at=Decimal(5000), clears_at=Decimal(3000), fire_after=timedelta()
-    )
-    room.rules = {"s": rule}
-    assert room.see(ENDPOINT, {"probe_ok": 1, "probe_ttft": 4999}) == []
-    assert room.see(ENDPOINT, {"probe_ok": 1, "probe_ttft": 5000}) == ["fired"]
-    assert room.events[-1].said == "the first token of a probe took 5,000 ms"
-    assert room.see(ENDPOINT, {"probe_ok": 0, "probe_ttft": None}) == [], "no answer is not slow"
-    assert room.see(ENDPOINT, {"probe_ok": 1, "probe_ttft": 2000}) == ["cleared"]

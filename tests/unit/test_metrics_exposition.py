@@ -236,9 +236,7 @@ def test_promtool_accepts_the_exposition() -> None:
         )
         for resource, figures in UNITS.items()
     }
-    picture = ReadingsSnapshot(
-        readings, dict.fromkeys(readings, True), 0.5, probes_spent=Decimal("0.01")
-    )
+    picture = ReadingsSnapshot(readings, dict.fromkeys(readings, True), 0.5)
     text = text_of(registry_of(lambda: picture), openmetrics=False)
     done = promtool("check", "metrics", stdin=text)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -203,10 +203,6 @@ def test_behind_a_link_the_linked_file_changes(path: Path, tmp_path: Path) -> No
             r":1: profiles\.a: token_command and token_file exclude each other",
         ),
         (
-            "[profiles.a]\nbase_url='https://x'\n[profiles.a.probe]\nevery_minutes = 0\n",
-            r":4: profiles\.a\.probe\.every_minutes: must be at least 1",
-        ),
-        (
             "[profiles.a]\nbase_url='https://x'\n[profiles.a.check]\nuptime_window = '2m'\n",
             r":4: profiles\.a\.check\.uptime_window: must be one of 5m, 30m or 1d",
         ),
@@ -226,6 +222,18 @@ def test_a_broken_file_is_refused_with_line_and_field(tmp_path: Path, text: str,
 
 def test_every_field_of_a_profile_has_a_reader() -> None:
     assert {one.name for one in dataclasses.fields(Profile)} - {"name"} == FIELDS
+
+
+def test_the_table_of_probes_is_passed_over_with_one_warning(tmp_path: Path) -> None:
+    path = tmp_path / "profiles.toml"
+    path.write_text("[profiles.a]\nbase_url='https://x'\n[profiles.a.probe]\nevery_minutes = 0\n")
+    path.chmod(0o600)
+    book = load_profiles(path)
+    assert set(book.profiles) == {"a"}
+    assert [note.partition("profiles.toml:")[2] for note in book.unknown] == [
+        "3: profiles.a.probe: is ignored: gwtui no longer sends probes; "
+        "run gwtui try chat from cron instead"
+    ]
 
 
 def test_a_broken_file_is_not_edited(tmp_path: Path) -> None:

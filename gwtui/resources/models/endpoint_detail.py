@@ -176,12 +176,10 @@ def _parameter_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
     return [DetailRow("", cells.names(row.endpoint.supported_parameters))]
 
 
-_PROBE = "probe from here"
 _PAST = (
     ("uptime 5 min", "uptime_last_5m", Decimal(50), Decimal(100), cells.uptime, ""),
     ("latency p50", "latency_p50", None, None, cells.milliseconds, " ms"),
     ("throughput p50", "throughput_p50", None, None, cells.speed, " tok/s"),
-    (_PROBE, "probe_ttft", None, None, cells.milliseconds, " ms"),
 )
 
 
@@ -195,7 +193,7 @@ def _past_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
         drawn = sparkline(curve, len(curve.points), floor=floor, ceiling=ceiling)
         lows = [point.low for point in curve.points if point.low is not None]
         highs = [point.high for point in curve.points if point.high is not None]
-        note = "none answered" if label == _PROBE else "no traffic"
+        note = "no traffic"
         if lows and highs:
             note = f"{show(min(lows)).text} to {show(max(highs)).text}{unit}"
         rows.append(DetailRow(label, Cell(drawn, "accent"), note))

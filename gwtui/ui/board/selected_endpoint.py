@@ -31,7 +31,7 @@ from gwtui.ui.widgets.plot import (
 from gwtui.ui.widgets.plot.paint import column_of
 from gwtui.watch.board import BoardSnapshot
 from gwtui.watch.history.model import Curve, Point, RecordedChange
-from gwtui.watch.history.queries import ProbeReading, endpoint_curves, last_probe
+from gwtui.watch.history.queries import endpoint_curves
 
 _GAP = Block("", "plain")
 _ABSENT = Block("no traffic", "muted")
@@ -110,8 +110,6 @@ MEASURES = (
         Decimal(100),
     ),
 )
-PROBED = Measure("probe ms", (("probe_ttft", "first token", "accent"),), lambda v: f"{v:,.0f}")
-"""Drawn of an endpoint that is probed."""
 
 
 class EndpointPanel(Panel):
@@ -121,7 +119,6 @@ class EndpointPanel(Panel):
         super().__init__(id="board-endpoint", classes="panel")
         self._line: EndpointLine | None = None
         self._curves: Mapping[str, Curve | None] = {}
-        self._probe: ProbeReading | None = None
         self._of: str | None = None
         """The endpoint that the curves are of."""
         self._first = 0
@@ -132,7 +129,7 @@ class EndpointPanel(Panel):
         yield OneLine(id="board-endpoint-title")
         yield OneLine(id="board-timeline")
         with Horizontal(id="board-plots"):
-            for number in range(len(MEASURES) + 1):
+            for number in range(len(MEASURES)):
                 yield PlotView(id=f"board-plot-{number}")
 
     # What others do ---------------------------------------------------------------------------
@@ -144,7 +141,7 @@ class EndpointPanel(Panel):
 
     def next_measure(self) -> None:
         """Show the next figure first."""
-        self._first = (self._first + 1) % len(self._measures)
+        self._first = (self._first + 1) % len(MEASURES)
         if self._view is not None:
             self._show(self._view)
 
@@ -158,15 +155,11 @@ class EndpointPanel(Panel):
         if line is None or line.row is None:
             return None
         identity = line.identity
-        return lambda reader: (
-            identity,
-            endpoint_curves(reader, query_span, identity),
-            last_probe(reader, query_span, identity),
-        )
+        return lambda reader: (identity, endpoint_curves(reader, query_span, identity))
 
     def answer(self, found: Any, view: BoardView) -> None:
         """Draw the curves, unless another endpoint was selected meanwhile."""
-        self._of, self._curves, self._probe = (None, {}, None) if found is None else found
+        self._of, self._curves = (None, {}) if found is None else found
         self._show(view)
 
     def on_resize(self) -> None:
@@ -180,25 +173,18 @@ class EndpointPanel(Panel):
     def hidden(self) -> tuple[str, ...]:
         """The figures that found no room; ``next_measure`` shows them."""
         shown = self.shown
-        return tuple(one.name.partition(" ")[0] for one in self._measures if one not in shown)
+        return tuple(one.name.partition(" ")[0] for one in MEASURES if one not in shown)
 
     @property
     def shown(self) -> tuple[Measure, ...]:
         """What is drawn, as many plots as fit, from the chosen one on."""
-        measures = self._measures
-        first = self._first % len(measures)
-        order = measures[first:] + measures[:first]
+        order = MEASURES[self._first :] + MEASURES[: self._first]
         return order[: max(1, self.size.width // PLOT_ROOM)]
 
     @property
     def _current(self) -> bool:
         """Whether what was read is of the selected endpoint."""
         return self._line is not None and self._of == self._line.identity
-
-    @property
-    def _measures(self) -> tuple[Measure, ...]:
-        probed = self._current and self._curves.get("probe_ttft") is not None
-        return (*MEASURES, PROBED) if probed else MEASURES
 
     def _show(self, view: BoardView) -> None:
         self._view = view
@@ -212,7 +198,7 @@ class EndpointPanel(Panel):
         blocks = blocks_of(curves.get("uptime_last_5m"), window, width)
         self.query_one("#board-timeline", OneLine).show(timeline(blocks, width))
         shown = self.shown
-        for number in range(len(MEASURES) + 1):
+        for number in range(len(MEASURES)):
             plot = self.query_one(f"#board-plot-{number}", PlotView)
             plot.display = number < len(shown)
             if plot.display:
@@ -230,8 +216,6 @@ class EndpointPanel(Panel):
                 verdict, toned(f" when last read {times.age(age)} ago", "warn")
             )
         title = Content.assemble(toned(line.title, "plain", bold=True), "  ", verdict)
-        if self._current and self._probe is not None:
-            title = Content.assemble(title, "  ", _probe_words(self._probe, view))
         return self._beside(title)
 
     def _beside(self, title: Content) -> Content:
@@ -243,15 +227,6 @@ class EndpointPanel(Panel):
             if room >= _MARGINS:
                 return Content.assemble(title, " " * room, words)
         return title
-
-
-def _probe_words(probe: ProbeReading, view: BoardView) -> Content:
-    """The last probe from here, beside what the gateway reports."""
-    ago = f"{times.age(max(0.0, (view.now - probe.at).total_seconds()))} ago"
-    if not probe.answered:
-        return toned(f"probe failed {ago}", "bad")
-    took = "no token" if probe.ttft is None else f"{probe.ttft:,.0f} ms"
-    return toned(f"probe {took} {ago}", "muted")
 
 
 def _figure(

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from gwtui.client.request_log import RecentRequests
-from gwtui.crud.resource import Tone
 from gwtui.domain import times
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.text import toned
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from gwtui.resources.session import Session
     from gwtui.watch.feed import Feed
     from gwtui.watch.history.recording import Recording
-    from gwtui.watch.probes.status import ProbeStatus
 
 
 _LONG = 160
@@ -31,13 +29,8 @@ _EXPLANATION = (
 )
 
 
-def recording_line(
-    history: Recording | None, known: Known | None, now: datetime, probes: ProbeStatus | None = None
-) -> Content:
-    """The one who records, or why nobody does; what a person should know of the file.
-
-    Also how probing stands, where the profile wants it.
-    """
+def recording_line(history: Recording | None, known: Known | None, now: datetime) -> Content:
+    """The one who records, or why nobody does; what a person should know of the file."""
     recorder = None if history is None else history.recorder
     if recorder is None:
         if history is not None and history.problem:
@@ -51,9 +44,6 @@ def recording_line(
         parts.append(toned(safe_text(status.notice, _LONG), "warn"))
     if known is not None and known.span is not None:
         parts.append(toned(f"since {times.utc(known.span[0])}", "muted"))
-    if probes is not None:
-        tone: Tone = "warn" if probes.problem or probes.full else "muted"
-        parts.append(toned(safe_text(probes.line, _LONG), tone))
     return Content(" · ").join(parts)
 
 

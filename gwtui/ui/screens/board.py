@@ -261,8 +261,7 @@ class BoardBody(GatewayScreen):
             self._show_alerts(session.hub)
             if self.budget is None and session.gateway.traffic.recent().requests:
                 self.budget = requests_part(session)
-            probes = None if session.probes is None else session.probes.status
-            line = recording_line(session.history, self.known, self.now, probes)
+            line = recording_line(session.history, self.known, self.now)
             self.query_one("#board-recording", OneLine).show(Content.assemble(" ", line))
 
     def _show_alerts(self, hub: FeedHub) -> None:

@@ -23,8 +23,6 @@ from gwtui.domain.alert_rules import (
     KeyLimitRule,
     LatencyRule,
     PriceRule,
-    ProbeFailedRule,
-    ProbeSlowRule,
     RunwayRule,
     StatusRule,
     UnreadableRule,
@@ -115,11 +113,6 @@ def _status(_rule: StatusRule, reading: RuleReading) -> Decimal | None:
 def _status_said(_rule: StatusRule, _value: Decimal, reading: RuleReading) -> str:
     status = reading.values.get(figures.STATUS)
     return f"the gateway reports status {'—' if status is None else f'{status:f}'}"
-
-
-def _failed(_rule: ProbeFailedRule, reading: RuleReading) -> Decimal | None:
-    answered = reading.values.get(figures.PROBE_OK)
-    return None if answered is None else 1 - answered
 
 
 def _healthy_said(_rule: GuardrailRule, value: Decimal, _reading: RuleReading) -> str:
@@ -254,18 +247,6 @@ SIGNALS: Mapping[type[AlertRule], Signal] = {
         _status,
         _status_said,
         lambda rule: f"a status other than 0{_lasting(rule)}",
-    ),
-    ProbeSlowRule: Signal(
-        _just(figures.PROBE_TTFT),
-        _value(lambda _: figures.PROBE_TTFT),
-        lambda _rule, value, _: f"the first token of a probe took {value:,.0f} ms",
-        _bound,
-    ),
-    ProbeFailedRule: Signal(
-        _just(figures.PROBE_OK),
-        _failed,
-        lambda *_: "it does not answer probes",
-        lambda rule: f"no answer to a probe{_lasting(rule)}",
     ),
     GoneRule: Signal(lambda _: (), _none, _nothing, lambda _: "not offered any more"),
     PriceRule: Signal(

@@ -31,7 +31,7 @@ CADENCE = Cadence(60, stale_after=300, local=True)
 SPAN = timedelta(hours=24)
 _SLOT = 3600.0
 _MARGIN = timedelta(hours=3)
-_FIGURES = ("uptime_last_5m", "latency_p50", "throughput_p50", "probe_ttft")
+_FIGURES = ("uptime_last_5m", "latency_p50", "throughput_p50")
 
 EndpointsPast = Mapping[str, Mapping[str, "Curve | None"]]
 """Small curves by figure, by the identity of the endpoint within its model."""

@@ -260,13 +260,6 @@ UPTIMES = ("uptime_last_5m", "uptime_last_30m", "uptime_last_1d")
 PERCENTILES = ("p50", "p90", "p99")
 STATUS = "status"
 
-PROBE_TTFT = "probe_ttft"
-"""Time to the first token of a probe from here, null when none came."""
-PROBE_OK = "probe_ok"
-"""1 when an endpoint answered a probe, else 0."""
-PROBE_FIGURES = (PROBE_OK, PROBE_TTFT)
-"""What is measured from here, beside the figures that the gateway reports."""
-
 USAGE = "usage"
 USAGE_DAILY = "usage_daily"
 BYOK_USAGE = "byok_usage"
@@ -302,8 +295,6 @@ UNITS: Mapping[str, Mapping[str, str]] = {
         **{f"latency_{which}": MILLISECONDS for which in PERCENTILES},
         **{f"throughput_{which}": TOKENS_PER_SECOND for which in PERCENTILES},
         STATUS: "",
-        PROBE_TTFT: MILLISECONDS,
-        PROBE_OK: "",
         **{
             price_figure(key): "USD/token" if key in PER_TOKEN_KEYS else "USD" for key in PRICE_KEYS
         },

@@ -1,6 +1,6 @@
 """Queries for screens, commands and alerts; each is answered from one consistent state.
 
-Credits, endpoints, probes, changes, and the recording itself. All raise sqlite3.Error.
+Credits, endpoints, changes, and the recording itself. All raise sqlite3.Error.
 """
 
 from __future__ import annotations
@@ -48,7 +48,6 @@ CURVES = (
     *(f"latency_{which}" for which in figures.PERCENTILES),
     *(f"throughput_{which}" for which in figures.PERCENTILES),
     *figures.UPTIMES,
-    figures.PROBE_TTFT,
 )
 """The figures of an endpoint that can be drawn."""
 
@@ -175,26 +174,6 @@ def endpoint_curves(
         )
         for figure in CURVES
     }
-
-
-@dataclass(frozen=True, slots=True)
-class ProbeReading:
-    """The last probe of an endpoint; ``ttft`` is in ms, None when no token came."""
-
-    at: datetime
-    answered: bool
-    ttft: Decimal | None
-
-
-def last_probe(reader: HistoryReader, query_span: QuerySpan, identity: str) -> ProbeReading | None:
-    """The last probe up to the moment; None without one that is recent by its own pace."""
-    ok, ttft = (
-        reader.value_at(SeriesKey("endpoint", identity, figure), query_span.until)
-        for figure in figures.PROBE_FIGURES
-    )
-    if ok.value is None or ok.measured_at is None:
-        return None
-    return ProbeReading(ok.measured_at, bool(ok.value), ttft.value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,11 +151,6 @@ class Recorder:
         await self._archive.change(lambda connection: unwatch_model(connection, model))
         await self._follow_models()
 
-    def record(self, observation: Observation) -> None:
-        """Write a reading that was made from here, such as a probe's, while this one records."""
-        if self._status.recording:
-            self._arrived(observation.source, lambda: observation)
-
     def note_filled(self) -> None:
         """Something of the past was filled in: who shows it may ask again."""
         self._set(filled=self._status.filled + 1)

@@ -247,18 +247,14 @@ def _moments(snapshot: Snapshot, resource: Resource, model: str) -> Iterable[dat
     for subject, found in snapshot.figures.items():
         if subject.resource != resource or (model and model_of(subject.identity) != model):
             continue
-        for figure, reading in found.items():
-            probed = figure in figures.PROBE_FIGURES
-            if reading.measured_at is not None and reading.state != "gap" and not probed:
+        for reading in found.values():
+            if reading.measured_at is not None and reading.state != "gap":
                 yield reading.measured_at
 
 
 def _is_read(snapshot: Snapshot, subject: Subject) -> bool:
-    """Whether the gateway told of it; what was measured from here does not count."""
-    return any(
-        reading.state != "gap" and figure not in figures.PROBE_FIGURES
-        for figure, reading in snapshot.figures.get(subject, {}).items()
-    )
+    """Whether the gateway told of it."""
+    return any(reading.state != "gap" for reading in snapshot.figures.get(subject, {}).values())
 
 
 def _read(snapshot: Snapshot, subject: Subject, names: Iterable[str]) -> dict[str, Any]:

@@ -97,11 +97,6 @@ _PRICE = _metric(
     ("price",),
 )
 
-_PROBE_TTFT = _metric(
-    "endpoint", "probe_ttft_seconds", "Time to the first token of the last probe from here."
-)
-_PROBE_OK = _metric("endpoint", "probe_ok", "1 if the endpoint answered the last probe, else 0.")
-
 _KEY_USED = _metric("key", "used_usd", "What the key used so far.", kind="counter")
 _KEY_TODAY = _metric("key", "used_today_usd", "What the key used this UTC day.")
 _KEY_BYOK = _metric(
@@ -127,9 +122,6 @@ READING_UP = Metric(f"{PREFIX}_reading_up", "1 if the last reading succeeded.", 
 READING_TIME = Metric(
     f"{PREFIX}_reading_timestamp_seconds", "When the figures of a reading were read.", ("reading",)
 )
-PROBES_SPENT = Metric(
-    f"{PREFIX}_probes_spent_today_usd", "What probes cost this UTC day, at the most."
-)
 CLOCK_SKEW = Metric(
     f"{PREFIX}_gateway_clock_skew_seconds", "How far the gateway's clock is ahead of this one's."
 )
@@ -146,8 +138,6 @@ def _mapped() -> Iterator[tuple[tuple[str, str], FigureMetric]]:
         yield ("endpoint", f"latency_{which}"), FigureMetric(_LATENCY, (which,), _MILLI)
         yield ("endpoint", f"throughput_{which}"), FigureMetric(_THROUGHPUT, (which,))
     yield ("endpoint", figures.STATUS), FigureMetric(_STATUS)
-    yield ("endpoint", figures.PROBE_TTFT), FigureMetric(_PROBE_TTFT, factor=_MILLI)
-    yield ("endpoint", figures.PROBE_OK), FigureMetric(_PROBE_OK)
     for key in PRICE_KEYS:
         yield ("endpoint", figures.price_figure(key)), FigureMetric(_PRICE, (key,))
     yield ("key", figures.USAGE), FigureMetric(_KEY_USED)
@@ -174,7 +164,7 @@ METRICS: tuple[Metric, ...] = tuple(
     dict.fromkeys(
         (
             *(mapped.metric for mapped in OF_FIGURE.values()),
-            *(KEY_DISABLED, KEY_EXPIRES, READING_UP, READING_TIME, PROBES_SPENT, CLOCK_SKEW, BUILD),
+            *(KEY_DISABLED, KEY_EXPIRES, READING_UP, READING_TIME, CLOCK_SKEW, BUILD),
         )
     )
 )
@@ -201,14 +191,12 @@ class ReadingsCollector(Collector):
         """Every family that has a sample."""
         found = _Families()
         snapshot = self._snapshot()
-        for observation in (*snapshot.observations.values(), *snapshot.probes.values()):
+        for observation in snapshot.observations.values():
             found.add_observation(observation)
         for name, up in snapshot.up.items():
             found.add(READING_UP, (name,), Decimal(int(up)))
         for name, observation in snapshot.observations.items():
             found.add(READING_TIME, (name,), Decimal(str(observation.at.timestamp())))
-        if snapshot.probes_spent is not None:
-            found.add(PROBES_SPENT, (), snapshot.probes_spent)
         if snapshot.skew is not None:
             found.add(CLOCK_SKEW, (), Decimal(str(snapshot.skew)))
         found.add(BUILD, (__version__,), Decimal(1))

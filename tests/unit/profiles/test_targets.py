@@ -24,8 +24,6 @@ critical = true
 base_url = "https://lab.test:8443"
 dialect = "openrouter"
 read_only = true
-[profiles.lab.probe]
-every_minutes = 5
 """
 
 
@@ -58,7 +56,7 @@ def test_they_are_told_without_a_key_being_read(book: Path, ring: DictRing) -> N
 async def test_a_key_of_the_environment_goes_to_no_other_gateway(
     book: Path, ring: DictRing
 ) -> None:
-    environ = {"GWTUI_TOKEN": "sk-of-the-start", "GWTUI_PROBE_KEY": "sk-probe", "HOME": "/"}
+    environ = {"GWTUI_TOKEN": "sk-of-the-start", "HOME": "/"}
     ring.held["gwtui", "lab"] = "sk-lab"
     targets = Targets(book, environ=environ)
     work = await targets.find("work")
@@ -66,7 +64,6 @@ async def test_a_key_of_the_environment_goes_to_no_other_gateway(
     assert work.connection.token is not None
     assert work.connection.token.get_secret_value() == "sk-False"
     assert work.connection.critical
-    assert work.probing is None
     lab = await targets.find("lab")
     async with lab.connect() as connection:
         assert connection is lab.connection
@@ -74,8 +71,6 @@ async def test_a_key_of_the_environment_goes_to_no_other_gateway(
         assert connection.token.get_secret_value() == "sk-lab"
         assert (connection.label, connection.read_only) == ("lab", True)
         assert connection.dialect.name == "openrouter"
-    assert lab.probing is not None
-    assert lab.probing.given is None
     assert lab.facts.key_from == "keyring"
     assert "sk-lab" not in repr(lab)
 

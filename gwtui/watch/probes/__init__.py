@@ -1,1 +1,0 @@
-"""Probes of watched endpoints: when, through which key, what came of them, what they cost."""
