@@ -123,7 +123,6 @@ JOURNEYS = {
     "yesterday by key": Journey("7K,jd"),
     "columns": Journey("|<down> <down><right>++<enter>j|r <enter>jd"),
     "first steps": Journey("/ci<enter><ctrl+p>first steps<enter>jd", first=True),
-    "views": Journey("/state:disabled<enter>S:save-view mine<enter><escape>2:view mine<enter>j"),
     "help searched": Journey("?/copy id<enter>/<escape>?jj"),
     "copy and export": Journey("jyn  ycused<enter>vyj<escape>Yc:screenshot<enter>cuyi"),
     "sort": Journey("s<down><down><enter>S>"),

@@ -21,6 +21,7 @@ from gwtui.local.settings_file import (
     change_settings,
     read_settings,
     shown_value,
+    unknown_settings,
 )
 from gwtui.local.tokens import TOKEN_VARIABLE, TRY_KEY_VARIABLE
 from gwtui.local.toml_file import TomlValue
@@ -108,7 +109,7 @@ def _set(path: Path, text: str, typed: str) -> int:
     if problem:
         raise CommandError(f"{text}: {problem}", exits.USAGE)
     beside = {**read_settings(path, PREFERENCES), name: value}
-    for place, fault in PREFERENCES.together(beside, True):
+    for place, fault in PREFERENCES.together(beside):
         if place[:2] == name[:2] or place[0] == name[0] == KEYS:
             raise CommandError(f"{'.'.join(place)}: {fault}", exits.USAGE)
     change_settings(path, {name: value}, PREFERENCES)
@@ -129,8 +130,16 @@ def _unset(path: Path, text: str) -> int:
     return exits.OK
 
 
-def _list(path: Path, form: str, columns: str | None) -> int:
+def _checked(path: Path) -> dict[Name, TomlValue]:
+    """Every setting of the file; says which are unknown. Raises SettingsError."""
     found = read_settings(path, PREFERENCES, thorough=True)
+    for problem in unknown_settings(path, PREFERENCES):
+        narrate(f"ignored: {problem}")
+    return found
+
+
+def _list(path: Path, form: str, columns: str | None) -> int:
+    found = _checked(path)
     rows = [_row(name, value) for name, value in sorted(found.items())]
     rows += [
         {"setting": one.pattern, "value": None, "default": one.default, "help": one.help}
@@ -167,7 +176,7 @@ def _edit(path: Path) -> int:
         ended = subprocess.run(words, env=_environment(), check=False)  # noqa: S603 - their own
     except (OSError, ValueError) as error:
         raise CommandError(f"the editor {editor!r} cannot be started: {error}") from None
-    read_settings(path, PREFERENCES, thorough=True)
+    _checked(path)
     if ended.returncode:
         raise CommandError(f"the editor ended with {ended.returncode}")
     return exits.OK

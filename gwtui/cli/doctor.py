@@ -8,7 +8,8 @@ import os
 from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
-from gwtui.cli.lists.command import ListVerb, query_of
+from gwtui.cli.lists.command import ListVerb
+from gwtui.cli.lists.query import list_query
 from gwtui.cli.lists.show import show_list
 from gwtui.cli.output import narrate
 from gwtui.cli.resources import Resource
@@ -38,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Look at everything and print it; FAILED when something is wrong."""
-    asked = query_of(DOCTOR, arguments)
+    asked = list_query(DOCTOR, arguments.filter, arguments.sort, arguments.columns)
     lines = _lines(arguments, Paths.of_user())
     now = SYSTEM_CLOCK.now()
     show_list(asked.apply(lines, now), asked, arguments.output, now)

@@ -1,4 +1,4 @@
-"""The filter language of the filter bar, ``--filter`` and saved views.
+"""The filter language of the filter bar and of ``--filter``.
 
 A row is shown when every part of the query holds:
 

@@ -1,8 +1,9 @@
-"""A TOML file of settings, read strictly by one table of declarations.
+"""A TOML file of settings, read by one table of declarations.
 
 A setting is called by its place in the file: ``sort`` in the table ``[lists.keys]`` is
-``lists.keys.sort``. What is wrong names the file, the line and the setting. Changes touch only the
-lines they are about and are made under a lock (``toml_file``).
+``lists.keys.sort``. A wrong value is an error that names the file, the line and the setting; an
+unknown setting is ignored. Changes touch only the lines they are about and are made under a lock
+(``toml_file``).
 """
 
 from __future__ import annotations
@@ -51,12 +52,11 @@ class SettingsError(Exception):
 class Placeholder:
     """A part of a name that stands for many: ``known`` gives them where they can be listed.
 
-    ``rest`` takes the further parts as well, joined by dots. ``rule`` is what it must look like.
+    ``rest`` takes the further parts as well, joined by dots.
     """
 
     title: str
     known: Callable[[], Sequence[str]] | None = None
-    rule: re.Pattern[str] | None = None
     rest: bool = False
 
 
@@ -86,12 +86,11 @@ class Setting:
 class SettingsSchema:
     """Every setting of a file.
 
-    ``together`` says what is wrong with settings beside each other; its second argument is whether
-    it may look up what takes longer.
+    ``together`` says what is wrong with settings beside each other.
     """
 
     settings: tuple[Setting, ...]
-    together: Callable[[Settings, bool], Iterator[tuple[Name, str]]] = lambda *_: iter(())
+    together: Callable[[Settings], Iterator[tuple[Name, str]]] = lambda _settings: iter(())
 
     def named(self, name: Sequence[str]) -> tuple[Setting, Name]:
         """The setting of this name, its parts as they are kept. Raises SettingsError."""
@@ -162,9 +161,7 @@ def _fits(parts: Sequence[str | Placeholder], name: Sequence[str]) -> bool:
         if isinstance(part, str):
             if part != word:
                 return False
-        elif (part.known is not None and not part.rest and word not in part.known()) or (
-            part.rule is not None and not part.rule.fullmatch(word)
-        ):
+        elif part.known is not None and not part.rest and word not in part.known():
             return False
     return True
 
@@ -232,15 +229,28 @@ def parse_settings(
             continue
         try:
             name = declared.named(place)[1]
-        except SettingsError as error:
-            raise _fault(path, text, place, str(error)) from None
+        except SettingsError:
+            continue  # of another version, or mistyped: ``unknown_settings`` names it
         problem = declared.problem(name, value, thorough=thorough)
         if problem:
             raise _fault(path, text, place, problem)
         found[name], places[name] = value, place
-    for name, problem in declared.together(found, thorough):
+    for name, problem in declared.together(found):
         raise _fault(path, text, places.get(name, name), problem)
     return found
+
+
+def unknown_settings(path: Path, declared: SettingsSchema) -> list[str]:
+    """The settings of a readable file that do not exist, with their lines and similar names."""
+    text = read_user_text(path)
+    unknown: list[str] = []
+    for place, value in _leaves(tomllib.loads(text)):
+        try:
+            if value != {} or not declared.is_table(place):
+                declared.named(place)
+        except SettingsError as error:
+            unknown.append(str(_fault(path, text, place, str(error))))
+    return unknown
 
 
 def change_settings(

@@ -80,21 +80,6 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             keywords="colors appearance",
         ),
         scoped_action(
-            "app.view",
-            "View",
-            "Show a list by a saved view: its filter, order and columns",
-            command_words=("view", "views"),
-        ),
-        scoped_action(
-            "app.save_view",
-            "Save view",
-            "Keep the filter, order and columns of this list under a name",
-            command_words=("save-view",),
-        ),
-        scoped_action(
-            "app.delete_view", "Delete view", "Forget a saved view", command_words=("delete-view",)
-        ),
-        scoped_action(
             "app.unacknowledged",
             "Keys never acknowledged",
             "Show new keys again whose values nobody has said to have stored",
@@ -154,7 +139,7 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "list.columns",
             "Columns",
-            "Show, hide, move and widen columns; it is remembered",
+            "Show, hide and move columns; it is remembered",
             "vertical_line",
         ),
         show_action(

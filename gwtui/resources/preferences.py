@@ -5,11 +5,6 @@
     [lists.keys]
     sort = "used:desc"
     columns = ["name", "used", "limit", "expires"]
-    widths.name = 30
-
-    [views.spenders]
-    list = "keys"
-    filter = "used>80%"
 
     [keys]
     keys.delete = ["X"]
@@ -20,10 +15,9 @@ read it. Nothing in here is about a gateway, and nothing is a secret.
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -43,15 +37,11 @@ from gwtui.resources.registry import RESOURCES
 
 FILE_NAME = "preferences.toml"
 THEME_NAMES = ("gwtui-dark", "gwtui-light", "gwtui-contrast", "gwtui-terminal")
-WIDTHS = range(3, 201)
-"""Cells that a column may be given."""
 DETAIL_WIDTHS = range(20, 81)
 """Percent of the terminal that the detail pane may be given."""
 
-VIEWS = "views"
 KEYS = "keys"
 _DIRECTIONS = ("asc", "desc")
-VIEW_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}", re.ASCII)
 
 
 def _theme(_name: Name, value: str) -> str:
@@ -84,24 +74,12 @@ def _columns(name: Name, value: list[str]) -> str:
     return next(filter(None, (_no_column(name[1], one) for one in value)), "")
 
 
-def _width(_name: Name, value: int) -> str:
-    return "" if value in WIDTHS else f"must be from {WIDTHS.start} to {WIDTHS[-1]} cells"
-
-
-def _width_column(name: Name, _value: int) -> str:
-    return _no_column(name[1], name[-1])
-
-
 def _percent(_name: Name, value: int) -> str:
     return (
         ""
         if value in DETAIL_WIDTHS
         else f"must be from {DETAIL_WIDTHS.start} to {DETAIL_WIDTHS[-1]} percent"
     )
-
-
-def _list(_name: Name, value: str) -> str:
-    return "" if value in RESOURCES else f"there is no list {value!r}{among(value, RESOURCES)}"
 
 
 def _action_keys(name: Name, value: list[str]) -> str:
@@ -111,8 +89,6 @@ def _action_keys(name: Name, value: list[str]) -> str:
 
 
 _LIST = Placeholder("LIST", known=lambda: tuple(RESOURCES))
-_COLUMN = Placeholder("COLUMN")
-_VIEW = Placeholder("NAME", rule=VIEW_NAME)
 _ACTION = Placeholder("ACTION", rest=True)
 
 SETTINGS: tuple[Setting, ...] = (
@@ -134,14 +110,6 @@ SETTINGS: tuple[Setting, ...] = (
         _columns,
     ),
     Setting(
-        ("lists", _LIST, "widths", _COLUMN),
-        "number",
-        "cells of a column",
-        "the column's own",
-        _width,
-        _width_column,
-    ),
-    Setting(
         ("lists", _LIST, "detail"),
         "flag",
         "whether the detail pane stands beside the list",
@@ -154,18 +122,6 @@ SETTINGS: tuple[Setting, ...] = (
         "40, between 44 and 80 cells",
         _percent,
     ),
-    Setting((VIEWS, _VIEW, "list"), "text", "the list that the view is of", "needed", _list),
-    Setting((VIEWS, _VIEW, "filter"), "text", "rows that it shows, as behind /", "every row"),
-    Setting(
-        (VIEWS, _VIEW, "sort"), "text", "its order: COLUMN, or COLUMN:desc", "as ever", _direction
-    ),
-    Setting(
-        (VIEWS, _VIEW, "columns"),
-        "names",
-        "its columns, in their order",
-        "those of the list",
-        _each_once,
-    ),
     Setting(
         (KEYS, _ACTION),
         "names",
@@ -176,32 +132,11 @@ SETTINGS: tuple[Setting, ...] = (
 )
 
 
-def _together(settings: Settings, thorough: bool) -> Iterator[tuple[Name, str]]:
-    chosen = _keys_of(settings)
-    if chosen:
+def _key_conflicts(settings: Settings) -> Iterator[tuple[Name, str]]:
+    if chosen := _keys_of(settings):
         from gwtui.resources.key_choices import conflicts  # noqa: PLC0415 - few need it
 
         yield from (((KEYS, action_id), problem) for action_id, problem in conflicts(chosen))
-    for view in views_of(settings).values():
-        where = (VIEWS, view.name)
-        if not view.list:
-            yield where, f"needs a list: {VIEWS}.{view.name}.list"
-        elif thorough:
-            sort = () if view.sort is None else (view.sort[0],)
-            for part, columns in (("sort", sort), ("columns", view.columns or ())):
-                problems = (_no_column(view.list, column) for column in columns)
-                yield from (((*where, part), problem) for problem in filter(None, problems))
-            if problem := _filter_problem(view):
-                yield (*where, "filter"), problem
-
-
-def _filter_problem(view: View) -> str:
-    from gwtui.crud.resource import filter_headings, filter_kinds  # noqa: PLC0415 - seldom
-    from gwtui.domain.filters import parse  # noqa: PLC0415 - seldom
-
-    spec = RESOURCES[view.list]
-    kinds = filter_kinds(spec.columns, spec.facets)
-    return parse(view.filter).checked(kinds, filter_headings(spec.columns, spec.facets)).error or ""
 
 
 def _keys_of(settings: Settings) -> dict[str, list[str]]:
@@ -213,26 +148,7 @@ def _keys_of(settings: Settings) -> dict[str, list[str]]:
     }
 
 
-def views_of(settings: Settings) -> dict[str, View]:
-    """Every saved view by its name."""
-    names = dict.fromkeys(name[1] for name in settings if name[0] == VIEWS)
-    found: dict[str, View] = {}
-    for name in names:
-        of_view: dict[str, Any] = {
-            one[2]: value for one, value in settings.items() if one[:2] == (VIEWS, name)
-        }
-        sort, columns = of_view.get("sort"), of_view.get("columns")
-        found[name] = View(
-            name,
-            of_view.get("list", ""),
-            of_view.get("filter", ""),
-            sorting(sort) if sort else None,
-            tuple(columns) if columns else None,
-        )
-    return found
-
-
-PREFERENCES = SettingsSchema(SETTINGS, _together)
+PREFERENCES = SettingsSchema(SETTINGS, _key_conflicts)
 
 
 def sorting(text: str) -> tuple[str, bool]:
@@ -248,44 +164,12 @@ def sorting_text(column: str, descending: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ListPreferences:
-    """What was chosen for a list; None and empty where nothing was."""
+    """What was chosen for a list; None where nothing was."""
 
     sort: tuple[str, bool] | None = None
     columns: tuple[str, ...] | None = None
-    widths: Mapping[str, int] = field(default_factory=dict)
     detail: bool | None = None
     detail_width: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """A way to look at a list, under a name; None is as the list is without it."""
-
-    name: str
-    list: str
-    filter: str = ""
-    sort: tuple[str, bool] | None = None
-    columns: tuple[str, ...] | None = None
-
-    @property
-    def settings(self) -> dict[Name, TomlValue]:
-        """The settings that store it in the file."""
-        found: dict[str, TomlValue | None] = {
-            "list": self.list,
-            "filter": self.filter or None,
-            "sort": None if self.sort is None else sorting_text(*self.sort),
-            "columns": None if self.columns is None else [*self.columns],
-        }
-        return {
-            (VIEWS, self.name, part): value for part, value in found.items() if value is not None
-        }
-
-    @property
-    def summary(self) -> str:
-        """What it does, in a line."""
-        sort = () if self.sort is None else (f"by {sorting_text(*self.sort)}",)
-        columns = () if self.columns is None else (f"{len(self.columns)} columns",)
-        return " · ".join(filter(None, (self.list, self.filter, *sort, *columns)))
 
 
 class Preferences:
@@ -313,11 +197,6 @@ class Preferences:
         return self._text(("theme",))
 
     @property
-    def views(self) -> dict[str, View]:
-        """Every saved view by its name."""
-        return views_of(self._settings)
-
-    @property
     def keys(self) -> dict[str, tuple[str, ...]]:
         """Keys that were chosen, by the id of their action."""
         chosen = _keys_of(self._settings)
@@ -336,13 +215,11 @@ class Preferences:
         }
         sort: Any = found.get(("sort",))
         columns: Any = found.get(("columns",))
-        widths: Any = {name[1]: found[name] for name in found if name[0] == "widths"}
         detail: Any = found.get(("detail",))
         wide: Any = found.get(("detail_width",))
         return ListPreferences(
             sorting(sort) if sort else None,
             tuple(columns) if columns else None,
-            widths,
             detail,
             wide,
         )

@@ -24,10 +24,8 @@ if TYPE_CHECKING:
 
 
 PROFILE = "app.profile"
-VIEWS = frozenset({"app.view", "app.delete_view"})
-"""Commands that take the name of a saved view."""
 THEME = "app.theme"
-_TAKING = frozenset({PROFILE, THEME, "app.save_view", *VIEWS})
+_TAKING = frozenset({PROFILE, THEME})
 """Commands that take an argument."""
 _BEHIND = re.compile(r"[/ ]")
 _NAME = 60
@@ -133,8 +131,6 @@ class PathNames:
             await self._feed(level).refresh()
 
     def _arguments(self, command: Action) -> Sequence[str]:
-        if command.id in VIEWS:
-            return tuple(self._app.preference_store.preferences.views)
         if command.id == THEME:
             return theme_names()
         targets = self._app.targets

@@ -31,7 +31,6 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import FindScreen, ModelEditor, PickEditor, PickScreen
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from gwtui.ui.screens.columns import ColumnsScreen
-from gwtui.ui.widgets.table.layout import AS_DECLARED
 from plan_kit import form_context
 from screen_text import shown
 
@@ -64,7 +63,7 @@ async def test_no_note_is_cut(width: int) -> None:
     columns = KEYS_LIST.columns
     for screen, notes in (
         (ChooseScreen("What to watch", kinds, current=None), [kind.note for kind in kinds]),
-        (ColumnsScreen("Columns", columns, AS_DECLARED, 80), [column.help for column in columns]),
+        (ColumnsScreen("Columns", columns, None, 80), [column.help for column in columns]),
     ):
         app = HostApp(screen)
         async with app.run_test(size=(width, 60)) as pilot:

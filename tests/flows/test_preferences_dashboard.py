@@ -1,4 +1,4 @@
-"""What a person chooses in the dashboard is there at the next start; views go to their lists."""
+"""What a person chooses in the dashboard is there at the next start."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from screen_text import shown
 from shell_kit import line, listing, notices
 
 WIDE = (140, 30)
-SECRET = "sk-mgmt-" + "0123456789abcdef" * 3
 
 
 @pytest.fixture
@@ -42,10 +41,10 @@ async def test_choices_are_there_at_the_next_start(demo: Demo, config: Path) -> 
     app = demo.app(config=config)
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         await pressing("t", "down", "enter")(pilot)
-        await pressing("S", "vertical_line", "down", "space", "down", "right", "minus")(pilot)
+        await pressing("S", "vertical_line", "down", "space", "down", "right")(pilot)
         await pressing("enter", "left_square_bracket", "left_square_bracket")(pilot)
         chosen, wide = header(app), app.screen.query_one("#detail").outer_size.width
-        assert chosen[:3] == ["Name", "Limit", "Us…"] or chosen[:2] == ["Name", "Limit"]
+        assert chosen[:2] == ["Name", "Limit"]
         await pressing("d")(pilot)
     assert file.exists()
     kept = file.read_text()
@@ -63,45 +62,18 @@ async def test_choices_are_there_at_the_next_start(demo: Demo, config: Path) -> 
         await pressing("vertical_line", "r", "enter")(pilot)
         assert "State" in header(app)
     found = Preferences(file).of_list("keys")
-    assert (found.columns, dict(found.widths), found.detail) == (None, {}, None)
+    assert (found.columns, found.detail) == (None, None)
 
 
-async def test_views_are_saved_shown_and_deleted(demo: Demo, config: Path) -> None:
+async def test_a_broken_file_is_told_of_and_left_alone(demo: Demo, config: Path) -> None:
     file = config / "preferences.toml"
-    app = demo.app(config=config)
-    async with app.run_test(size=WIDE, notifications=True) as pilot:
-        await settled(pilot)
-        every = listing(app).table.visible_count
-        await pressing("slash", "type used>80%", "enter", "S")(pilot)
-        worst = listing(app).table.visible_count
-        assert 0 < worst < every
-        await pressing("colon", "type save-view worst", "enter")(pilot)
-        assert "View worst is saved: keys · used>80%" in notices(app)
-        await pressing("S", "escape")(pilot)
-        assert listing(app).table.visible_count == every
-        assert listing(app).table.sorting == ("name", True)  # the list's, as it was chosen
-        await pressing("3", "colon", "type view wor", "enter")(pilot)
-        assert listing(app).resource == "keys"
-        assert listing(app).table.visible_count == worst
-        assert "view worst · " in line(listing(app), "status")
-        await pressing("slash", "type x", "enter")(pilot)
-        assert "view worst, another filter" in line(listing(app), "status")
-        await pressing("escape", "ctrl+p", "type view worst", "enter")(pilot)
-        assert listing(app).table.visible_count == worst
-        await pressing("escape", "slash", f"type {SECRET}", "enter")(pilot)
-        await pressing("colon", "type save-view secret", "enter")(pilot)
-        assert "may hold a key: it is not written" in notices(app)
-        await pressing("colon", "type view wrost", "enter")(pilot)
-        assert "There is no view “wrost”; did you mean 'worst'?" in notices(app)
-    assert Preferences(file).views["worst"].filter == "used>80%"
     file.write_text("theme = 'gwtui-lite'\n")
     app = demo.app(config=config)
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         await settled(pilot)
         assert f"left as they are: {file}:1: theme: there is" in notices(app)
-        await pressing("S", "colon", "type save-view worst", "enter")(pilot)
-        await pressing("colon", "type delete-view", "enter", "enter")(pilot)
-        assert "View worst is deleted" in notices(app)
+        await pressing("S")(pilot)
+        assert listing(app).table.sorting == ("name", True)
     assert file.read_text() == "theme = 'gwtui-lite'\n"
 
 

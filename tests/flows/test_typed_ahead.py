@@ -37,7 +37,7 @@ SAMPLE = (
     *("disable the two worst and undo both", "filter, clear, filter", "path to a row"),
     *("part of a name, an alias and an earlier path", "a name in a list that was never read"),
     *("another profile", "another profile by its chooser", "another profile by its key"),
-    *("first steps", "columns", "views"),
+    *("first steps", "columns"),
     *("palette to a form", "workspace", "marks", "rotate a key and mend a finding"),
     *("a request with a key of nobody", "a request without a key", "a sample"),
     *("guardrail with providers", "pasted credential", "delete on a critical profile", "replay"),

@@ -13,7 +13,7 @@ from typing import Any
 from gwtui.cli import exits
 from gwtui.cli.exits import CommandError
 from gwtui.cli.lists.lookup import CommandReadings, find_parent, find_row, find_workspace
-from gwtui.cli.lists.query import ListQuery, list_query, list_view
+from gwtui.cli.lists.query import ListQuery, list_query
 from gwtui.cli.lists.show import STREAMED_FORMS, PortionPrinter, print_detail, show_list
 from gwtui.cli.output import FORMS, add_output_option, narrate, print_json, print_ndjson
 from gwtui.cli.resources import Resource
@@ -23,7 +23,6 @@ from gwtui.crud.export import raw_object, with_id
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.local.paths import Paths
 from gwtui.resources.known_names import store_names
-from gwtui.resources.preferences import sorting_text
 from gwtui.watch.feed import Feed
 
 _MACHINE = ("json", "ndjson")
@@ -73,9 +72,6 @@ class ListVerb:
         parser.add_argument(
             "--filter", metavar="QUERY", help="only rows that match, as in the dashboard's filter"
         )
-        parser.add_argument(
-            "--view", metavar="NAME", help="filter, order and columns of a saved view"
-        )
         parser.add_argument("--sort", metavar="COLUMN[:desc]", help="order of the rows")
         parser.add_argument(
             "--columns", metavar="A,B", help="columns of a table or of CSV; 'all' for every one"
@@ -93,7 +89,7 @@ class ListVerb:
         spec = declaration(self.resource)
         if arguments.columns is not None and arguments.output in _MACHINE:
             raise CommandError("--columns goes with table and csv", exits.USAGE)
-        query = query_of(spec, arguments)
+        query = list_query(spec, arguments.filter, arguments.sort, arguments.columns)
         connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
 
         async def work() -> int:
@@ -184,19 +180,6 @@ class ListVerb:
         if more is None:
             return lambda rows: rows
         return lambda rows: [completion.complete(row, more) for row in rows]
-
-
-def query_of(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> ListQuery:
-    """The query; options of the command line go before those of a view."""
-    rows, sort, columns = arguments.filter, arguments.sort, arguments.columns
-    if arguments.view is not None:
-        view = list_view(spec, arguments.view)
-        rows = view.filter if rows is None else rows
-        if sort is None and view.sort is not None:
-            sort = sorting_text(*view.sort)
-        if columns is None and view.columns is not None and arguments.output not in _MACHINE:
-            columns = ",".join(view.columns)
-    return list_query(spec, rows, sort, columns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,6 @@ from gwtui.domain.cell_values import ordered
 from gwtui.domain.filter_query import Query
 from gwtui.domain.filters import parse
 from gwtui.domain.lookup import among, did_you_mean
-from gwtui.local.paths import Paths
-from gwtui.local.settings_file import SettingsError, read_settings
-from gwtui.resources.preferences import FILE_NAME, PREFERENCES, View, views_of
 
 ALL = "all"
 
@@ -107,21 +104,6 @@ def list_query(
     return ListQuery(
         spec, query, column, descending, _columns(spec, columns), ordered=sort is not None
     )
-
-
-def list_view(spec: ResourceSpec[Any], name: str) -> View:
-    """The saved view of this name. Raises CommandError when the list has none."""
-    try:
-        settings = Paths.of_user().config / FILE_NAME
-        views = views_of(read_settings(settings, PREFERENCES, thorough=True))
-    except SettingsError as error:
-        raise CommandError(str(error), exits.USAGE) from None
-    mine = {one.name: one for one in views.values() if one.list == spec.id}
-    if name in mine:
-        return mine[name]
-    if name in views:
-        raise CommandError(f"--view: {name} is a view of {views[name].list}", exits.USAGE)
-    raise CommandError(f"--view: there is no view {name!r}{among(name, mine)}", exits.USAGE)
 
 
 def _order(spec: ResourceSpec[Any], sort: str | None) -> tuple[Column[Any] | None, bool]:

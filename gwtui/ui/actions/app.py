@@ -10,7 +10,6 @@ from textual.content import Content
 from gwtui.crud import cells
 from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
-from gwtui.ui.actions.lists import show_view, view_actions, viewed_by
 from gwtui.ui.actions.output import output_actions
 from gwtui.ui.commands import offered
 from gwtui.ui.goto import PathNames
@@ -44,18 +43,14 @@ async def open_palette(context: ActionContext) -> None:
     if context.target is not None and context.spec is not None:
         about = f"Commands · {context.spec.singular} {context.spec.name(context.target)}"
     actions = [a for a in offered(context.screen.scopes) if a.id != "app.palette"]
-    actions += view_actions(app)
     actions += [one for one in output_actions() if one.scope in context.screen.scopes]
     chosen = await app.push_screen_wait(
         PaletteScreen(actions, lambda action: app.refusal(action, context), about)
     )
     if chosen is None:
         return
-    if (view := viewed_by(chosen)) is not None:
-        await show_view(replace(context, argument=view))
-    else:
-        action, _, argument = chosen.partition(" ")
-        await app.perform(by_id(action), replace(context, argument=argument))
+    action, _, argument = chosen.partition(" ")
+    await app.perform(by_id(action), replace(context, argument=argument))
 
 
 async def open_goto(context: ActionContext) -> None:

@@ -22,7 +22,7 @@ BACKGROUND = frozenset({"app.refresh", "board.unwatch", "board.watch", "models.w
 _FIGURES = ("models", "endpoints", "all-endpoints")
 MODULES: Mapping[str, tuple[str, ...]] = {
     "app": ("app",),
-    "lists": ("list", "figures", "app.view", "app.save_view", "app.delete_view"),
+    "lists": ("list", "figures"),
     "output": ("list.copy", "list.export", "app.screenshot"),
     "links": (
         *("alert-history", "alerts.go", "alerts.rules", "alerts.history", "assignments"),

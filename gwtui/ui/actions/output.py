@@ -288,7 +288,7 @@ def _table(context: ActionContext) -> ResourceTable[Any] | None:
 
 def _in_view(context: ActionContext, table: ResourceTable[Any]) -> ListInView:
     """Columns that were chosen, else every one; and what names each row to other programs."""
-    model, places = table.model, table.choice.shown
+    model, places = table.model, table.choice
     columns = model.columns if places is None else [model.columns[place] for place in places]
     screen = context.screen
     if not isinstance(screen, ResourceScreen):

@@ -45,7 +45,6 @@ from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
     from gwtui.resources.copying import CopySource
-    from gwtui.resources.preferences import View
     from gwtui.ui.goto import PathNames
     from gwtui.ui.widgets.prompt import GotoPrompt
     from gwtui.ui.widgets.table.widget import TableSnapshot
@@ -108,12 +107,11 @@ class PathLine(Screen[None]):
 
 @dataclass(frozen=True, slots=True)
 class ListSnapshot:
-    """A list as it was left; ``detail`` is what the person chose, ``view`` what it was shown by."""
+    """A list as it was left; ``detail`` is what the person chose."""
 
     table: TableSnapshot[Any]
     filter: str
     detail: bool | None
-    view: View | None = None
 
 
 class GatewayScreen(RunsWhileOpen, PathLine, TerminalSized[None]):

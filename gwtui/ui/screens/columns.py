@@ -1,9 +1,8 @@
-"""Which columns a list shows, in which order and how wide."""
+"""Which columns a list shows, and in which order."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.cells import cell_len
@@ -15,32 +14,22 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from gwtui.resources.preferences import WIDTHS
 from gwtui.ui.screens.modal import Modal, dialog_room
 from gwtui.ui.text import fit, hanging, toned
-from gwtui.ui.widgets.table.layout import AS_DECLARED, ColumnChoice, arrange
+from gwtui.ui.widgets.table.layout import arrange
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Column
 
-_STEP = 2
-"""Cells by which a column becomes wider or narrower at once."""
 _LONGEST_TITLE = 24
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenColumns:
-    """Ids of the columns that are shown, None for the usual ones; widths of some, in cells."""
+class ColumnsScreen(Modal[tuple[str, ...] | None]):
+    """Returns the ids of the chosen columns, empty for the usual ones, None when left.
 
-    columns: tuple[str, ...] | None
-    widths: Mapping[str, int]
-
-
-class ColumnsScreen(Modal[ChosenColumns | None]):
-    """Returns what was chosen, None when left. Shown columns stand first, in their order.
-
-    ``room`` are the cells that the list has. Where nobody chose yet, what fits there is shown; what
-    is changed about it, and nothing else, becomes a choice.
+    Shown columns stand first, in their order. ``choice`` are the indices of those that were
+    chosen. Where nobody chose yet, those are shown that fit into the ``room`` of the list, in
+    cells; what is changed about them, and nothing else, becomes a choice.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -51,14 +40,16 @@ class ColumnsScreen(Modal[ChosenColumns | None]):
         Binding("down,j", "step(1)", show=False),
         Binding("left,h", "move(-1)", show=False),
         Binding("right,l", "move(1)", show=False),
-        Binding("plus,equals_sign", f"widen({_STEP})", show=False),
-        Binding("minus", f"widen(-{_STEP})", show=False),
         Binding("r", "reset", show=False),
     ]
-    hint = "Enter done · Esc leaves · Space shows or hides · ← → moves it · + - width · r resets"
+    hint = "Enter done · Esc leaves · Space shows or hides · ← → moves it · r resets"
 
     def __init__(
-        self, title: str, columns: Sequence[Column[Any]], choice: ColumnChoice, room: int
+        self,
+        title: str,
+        columns: Sequence[Column[Any]],
+        choice: tuple[int, ...] | None,
+        room: int,
     ) -> None:
         super().__init__()
         self._title = title
@@ -67,14 +58,10 @@ class ColumnsScreen(Modal[ChosenColumns | None]):
         self._at = 0
         self._begin(choice)
 
-    def _begin(self, choice: ColumnChoice) -> None:
-        layout = arrange(self._columns, self._room, 0, choice)
-        drawn = tuple(slot.index for slot in layout.slots)
-        self._chosen = choice.shown is not None
-        self._widths = dict(choice.widths)
-        self._drawn = {slot.index: slot.width for slot in layout.slots}
-        """Cells of what is shown just now."""
-        shown = choice.shown or drawn
+    def _begin(self, choice: tuple[int, ...] | None) -> None:
+        self._chosen = choice is not None
+        slots = arrange(self._columns, self._room).slots
+        shown = tuple(slot.index for slot in slots) if choice is None else choice
         hidden = (index for index in range(len(self._columns)) if index not in shown)
         self._order = [*shown, *hidden]
         self._shown = set(shown)
@@ -108,8 +95,7 @@ class ColumnsScreen(Modal[ChosenColumns | None]):
     def action_done(self) -> None:
         """Return what was chosen."""
         names = tuple(self._columns[one].id for one in self._order if one in self._shown)
-        widths = {self._columns[one].id: width for one, width in self._widths.items()}
-        self.dismiss(ChosenColumns(names if self._chosen else None, widths))
+        self.dismiss(names if self._chosen else ())
 
     def action_step(self, step: int) -> None:
         """The next column, or the one before; goes around at the ends."""
@@ -138,21 +124,11 @@ class ColumnsScreen(Modal[ChosenColumns | None]):
         self._chosen = True
         self._list()
 
-    def action_widen(self, cells: int) -> None:
-        """Make the column wider or narrower."""
-        index = self._order[self._at]
-        self._widths[index] = min(max(self._width(index) + cells, WIDTHS.start), WIDTHS[-1])
-        self._list()
-
     def action_reset(self) -> None:
-        """Go back to the usual columns and widths."""
-        self._begin(AS_DECLARED)
+        """Go back to the usual columns."""
+        self._begin(None)
         self._at = 0
         self._list()
-
-    def _width(self, index: int) -> int:
-        drawn = self._drawn.get(index, self._columns[index].width)
-        return self._widths.get(index, drawn)
 
     def _list(self) -> None:
         options = self.query_one(OptionList)
@@ -163,10 +139,9 @@ class ColumnsScreen(Modal[ChosenColumns | None]):
 
     def _line(self, index: int, titles: int) -> Content:
         column, shown = self._columns[index], index in self._shown
-        chosen = index in self._widths
         line = Content.assemble(
             toned("[x] " if shown else "[ ] ", "accent" if shown else "muted", bold=shown),
             toned(fit(column.title, titles), "plain" if shown else "muted"),
-            toned(f"  {self._width(index):>3}  ", "accent" if chosen else "muted"),
+            "  ",
         )
         return hanging(line, toned(column.help, "muted"), dialog_room(self))

@@ -23,7 +23,7 @@ from gwtui.ui.commands import offered
 from gwtui.ui.screens.base import GatewayScreen, ListSnapshot
 from gwtui.ui.screens.list_filter import ListFilter
 from gwtui.ui.screens.list_rows import RowCompletion, RowLoader
-from gwtui.ui.screens.list_settings import ActiveView, ListSettings
+from gwtui.ui.screens.list_settings import ListSettings
 from gwtui.ui.screens.master_detail import MasterDetail
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
@@ -92,8 +92,7 @@ class ResourceScreen(GatewayScreen):
         self.settings = ListSettings(spec, self.gwtui.preference_store)
         self.detail = MasterDetail(self, self.table, spec, self.settings)
         self.filtering = ListFilter(self, self.table, spec)
-        self.active_view = ActiveView(self, self.table, spec, self.settings, self.filtering)
-        self.active_view.apply_columns()
+        self.table.choose_columns(self.settings.columns)
         self._restored: ListSnapshot | None = None
         self._row_loader = RowLoader(self, self.table, self._row_completion, self._shown)
 
@@ -146,8 +145,6 @@ class ResourceScreen(GatewayScreen):
         only = self.gwtui.scope_name if self.declared.scoped else None
         progress, typing = self.states[0].progress, self.filtering.typing
         parts = _status_text(self.table, self.declared, only, typing=typing, growing=bool(progress))
-        if self.active_view.label:
-            parts.insert(0, toned(self.active_view.label, "accent"))
         return [toned(progress, "warn"), *parts] if progress else parts
 
     def tick(self, now: datetime) -> None:
@@ -186,19 +183,16 @@ class ResourceScreen(GatewayScreen):
         if isinstance(self.focused, DetailPane):
             self.set_focus(self.table)
             return True
-        filtered = bool(self.filtering.text) and self.filtering.clear()
-        return self.active_view.leave() or filtered
+        return self.filtering.clear()
 
     def snapshot(self) -> ListSnapshot:
         """Rows, cursor, marks, order, filter, scroll position and detail."""
-        text, view = self.filtering.text, self.active_view.view
-        return ListSnapshot(self.table.snapshot(), text, self.detail.chosen, view)
+        return ListSnapshot(self.table.snapshot(), self.filtering.text, self.detail.chosen)
 
     def restore(self, snapshot: ListSnapshot) -> None:
         """Be as another screen of this place was left; before this one is shown."""
         self._restored, self.detail.chosen = snapshot, snapshot.detail
-        self.active_view.view = snapshot.view
-        self.active_view.apply_columns()
+        self.table.choose_columns(self.settings.columns)
         self.table.restore(snapshot.table)
 
     def crumbs(self) -> Sequence[str]:
@@ -265,6 +259,11 @@ class ResourceScreen(GatewayScreen):
         """Sort by a column."""
         self.table.sort_by(column, descending=descending)
         self.refresh_frame()
+
+    def choose_columns(self, columns: Sequence[str]) -> None:
+        """Show these columns from now on, by their ids; empty for the usual ones."""
+        self.settings.chose_columns(columns)
+        self.table.choose_columns(self.settings.columns)
 
     # Messages ---------------------------------------------------------------------------------
 
@@ -353,8 +352,7 @@ class ResourceScreen(GatewayScreen):
 
     def on_resource_table_sort_changed(self, message: SortChanged) -> None:
         """Rows are in another order, by a key or a click on a column's title."""
-        if self.active_view.view is None:
-            self.settings.sorted_by(message.column, message.descending)
+        self.settings.sorted_by(message.column, message.descending)
         self.refresh_frame()
 
     def on_resource_table_counts_changed(self) -> None:

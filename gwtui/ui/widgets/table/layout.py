@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -27,20 +27,6 @@ class Slot:
     index: int
     x: int
     width: int
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnChoice:
-    """What a person chose of the columns, by their indices, and the widths of some in cells.
-
-    ``shown`` are those that are shown, in their order; None shows what matters most.
-    """
-
-    shown: tuple[int, ...] | None = None
-    widths: Mapping[int, int] = field(default_factory=dict)
-
-
-AS_DECLARED = ColumnChoice()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +75,20 @@ def arrange(
     columns: Sequence[Column[Any]],
     width: int,
     page: int = 0,
-    choice: ColumnChoice = AS_DECLARED,
+    choice: Sequence[int] | None = None,
     longest: Mapping[int, int] = MappingProxyType({}),
 ) -> Layout:
     """Lay the columns of one page into ``width`` cells; a page out of range is the nearest one.
 
+    ``choice`` are the columns that a person chose, in their order; None shows what matters most.
     ``longest`` is the width of the longest text, by column. Where the frozen one can grow it is
     given so much, up to a quarter of the room, before less important columns are shown.
     """
     room = max(width - GUTTER, 1)
-    wanted = range(len(columns)) if choice.shown is None else choice.shown
+    wanted = range(len(columns)) if choice is None else choice
     names = min(longest.get(wanted[0], 0), room // _NAMES)
-    columns = _named(_widened(columns, choice.widths), wanted[0], names)
-    first = _most_important(columns, room) if choice.shown is None else ()
+    columns = _named(columns, wanted[0], names)
+    first = _most_important(columns, room) if choice is None else ()
     pages = _pages(columns, wanted, first, room)
     page = min(max(page, 0), len(pages) - 1)
     shown = pages[page]
@@ -116,16 +103,6 @@ def _named(columns: Sequence[Column[Any]], frozen: int, width: int) -> Sequence[
     found = list(columns)
     found[frozen] = replace(found[frozen], width=width)
     return found
-
-
-def _widened(columns: Sequence[Column[Any]], widths: Mapping[int, int]) -> Sequence[Column[Any]]:
-    """Columns of the chosen widths: what has one takes nothing of what is left."""
-    if not widths:
-        return columns
-    return [
-        replace(column, width=widths[index], grow=False, most=0) if index in widths else column
-        for index, column in enumerate(columns)
-    ]
 
 
 def _pages(

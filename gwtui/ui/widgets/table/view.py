@@ -17,9 +17,7 @@ from gwtui.crud.resource import Tone
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.text import fit
 from gwtui.ui.widgets.table.layout import (
-    AS_DECLARED,
     GAP,
-    ColumnChoice,
     Frame,
     Layout,
     Row,
@@ -186,13 +184,13 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         self.model = model
         self.shape: Layout = arrange(model.columns, _FIRST_WIDTH)
         """Where the columns stand at the present width."""
-        self.choice = AS_DECLARED
-        """What a person chose of the columns."""
+        self.choice: tuple[int, ...] | None = None
+        """The columns that a person chose, by index in their order; None while nobody did."""
         self._drawn: Frame = ()
         self._palettes: Mapping[bool, Palette] = {}
         """By whether the table has the keys."""
         self._only_layout = False
-        self._arranged: tuple[int, ColumnChoice, Mapping[int, int]] | None = None
+        self._arranged: tuple[int, tuple[int, ...] | None, Mapping[int, int]] | None = None
         """What the columns were laid out for: cells, what was chosen, the longest texts."""
 
     def render_line(self, y: int) -> Strip:

@@ -20,7 +20,6 @@ from gwtui.ui.widgets.table.view import HEADER, MarkingView
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Column
-    from gwtui.ui.widgets.table.layout import ColumnChoice
 
 T = TypeVar("T")
 
@@ -166,8 +165,8 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
         self.redraw_header()
         self.post_message(self.SortChanged(self, column, descending))
 
-    def choose_columns(self, choice: ColumnChoice) -> None:
-        """Show these columns, from the first page on."""
+    def choose_columns(self, choice: tuple[int, ...] | None) -> None:
+        """Show these columns by index, from the first page on; None for the usual ones."""
         self.choice, self._page = choice, 0
         if self.size:
             self.lay_out(0)
