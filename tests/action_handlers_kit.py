@@ -38,7 +38,7 @@ from gwtui.ui.actions.context import ActionContext, DashboardApp
 from gwtui.ui.forms.confirm import ConfirmScreen, ConflictScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.form_state import to_typed
-from gwtui.ui.screens.dialogs import NoticeScreen
+from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.watch.hub import FeedHub, Scope
 from writes_kit import CLOCK, NOW, FaultWorld
 
@@ -76,8 +76,8 @@ class Person:
                     reading, self.reading = self.reading, None
                     await reading()
                 return self.agrees
-            case NoticeScreen():
-                self.told.append(f"{screen._title} {screen._text}")
+            case AskScreen():
+                self.told.append(f"{screen._question} {screen._text}")
                 return False
         raise AssertionError(f"nobody expects a {type(screen).__name__}")
 

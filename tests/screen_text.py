@@ -9,7 +9,7 @@ from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
 
-from gwtui.ui.screens.modal import Answered
+from gwtui.ui.screens.modal import Dialog
 
 
 def shown(app: App[Any]) -> str:
@@ -25,7 +25,7 @@ def whole(app: App[Any]) -> str:
 def own_strips(screen: Screen[Any]) -> list[Strip]:
     """The lines of a screen; of one with a dialog those of the dialog, and its footer."""
     strips = screen._compositor.render_strips()
-    if not isinstance(screen, Answered):
+    if not isinstance(screen, Dialog):
         return strips
     own = [
         child.region

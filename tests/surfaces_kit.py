@@ -35,7 +35,7 @@ from gwtui.ui.forms.confirm import ConflictScreen, FieldConflict
 from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.profile_switch import ProfileScreen
-from gwtui.ui.screens.dialogs import AskScreen, NoticeScreen, WaitScreen
+from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
 from gwtui.ui.widgets.lifetime import TerminalSized
 from plan_kit import key_plans
 
@@ -95,7 +95,7 @@ def _first_steps() -> Screen[Any]:
 
 
 def _notice() -> Screen[Any]:
-    return NoticeScreen("Read this", LONG, way_on="On")
+    return AskScreen("Read this", LONG, deliberate="On")
 
 
 def _progress() -> Screen[Any]:
@@ -232,7 +232,7 @@ SURFACES: dict[str, Surface] = {
     "progress": Surface("ProgressScreen", "keys", pushed=_progress),
     "wait": Surface("WaitScreen", "keys", pushed=_waiting),
     "ask": Surface("AskScreen", "keys", pushed=_question),
-    "notice": Surface("NoticeScreen", "keys", pushed=_notice),
+    "notice": Surface("AskScreen", "keys", pushed=_notice),
     "first-steps": Surface("FirstStepsScreen", "keys", pushed=_first_steps),
     "conflict": Surface("ConflictScreen", "keys", pushed=_disputes),
     "keys-toast": Surface("ResourceScreen", "keys", toast=True),

@@ -21,7 +21,7 @@ from dashboard_kit import settled
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.base import GatewayScreen
-from gwtui.ui.screens.modal import Answered
+from gwtui.ui.screens.modal import Dialog
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.lifetime import RunsWhileOpen
 from surfaces_kit import SURFACES, Surface, all_screens, opened
@@ -124,7 +124,7 @@ async def _open(pilot: Pilot[int], app: GwtuiApp, surface: Surface) -> None:
 async def _leave(app: GwtuiApp, chance: random.Random) -> None:
     """Answer as a person does, or as the program does when what is waited for is over."""
     screen = app.screen
-    if not isinstance(screen, Answered):
+    if not isinstance(screen, Dialog):
         await app.navigation.open_route(chance.choice(("providers", "key", "credits")))
     elif chance.random() < 0.5:
         screen.dismiss(None)
@@ -137,7 +137,7 @@ async def _back(pilot: Pilot[int], app: GwtuiApp) -> None:
     """Close every dialog, each as soon as it can be."""
 
     def on_top() -> bool:
-        if isinstance(app.screen, Answered):
+        if isinstance(app.screen, Dialog):
             app.screen.dismiss(None)
         return isinstance(app.screen, GatewayScreen) and app.screen is app.navigation.screen
 

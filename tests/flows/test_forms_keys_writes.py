@@ -15,7 +15,7 @@ from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
-from gwtui.ui.screens.dialogs import AskScreen, NoticeScreen, WaitScreen
+from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
 from keys_screen_kit import KeyDesk, acknowledge
 from screen_text import shown
 from shell_kit import dashboard, listing, site, until
@@ -140,7 +140,7 @@ async def test_a_lost_answer_is_told_and_stays_in_the_journal(
     await desk.press("D")
     await desk.wait_for(ConfirmScreen)
     await desk.press("right", "enter")
-    await desk.wait_for(NoticeScreen)
+    await desk.wait_for(AskScreen)
     assert "may have happened or not" in " ".join(shown(desk.app).split())
     await desk.press("escape")
     await desk.back_to_list()

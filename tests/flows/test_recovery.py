@@ -24,7 +24,7 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.choosers import ChooseScreen, MenuScreen
-from gwtui.ui.screens.dialogs import AskScreen, NoticeScreen
+from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.recovery import RecoveryScreen
 from plan_kit import key_plans
 from screen_text import shown
@@ -180,9 +180,9 @@ async def test_a_lost_change_is_compared_with_what_it_is_now(
         await pilot.press("x")
         await wait_for(pilot, app, ConfirmScreen)
         await pilot.press("y")
-        await wait_for(pilot, app, NoticeScreen)
+        await wait_for(pilot, app, AskScreen)
         assert "Look now" in shown(app)
-        await pilot.press("enter")
+        await pilot.press("y")
         screen = await evidence(pilot, app)
         assert screen.evidence is not None
         (state,) = screen.evidence.compared

@@ -23,7 +23,7 @@ from gwtui.resources.registry import RESOURCES, TITLES
 from gwtui.resources.registry import TABS as TABS_OF_THE_DASHBOARD
 from gwtui.ui.commands import offered, with_keys
 from gwtui.ui.screens.dialogs import TooSmallScreen
-from gwtui.ui.screens.modal import Answered
+from gwtui.ui.screens.modal import Dialog
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.terminal_app import ControlCharacterFilter
 from gwtui.ui.themes import THEMES
@@ -331,7 +331,7 @@ async def test_notices_cover_nothing(
 
         await until(pilot, lambda: len(regions()) == 2, "the notices")
         assert regions()[-1].bottom == app.screen.content_size.height
-        if isinstance(app.screen, Answered):
+        if isinstance(app.screen, Dialog):
             assert shown(app).splitlines()[-1].strip() == with_keys(app.screen.footer)
         others = [one for one in app.screen.children if one.id != "textual-toastrack"]
         covered = [

@@ -11,7 +11,7 @@ from dashboard_kit import Demo, settled
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.screens.dialogs import NoticeScreen
+from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.widgets.frame import HeaderBar
 from gwtui.watch.feeds.findings import findings_feed
 from gwtui.watch.hub import Scope
@@ -62,7 +62,7 @@ async def test_a_lost_answer_is_said_before_anything_is_read(demo: Demo) -> None
         await until(pilot, lambda: isinstance(app.screen, ConfirmScreen), "the plan")
         demo.write_faults, demo.fault = ["503"], "silent"
         await pilot.press("y")
-        await until(pilot, lambda: isinstance(app.screen, NoticeScreen), "the notice", seconds=10)
+        await until(pilot, lambda: isinstance(app.screen, AskScreen), "the notice", seconds=10)
         assert "the answer was lost" in shown(app)
         leave()
 

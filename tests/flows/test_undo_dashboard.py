@@ -15,7 +15,7 @@ from gwtui.contract.keys import ApiKey, UpdateKeyRequest
 from gwtui.local.audit import AuditLog
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
-from gwtui.ui.screens.dialogs import NoticeScreen
+from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.watch.feeds.keys import KeyRow
 from screen_text import shown
 from shell_kit import Site, dashboard, listing, notices, site, until
@@ -94,7 +94,7 @@ async def test_nothing_is_undone_that_somebody_else_changed_or_that_is_gone(desk
     await desk.toggle()
     await desk.read(UpdateKeyRequest(disabled=False))
     await desk.pilot.press("ctrl+z")
-    said = await desk.wait_for(NoticeScreen)
+    said = await desk.wait_for(AskScreen)
     assert "cannot be undone any more" in said
     assert "It is as it was before already" in said
     await desk.pilot.press("enter")
@@ -115,7 +115,7 @@ async def test_what_changes_while_it_is_asked_is_not_overwritten(desk: Desk) -> 
     await desk.wait_for(ConfirmScreen)
     await desk.read(UpdateKeyRequest(disabled=False, name="renamed meanwhile"))
     await desk.pilot.press("y")
-    said = await desk.wait_for(NoticeScreen)
+    said = await desk.wait_for(AskScreen)
     assert "It is as it was before already" in said
     await desk.pilot.press("enter")
     await desk.back()

@@ -10,7 +10,7 @@ import pytest
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import PickScreen
-from gwtui.ui.screens.dialogs import NoticeScreen
+from gwtui.ui.screens.dialogs import AskScreen
 from shared_dashboard import walk
 from shell_kit import listing, until
 from workspaces_screen_kit import WorkspaceDesk, workspace_desk
@@ -136,7 +136,7 @@ async def the_gateways_refusal_is_explained(desk: WorkspaceDesk) -> None:
     await desk.press("D")
     await desk.wait_for(ConfirmScreen)
     await desk.press("y")
-    await desk.wait_for(NoticeScreen)
+    await desk.wait_for(AskScreen)
     assert "belongs to the default workspace" in desk.text
     assert "Nobody was removed" in desk.text
     assert desk.events() == ["intent", "refused"]

@@ -29,7 +29,7 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.progress import Next, ProgressScreen
 from gwtui.ui.in_doubt_writes import route_to
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
-from gwtui.ui.screens.dialogs import NoticeScreen
+from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.frame import gateway_label
 
@@ -197,7 +197,7 @@ async def _send_and_report(context: ActionContext, run: BulkRun, done: str) -> N
 async def _say_nothing_left(context: ActionContext, bulk: BulkPlan) -> None:
     """Why there is nothing to send."""
     title = f"{bulk.operation.verb}: nothing is left to send"
-    await context.app.push_screen_wait(NoticeScreen(title, "\n".join(bulk.plan.effects)))
+    await context.app.push_screen_wait(AskScreen(title, "\n".join(bulk.plan.effects)))
     await refresh(context, *feeds_of(context))
 
 

@@ -16,7 +16,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
 from gwtui.ui.commands import key_of, with_keys
-from gwtui.ui.screens.modal import Modal
+from gwtui.ui.screens.modal import Dialog
 from gwtui.ui.text import toned
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ _COLUMNS, _LINES = 80, 24
 """The smallest terminal that they are offered on."""
 
 
-class FirstStepsScreen(Modal[events.Key | None]):
+class FirstStepsScreen(Dialog[events.Key | None]):
     """Closes with any key. Returns the key where it begins one of the steps or is help, else None.
 
     Texts must have passed ``safe_text``.

@@ -34,7 +34,7 @@ from gwtui.ui.actions.writing import (
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SealStatus, SecretScreen
 from gwtui.ui.screens.choosers import Choice, ChooseScreen
-from gwtui.ui.screens.dialogs import AskScreen, NoticeScreen
+from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.watch.feeds.keys import KeyRow
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class KeyCreation:
         name = WRITES.name(created.data) if created.data is not None else "without a description"
         if created.key is None:
             await app.push_screen_wait(
-                NoticeScreen(
+                AskScreen(
                     f"Key {name} was created, but its value did not come",
                     "The gateway's answer lacked it and it cannot be asked for again: "
                     "delete this key and create another.",

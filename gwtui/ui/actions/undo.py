@@ -23,7 +23,7 @@ from gwtui.ui.actions.writing import (
 )
 from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.ui.in_doubt_writes import route_to
-from gwtui.ui.screens.dialogs import NoticeScreen
+from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.widgets.frame import gateway_label
 
 _EVERYTHING = ""
@@ -127,7 +127,7 @@ async def _say_outcome(context: ActionContext, done: AppliedChange, outcome: Out
 async def _say_why(context: ActionContext, done: AppliedChange, why: str) -> None:
     if not context.covered:
         title = f"This cannot be undone any more: {done.title}"
-        await context.app.push_screen_wait(NoticeScreen(title, safe_line(why, 400)))
+        await context.app.push_screen_wait(AskScreen(title, safe_line(why, 400)))
 
 
 HANDLERS: Mapping[str, Handler] = {"app.undo": undo}

@@ -44,7 +44,7 @@ from gwtui.ui.actions.writing import (
     send_and_report,
 )
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.screens.dialogs import NoticeScreen
+from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.watch.feeds.organization import MemberRow, full_name, shown_person
 
@@ -197,7 +197,7 @@ async def _report_removed(context: ActionContext, space: Workspace, outcome: Out
             report_done(context, f"{who} removed from workspace {WRITES.name(space)}")
         case Refused(error):
             await app.push_screen_wait(
-                NoticeScreen(
+                AskScreen(
                     "Nobody was removed",
                     f"{safe_line(error.message, 400)}. Whoever has an active key in the workspace "
                     "stays: move, disable or delete the key first.",

@@ -22,7 +22,7 @@ from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.commands import key_of
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.in_doubt_writes import PLACE, route_to
-from gwtui.ui.screens.dialogs import NoticeScreen
+from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.frame import gateway_label
 from gwtui.watch.feeds.workspaces import workspaces_feed
@@ -269,7 +269,7 @@ async def report_unknown(
 ) -> None:
     """Say that nobody knows what became of a write, and offer to look at what there is now."""
     text = f"{sentence(safe_text(lost.error.message, 300))} {may_have}. {LOOK}"
-    if await context.app.push_screen_wait(NoticeScreen(title, text, way_on="Look now")):
+    if await context.app.push_screen_wait(AskScreen(title, text, deliberate="Look now")):
         await context.app.open_route(route_to(lost.plan_id))
 
 

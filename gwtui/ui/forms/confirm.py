@@ -21,7 +21,8 @@ from gwtui.crud.plan import Change, Plan
 from gwtui.crud.resource import Tone
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.ui.forms.field_editors import ChoiceEditor, Edited, Entered, TextEditor
-from gwtui.ui.screens.modal import LongDialog
+from gwtui.ui.screens.dialogs import Question
+from gwtui.ui.screens.modal import Dialog, buttons
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.containers import FoldingScroll
 
@@ -30,7 +31,7 @@ _LABEL = 9
 """Cells before a value: its mark and whose it is."""
 
 
-class ConfirmScreen(LongDialog[bool]):
+class ConfirmScreen(Question):
     """Returns True only for the deliberate answer; the safe one has the focus and is on Escape.
 
     Where the danger is low, y confirms too; what cannot be undone takes going to its button. Where
@@ -38,13 +39,6 @@ class ConfirmScreen(LongDialog[bool]):
     there, whatever has the focus. A plan with obstacles says them and cannot be confirmed;
     ``way_out`` is then the other answer, such as going where they can be removed.
     """
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,n,q", "stay", show=False, id="question.no"),
-        Binding("y", "go", show=False, id="question.yes"),
-        Binding("left,up", "app.focus_previous", show=False, id="question.previous"),
-        Binding("right,down", "app.focus_next", show=False, id="question.next"),
-    ]
 
     def __init__(
         self,
@@ -96,15 +90,7 @@ class ConfirmScreen(LongDialog[bool]):
                     classes="effect -first",
                 )
                 yield TextEditor("", "")
-            with Horizontal(classes="buttons"):
-                yield Button(Content("Keep as it is"), id="safe", compact=True)
-                if self._deliberate:
-                    yield Button(
-                        Content(self._deliberate),
-                        id="deliberate",
-                        compact=True,
-                        disabled=bool(self._typed),
-                    )
+            yield buttons(safe="Keep as it is", deliberate=self._deliberate)
 
     @property
     def hint(self) -> str:
@@ -122,8 +108,10 @@ class ConfirmScreen(LongDialog[bool]):
         return not (self._grave or self._typed or self._plan.obstacles)
 
     def on_mount(self) -> None:
-        """The text that is asked for, else the safe answer first."""
-        self.query_one(TextEditor if self._typed else "#safe").focus()
+        """The text that is asked for comes first."""
+        if self._typed:
+            self.query_one("#deliberate").disabled = True
+            self.query_one(TextEditor).focus()
 
     def on_key(self, event: events.Key) -> None:
         """Take letters for the text that is asked for: they press no button and close nothing."""
@@ -131,7 +119,7 @@ class ConfirmScreen(LongDialog[bool]):
             return
         if event.key == "escape":
             event.stop()
-            self.action_stay()
+            self.action_leave()
         elif event.is_printable and event.character is not None and event.key != "space":
             event.stop()
             editor = self.query_one(TextEditor)
@@ -152,15 +140,6 @@ class ConfirmScreen(LongDialog[bool]):
             self.focus_next()
         else:
             deliberate.focus()
-
-    @on(Button.Pressed)
-    def _pressed(self, event: Button.Pressed) -> None:
-        event.stop()
-        self.dismiss(event.button.id == "deliberate")
-
-    def action_stay(self) -> None:
-        """The safe answer."""
-        self.dismiss(False)
 
     def action_go(self) -> None:
         """The deliberate answer, by key only where that may happen by mistake."""
@@ -263,7 +242,7 @@ class SideEditor(ChoiceEditor):
             self.chosen = side
 
 
-class ConflictScreen(LongDialog[Mapping[str, Side] | None]):
+class ConflictScreen(Dialog[Mapping[str, Side] | None]):
     """Returns the side chosen for each field, None to go back to the form.
 
     Theirs is chosen at first: nobody's change is overwritten by mistake.
@@ -292,9 +271,7 @@ class ConflictScreen(LongDialog[Mapping[str, Side] | None]):
                 for dispute in self._disputes:
                     yield Static(toned(dispute.label, "accent", bold=True), classes="label")
                     yield SideEditor(dispute)
-            with Horizontal(classes="buttons"):
-                yield Button(Content("Go on"), id="go", compact=True)
-                yield Button(Content("Back to the form"), id="back", compact=True)
+            yield buttons(go="Go on", back="Back to the form")
 
     @property
     def hint(self) -> str:
@@ -321,7 +298,3 @@ class ConflictScreen(LongDialog[Mapping[str, Side] | None]):
             chosen = self.query_one(f"#side-{dispute.field}", SideEditor).value
             sides[dispute.field] = "mine" if chosen == "mine" else "theirs"
         self.dismiss(sides)
-
-    def action_leave(self) -> None:
-        """Back to the form; everything typed is still there."""
-        self.dismiss(None)

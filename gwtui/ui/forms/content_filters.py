@@ -16,7 +16,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.widgets import Button, Static
+from textual.widgets import Static
 
 from gwtui.contract.content_filters import (
     BUILTIN_LABELS,
@@ -36,13 +36,12 @@ from gwtui.ui.forms.field_editors import (
     Entered,
     OpeningEditor,
     TextEditor,
-    ValueResult,
     ValueScreen,
 )
 from gwtui.ui.forms.form_state import UNSAID, Typed
 from gwtui.ui.forms.option_search import RowList
 from gwtui.ui.forms.pattern_tester import PatternTester
-from gwtui.ui.screens.modal import FittedDialog
+from gwtui.ui.screens.modal import buttons
 from gwtui.ui.text import fit, toned
 from gwtui.ui.widgets.containers import FoldingScroll
 from gwtui.ui.widgets.lines import OneLine
@@ -72,7 +71,7 @@ class _Line:
     place: int | None = None
 
 
-class BuiltinsScreen(ValueScreen, FittedDialog[ValueResult | None]):
+class BuiltinsScreen(ValueScreen):
     """Every builtin filter in sight, with a choice each."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -96,9 +95,7 @@ class BuiltinsScreen(ValueScreen, FittedDialog[ValueResult | None]):
             with FoldingScroll(id="builtin-lines", classes="long", can_focus=False):
                 for at, line in enumerate(self._lines):
                     yield from self._compose_line(at, line)
-            with Horizontal(classes="buttons"):
-                yield Button(Content("Done"), id="done", compact=True)
-                yield Button(Content("Leave as it was"), id="leave", compact=True)
+            yield buttons(done="Done", leave="Leave as it was")
 
     def _compose_line(self, at: int, line: _Line) -> ComposeResult:
         row = None if line.place is None else self._rows[line.place]
@@ -259,9 +256,7 @@ class FiltersScreen(ValueScreen):
             with Vertical(id="filter-editor"):
                 yield from self._compose_editor()
             yield PatternTester(self.sample)
-            with Horizontal(classes="buttons"):
-                yield Button(Content("Done"), id="done", compact=True)
-                yield Button(Content("Leave as it was"), id="leave", compact=True)
+            yield buttons(done="Done", leave="Leave as it was")
 
     def _compose_editor(self) -> ComposeResult:
         row = self._rows[0] if self._rows else _NEW

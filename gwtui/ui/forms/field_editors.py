@@ -26,7 +26,7 @@ from gwtui.domain.safe_text import safe_characters, safe_line
 from gwtui.ui.forms.form_state import Typed
 from gwtui.ui.input_queue import OPENING
 from gwtui.ui.screens.dialogs import AskScreen
-from gwtui.ui.screens.modal import Answered
+from gwtui.ui.screens.modal import Dialog
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.prompt import QuietInput
 
@@ -397,7 +397,7 @@ class ValueResult:
     typed: Typed
 
 
-class ValueScreen(Answered[ValueResult | None]):
+class ValueScreen(Dialog[ValueResult | None]):
     """Changes one value. Gives it back when done, None when left; leaving a change asks first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -30,7 +30,7 @@ from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.in_doubt_writes import ShowInDoubt
 from gwtui.ui.input_queue import OPENING, SUBMITTING
 from gwtui.ui.screens.dialogs import AskScreen
-from gwtui.ui.screens.modal import Answered
+from gwtui.ui.screens.modal import Dialog
 from gwtui.ui.text import toned
 from gwtui.ui.waits import NOTICEABLE, waiting_text
 from gwtui.ui.widgets.containers import FoldingScroll
@@ -121,7 +121,7 @@ class _Fields(FoldingScroll, inherit_bindings=False):
     """Scrolls with the focus only: arrows and pages go from field to field."""
 
 
-class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
+class FormScreen(Dialog[Applied[T] | Unknown | None], Generic[T]):
     """Fills in a request. Gives back what was applied, a lost answer, or None when left.
 
     A refusal keeps the form and everything typed. While the request is under way nothing can be
@@ -202,7 +202,6 @@ class FormScreen(Answered[Applied[T] | Unknown | None], Generic[T]):
 
     def on_mount(self) -> None:
         """Say what every field is for; relative times move on."""
-        self.clear_notices()
         if self.spec.first:
             self._focus_field(self.spec.first)
         self._fit()

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Button, Static
 
@@ -15,7 +15,7 @@ from gwtui.crud.bulk import BulkRun, BulkStatus, RowResult
 from gwtui.crud.resource import Tone
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.input_queue import FINISHING
-from gwtui.ui.screens.modal import LongDialog
+from gwtui.ui.screens.modal import Dialog, buttons
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.containers import FoldingScroll
 
@@ -30,7 +30,7 @@ _SIGNS: dict[BulkStatus, tuple[str, Tone]] = {
 _WHY = 300
 
 
-class ProgressScreen(LongDialog[Next]):
+class ProgressScreen(Dialog[Next]):
     """Carries a run out. It closes by itself where everything was applied.
 
     Escape stops while requests are under way: the one that was sent is waited for, the others are
@@ -75,11 +75,12 @@ class ProgressScreen(LongDialog[Next]):
             with FoldingScroll(id="progress-rows", classes="long", can_focus=False):
                 for index, result in enumerate(self._run.results):
                     yield Static(self._line(result), id=f"row-{index}", classes="result")
-            with Horizontal(classes="buttons"):
-                yield Button(Content("Stop"), id="close", compact=True)
-                yield Button(Content("Send the rest"), id="resume", compact=True)
-                yield Button(Content("Try the refused again"), id="retry", compact=True)
-                yield Button(Content("Look now"), id="look", compact=True)
+            yield buttons(
+                close="Stop",
+                resume="Send the rest",
+                retry="Try the refused again",
+                look="Look now",
+            )
 
     @property
     def hint(self) -> str:

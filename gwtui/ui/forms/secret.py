@@ -29,7 +29,7 @@ from gwtui.ui.clipboard import Copied, copy_text, save_private
 from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.field_editors import Edited, Entered, TickEditor
 from gwtui.ui.input_queue import FINISHING, OPENING
-from gwtui.ui.screens.modal import LongDialog
+from gwtui.ui.screens.modal import Dialog
 from gwtui.ui.screenshot import HoldsSecret
 from gwtui.ui.text import toned
 
@@ -62,7 +62,7 @@ class SecretView(HoldsSecret, Static):
     ALLOW_SELECT = False
 
 
-class SecretScreen(LongDialog[bool]):
+class SecretScreen(Dialog[bool]):
     """Shows the value of a new key until the person says that it is stored, then forgets it.
 
     Gives back True when that was said, False when a key that is offered again is left for later.

@@ -16,7 +16,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from gwtui.domain.safe_text import safe_line
-from gwtui.ui.screens.modal import Modal, dialog_room
+from gwtui.ui.screens.modal import Dialog, dialog_room
 from gwtui.ui.text import fit, hanging, toned
 from gwtui.ui.widgets.prompt import QuietInput
 
@@ -54,7 +54,7 @@ class Choice:
     note: str = ""
 
 
-class ChooseScreen(Modal[str | None]):
+class ChooseScreen(Dialog[str | None]):
     """Returns the id of the choice, None when left with Escape.
 
     Letters narrow the list to the choices whose title or note has them, titles first; Escape first
@@ -201,7 +201,7 @@ class MenuEntry:
     note: str = ""
 
 
-class MenuScreen(Modal[str | None]):
+class MenuScreen(Dialog[str | None]):
     """Returns the id of the entry that is taken, None when left. Starts at ``current``."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -230,7 +230,6 @@ class MenuScreen(Modal[str | None]):
 
     def on_mount(self) -> None:
         """Start at the entry that is meant first; no notice stands on any."""
-        self.clear_notices()
         options = self.query_one(OptionList)
         room = min(_MENU_NOTE, self.app.size.width - _MENU_FRAME - self._widest)
         options.add_options([Option(self._line(entry, room)) for entry in self._entries])

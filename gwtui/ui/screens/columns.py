@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from gwtui.ui.screens.modal import Modal, dialog_room
+from gwtui.ui.screens.modal import Dialog, dialog_room
 from gwtui.ui.text import fit, hanging, toned
 from gwtui.ui.widgets.table.layout import arrange
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _LONGEST_TITLE = 24
 
 
-class ColumnsScreen(Modal[tuple[str, ...] | None]):
+class ColumnsScreen(Dialog[tuple[str, ...] | None]):
     """Returns the ids of the chosen columns, empty for the usual ones, None when left.
 
     Shown columns stand first, in their order. ``choice`` are the indices of those that were

@@ -1,4 +1,4 @@
-"""Small dialogs: a question, a notice, a wait, where to write a file, a too small terminal."""
+"""Small dialogs: a question or notice, a wait, where to write a file, a too small terminal."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Button, Input, Static
 
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.exported_file import ExportError, path_meant
-from gwtui.ui.screens.modal import Answered, Modal
+from gwtui.ui.screens.modal import Dialog, buttons
 from gwtui.ui.terminal import SMALLEST
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.prompt import QuietInput
@@ -23,42 +23,23 @@ from gwtui.ui.widgets.prompt import QuietInput
 _LONGEST = 300
 
 
-class AskScreen(Modal[bool]):
+class Question(Dialog[bool]):
     """Returns True only for the deliberate answer; the safe one has the focus and is on Escape."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,n,q", "stay", show=False, id="question.no"),
+        Binding("escape,n,q", "leave", show=False, id="question.no"),
         Binding("y", "go", show=False, id="question.yes"),
         Binding("left,up", "app.focus_previous", show=False, id="question.previous"),
         Binding("right,down", "app.focus_next", show=False, id="question.next"),
     ]
-    hint = "{question.yes} agrees · {question.no} closes · Tab moves · Enter presses"
-
-    def __init__(self, question: str, text: str, *, safe: str, deliberate: str) -> None:
-        super().__init__()
-        self._question = question
-        self._text = text
-        self._safe = safe
-        self._deliberate = deliberate
-
-    def compose(self) -> ComposeResult:
-        """Question, reason, two buttons."""
-        with Vertical(classes="dialog"):
-            yield Static(toned(self._question, "plain", bold=True), classes="title")
-            yield Static(toned(self._text, "muted"))
-            with Horizontal(classes="buttons"):
-                yield Button(Content(self._safe), id="safe", compact=True)
-                yield Button(Content(self._deliberate), id="deliberate", compact=True)
-
-    def on_mount(self) -> None:
-        """The safe answer first. A question that is taken back at once has no buttons any more."""
-        self.query("#safe").focus()
+    AUTO_FOCUS = "#safe"
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:
+        event.stop()
         self.dismiss(event.button.id == "deliberate")
 
-    def action_stay(self) -> None:
+    def action_leave(self) -> None:
         """The safe answer."""
         self.dismiss(False)
 
@@ -67,91 +48,65 @@ class AskScreen(Modal[bool]):
         self.dismiss(True)
 
 
-class NoticeScreen(Answered[bool]):
-    """A title, a text and a button. Texts must have passed ``safe_text``.
+class AskScreen(Question):
+    """A question, or without ``deliberate`` a notice. Texts must have passed ``safe_text``."""
 
-    ``way_on`` is a second button, such as going where something can be done; it has the focus.
-    Returns whether it was taken.
-    """
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "leave", show=False)]
-    hint = "Esc closes · Tab moves · Enter presses"
-
-    def __init__(self, title: str, text: str, *, way_on: str = "") -> None:
+    def __init__(
+        self, question: str, text: str, *, safe: str = "Close", deliberate: str = ""
+    ) -> None:
         super().__init__()
-        self._title = title
+        self._question = question
         self._text = text
-        self._way_on = way_on
+        self._safe = safe
+        self._deliberate = deliberate
+
+    @property
+    def hint(self) -> str:
+        """Which keys there are."""
+        if not self._deliberate:
+            return "{question.no} closes"
+        return "{question.yes} agrees · {question.no} closes · Tab moves · Enter presses"
 
     def compose(self) -> ComposeResult:
-        """The text and the way on."""
-        with Vertical(id="notice", classes="dialog"):
-            yield Static(toned(self._title, "warn", bold=True), classes="title")
-            yield Static(toned(self._text), classes="effect")
-            with Horizontal(classes="buttons"):
-                if self._way_on:
-                    yield Button(Content(self._way_on), id="way-on", compact=True)
-                yield Button(Content("Close"), id="close", compact=True)
+        """Question, reason, buttons."""
+        with Vertical(classes="dialog"):
+            yield Static(toned(self._question, "plain", bold=True), classes="title")
+            yield Static(toned(self._text, "muted"))
+            yield buttons(safe=self._safe, deliberate=self._deliberate)
 
-    @on(Button.Pressed)
-    def _pressed(self, event: Button.Pressed) -> None:
-        event.stop()
-        self.dismiss(event.button.id == "way-on")
-
-    def action_leave(self) -> None:
-        """Close."""
-        self.dismiss(False)
+    def action_go(self) -> None:
+        """The deliberate answer, where there is one."""
+        self.dismiss(bool(self._deliberate))
 
 
-class WaitScreen(Modal[None]):
+class WaitScreen(AskScreen):
     """Says what is waited for; closes when that is over or when the person does not want to."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "enough", show=False)]
     hint = "Esc waits no longer"
 
     def __init__(
         self, title: str, text: str, until: Callable[[], Awaitable[object]], *, enough: str
     ) -> None:
-        super().__init__()
-        self._title = title
-        self._text = text
+        super().__init__(title, text, safe=enough)
         self._until = until
-        self._enough = enough
-
-    def compose(self) -> ComposeResult:
-        """What is waited for, and the way not to."""
-        with Vertical(classes="dialog"):
-            yield Static(toned(self._title, "plain", bold=True), classes="title")
-            yield Static(toned(self._text, "muted"))
-            with Horizontal(classes="buttons"):
-                yield Button(Content(self._enough), id="enough", compact=True)
 
     def on_mount(self) -> None:
         """Begin to wait."""
-        self.query_one("#enough").focus()
         self.run_worker(self._wait())
 
     async def _wait(self) -> None:
         await self._until()
-        self.dismiss(None)
-
-    @on(Button.Pressed)
-    def _pressed(self) -> None:
-        self.action_enough()
-
-    def action_enough(self) -> None:
-        """Wait no longer."""
-        self.dismiss(None)
+        self.dismiss(False)
 
 
-class SaveScreen(Modal[Path | None]):
+class SaveScreen(Dialog[Path | None]):
     """Returns a path that can be written to, None when left. A file there is not asked about.
 
     ``name`` is how a file is called where only a directory is given; ``start`` what is in the line
     at first, ``problem`` why nothing could be written there.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", show=False)]
+    AUTO_FOCUS = "QuietInput"
     hint = "Enter writes it · Esc leaves · ~ is your home directory"
 
     def __init__(self, title: str, name: str, start: str = "", problem: str = "") -> None:
@@ -169,11 +124,8 @@ class SaveScreen(Modal[Path | None]):
             yield Static(self._note(), id="save-note")
 
     def on_mount(self) -> None:
-        """Start with the usual name; no notice stands on what is wrong with another one."""
-        self.clear_notices()
-        line = self.query_one(QuietInput)
-        line.begin_with(self._start)
-        self.set_focus(line)
+        """Start with the usual name."""
+        self.query_one(QuietInput).begin_with(self._start)
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
@@ -193,12 +145,8 @@ class SaveScreen(Modal[Path | None]):
         except OSError:  # it was removed meanwhile
             return toned("a whole path is needed, or one from ~", "muted")
 
-    def action_leave(self) -> None:
-        """Write nothing."""
-        self.dismiss(None)
 
-
-class TooSmallScreen(Modal[None]):
+class TooSmallScreen(Dialog[None]):
     """Covers everything, forms included, and leaves it as it is."""
 
     covers_all = True
@@ -212,3 +160,6 @@ class TooSmallScreen(Modal[None]):
             "Everything is kept; q quits.",
             markup=False,
         )
+
+    def action_leave(self) -> None:
+        """Only a larger terminal closes it."""

@@ -1,15 +1,16 @@
-"""The bases of the shell's modal screens."""
+"""The bases of all dialogs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, TypeVar
 
 from rich.segment import Segment
 from textual import events, on
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
 from textual.geometry import Region
 from textual.reactive import Reactive
 from textual.screen import ModalScreen
@@ -20,10 +21,8 @@ from textual.widgets import Button
 from gwtui.local.caught_errors import caught_errors
 from gwtui.ui.commands import take_own_keys, with_keys
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
+from gwtui.ui.terminal_app import TerminalApp
 from gwtui.ui.widgets.lifetime import RunsWhileOpen, TerminalSized
-
-if TYPE_CHECKING:
-    from gwtui.ui.terminal_app import TerminalApp
 
 Result = TypeVar("Result")
 
@@ -37,7 +36,7 @@ _LEAST = 3
 """Lines that a long part keeps on the smallest terminal."""
 
 
-class Answered(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
+class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
     """Gives its answer once, whatever comes in one burst of keys and whatever stands above it.
 
     Textual takes the topmost screen away for each ``dismiss``, whichever screen asked for it: a
@@ -46,11 +45,21 @@ class Answered(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
 
     It is transparent: what is beneath stays around it. A screen that shows a secret masks it while
     another one covers it. The last line is the footer: the keys of what has the focus.
+
+    A part with the class ``long`` takes what the rest of its dialog leaves: title and buttons are
+    in sight.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "press", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "press", show=False),
+        Binding("escape", "leave", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown", "page(1)", show=False),
+    ]
     COMPONENT_CLASSES: ClassVar[set[str]] = {"modal--footer"}
     VERTICAL_BREAKPOINTS = _ROOMY
+    focused = Reactive[Widget | None](None, repaint=False)
+    """Not repainted as a whole when the focus moves."""
 
     _waiting: tuple[Result | None] | None = None
 
@@ -75,8 +84,9 @@ class Answered(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
 
     @property
     def footer(self) -> str:
-        """The last line."""
-        return self.hint
+        """The last line; it says how to read on where there is more than is in sight."""
+        more = any(long.max_scroll_y > 0 for long in self._long_parts())
+        return f"{self.hint} · PgDn more" if more else self.hint
 
     def show_footer(self) -> None:
         """Paint the footer anew: other keys do something now."""
@@ -87,15 +97,34 @@ class Answered(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
     def _focus_moved(self) -> None:
         self.show_footer()
 
+    def on_mount(self) -> None:
+        """Take away the notices that would cover this; warnings and errors stay."""
+        app = self.app
+        if isinstance(app, TerminalApp):
+            app.clear_information()
+
+    def on_resize(self) -> None:
+        """Another size: there may be more room, or less."""
+        self.call_after_refresh(self._fit)
+
+    def _long_parts(self) -> Iterable[VerticalScroll]:
+        """None once it was answered."""
+        return self.query(".long").results(VerticalScroll)
+
+    def _fit(self) -> None:
+        for long in self._long_parts():
+            dialog = long.parent
+            if isinstance(dialog, Widget):
+                rest = dialog.virtual_size.height - long.outer_size.height
+                room = self.most_lines(dialog) - dialog.gutter.height - rest
+                long.styles.max_height = max(_LEAST, room)
+        self.call_after_refresh(self.show_footer)
+
     def most_lines(self, dialog: Widget) -> int:
         """Lines that a dialog may take by its style, borders among them."""
         most = dialog.styles.max_height
         room = self.app.size.with_height(self.app.size.height - self.gutter.height)
         return room.height if most is None else int(most.resolve(room, self.app.size))
-
-    def clear_notices(self) -> None:
-        """Take away the notices that would cover this; warnings and errors stay."""
-        cast("TerminalApp", self.app).clear_information()
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
         """Close with this result: now, or once it is open and nothing stands above.
@@ -128,77 +157,35 @@ class Answered(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
         if isinstance(self.focused, Button):
             self.focused.press()
 
+    def action_page(self, step: int) -> None:
+        """Read on."""
+        for long in self._long_parts():
+            long.scroll_relative(y=step * max(1, long.size.height - 1), animate=False)
+
+    def action_leave(self) -> None:
+        """Close without an answer."""
+        self.dismiss(None)
+
     def on_screen_resume(self) -> None:
         """It is open, and nothing stands above: what was answered meanwhile holds."""
         if self._waiting is not None:
             self.dismiss()
 
 
-def dialog_room(screen: Answered[Any]) -> int:
+def dialog_room(screen: Dialog[Any]) -> int:
     """Cells of a line in a dialog that is as wide as it may be, beside a scrollbar."""
     return screen.app.size.width * _WIDTH_PERCENT // 100 - _FRAME
 
 
-class FittedDialog(Answered[Result]):
-    """A dialog with one part that may be longer than its place, the ``VerticalScroll.long`` in it.
-
-    That part takes what the rest leaves: title and buttons are in sight.
-    """
-
-    def on_resize(self) -> None:
-        """Another size: there may be more room, or less."""
-        self.call_after_refresh(self._fit)
-
-    def _fit(self) -> None:
-        self._take_room()
-
-    def _take_room(self) -> None:
-        # Answered meanwhile, it has no parts any more.
-        for long in self.query(".long").results(VerticalScroll):
-            dialog = long.parent
-            if isinstance(dialog, Widget):
-                rest = dialog.virtual_size.height - long.outer_size.height
-                room = self.most_lines(dialog) - dialog.gutter.height - rest
-                long.styles.max_height = max(_LEAST, room)
+def buttons(**labels: str) -> Horizontal:
+    """The buttons of a dialog by id; one without a label is left out."""
+    return Horizontal(
+        *(Button(Content(text), id=name, compact=True) for name, text in labels.items() if text),
+        classes="buttons",
+    )
 
 
-class LongDialog(FittedDialog[Result]):
-    """A dialog to be read, whatever length it has."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("pageup", "page(-1)", show=False),
-        Binding("pagedown", "page(1)", show=False),
-    ]
-
-    @property
-    def footer(self) -> str:
-        """Say how to read on where there is more than is in sight."""
-        longs = self.query(".long").results(VerticalScroll)
-        more = any(long.max_scroll_y > 0 for long in longs)
-        return f"{self.hint} · PgDn more" if more else self.hint
-
-    def on_mount(self) -> None:
-        """It may take the whole height."""
-        self.clear_notices()
-
-    def _fit(self) -> None:
-        super()._fit()
-        self.call_after_refresh(self.show_footer)
-
-    def action_page(self, step: int) -> None:
-        """Read on."""
-        for long in self.query(".long").results(VerticalScroll):
-            long.scroll_relative(y=step * max(1, long.size.height - 1), animate=False)
-
-
-class Modal(Answered[Result]):
-    """Not repainted as a whole when the focus moves."""
-
-    AUTO_FOCUS = ""
-    focused = Reactive[Widget | None](None, repaint=False)
-
-
-class FedModal(Answered[Result]):
+class FedDialog(Dialog[Result]):
     """Opens what ``feeds`` names when it is shown, and leaves it when it is covered or closed."""
 
     def __init__(self) -> None:

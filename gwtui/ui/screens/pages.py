@@ -24,7 +24,7 @@ from gwtui.resources.frame_actions import FIGURES
 from gwtui.ui.commands import shown
 from gwtui.ui.input_queue import OPENING
 from gwtui.ui.screens.base import GatewayScreen
-from gwtui.ui.screens.modal import Modal
+from gwtui.ui.screens.modal import Dialog
 from gwtui.ui.text import toned
 from gwtui.ui.textual_private import bindings_of
 from gwtui.ui.widgets.detail import section_lines
@@ -40,7 +40,7 @@ _INDENT = "  "
 _TEXT = 4000
 
 
-class ReadingScreen(Modal[None]):
+class ReadingScreen(Dialog[None]):
     """A title, lines that scroll, and the way out.
 
     ``copy`` lets the person choose what to copy of what is read, by the keys that copy in lists.

@@ -18,7 +18,7 @@ from gwtui.crud.action import Action
 from gwtui.resources.actions import GO, for_scope, place_actions
 from gwtui.ui.commands import asked_by, shown
 from gwtui.ui.screens.choosers import show_options
-from gwtui.ui.screens.modal import Modal
+from gwtui.ui.screens.modal import Dialog
 from gwtui.ui.text import fit, toned
 from gwtui.ui.widgets.prompt import QuietInput
 
@@ -73,7 +73,7 @@ def elsewhere(actions: Sequence[Action], text: str) -> list[Action]:
     return found
 
 
-class PaletteScreen(Modal[str | None]):
+class PaletteScreen(Dialog[str | None]):
     """Returns the id of the chosen action, None when left.
 
     It only chooses: what the action acts on was captured before it was opened.

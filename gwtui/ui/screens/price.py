@@ -32,7 +32,7 @@ from gwtui.resources.models.prices import (
     unit_price,
 )
 from gwtui.ui.connection_health import error_text, retry_text
-from gwtui.ui.screens.modal import FedModal
+from gwtui.ui.screens.modal import FedDialog
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.lines import LinesView, OneLine
@@ -82,7 +82,7 @@ _EVERY = 5.0
 """Seconds between looks at the clock while the moment is "now"."""
 
 
-class PriceScreen(FedModal[None]):
+class PriceScreen(FedDialog[None]):
     """Prompt size, completion size and moment in; what each endpoint asks out, as one types.
 
     ``endpoint`` is the identity of the endpoint to begin on.

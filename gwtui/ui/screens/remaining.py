@@ -32,7 +32,7 @@ from gwtui.resources.guardrails.effect import (
     model_identity,
 )
 from gwtui.ui.connection_health import error_text, retry_text
-from gwtui.ui.screens.modal import FedModal, Modal
+from gwtui.ui.screens.modal import FedDialog
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.lines import LinesView, OneLine
@@ -87,7 +87,7 @@ _EVERY = 0.5
 _STRANGERS = 3
 
 
-class RemainingScreen(Modal[None], FedModal[None]):
+class RemainingScreen(FedDialog[None]):
     """The catalog under ``guardrail``; with ``default`` also under that of its workspace."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -38,7 +38,7 @@ from gwtui.resources.tries.plan import TryFacts, TryPlan
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.ui.forms.pattern_tester import outcome
 from gwtui.ui.forms.row import FieldRow
-from gwtui.ui.screens.modal import Modal
+from gwtui.ui.screens.modal import Dialog
 from gwtui.ui.text import cell_content, toned
 from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.growing_text import GrowingText, Painting
@@ -70,7 +70,7 @@ class ReadyTry:
     refresh: Callable[[], Awaitable[None]]
 
 
-class AnswerScreen(Modal[str]):
+class AnswerScreen(Dialog[str]):
     """Sends the request when it is shown. Gives back the id of a generation to be opened, if any.
 
     However it ends, the connections are closed and the key is released.
