@@ -202,6 +202,7 @@ class FormScreen(Dialog[Applied[T] | Unknown | None], Generic[T]):
 
     def on_mount(self) -> None:
         """Say what every field is for; relative times move on."""
+        self.clear_notices()
         if self.spec.first:
             self._focus_field(self.spec.first)
         self._fit()

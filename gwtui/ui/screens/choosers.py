@@ -230,6 +230,7 @@ class MenuScreen(Dialog[str | None]):
 
     def on_mount(self) -> None:
         """Start at the entry that is meant first; no notice stands on any."""
+        self.clear_notices()
         options = self.query_one(OptionList)
         room = min(_MENU_NOTE, self.app.size.width - _MENU_FRAME - self._widest)
         options.add_options([Option(self._line(entry, room)) for entry in self._entries])

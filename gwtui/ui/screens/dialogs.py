@@ -124,7 +124,8 @@ class SaveScreen(Dialog[Path | None]):
             yield Static(self._note(), id="save-note")
 
     def on_mount(self) -> None:
-        """Start with the usual name."""
+        """Start with the usual name; no notice stands on what is wrong with another one."""
+        self.clear_notices()
         self.query_one(QuietInput).begin_with(self._start)
 
     @on(Input.Submitted)

@@ -98,10 +98,14 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
         self.show_footer()
 
     def on_mount(self) -> None:
+        """No notice stands on what may take the whole height."""
+        if any(self._long_parts()):
+            self.clear_notices()
+
+    def clear_notices(self) -> None:
         """Take away the notices that would cover this; warnings and errors stay."""
-        app = self.app
-        if isinstance(app, TerminalApp):
-            app.clear_information()
+        if isinstance(self.app, TerminalApp):
+            self.app.clear_information()
 
     def on_resize(self) -> None:
         """Another size: there may be more room, or less."""
