@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
@@ -123,7 +122,7 @@ class AnswerScreen(Dialog[str]):
         self._show()
         self._asking = self.run_worker(self._ask(), name="try", group="try")
 
-    def on_resize(self, _event: events.Resize) -> None:
+    def on_resize(self) -> None:
         """Beside or below, as there is room."""
         self._arrange()
         self.call_after_refresh(self._show_figures)
