@@ -34,7 +34,8 @@ from gwtui.crud.writes import Update, declared_writes
 from gwtui.local.journal import Journal
 from gwtui.resources.session import Session
 from gwtui.ui.actions import crud
-from gwtui.ui.actions.context import ActionContext, DashboardApp
+from gwtui.ui.actions.context import ActionContext
+from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen, ConflictScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.form_state import to_typed
@@ -192,7 +193,7 @@ class Desk:
             run_worker=self._run_worker,
         )
         return ActionContext(
-            cast("DashboardApp", app), self.spec, self.row, self.spec.identity(self.row), screen
+            cast("GwtuiApp", app), self.spec, self.row, self.spec.identity(self.row), screen
         )
 
     def _run_worker(self, work: Coroutine[Any, Any, Any], **_options: Any) -> None:

@@ -13,7 +13,7 @@ from gwtui.watch.feeds.alerts import alert_history_feed, alerts_feed
 if TYPE_CHECKING:
     from gwtui.crud.resource import Cell
     from gwtui.resources.session import Session
-    from gwtui.ui.actions.context import DashboardApp
+    from gwtui.ui.app import GwtuiApp
     from gwtui.watch.alerts.model import Alert, AlertEvent
     from gwtui.watch.feed import FeedState
 
@@ -26,7 +26,7 @@ _FIRST_LOOK = timedelta(minutes=1)
 class AlertNotices:
     """Watches the alerts of one connection from the background, until it is closed."""
 
-    def __init__(self, app: DashboardApp, session: Session) -> None:
+    def __init__(self, app: GwtuiApp, session: Session) -> None:
         self._app = app
         self._session = session
         self._last: int | None = None

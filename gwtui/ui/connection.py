@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from gwtui.crud.executor import WriteExecutor
     from gwtui.crud.resource import Cell
     from gwtui.local.targets import Target, TargetFacts
-    from gwtui.ui.actions.context import DashboardApp
     from gwtui.ui.alert_notices import AlertNotices
+    from gwtui.ui.app import GwtuiApp
     from gwtui.watch.hub import FeedHub
 
 _log = logging.getLogger(__name__)
@@ -199,9 +199,9 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
     _files: SessionFiles
 
     @property
-    def _whole(self) -> DashboardApp:
+    def _whole(self) -> GwtuiApp:
         """The app that this is a part of."""
-        return cast("DashboardApp", self)
+        return cast("GwtuiApp", self)
 
     def set_terminal_title(self, text: str) -> None:
         """Hook: show a text in the terminal's title; an empty text gives the title back."""

@@ -19,7 +19,8 @@ from gwtui.ui.input_queue import ACTIONS
 from gwtui.ui.themes import theme_names
 
 if TYPE_CHECKING:
-    from gwtui.ui.actions.context import ActionContext, DashboardApp
+    from gwtui.ui.actions.context import ActionContext
+    from gwtui.ui.app import GwtuiApp
     from gwtui.watch.feed import Feed
 
 
@@ -94,7 +95,7 @@ class _Level:
 class PathNames:
     """The names that may stand behind a place, as far as they were read, and how they are read."""
 
-    def __init__(self, app: DashboardApp) -> None:
+    def __init__(self, app: GwtuiApp) -> None:
         self._app = app
         self._made: tuple[object, tuple[str, ...]] = (None, ())
 
@@ -184,13 +185,13 @@ async def follow(context: ActionContext, text: str) -> None:
             await _go(app, meant.route)
 
 
-async def _learn_and_go(app: DashboardApp, names: PathNames, route: str) -> None:
+async def _learn_and_go(app: GwtuiApp, names: PathNames, route: str) -> None:
     """Complete as the prompt would have done, had there been time to read the names."""
     reading = asyncio.ensure_future(names.learn(route))
     await asyncio.wait({reading}, timeout=_LEARNING)
     await _go(app, names.complete(route) or route)
 
 
-async def _go(app: DashboardApp, route: str) -> None:
+async def _go(app: GwtuiApp, route: str) -> None:
     app.paths.add(route)
     await app.open_route(route)

@@ -13,7 +13,7 @@ from gwtui.domain.times import relative
 if TYPE_CHECKING:
     from gwtui.local.journal import OpenIntent
     from gwtui.resources.session import Session
-    from gwtui.ui.actions.context import DashboardApp
+    from gwtui.ui.app import GwtuiApp
     from gwtui.watch.feed import Feed
     from gwtui.watch.hub import FeedHub
 
@@ -64,7 +64,7 @@ def banner_text(session: Session | None, place: str) -> str:
     return f"{count_text(count)} in doubt · :{PLACE} looks into {'it' if count == 1 else 'them'}"
 
 
-async def offer_at_start(app: DashboardApp) -> None:
+async def offer_at_start(app: GwtuiApp) -> None:
     """After connecting: say that there are some, and offer to look, unless something is open."""
     if app.session is None:
         return
@@ -93,7 +93,7 @@ def count_text(count: int) -> str:
     return "1 write" if count == 1 else f"{count} writes"
 
 
-def _about(app: DashboardApp, found: Sequence[OpenIntent]) -> str:
+def _about(app: GwtuiApp, found: Sequence[OpenIntent]) -> str:
     now = app.clock.now()
     newest = [*reversed(found)]
     lines = [f"{safe_line(one.title, _NAME)}, {relative(one.at, now)}" for one in newest[:_NAMED]]

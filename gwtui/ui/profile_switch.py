@@ -35,7 +35,7 @@ from gwtui.watch.feeds.journal import in_doubt_feed
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
     from gwtui.local.targets import Target, TargetFacts, Targets
-    from gwtui.ui.actions.context import DashboardApp
+    from gwtui.ui.app import GwtuiApp
 
 _NAME = 60
 _QUICKLY = 0.4
@@ -60,7 +60,7 @@ class CannotSwitchError(Exception):
 class ProfileSwitch:
     """Switches the dashboard between the gateways of ``targets``."""
 
-    def __init__(self, app: DashboardApp, targets: Targets) -> None:
+    def __init__(self, app: GwtuiApp, targets: Targets) -> None:
         self._app = app
         self._targets = targets
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
 from gwtui.crud import cells
 from gwtui.resources.actions import by_id
-from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
+from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.output import output_actions
 from gwtui.ui.commands import offered
 from gwtui.ui.goto import PathNames
@@ -19,6 +20,9 @@ from gwtui.ui.screens.help import HelpScreen, help_lines
 from gwtui.ui.screens.palette import PaletteScreen
 from gwtui.ui.themes import DEFAULT_THEME, THEMES, TITLES, known_theme
 from gwtui.watch.feeds.workspaces import workspaces_feed
+
+if TYPE_CHECKING:
+    from gwtui.ui.app import GwtuiApp
 
 _LAST_ANSWER = 4.0
 """Seconds that a write under way is waited for when a person quits."""
@@ -151,7 +155,7 @@ async def leave(context: ActionContext) -> None:
         app.exit(0)
 
 
-async def _last_answer(app: DashboardApp) -> None:
+async def _last_answer(app: GwtuiApp) -> None:
     """Give a write under way some time, with a word on the screen."""
     if app.session is None or not app.session.in_flight:
         return

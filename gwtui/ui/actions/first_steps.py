@@ -14,13 +14,14 @@ from textual.widgets import Static
 
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.actions import by_id
-from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
+from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.commands import key_of, with_keys
 from gwtui.ui.screens.modal import Dialog
 from gwtui.ui.text import toned
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
+    from gwtui.ui.app import GwtuiApp
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ class FirstStepsScreen(Dialog[events.Key | None]):
         self.dismiss(None)
 
 
-async def offer_at_start(app: DashboardApp) -> None:
+async def offer_at_start(app: GwtuiApp) -> None:
     """After the first rows, once ever: not who has begun to type, nor who only watches."""
     session = app.session
     if session is None or app.first_steps.seen or app.was_typed:
@@ -110,7 +111,7 @@ async def show(context: ActionContext) -> None:
     await _show(context.app)
 
 
-async def _show(app: DashboardApp) -> None:
+async def _show(app: GwtuiApp) -> None:
     session = app.session
     about = _about(None if session is None else session.connection)
     pressed = await app.push_screen_wait(FirstStepsScreen(about, STEPS))
@@ -133,7 +134,7 @@ def _is_demo(connection: Connection) -> bool:
     return connection.token_source == "demo"  # noqa: S105 - where it comes from
 
 
-def _fits(app: DashboardApp) -> bool:
+def _fits(app: GwtuiApp) -> bool:
     return app.size.width >= _COLUMNS and app.size.height >= _LINES
 
 

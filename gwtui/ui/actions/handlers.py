@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache, partial
 from importlib import import_module
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gwtui.client.errors import GatewayError
 from gwtui.crud.action import Action
-from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
+from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.commands import tab_of
+
+if TYPE_CHECKING:
+    from gwtui.ui.app import GwtuiApp
 
 BACKGROUND = frozenset({"app.refresh", "board.unwatch", "board.watch", "models.watch"})
 """Patient actions that ask nothing once they began: nobody's next key waits for their end."""
@@ -91,7 +94,7 @@ def handler(action: Action) -> tuple[Handler, bool]:
     return patient[action.id], False
 
 
-def report_failure(app: DashboardApp, error: Exception) -> bool:
+def report_failure(app: GwtuiApp, error: Exception) -> bool:
     """Say why an action failed; False for an error that nobody foresaw.
 
     A request made of what the gateway gave may break the contract: then it is not sent.

@@ -28,7 +28,7 @@ from gwtui.resources.copying import (
     declared,
     row_path,
 )
-from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler, Marks
+from gwtui.ui.actions.context import ActionContext, Handler, Marks
 from gwtui.ui.clipboard import copy_text
 from gwtui.ui.screens.choosers import Choice, ChooseScreen, MenuEntry, MenuScreen
 from gwtui.ui.screens.dialogs import AskScreen, SaveScreen
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from gwtui.crud.action import Action
+    from gwtui.ui.app import GwtuiApp
 
 
 _PATH = 160
@@ -127,7 +128,7 @@ async def to_file(context: ActionContext, title: str, what: str, name: str, text
             return
 
 
-async def _may_replace(app: DashboardApp, path: Path) -> bool:
+async def _may_replace(app: GwtuiApp, path: Path) -> bool:
     question = AskScreen(
         "Replace the file?",
         f"{safe_ends(path, _PATH)} is there already. What is in it is then lost.",
@@ -207,7 +208,7 @@ def _as_shown(context: ActionContext) -> Sequence[Any]:
 
 
 async def _column(
-    app: DashboardApp, source: CopySource[Any], rows: Sequence[Any]
+    app: GwtuiApp, source: CopySource[Any], rows: Sequence[Any]
 ) -> Column[Any] | None:
     """The column that a person chooses; each is offered with what would be copied of it."""
     now = app.clock.now()

@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import relative, utc
 from gwtui.resources.keys.sealed import foreign_keys_text, unopened_keys_text
-from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
+from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.screens.dialogs import AskScreen
 
 if TYPE_CHECKING:
     from gwtui.local.sealed_keys import SealedKey, SealedKeys
+    from gwtui.ui.app import GwtuiApp
 
 LATER = "Look for “Keys never acknowledged” among the commands (ctrl+p)."
 _NAME = 60
 _NAMED = 3
 
 
-async def offer_at_start(app: DashboardApp) -> None:
+async def offer_at_start(app: GwtuiApp) -> None:
     """After connecting: say what was wiped, offer what waits, unless something else is open."""
     if app.session is None:
         return
@@ -59,7 +60,7 @@ async def offer_again(context: ActionContext) -> None:
     await _show(app, app.session.sealed, found.keys)
 
 
-async def sweep(app: DashboardApp) -> None:
+async def sweep(app: GwtuiApp) -> None:
     """Wipe what waited too long, and say which keys nobody can see again."""
     if app.session is None:
         return
@@ -73,7 +74,7 @@ async def sweep(app: DashboardApp) -> None:
         )
 
 
-async def wipe(app: DashboardApp, sealed: SealedKeys, identifier: str) -> None:
+async def wipe(app: GwtuiApp, sealed: SealedKeys, identifier: str) -> None:
     """Destroy what was sealed of a value that is stored elsewhere now; a failure is said."""
     try:
         await asyncio.to_thread(sealed.wipe, identifier)
@@ -82,7 +83,7 @@ async def wipe(app: DashboardApp, sealed: SealedKeys, identifier: str) -> None:
         app.say(f"{why}. It is tried again when its time is over.", severity="warning")
 
 
-async def _show(app: DashboardApp, sealed: SealedKeys, keys: Sequence[SealedKey]) -> None:
+async def _show(app: GwtuiApp, sealed: SealedKeys, keys: Sequence[SealedKey]) -> None:
     """One after the other, up to the first that is left for later."""
     from gwtui.ui.forms.secret import SealStatus, SecretScreen  # noqa: PLC0415 - rarely needed
 
@@ -100,7 +101,7 @@ async def _show(app: DashboardApp, sealed: SealedKeys, keys: Sequence[SealedKey]
             return
 
 
-def _about(app: DashboardApp, keys: Sequence[SealedKey]) -> str:
+def _about(app: GwtuiApp, keys: Sequence[SealedKey]) -> str:
     now = app.clock.now()
     made = _names([f"{_name(key)}, made {relative(key.made_at, now)}" for key in keys])
     first = utc(min(key.label.until for key in keys))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gwtui.client.connection import InvalidConnectionError
 from gwtui.client.errors import GatewayError, InvalidRequestError
@@ -35,7 +35,7 @@ from gwtui.resources.tries.plan import (
     read_try_facts,
     try_plan,
 )
-from gwtui.ui.actions.context import ActionContext, DashboardApp, Handler
+from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.writing import form_context, plain_facts, refresh
 from gwtui.ui.screens.tries import AnswerScreen, ReadyTry, TryScreen
 from gwtui.watch.feeds.byok import ByokRow
@@ -43,6 +43,9 @@ from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.feeds.guardrails import GuardrailRow
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.workspaces import WorkspaceRow
+
+if TYPE_CHECKING:
+    from gwtui.ui.app import GwtuiApp
 
 MOVED = ("key", "credits", "workspaces", "members")
 """What the names of the feeds begin with that a request makes out of date."""
@@ -95,7 +98,7 @@ class TryFlow:
 
 
 def chosen_key(
-    app: DashboardApp, sources: Sequence[KeySource], key_from: str, typed: Secret | None
+    app: GwtuiApp, sources: Sequence[KeySource], key_from: str, typed: Secret | None
 ) -> Secret:
     """The key that was chosen, else the typed one, which is remembered for this run."""
     chosen = next((source.value for source in sources if source.id == key_from), None)

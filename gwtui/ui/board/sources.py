@@ -27,7 +27,7 @@ from gwtui.watch.history.sources import DEFAULT_PACES
 from gwtui.watch.hub import FeedHub, Scope
 
 if TYPE_CHECKING:
-    from gwtui.ui.actions.context import DashboardApp
+    from gwtui.ui.app import GwtuiApp
     from gwtui.watch.history.archive import Archive
     from gwtui.watch.history.recorder import Recorder
 
@@ -237,7 +237,7 @@ def _answered(query: HistoryQuery, reader: HistoryReader) -> Answers:
     )
 
 
-async def watch_model(app: DashboardApp, model: str) -> None:
+async def watch_model(app: GwtuiApp, model: str) -> None:
     """Record a model's endpoints from now on, and say so."""
     recorder = recorder_of(app)
     if recorder is None:
@@ -250,7 +250,7 @@ async def watch_model(app: DashboardApp, model: str) -> None:
         app.say(f"{safe_line(model, 80)} is on the board now (0)")
 
 
-async def unwatch_model(app: DashboardApp, model: str) -> None:
+async def unwatch_model(app: GwtuiApp, model: str) -> None:
     """Record a model's endpoints no more, and say so."""
     recorder = recorder_of(app)
     if recorder is None:
@@ -263,7 +263,7 @@ async def unwatch_model(app: DashboardApp, model: str) -> None:
         app.say(f"{safe_line(model, 80)} is off the board; what was recorded of it stays")
 
 
-def recorder_of(app: DashboardApp) -> Recorder | None:
+def recorder_of(app: GwtuiApp) -> Recorder | None:
     """What keeps the list of watched models; None where nothing does, which is said."""
     session = app.session
     history = None if session is None else session.history

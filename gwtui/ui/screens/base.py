@@ -25,7 +25,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.local.caught_errors import BROKEN, guarded
 from gwtui.resources.actions import by_id
 from gwtui.resources.registry import in_sentence
-from gwtui.ui.actions.context import ActionContext, DashboardApp, Marks
+from gwtui.ui.actions.context import ActionContext, Marks
 from gwtui.ui.commands import offered, with_keys
 from gwtui.ui.connection_health import (
     StatePanel,
@@ -45,6 +45,7 @@ from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
     from gwtui.resources.copying import CopySource
+    from gwtui.ui.app import GwtuiApp
     from gwtui.ui.goto import PathNames
     from gwtui.ui.widgets.prompt import GotoPrompt
     from gwtui.ui.widgets.table.widget import TableSnapshot
@@ -58,7 +59,7 @@ class PathLine(Screen[None]):
 
     @property
     @abstractmethod
-    def gwtui(self) -> DashboardApp:
+    def gwtui(self) -> GwtuiApp:
         """The app."""
 
     @abstractmethod
@@ -282,9 +283,9 @@ class GatewayScreen(RunsWhileOpen, PathLine, TerminalSized[None]):
     # The frame ------------------------------------------------------------------------------
 
     @property
-    def gwtui(self) -> DashboardApp:
+    def gwtui(self) -> GwtuiApp:
         """The app, as the screens know it."""
-        return cast("DashboardApp", self.app)
+        return cast("GwtuiApp", self.app)
 
     @property
     def now(self) -> datetime:

@@ -14,7 +14,7 @@ from gwtui.ui.widgets.frame import HeaderBar, KeyFooter, StatusLine, header_fact
 from gwtui.ui.widgets.lifetime import RunsWhileOpen, TerminalSized
 
 if TYPE_CHECKING:
-    from gwtui.ui.actions.context import DashboardApp
+    from gwtui.ui.app import GwtuiApp
 
 
 class StartupScreen(RunsWhileOpen, TerminalSized[Any]):
@@ -43,7 +43,7 @@ class StartupScreen(RunsWhileOpen, TerminalSized[Any]):
 
     def on_mount(self) -> None:
         """Say where this leads to."""
-        app = cast("DashboardApp", self.app)
+        app = cast("GwtuiApp", self.app)
         panel = self.query_one(StatePanel)
         panel.display = True
         panel.say_connecting()

@@ -27,7 +27,7 @@ from gwtui.ui.widgets.lines import OneLine, Part, PartsLine
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
     from gwtui.crud.resource import Cell
-    from gwtui.ui.actions.context import DashboardApp
+    from gwtui.ui.app import GwtuiApp
 
 
 READ_ONLY = "READ-ONLY"
@@ -252,7 +252,7 @@ class HeaderBar(PartsLine):
             self.show_facts(self._facts)
 
 
-def header_facts(app: DashboardApp, current: str) -> HeaderFacts:
+def header_facts(app: GwtuiApp, current: str) -> HeaderFacts:
     """What the header says on the tab ``current``."""
     tabs = _tabs(current)
     if app.session is None and app.bound_for is not None:
@@ -283,7 +283,7 @@ def header_facts(app: DashboardApp, current: str) -> HeaderFacts:
     )
 
 
-def gateway_label(app: DashboardApp) -> str:
+def gateway_label(app: GwtuiApp) -> str:
     """Whose gateway it is, for what covers the header; empty for one on a private socket."""
     if app.session is None:
         return ""
