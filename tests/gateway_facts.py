@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,9 +18,8 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.domain.clock import Clock
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.simulator.usage import UsageProfile
-from gwtui.embedded.store import account, generations, keys, usage
-from gwtui.embedded.store.generations import SimulatedRequest
-from gwtui.embedded.store.kinds import (
+from gwtui.embedded.store import account, keys, usage
+from gwtui.embedded.store.documents import (
     CREDENTIALS,
     GUARDRAILS,
     KEY_ASSIGNMENTS,
@@ -29,7 +29,7 @@ from gwtui.embedded.store.kinds import (
     USAGE_FIELDS,
     WORKSPACES,
 )
-from gwtui.embedded.store.usage import from_pico
+from gwtui.embedded.store.usage import from_pico, to_micros
 
 
 @dataclass(frozen=True)
@@ -105,11 +105,28 @@ def stopped_at(key: FoundedKey, now: datetime) -> datetime:
     return min(ends)
 
 
-def requests_made(gateway: EmbeddedGateway, now: datetime) -> list[SimulatedRequest]:
-    """The last request of each kind of work of each key in the last two days, newest first."""
+@dataclass(frozen=True)
+class MadeRequest:
+    """A generation of a simulated key."""
+
+    id: str
+    key_hash: str
+    is_logged: bool
+    details: dict[str, Any]
+
+
+def requests_made(
+    gateway: EmbeddedGateway, until: datetime, *, days: float = 2
+) -> list[MadeRequest]:
+    """The kept generations of the simulated keys in the days before a moment, newest first."""
+    since = until - timedelta(days=days)
     with gateway._database.read() as db:
-        found = generations.latest(db, gateway.profiles, now)
-    return [one.request for one in found if one.request.moment > now - timedelta(days=2)]
+        rows = db.execute(
+            "SELECT id, key_hash, content, details FROM generations WHERE sample IS NOT NULL "
+            "AND created_at >= ? AND created_at < ? ORDER BY created_at DESC",
+            (to_micros(since), to_micros(until)),
+        )
+        return [MadeRequest(id, key, bool(text), json.loads(d)) for id, key, text, d in rows]
 
 
 def set_credits(gateway: EmbeddedGateway, usd: Decimal | int | str) -> None:

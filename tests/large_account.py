@@ -19,7 +19,7 @@ from uuid import UUID
 from gwtui.contract.scalars import timestamp_text
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.store import account, keys
-from gwtui.embedded.store.kinds import WORKSPACES
+from gwtui.embedded.store.documents import WORKSPACES
 
 _MADE = datetime(2026, 11, 1, tzinfo=UTC)
 _MADE_TEXT = timestamp_text(_MADE)

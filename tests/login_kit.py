@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 
+from gateway_facts import requests_made
 from gwtui.cli.main import main
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import serving
-from gwtui.embedded.store import generations
 from gwtui.embedded.store.founding import Content
 from in_process_requests import short_way
 
@@ -63,9 +63,8 @@ def served_gateway(
     async def serve() -> None:
         gateway = EmbeddedGateway.open(database, content=content, faults=faults, clock=clock)
         keys = [gateway.issue_key(management=management) for management in (True, False)]
-        with gateway._database.read() as db:
-            kept = generations.latest(db, gateway.profiles, SYSTEM_CLOCK.now())
-        newest = kept[0].request.id if kept else ""
+        kept = requests_made(gateway, SYSTEM_CLOCK.now())
+        newest = kept[0].id if kept else ""
         app, ending = before(gateway.asgi), asyncio.Event()
         end = partial(asyncio.get_running_loop().call_soon_threadsafe, ending.set)
         with short_way(listener.getsockname(), app, lambda: faults and faults.armed):

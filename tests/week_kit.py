@@ -33,7 +33,6 @@ from gwtui.contract.budgets import PutBudgetRequest
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrails import UpdateGuardrailRequest
 from gwtui.contract.keys import UpdateKeyRequest
-from gwtui.embedded import catalog_query
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.simulator import catalog as simulated_catalog
@@ -189,8 +188,7 @@ def _troubles(time: WeekTime, pace: int) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(archive_module, "ThreadPoolExecutor", Inline)
         patch.setattr(EndpointHealth, "_incident_at", incident)
-        for place in (simulated_catalog, catalog_query):
-            patch.setattr(place, "build_catalog", catalog)
+        patch.setattr(simulated_catalog, "build_catalog", catalog)
         if pace > REAL:
             patch.setattr(recorder_module, "BEAT", pace)
             for module in (engine, derived_figures):

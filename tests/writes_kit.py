@@ -6,9 +6,8 @@ import asyncio
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, cast
 
@@ -16,9 +15,8 @@ import httpx
 from pydantic import SecretStr
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway_facts import world
+from gateway_facts import requests_made
 from gwtui.client.connection import Connection
-from gwtui.client.errors import NotFoundError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.contract.budgets import PutBudgetRequest
@@ -43,7 +41,6 @@ from gwtui.crud.plan import Plan
 from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.store.generations import latest_requests
 from gwtui.resources.budgets import writes as budget_plans
 from gwtui.resources.generations import plan_feedback
 from gwtui.resources.guardrails.writes import BoundBy
@@ -174,14 +171,8 @@ class FaultWorld:
 
     async def _generations(self, client: GatewayClient) -> None:
         """One generation, and one whose workspace logs what was said; not the newest."""
-        profiles = [key.profile for key in world(1, NOW).keys if key.profile]
-        made = latest_requests(profiles, NOW - timedelta(days=1), NOW)
-        for request in reversed(made):
-            self.generation = request.id
-            with suppress(NotFoundError):
-                await client.generations.content(request.id)
-                return
-        raise AssertionError("no generation is logged")
+        made = requests_made(self.gateway, NOW, days=1)
+        self.generation = next(request.id for request in reversed(made) if request.is_logged)
 
     async def _guardrails(self, client: GatewayClient) -> None:
         self.key, self.other_key = [

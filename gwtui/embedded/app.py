@@ -22,11 +22,10 @@ from starlette.types import Receive, Scope, Send
 
 from gwtui.contract import errors
 from gwtui.contract.request import RequestModel
-from gwtui.embedded import request_body
+from gwtui.embedded import requests
 from gwtui.embedded.auth import admit
 from gwtui.embedded.errors import DatabaseBusyError
 from gwtui.embedded.operations import Deferred, Operation, OperationRequest, Principal, Site
-from gwtui.embedded.queries import read_query
 from gwtui.embedded.responses import JsonText, Refusal, error_body
 from gwtui.embedded.routes import SEGMENTS, operations_below
 from gwtui.embedded.store.database import BUSY_SECONDS, Database
@@ -44,7 +43,7 @@ log.addHandler(logging.NullHandler())
 
 def build_app(site: Site, database: Database, ledger: Ledger) -> Starlette:
     """The application. Anything that it does not expect becomes a documented 500 and a log line."""
-    endpoints = _Endpoints(site, database, ledger)
+    endpoints = Responder(site, database, ledger)
     return Starlette(
         routes=[Mount("", app=_Operations(endpoints))],
         exception_handlers={HTTPException: endpoints.unrouted},
@@ -57,7 +56,7 @@ class _Operations:
     They are loaded in a thread, for a dashboard may live in the same event loop.
     """
 
-    def __init__(self, endpoints: _Endpoints) -> None:
+    def __init__(self, endpoints: Responder) -> None:
         self._endpoints = endpoints
         self._routers: dict[str, Router] = {}
 
@@ -87,7 +86,7 @@ def literal_first(path: str) -> list[tuple[bool, str]]:
     return [(segment.startswith("{"), segment) for segment in path.split("/")]
 
 
-class _Endpoints:
+class Responder:
     """Takes requests through authentication, validation and one transaction to an answer."""
 
     def __init__(self, site: Site, database: Database, ledger: Ledger) -> None:
@@ -118,7 +117,7 @@ class _Endpoints:
         caller: Principal | None = None
         try:
             caller = self._admit(operation, request)
-            query = read_query(operation.query, request.query_params.multi_items())
+            query = requests.read_query(operation.query, request.query_params.multi_items())
             body = await self._body(operation, request)
             content = await self._when_free(
                 lambda: self._execute(operation, request, caller, query, body)
@@ -150,12 +149,16 @@ class _Endpoints:
     async def _body(self, operation: Operation, request: Request) -> RequestModel | None:
         if operation.body is None:
             return None
-        raw = await request_body.collect(request.stream())
+        raw = await requests.collect(request.stream())
         content_type = request.headers.get("content-type")
-        return request_body.parse(raw, content_type, operation.body, self._site.dialect)
+        return requests.parse(raw, content_type, operation.body, self._site.dialect)
 
     async def carry_out(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Do something in a transaction that writes; see ``Responder``."""
+        """Do something in a transaction that writes, as soon as nobody else does.
+
+        It is finished even when the caller is cancelled. Raises DatabaseBusyError, with nothing
+        done, when that takes too long.
+        """
 
         def run() -> T:
             with self._database.write(patience=0) as db:
@@ -224,7 +227,7 @@ class _Endpoints:
         return Response(text.encode("utf-8"), status, given, "application/json")
 
     def headers(self) -> dict[str, str]:
-        """The headers of every answer; see ``Responder``."""
+        """The headers of every answer: its request id, its date by the gateway's own clock."""
         date = format_datetime(self._site.clock.now(), usegmt=True)
         return {"Cache-Control": "no-store", "X-Request-Id": new_request_id(), "Date": date}
 

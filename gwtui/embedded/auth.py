@@ -21,7 +21,7 @@ from gwtui.embedded.operations import Access, Principal
 from gwtui.embedded.responses import management_key_needed, unauthenticated
 from gwtui.embedded.store import account, keys
 from gwtui.embedded.store.database import Database
-from gwtui.embedded.store.kinds import KEYS, WORKSPACES
+from gwtui.embedded.store.documents import KEYS, WORKSPACES
 
 ISSUED_KEY_NAME = "issued on the command line"
 UNKNOWN_KEY = "Invalid API key"

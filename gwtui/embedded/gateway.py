@@ -19,8 +19,8 @@ from gwtui.embedded.simulator.usage import UsageProfile
 from gwtui.embedded.store import account
 from gwtui.embedded.store.byok import SecretBox
 from gwtui.embedded.store.database import Database
+from gwtui.embedded.store.documents import KEYS
 from gwtui.embedded.store.founding import Content, Origin, found, profiles_of
-from gwtui.embedded.store.kinds import KEYS
 from gwtui.embedded.store.ledger import Ledger
 
 if TYPE_CHECKING:

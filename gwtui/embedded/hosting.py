@@ -105,7 +105,7 @@ async def serving(
 def _protocol(gateway: EmbeddedGateway) -> type[H11Protocol]:
     if gateway.faults is None:
         return H11Protocol
-    from gwtui.embedded.faults.exchange import BreakableProtocol  # noqa: PLC0415 - seldom wanted
+    from gwtui.embedded.faults.kinds import BreakableProtocol  # noqa: PLC0415 - seldom wanted
 
     return BreakableProtocol
 

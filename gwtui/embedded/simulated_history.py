@@ -21,8 +21,8 @@ from gwtui.embedded.simulator.endpoint_figures import live_figures
 from gwtui.embedded.simulator.usage import UsageProfile, accrued
 from gwtui.embedded.store import account
 from gwtui.embedded.store.account import Account
+from gwtui.embedded.store.documents import KEYS
 from gwtui.embedded.store.founding import Origin
-from gwtui.embedded.store.kinds import KEYS
 from gwtui.embedded.store.usage import from_pico, to_day
 
 _NOTHING = KeyUsage(Decimal(0), Decimal(0))

@@ -11,7 +11,7 @@ import pytest
 from gateway_kit import START, Bench, bench
 
 from gwtui.contract.dialects import OPENROUTER
-from gwtui.embedded.catalog_query import SORTS
+from gwtui.embedded.routes.catalog import SORTS
 
 LONG_NAME = "talon-moe-480b-a32b-instruct-long-context-2026-05"
 

@@ -24,7 +24,7 @@ from gwtui.embedded.errors import (
 )
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.store.database import Database, erase
-from gwtui.embedded.store.kinds import KEYS, SCHEMA_VERSION
+from gwtui.embedded.store.documents import KEYS, SCHEMA_VERSION
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from inference_gateway_kit import Caller, Room, caller, room
 
 from gwtui.contract.dialects import OPENROUTER
-from gwtui.embedded.inference import detectors
+from gwtui.embedded.inference.content_filters import detect
 
 LOGGING = {"is_observability_io_logging_enabled": True, "io_logging_sampling_rate": 1}
 TOLD = {"X-Service-Metadata": "enabled"}
@@ -249,7 +249,7 @@ async def test_a_stream_is_filtered_before_it_begins(me: Caller):
     ],
 )
 def test_what_is_none(slug: str, text: str):
-    assert detectors.find(slug, text) == []
+    assert detect(slug, text) == []
 
 
 @pytest.mark.parametrize(
@@ -263,4 +263,4 @@ def test_what_is_none(slug: str, text: str):
     ],
 )
 def test_what_is_one(slug: str, text: str, found: list[str]):
-    assert [text[start:end] for start, end in detectors.find(slug, text)] == found
+    assert [text[start:end] for start, end in detect(slug, text)] == found

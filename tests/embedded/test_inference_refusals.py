@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from inference_gateway_kit import MINI, Caller, Room, caller, exact, room
 
-from gwtui.embedded.store.kinds import KEYS
+from gwtui.embedded.store.documents import KEYS
 
 LARGE = "northwind/atlas-large"
 DEAR = {"model": LARGE, "provider": {"only": ["northwind"]}, "max_tokens": 200}

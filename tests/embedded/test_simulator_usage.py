@@ -168,9 +168,8 @@ def test_byok_requests_cost_no_credits() -> None:
 
 def test_slices_name_what_an_activity_report_needs() -> None:
     pieces = [piece for item in in_use() for piece in accrual(item, NOW, NOW + WEEK)]
-    assert all("/" in piece.model and piece.provider and piece.endpoint_key for piece in pieces)
-    assert all(piece.endpoint_key.startswith(f"{piece.model}|") for piece in pieces)
-    assert len({piece.model for piece in pieces}) >= 15
+    assert all(piece.endpoint_key for piece in pieces)
+    assert len({piece.endpoint_key.partition("|")[0] for piece in pieces}) >= 15
 
 
 def test_a_rare_stream_keeps_its_average() -> None:

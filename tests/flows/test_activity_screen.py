@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from gateway_facts import requests_made
 from gwtui.client.gateway import GatewayClient
 from gwtui.domain.activity import completed_days, summarize
 from gwtui.domain.money import usd
-from gwtui.embedded.store.generations import latest_requests
 from gwtui.resources.activity import RankedGroup
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.activity import ActivityScreen
@@ -288,8 +288,7 @@ def _object(app: GwtuiApp) -> str:
 def _some_generation(place: Site) -> str:
     """A request that a key of the simulated world made yesterday."""
     yesterday = place.clock.now() - timedelta(days=1)
-    profiles = place.gateway.profiles.values()
-    return latest_requests(profiles, yesterday - timedelta(days=1), yesterday)[0].id
+    return requests_made(place.gateway, yesterday, days=1)[0].id
 
 
 # Zero data retention ------------------------------------------------------------------------

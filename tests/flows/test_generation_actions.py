@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
+from gateway_facts import requests_made
 from gwtui.client.gateway import GatewayClient
-from gwtui.embedded.store.generations import latest_requests
 from gwtui.ui.screens.pages import ReadingScreen
 from screen_text import shown
 from shell_kit import Site, dashboard, notices, site, until
@@ -15,14 +15,13 @@ from shell_kit import Site, dashboard, notices, site, until
 async def _ids(place: Site) -> tuple[str, str]:
     """Two requests of yesterday: one whose workspace logs what is said, one whose does not."""
     yesterday = place.clock.now() - timedelta(days=1)
-    profiles = place.gateway.profiles.values()
     found: dict[bool, str] = {}
     async with place.connect() as connection, GatewayClient(connection) as client:
         logs = {
             space.id: bool(space.is_observability_io_logging_enabled)
             for space in (await client.workspaces.list()).items
         }
-        for request in latest_requests(profiles, yesterday - timedelta(days=1), yesterday):
+        for request in requests_made(place.gateway, yesterday, days=1):
             one = await client.generations.get(request.id)
             if one.api_type == "completions" and not one.cancelled:
                 found.setdefault(logs[one.workspace_id], request.id)

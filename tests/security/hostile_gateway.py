@@ -15,13 +15,13 @@ from urllib.parse import parse_qsl, quote, unquote_to_bytes
 import httpx
 from pydantic import SecretStr
 
+from gateway_facts import requests_made
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.domain.clock import Clock
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.routes import all_operations
-from gwtui.embedded.store import generations
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 JSON = {"content-type": "application/json"}
@@ -57,9 +57,7 @@ class Recording:
             headers={"authorization": f"Bearer {token}"},
         )
         self._known: dict[str, tuple[int, bytes]] = {}
-        with self.gateway._database.read() as db:
-            newest = generations.latest(db, self.gateway._site.profiles, NOW)
-        self.generation = newest[0].request.id
+        self.generation = requests_made(self.gateway, NOW)[0].id
 
     async def parents(self) -> Mapping[str, str]:
         """One resource of each kind that opens a list of its own, by kind."""

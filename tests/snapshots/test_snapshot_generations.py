@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
 
 import pytest
 
 from dashboard_kit import MOMENT, Demo, pressing
-from gwtui.embedded.store import generations
-from gwtui.embedded.store.generations import latest_requests
-from gwtui.embedded.store.kinds import WORKSPACES
+from gateway_facts import requests_made
 
 SnapCompare = Callable[..., bool]
 
@@ -25,18 +22,8 @@ SCREENS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 def _logged_generation(demo: Demo) -> str:
     """A request of a chat model in a workspace that logs what is said."""
-    profiles = demo.gateway.profiles
-    with demo.gateway._database.read() as db:
-        for request in latest_requests(profiles.values(), MOMENT - timedelta(days=1), MOMENT):
-            found = generations.find(db, profiles, request.id, MOMENT)
-            space = found and WORKSPACES.get(db, found.actor.workspace_id)
-            if (
-                space
-                and space.is_observability_io_logging_enabled
-                and "atlas" in (request.stream.model)
-            ):
-                return request.id
-    raise AssertionError("no workspace logs anything")
+    made = requests_made(demo.gateway, MOMENT, days=1)
+    return next(each.id for each in made if each.is_logged and "atlas" in each.details["model"])
 
 
 @pytest.mark.parametrize("name", SCREENS)

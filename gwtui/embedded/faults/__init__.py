@@ -22,8 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.embedded.app import PREFIX, literal_first
 from gwtui.embedded.errors import FaultSyntaxError
-from gwtui.embedded.faults.exchange import Exchange
-from gwtui.embedded.faults.kinds import CLOCK_SKEW, KINDS, LATENCY, FaultKind
+from gwtui.embedded.faults.kinds import CLOCK_SKEW, KINDS, LATENCY, Exchange, FaultKind
 from gwtui.embedded.operations import Operation
 from gwtui.embedded.routes import all_operations
 

@@ -1,19 +1,20 @@
-"""After a request: its cost, and what is written down of it. Inference contract sections 6, 7."""
+"""After a request: its cost, and what is recorded of it. Inference contract sections 4, 6 and 7."""
 
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue
 
 from gwtui.contract.models import Pricing
 from gwtui.contract.scalars import timestamp_text
-from gwtui.domain.pricing import Usage
+from gwtui.domain.pricing import Quote, Usage
 from gwtui.domain.request_cost import RequestCost, is_charged, request_cost
 from gwtui.domain.routing import RouteAttempt
 from gwtui.embedded.inference.key_policy import KeyPolicy
@@ -22,11 +23,52 @@ from gwtui.embedded.responses import wire_value
 from gwtui.embedded.simulator.catalog import CatalogEndpoint
 from gwtui.embedded.simulator.seeded_random import fraction
 from gwtui.embedded.simulator.usage import UsageSlice
-from gwtui.embedded.store.served_requests import ServedRequest
-from gwtui.embedded.store.usage import from_pico, to_micros, to_pico
+from gwtui.embedded.store import generations, keys, usage
+from gwtui.embedded.store.usage import Actor, from_pico, to_micros, to_pico
+
+if TYPE_CHECKING:
+    from gwtui.embedded.inference.exchange import ServingEndpoint
 
 WRITTEN_AFTER = timedelta(seconds=1)
 """How long after its end a generation can be looked up."""
+_ANSWER_KEYS = frozenset({"completion", "internal_reasoning", "audio_output", "image_output"})
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedAnswer:
+    """An answer in tokens. ``error`` is given when it broke off after them."""
+
+    thoughts: tuple[str, ...] = ()
+    content: tuple[str, ...] = ()
+    finish_reason: str | None = None
+    shows_thoughts: bool = True
+    error: Mapping[str, JsonValue] | None = None
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that are charged."""
+        return len(self.thoughts) + len(self.content)
+
+    @property
+    def text(self) -> str:
+        """The content as one text."""
+        return "".join(self.content)
+
+    @property
+    def reasoning(self) -> str | None:
+        """The thoughts, None where there are none or they are not shown."""
+        return "".join(self.thoughts) if self.thoughts and self.shows_thoughts else None
+
+    def cut(
+        self,
+        tokens: int,
+        finish_reason: str | None = None,
+        error: Mapping[str, JsonValue] | None = None,
+    ) -> SimulatedAnswer:
+        """The first ``tokens`` tokens of the answer."""
+        thoughts = self.thoughts[:tokens]
+        content = self.content[: tokens - len(thoughts)]
+        return SimulatedAnswer(thoughts, content, finish_reason, self.shows_thoughts, error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,51 +80,37 @@ class RequestOutcome:
     ended: datetime
     latency: float
     generation_time: float | None
+    """None where no tokens are written."""
     streamed: bool
-    cancelled: bool
-    finish_reason: str | None
-    completion_tokens: int
-    reasoning_tokens: int
-    output: Mapping[str, JsonValue]
-    error: Mapping[str, JsonValue] | None
-    tries: tuple[Mapping[str, JsonValue], ...]
+    answer: SimulatedAnswer | None
+    """None for embeddings."""
+    attempts: tuple[Mapping[str, JsonValue], ...]
     headers: Mapping[str, str]
 
 
 def cost_of(
-    policy: KeyPolicy,
-    parsed: ParsedRequest,
-    attempt: RouteAttempt,
-    item: CatalogEndpoint,
-    outcome: RequestOutcome,
+    policy: KeyPolicy, parsed: ParsedRequest, taken: ServingEndpoint, outcome: RequestOutcome
 ) -> RequestCost:
     """What a request cost, cut to whole pico-USD, as it is booked."""
-    prompt = parsed.prompt_tokens
-    charged = parsed.api == "embeddings" or is_charged(
-        outcome.finish_reason, outcome.completion_tokens
-    )
+    attempt, answer = taken.attempt, outcome.answer or SimulatedAnswer()
+    charged = outcome.answer is None or is_charged(answer.finish_reason, answer.tokens)
     found = request_cost(
         attempt.endpoint.pricing or Pricing.model_validate({"prompt": "0", "completion": "0"}),
         Usage(
-            prompt_tokens=prompt,
-            completion_tokens=outcome.completion_tokens,
+            prompt_tokens=parsed.prompt_tokens,
+            completion_tokens=answer.tokens,
             moment=outcome.began,
             images=parsed.images,
             audio_tokens=parsed.audio_tokens,
-            cached_tokens=cached_of(parsed, item),
-            reasoning_tokens=outcome.reasoning_tokens,
+            cached_tokens=cached_of(parsed, taken.item),
+            reasoning_tokens=len(answer.thoughts),
         ),
         byok=policy.byok_use(attempt),
         data_discount=bool(policy.workspace.is_data_discount_logging_enabled),
         charged=charged,
     )
-    own = attempt.credential is not None
-    upstream = (found.upstream_cost or Decimal(0)) if own else None
-    return replace(
-        found,
-        cost=_whole_pico(found.cost or Decimal(0)),
-        upstream_cost=None if upstream is None else _whole_pico(upstream),
-    )
+    upstream = _whole_pico(found.upstream_cost) if attempt.credential is not None else None
+    return replace(found, cost=_whole_pico(found.cost), upstream_cost=upstream)
 
 
 def cached_of(parsed: ParsedRequest, item: CatalogEndpoint) -> int:
@@ -91,63 +119,64 @@ def cached_of(parsed: ParsedRequest, item: CatalogEndpoint) -> int:
     return min(item.cached_tokens(parsed.prompt_tokens), text)
 
 
-def _whole_pico(usd: Decimal) -> Decimal:
-    return from_pico(to_pico(usd))
+def _whole_pico(usd: Decimal | None) -> Decimal:
+    return from_pico(to_pico(usd or Decimal(0)))
 
 
-def entries(
+def book(
+    db: sqlite3.Connection,
     policy: KeyPolicy,
     parsed: ParsedRequest,
-    attempt: RouteAttempt,
-    item: CatalogEndpoint,
+    taken: ServingEndpoint,
     outcome: RequestOutcome,
     cost: RequestCost,
-) -> tuple[ServedRequest, UsageSlice]:
-    """What is booked of a request."""
-    key = policy.key
-    served = ServedRequest(
-        id=outcome.id,
-        key_hash=str(key.hash),
-        workspace_id=str(policy.workspace.id),
-        user_id=key.creator_user_id,
-        endpoint_key=item.key,
-        is_byok=attempt.credential is not None,
-        created_at=to_micros(outcome.began),
-        shown_from=to_micros(outcome.ended + WRITTEN_AFTER),
-        details=json.dumps(_details(policy, parsed, attempt, item, outcome, cost)),
-        content=json.dumps(_content(parsed, outcome)) if _is_logged(policy, outcome.id) else None,
-    )
+) -> None:
+    """Enter a request with what it used, and keep its generation."""
+    key_hash, workspace_id = str(policy.key.hash), str(policy.workspace.id)
     used = UsageSlice(
         moment=outcome.began,
-        model=item.model_id,
-        model_permaslug=str(item.wire["model_id"]),
-        provider=str(item.wire["provider_name"]),
-        endpoint_key=item.key,
+        endpoint_key=taken.item.key,
         requests=1,
         prompt_tokens=parsed.prompt_tokens,
-        completion_tokens=outcome.completion_tokens,
+        completion_tokens=outcome.answer.tokens if outcome.answer else 0,
         usd=cost.cost or Decimal(0),
         byok_usd=cost.upstream_cost or Decimal(0),
     )
-    return served, used
+    usage.book(db, Actor(key_hash, workspace_id, policy.key.creator_user_id), [used])
+    keys.use(db, key_hash, outcome.began)
+    generations.store(
+        db,
+        id=outcome.id,
+        key_hash=key_hash,
+        workspace_id=workspace_id,
+        endpoint_key=taken.item.key,
+        is_byok=taken.attempt.credential is not None,
+        created_at=to_micros(outcome.began),
+        shown_from=to_micros(outcome.ended + WRITTEN_AFTER),
+        details=json.dumps(_details(policy, parsed, taken, outcome, cost)),
+        content=json.dumps(_content(parsed, outcome)) if _is_logged(policy, outcome.id) else None,
+    )
 
 
 def _is_logged(policy: KeyPolicy, generation_id: str) -> bool:
     """Whether the workspace logs this request: for all keys or some, and for a sample of them."""
-    workspace = policy.workspace
-    if not workspace.is_observability_io_logging_enabled:
-        return False
-    keys = workspace.io_logging_api_key_ids
-    if keys is not None and policy.key_number not in keys:
-        return False
-    return fraction(0, "sample", generation_id) < float(workspace.io_logging_sampling_rate or 1)
+    workspace, keys_logged = policy.workspace, policy.workspace.io_logging_api_key_ids
+    return (
+        bool(workspace.is_observability_io_logging_enabled)
+        and (keys_logged is None or policy.key_number in keys_logged)
+        and fraction(0, "sample", generation_id) < float(workspace.io_logging_sampling_rate or 1)
+    )
 
 
 def _content(parsed: ParsedRequest, outcome: RequestOutcome) -> dict[str, Any]:
-    error = outcome.error
+    answer = outcome.answer
+    error = answer.error if answer else None
     return {
         "input": parsed.logged,
-        "output": dict(outcome.output),
+        "output": {
+            "completion": answer.text if answer else None,
+            "reasoning": answer.reasoning if answer else None,
+        },
         "error": None
         if error is None
         else {
@@ -163,75 +192,56 @@ def _content(parsed: ParsedRequest, outcome: RequestOutcome) -> dict[str, Any]:
 def _details(
     policy: KeyPolicy,
     parsed: ParsedRequest,
-    attempt: RouteAttempt,
-    item: CatalogEndpoint,
+    taken: ServingEndpoint,
     outcome: RequestOutcome,
     cost: RequestCost,
 ) -> dict[str, JsonValue]:
     """The answer of GET /generation: extended contract section 8."""
-    amount = wire_value(cost.cost)
+    item, answer, headers = taken.item, outcome.answer or SimulatedAnswer(), outcome.headers
+    media = parsed.images + len(parsed.modalities - {"image", "audio"})
+    writing = outcome.generation_time
     return {
         "id": outcome.id,
         "created_at": timestamp_text(outcome.began),
         "model": item.model_id,
         "provider_name": str(item.wire["provider_name"]),
-        "usage": amount,
-        "total_cost": amount,
+        "usage": wire_value(cost.cost),
+        "total_cost": wire_value(cost.cost),
         "upstream_inference_cost": wire_value(cost.upstream_cost),
-        "cache_discount": None,
-        "is_byok": attempt.credential is not None,
-        "origin": outcome.headers.get("origin") or outcome.headers.get("http-referer") or "",
+        "is_byok": taken.attempt.credential is not None,
+        **generations.UNKNOWN_FIELDS,
+        "origin": headers.get("origin") or headers.get("http-referer") or "",
         "data_region": "global",
         "workspace_id": policy.workspace.id,
         "external_user": parsed.user or policy.key.external_user,
-        "session_id": parsed.session_id or outcome.headers.get("x-session-id"),
-        **_tokens(parsed, item, outcome),
+        "session_id": parsed.session_id or headers.get("x-session-id"),
+        "tokens_prompt": parsed.prompt_tokens,
+        "tokens_completion": answer.tokens,
+        "native_tokens_prompt": parsed.prompt_tokens,
+        "native_tokens_completion": answer.tokens,
+        "native_tokens_reasoning": len(answer.thoughts),
+        "native_tokens_cached": cached_of(parsed, item),
+        "num_media_prompt": media or None,
+        "num_input_audio_prompt": 1 if parsed.audio_tokens else None,
         "api_type": parsed.api,
         "streamed": outcome.streamed,
-        "cancelled": outcome.cancelled,
-        "finish_reason": outcome.finish_reason,
-        "native_finish_reason": outcome.finish_reason,
+        "cancelled": outcome.answer is not None and answer.finish_reason is None,
+        "finish_reason": answer.finish_reason,
+        "native_finish_reason": answer.finish_reason,
         "latency": round(outcome.latency),
-        "generation_time": None
-        if outcome.generation_time is None
-        else round(outcome.generation_time),
-        "moderation_latency": None,
-        "router": None,
+        "generation_time": None if writing is None else round(writing),
         "service_tier": item.wire["service_tier"],
-        "app_id": None,
-        "user_agent": outcome.headers.get("user-agent"),
-        "http_referer": outcome.headers.get("http-referer"),
-        "preset_id": None,
-        "upstream_id": str(outcome.tries[-1].get("id")),
-        "provider_responses": [dict(each) for each in outcome.tries],
+        "user_agent": headers.get("user-agent"),
+        "http_referer": headers.get("http-referer"),
+        "upstream_id": str(outcome.attempts[-1].get("id")),
+        "provider_responses": [dict(each) for each in outcome.attempts],
     }
 
 
-def _tokens(
-    parsed: ParsedRequest, item: CatalogEndpoint, outcome: RequestOutcome
-) -> dict[str, JsonValue]:
-    media = parsed.images + len(parsed.modalities - {"image", "audio"})
-    return {
-        "tokens_prompt": parsed.prompt_tokens,
-        "tokens_completion": outcome.completion_tokens,
-        "native_tokens_prompt": parsed.prompt_tokens,
-        "native_tokens_completion": outcome.completion_tokens,
-        "native_tokens_reasoning": outcome.reasoning_tokens,
-        "native_tokens_cached": cached_of(parsed, item),
-        "native_tokens_completion_images": None,
-        "num_media_prompt": media or None,
-        "num_media_completion": None,
-        "num_input_audio_prompt": 1 if parsed.audio_tokens else None,
-        "num_search_results": None,
-        "num_fetches": None,
-        "web_search_engine": None,
-    }
-
-
-def one_try(
+def attempt_details(
     attempt: RouteAttempt, item: CatalogEndpoint, status: int, latency: float, upstream_id: str = ""
 ) -> dict[str, JsonValue]:
-    """One try. Of what is not known the contract leaves the field out, but for the status."""
+    """One attempt. The contract leaves out unknown fields, but for the status."""
     found: dict[str, JsonValue] = {
         "status": status,
         "provider_name": attempt.endpoint.provider_name,
@@ -243,3 +253,44 @@ def one_try(
         "routed_service_tier": item.wire["service_tier"],
     }
     return {name: value for name, value in found.items() if value is not None or name == "status"}
+
+
+def token_usage(
+    prompt_tokens: int, cached: int, answer: SimulatedAnswer, cost: RequestCost
+) -> dict[str, JsonValue]:
+    """The usage object of an answer."""
+    return {
+        "prompt_tokens": prompt_tokens,
+        "completion_tokens": answer.tokens,
+        "total_tokens": prompt_tokens + answer.tokens,
+        **cost_fields(cost),
+        "prompt_tokens_details": {
+            "cached_tokens": cached,
+            "cache_write_tokens": 0,
+            "audio_tokens": 0,
+            "video_tokens": 0,
+        },
+        "completion_tokens_details": {
+            "reasoning_tokens": len(answer.thoughts),
+            "audio_tokens": 0,
+        },
+    }
+
+
+def cost_fields(cost: RequestCost) -> dict[str, JsonValue]:
+    """What a request cost, for a usage object. Amounts are USD."""
+    prompt, answered = (_sum_of(cost.quote, of_answer=each) for each in (False, True))
+    return {
+        "cost": wire_value(cost.cost),
+        "is_byok": cost.upstream_cost is not None,
+        "cost_details": {
+            "upstream_inference_cost": wire_value(cost.upstream_cost),
+            "upstream_inference_prompt_cost": wire_value(prompt),
+            "upstream_inference_completions_cost": wire_value(answered),
+        },
+    }
+
+
+def _sum_of(quote: Quote, *, of_answer: bool) -> Decimal:
+    lines = (line for line in quote.lines if (line.key in _ANSWER_KEYS) == of_answer)
+    return sum((line.amount or Decimal(0) for line in lines), Decimal(0))

@@ -1,11 +1,14 @@
-"""A chat request on its way to its answer, whole or as a stream. Inference contract section 4."""
+"""A chat request on its way to its answer, whole or as a stream. Inference contract section 4.
+
+Every model answers with the same sentences, token by token.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue
 from starlette.responses import Response, StreamingResponse
@@ -13,16 +16,30 @@ from starlette.types import Send
 
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.completion import STREAM_END
+from gwtui.contract.models import Endpoint, Model
 from gwtui.contract.values import GENERATION_ID
 from gwtui.domain.request_cost import RequestCost
-from gwtui.embedded.inference import accounting, answers, upstream
-from gwtui.embedded.inference.answers import SimulatedAnswer, chat_answer, delta_choice
+from gwtui.embedded.inference.accounting import SimulatedAnswer, cached_of, token_usage
 from gwtui.embedded.inference.exchange import InferenceExchange, ServingEndpoint
 from gwtui.embedded.inference.key_policy import KeyPolicy
-from gwtui.embedded.inference.parsed_request import parse_chat
-from gwtui.embedded.inference.upstream import Pace
-from gwtui.embedded.operations import OperationRequest, Responder
+from gwtui.embedded.inference.parsed_request import parse_chat, tokens_of
+from gwtui.embedded.operations import OperationRequest
 
+if TYPE_CHECKING:
+    from gwtui.embedded.app import Responder
+
+ANSWER = (
+    "This is a simulated answer: the embedded gateway answers every question with these sentences. "
+    "Everything around them is real: the limit of the key, budgets, guardrails, routing, and the "
+    "price of every token."
+)
+JSON_ANSWER = '{"answer": "This is a simulated answer."}'
+THOUGHTS = "Every question has the same answer here, so there is nothing to think about."
+BROKEN_OFF: dict[str, JsonValue] = {
+    "code": 502,
+    "message": "Provider disconnected unexpectedly",
+    "metadata": {"error_type": "provider_unavailable"},
+}
 _CHUNK_SECONDS = 0.04
 """How long the tokens of one chunk take at least: nobody reads faster."""
 _KEEP_ALIVE_SECONDS = 10.0
@@ -42,13 +59,13 @@ class ChatExchange(InferenceExchange):
         if self._request.stream:
             headers = {**responder.headers(), GENERATION_ID: self.id}
             return _EventStream(self._events(responder, taken, said), headers=headers)
-        writing = taken.pace.writing(said.tokens)
-        await self.clock.sleep(taken.pace.thinks_for + writing)
+        writing = taken.writing(said.tokens)
+        await self.clock.sleep(taken.thinks_for + writing)
         cost = await self._book(responder, taken, said, writing)
         body = {
             **self._head(taken, "chat.completion"),
             "system_fingerprint": None,
-            "choices": [answers.choice(said)],
+            "choices": [choice(said)],
             "usage": self._usage(taken, said, cost),
             **self._metadata_field(writing),
         }
@@ -58,9 +75,9 @@ class ChatExchange(InferenceExchange):
         context = taken.attempt.endpoint.context_length
         room = None if context is None else max(1, context - self.parsed.prompt_tokens)
         said = chat_answer(self._request, taken.attempt.model, taken.attempt.endpoint, room)
-        catalog, chance = self.site.catalog, self.clock.chance
-        broken = upstream.breaks_off(catalog, taken.item, self.now, chance)
-        return said.broken_off() if broken else said
+        if self._breaks_off(taken.item):
+            return said.cut(said.tokens // 2, "error", BROKEN_OFF)
+        return said
 
     def _head(self, taken: ServingEndpoint, kind: str) -> dict[str, Any]:
         return {
@@ -75,8 +92,8 @@ class ChatExchange(InferenceExchange):
     def _usage(
         self, taken: ServingEndpoint, said: SimulatedAnswer, cost: RequestCost
     ) -> dict[str, JsonValue]:
-        cached = accounting.cached_of(self.parsed, taken.item)
-        return answers.token_usage(self.parsed.prompt_tokens, cached, said, cost)
+        cached = cached_of(self.parsed, taken.item)
+        return token_usage(self.parsed.prompt_tokens, cached, said, cost)
 
     async def _events(
         self, responder: Responder, taken: ServingEndpoint, said: SimulatedAnswer
@@ -86,11 +103,11 @@ class ChatExchange(InferenceExchange):
         try:
             if self._request.debug is not None and self._request.debug.echo_upstream_body:
                 yield self._chunk(taken, debug={"echo_upstream_body": self._upstream_body(taken)})
-            async for comment in self._thinking(taken.pace.thinks_for):
+            async for comment in self._thinking(taken.thinks_for):
                 yield comment
             yield self._chunk(taken, delta_choice({"role": "assistant", "content": ""}))
-            for delta, count in _deltas(said, taken.pace):
-                seconds = taken.pace.writing(count)
+            for delta, count in _deltas(said, taken):
+                seconds = taken.writing(count)
                 await self.clock.sleep(seconds)
                 tokens, writing = tokens + count, writing + seconds
                 yield self._chunk(taken, delta_choice(delta))
@@ -140,9 +157,11 @@ class ChatExchange(InferenceExchange):
         }
 
 
-def _deltas(said: SimulatedAnswer, pace: Pace) -> Iterator[tuple[dict[str, JsonValue], int]]:
+def _deltas(
+    said: SimulatedAnswer, taken: ServingEndpoint
+) -> Iterator[tuple[dict[str, JsonValue], int]]:
     """What each chunk adds, and how many tokens that are."""
-    size = max(1, round((pace.tokens_per_second or 0) * _CHUNK_SECONDS))
+    size = max(1, round((taken.tokens_per_second or 0) * _CHUNK_SECONDS))
     for name, tokens in (("reasoning", said.thoughts), ("content", said.content)):
         for start in range(0, len(tokens), size):
             part = tokens[start : start + size]
@@ -164,3 +183,73 @@ class _EventStream(StreamingResponse):
 
 def _event(data: str) -> str:
     return f"data: {data}\n\n"
+
+
+def chat_answer(
+    request: ChatRequest, model: Model, endpoint: Endpoint, room: int | None
+) -> SimulatedAnswer:
+    """The answer to a request; ``room`` is how many tokens the context leaves."""
+    form, parameters = request.response_format, endpoint.supported_parameters or ()
+    wants_json = form is not None and form.type == "json_object"
+    text = JSON_ANSWER if wants_json and "response_format" in parameters else ANSWER
+    stops = [request.stop] if isinstance(request.stop, str) else request.stop or []
+    for stop in filter(None, stops):
+        text = text.partition(stop)[0]
+    thoughts = tokens_of(THOUGHTS)[: _thinking_limit(request, model)]
+    excluded = request.reasoning is not None and request.reasoning.exclude is True
+    whole = SimulatedAnswer(
+        tuple(thoughts),
+        tuple(tokens_of(text)),
+        "stop",
+        shows_thoughts=not excluded and request.include_reasoning is not False,
+    )
+    for limit in (request.output_limit, endpoint.max_completion_tokens, room):
+        if limit is not None and whole.tokens > limit:
+            whole = whole.cut(limit, "length")
+    return whole
+
+
+def _thinking_limit(request: ChatRequest, model: Model) -> int | None:
+    """How many tokens the model may think; None is no limit."""
+    support, asked = model.reasoning, request.reasoning
+    if support is None:
+        return 0
+    effort = request.reasoning_effort or (asked.effort if asked else None)
+    thinks = support.default_enabled is not False if effort is None else effort != "none"
+    if asked is not None and asked.enabled is not None:
+        thinks = asked.enabled
+    if not thinks and not support.mandatory:
+        return 0
+    return asked.max_tokens if asked else None
+
+
+def choice(answer: SimulatedAnswer) -> dict[str, JsonValue]:
+    """The choice of a whole result."""
+    found: dict[str, JsonValue] = {
+        "index": 0,
+        "finish_reason": answer.finish_reason,
+        "native_finish_reason": answer.finish_reason,
+        "message": {
+            "role": "assistant",
+            "content": answer.text,
+            "refusal": None,
+            "reasoning": answer.reasoning,
+        },
+        "logprobs": None,
+    }
+    if answer.error is not None:
+        found["error"] = dict(answer.error)
+    return found
+
+
+def delta_choice(
+    delta: Mapping[str, JsonValue], finish_reason: str | None = None
+) -> dict[str, JsonValue]:
+    """The choice of a chunk."""
+    return {
+        "index": 0,
+        "delta": dict(delta),
+        "finish_reason": finish_reason,
+        "native_finish_reason": finish_reason,
+        "logprobs": None,
+    }

@@ -9,16 +9,17 @@ block or redact is refused, for what it was to keep back cannot be kept back.
 from __future__ import annotations
 
 import asyncio
+import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from ipaddress import ip_address
 from typing import Any
 
 from pydantic import JsonValue
 
-from gwtui.contract.content_filters import FILTER_ACTIONS, PROMPT_INJECTION
+from gwtui.contract.content_filters import BUILTIN_LABELS, FILTER_ACTIONS, PROMPT_INJECTION
 from gwtui.contract.guardrails import Guardrail
-from gwtui.embedded.inference import detectors
 from gwtui.embedded.responses import Refusal
 
 TIME_LIMIT = 0.25
@@ -52,7 +53,7 @@ class ContentFilter:
     def replacement(self) -> str:
         """What stands for redacted text."""
         if self.slug:
-            return detectors.LABELS.get(self.slug, REDACTED)
+            return LABELS.get(self.slug, REDACTED)
         return REDACTED
 
     @property
@@ -146,17 +147,17 @@ def _screen(texts: Sequence[InputText], filters: Sequence[ContentFilter]) -> Scr
     return Screened(tuple(left), tuple(hits))
 
 
-def _spans(one: ContentFilter, texts: Sequence[InputText]) -> list[detectors.Spans]:
+def _spans(one: ContentFilter, texts: Sequence[InputText]) -> list[Spans]:
     read = [each.text if each.by_user or not one.user_only else "" for each in texts]
     if one.slug:
-        return [detectors.find(one.slug, text) for text in read]
+        return [detect(one.slug, text) for text in read]
     found = _pattern_spans(one.pattern, read)
     if found is None and one.action != "flag":
         raise _blocked(FilterHit(one, 0), texts)
     return found or [[] for _ in read]
 
 
-def _pattern_spans(pattern: str, texts: Sequence[str]) -> list[detectors.Spans] | None:
+def _pattern_spans(pattern: str, texts: Sequence[str]) -> list[Spans] | None:
     """Where a custom pattern matches; None when it did not finish in time."""
     import regex  # type: ignore[import-untyped]  # noqa: PLC0415 - for custom patterns only
 
@@ -181,12 +182,12 @@ def _blocked(hit: FilterHit, texts: Sequence[InputText]) -> BlockedByFilter:
     one = hit.filter
     if one.slug == PROMPT_INJECTION:
         read = (each.text for each in texts if each.by_user or not one.user_only)
-        names = dict.fromkeys(name for text in read for name in detectors.injections(text))
+        names = dict.fromkeys(name for text in read for name in injections(text))
         message = "Request blocked: prompt injection patterns detected"
         return BlockedByFilter(message, hit, list(names))
-    if one.slug in detectors.PII_NAMES:
-        return BlockedByFilter(f"Blocked PII detected: {detectors.PII_NAMES[one.slug]}", hit)
-    shown = detectors.DISPLAY_NAMES.get(one.slug) or one.slug or one.label or BLOCKED
+    if one.slug in PII_NAMES:
+        return BlockedByFilter(f"Blocked PII detected: {PII_NAMES[one.slug]}", hit)
+    shown = DISPLAY_NAMES.get(one.slug) or one.slug or one.label or BLOCKED
     return BlockedByFilter(f"Request blocked by content filter: {shown}", hit)
 
 
@@ -230,3 +231,142 @@ def _step(guardrail_id: str, scope: str, hits: Sequence[FilterHit]) -> dict[str,
         "guardrail_id": guardrail_id,
         "guardrail_scope": scope,
     }
+
+
+Spans = list[tuple[int, int]]
+"""Start and end of every match."""
+
+DISPLAY_NAMES: Mapping[str, str] = {
+    "email": "Email",
+    "phone": "Phone",
+    "ssn": "SSN",
+    "credit-card": "Credit Card",
+    "ip-address": "IP Address",
+    "secrets": "Secrets",
+}
+PII_NAMES: Mapping[str, str] = {"person-name": "PERSON", "address": "ADDRESS"}
+"""Filters that a refusal words differently, with the name that it gives them."""
+LABELS: Mapping[str, str] = {
+    **BUILTIN_LABELS,
+    PROMPT_INJECTION: "[PROMPT_INJECTION]",
+    "secrets": "[SECRETS]",
+}
+"""What stands for redacted text."""
+
+_EMAIL = re.compile(r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}\b")
+_PHONE = re.compile(
+    r"(?<![\w.+-])(?:\+\d{1,3}[ .-]?)?(?:\(\d{2,4}\)[ .-]?)?\d{2,4}(?:[ .-]\d{2,4}){1,4}(?![\w-])"
+    r"|(?<!\w)\+\d{8,15}(?!\w)"
+)
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_SSN = re.compile(r"(?<![\d-])(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\d-])")
+_CARD = re.compile(r"(?<![\d-])\d(?:[ -]?\d){12,18}(?![\d-])")
+_IPV4 = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])")
+_IPV6 = re.compile(r"(?<![\w:])(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}(?![\w:])")
+_NAME = r"[A-Z][a-z'’-]{1,20}"  # noqa: RUF001 - as people write it
+_PERSON = re.compile(
+    rf"\b(?:Mr|Mrs|Ms|Dr|Prof)\.? {_NAME}(?: {_NAME}){{0,2}}"
+    rf"|(?:[Mm]y name is|[Ii] am called|[Nn]amed|[Dd]ear|[Rr]egards,|[Ss]igned,)\s+"
+    rf"(?P<told>{_NAME}(?: {_NAME}){{0,2}})"
+    r"|\b(?:James|John|Robert|Michael|David|William|Mary|Patricia|Jennifer|Linda|Elizabeth|Susan|"
+    r"Sarah|Karen|Anna|Maria|Peter|Paul|Thomas|Martin|Laura|Julia|Emma|Alice|Daniel|Kenji|Elodie|"
+    rf"Ngozi|Mohammed|Fatima|Wei|Priya|Carlos) {_NAME}\b"
+)
+_ADDRESS = re.compile(
+    rf"\b\d{{1,5}}[A-Za-z]? (?:{_NAME} ){{1,3}}"
+    r"(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd|Way|Court|Ct|Square|Place)\b\.?"
+    rf"|\b{_NAME}(?:stra(?:ss|ß)e|weg|platz|gasse) \d{{1,4}}[a-z]?\b"
+)
+_SECRETS = re.compile(
+    r"\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}"
+    r"|\b(?:ghp|gho|ghs|ghu|ghr)_[A-Za-z0-9]{36}\b"
+    r"|\bgithub_pat_[A-Za-z0-9_]{22,}"
+    r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"
+    r"|\bAIza[A-Za-z0-9_-]{35}"
+    r"|\bxox[abprs]-[A-Za-z0-9-]{10,}"
+    r"|\bgw-(?:mgmt-)?v1-[0-9a-f]{64}\b"
+    r"|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"
+    r"|-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----"
+)
+_INJECTIONS: Mapping[str, re.Pattern[str]] = {
+    name: re.compile(pattern, re.IGNORECASE)
+    for name, pattern in {
+        "ignore-instructions": r"\b(?:ignore|disregard|forget|override)\b[^.\n]{0,30}\b(?:previous|"
+        r"prior|above|earlier|all)\b[^.\n]{0,30}\b(?:instruction|prompt|rule|direction|message)s?\b",
+        "reveal-prompt": r"\b(?:reveal|print|show|repeat|output)\b[^.\n]{0,30}\b(?:system|hidden|"
+        r"initial)\b[^.\n]{0,15}\b(?:prompt|instructions?|message)\b",
+        "role-play": r"\byou are (?:now )?(?:DAN|in developer mode|jailbroken|unrestricted)\b",
+        "developer-mode": r"\b(?:enable|enter|activate)\b[^.\n]{0,15}\b(?:developer|jailbreak|god) "
+        r"mode\b",
+        "role-tag": r"<\s*/?\s*(?:system|assistant|im_start|im_end)\s*>|<\|im_(?:start|end)\|>"
+        r"|\[/?INST\]",
+    }.items()
+}
+_PHONE_DIGITS = range(7, 16)
+
+
+def detect(slug: str, text: str) -> Spans:
+    """Where a builtin filter matches a text; nowhere for one that is not known."""
+    detector = _DETECTORS.get(slug)
+    return [] if detector is None else list(detector(text))
+
+
+def injections(text: str) -> list[str]:
+    """The names of the injection patterns that a text shows."""
+    return [name for name, pattern in _INJECTIONS.items() if pattern.search(text)]
+
+
+def _matches(pattern: re.Pattern[str]) -> Callable[[str], Iterator[tuple[int, int]]]:
+    return lambda text: (match.span() for match in pattern.finditer(text))
+
+
+def _phones(text: str) -> Iterator[tuple[int, int]]:
+    for match in _PHONE.finditer(text):
+        digits = sum(map(str.isdigit, match.group()))
+        other = _SSN.fullmatch(match.group()) or _DAY.fullmatch(match.group())
+        if digits in _PHONE_DIGITS and not other:
+            yield match.span()
+
+
+def _cards(text: str) -> Iterator[tuple[int, int]]:
+    for match in _CARD.finditer(text):
+        if _luhn([int(character) for character in match.group() if character.isdigit()]):
+            yield match.span()
+
+
+def _luhn(digits: list[int]) -> bool:
+    doubled = [digit * 2 if place % 2 else digit for place, digit in enumerate(reversed(digits))]
+    return sum(digit - 9 if digit > 9 else digit for digit in doubled) % 10 == 0  # noqa: PLR2004
+
+
+def _ip_addresses(text: str) -> Iterator[tuple[int, int]]:
+    for pattern in (_IPV4, _IPV6):
+        for match in pattern.finditer(text):
+            try:
+                ip_address(match.group())
+            except ValueError:
+                continue
+            yield match.span()
+
+
+def _persons(text: str) -> Iterator[tuple[int, int]]:
+    for match in _PERSON.finditer(text):
+        yield match.span("told") if match.group("told") else match.span()
+
+
+def _injected(text: str) -> Iterator[tuple[int, int]]:
+    for pattern in _INJECTIONS.values():
+        yield from (match.span() for match in pattern.finditer(text))
+
+
+_DETECTORS: Mapping[str, Callable[[str], Iterator[tuple[int, int]]]] = {
+    "email": _matches(_EMAIL),
+    "phone": _phones,
+    "ssn": _matches(_SSN),
+    "credit-card": _cards,
+    "ip-address": _ip_addresses,
+    "person-name": _persons,
+    "address": _matches(_ADDRESS),
+    "secrets": _matches(_SECRETS),
+    PROMPT_INJECTION: _injected,
+}

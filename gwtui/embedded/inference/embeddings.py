@@ -6,18 +6,21 @@ import asyncio
 import base64
 import math
 import struct
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from starlette.responses import Response
 
 from gwtui.contract.embeddings import EmbeddingRequest
 from gwtui.contract.values import GENERATION_ID
-from gwtui.embedded.inference import answers
+from gwtui.embedded.inference.accounting import cost_fields
 from gwtui.embedded.inference.exchange import InferenceExchange
 from gwtui.embedded.inference.key_policy import KeyPolicy
 from gwtui.embedded.inference.parsed_request import parse_embedding
-from gwtui.embedded.operations import OperationRequest, Responder
+from gwtui.embedded.operations import OperationRequest
+
+if TYPE_CHECKING:
+    from gwtui.embedded.app import Responder
 
 DIMENSIONS = 256
 MAX_DIMENSIONS = 4096
@@ -36,7 +39,7 @@ class EmbeddingExchange(InferenceExchange):
         """The vectors. Raises Refusal."""
         taken = await self._reach()
         vectors = await asyncio.to_thread(self._vectors)
-        await self.clock.sleep(taken.pace.thinks_for)
+        await self.clock.sleep(taken.thinks_for)
         cost = await self._book(responder, taken, None, None)
         prompt = self.parsed.prompt_tokens
         body: dict[str, Any] = {
@@ -48,7 +51,7 @@ class EmbeddingExchange(InferenceExchange):
                 {"object": "embedding", "embedding": found, "index": index}
                 for index, found in enumerate(vectors)
             ],
-            "usage": {"prompt_tokens": prompt, "total_tokens": prompt, **answers.cost_fields(cost)},
+            "usage": {"prompt_tokens": prompt, "total_tokens": prompt, **cost_fields(cost)},
             **self._metadata_field(None),
         }
         return responder.respond(200, body, {GENERATION_ID: self.id})

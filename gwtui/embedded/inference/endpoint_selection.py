@@ -23,12 +23,11 @@ from gwtui.domain.routing import (
     is_free,
     requested_model,
 )
-from gwtui.embedded.catalog_query import catalog_view
 from gwtui.embedded.inference.key_policy import KeyPolicy
 from gwtui.embedded.inference.parsed_request import ParsedRequest
 from gwtui.embedded.operations import Site
 from gwtui.embedded.responses import Refusal, named
-from gwtui.embedded.simulator.catalog import build_catalog
+from gwtui.embedded.simulator.catalog import build_catalog, catalog_view
 from gwtui.embedded.simulator.endpoint_figures import STEP, live_figures
 
 _OUTPUTS = {"completions": "text", "embeddings": "embeddings"}

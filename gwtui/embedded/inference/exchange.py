@@ -1,52 +1,88 @@
-"""What chat and embeddings have in common: filters, routing, tries, and the booking at the end."""
+"""What chat and embeddings have in common: filters, routing, attempts, and booking at the end.
+
+The simulated providers take as long and fail as often as the live figures of their endpoints say.
+"""
 
 from __future__ import annotations
 
 import secrets
-from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
-from starlette.responses import Response
 
 from gwtui.contract.values import GENERATION_ID
 from gwtui.domain.request_cost import RequestCost
 from gwtui.domain.routing import Route, RouteAttempt
-from gwtui.embedded.inference import accounting, upstream
-from gwtui.embedded.inference.accounting import RequestOutcome
-from gwtui.embedded.inference.answers import SimulatedAnswer
+from gwtui.embedded.inference import accounting
+from gwtui.embedded.inference.accounting import RequestOutcome, SimulatedAnswer
 from gwtui.embedded.inference.content_filters import BlockedByFilter, FilterHit, pipeline, screen
 from gwtui.embedded.inference.endpoint_selection import select_endpoints
 from gwtui.embedded.inference.key_policy import KeyPolicy
 from gwtui.embedded.inference.parsed_request import ParsedRequest, with_texts
-from gwtui.embedded.inference.upstream import Pace
-from gwtui.embedded.operations import OperationRequest, Responder
+from gwtui.embedded.operations import OperationRequest
 from gwtui.embedded.responses import Refusal
 from gwtui.embedded.simulator.catalog import CatalogEndpoint
-from gwtui.embedded.store import served_requests
+from gwtui.embedded.simulator.endpoint_figures import EndpointHealth
+from gwtui.embedded.simulator.seeded_random import between, fraction
 
+if TYPE_CHECKING:
+    from gwtui.embedded.app import Responder
+
+PROVIDER_ERROR = "Provider returned error"
 _MS = 1000
 _KEPT_HEADERS = ("user-agent", "http-referer", "origin", "x-session-id")
 _LONGEST_HEADER = 256
 _ID_BYTES = 10
+_ACCEPTED_AFTER = 0.3
+"""Share of the time to the first token after which an endpoint says whether it answers at all."""
+_BREAKS_OFF = 0.25
+"""Share of the failures that happen in the middle of an answer."""
+_FAILURES: tuple[tuple[float, int, dict[str, JsonValue]], ...] = (
+    (0.6, 502, {"error_type": "provider_unavailable", "raw": '{"error":"upstream connect error"}'}),
+    (
+        0.85,
+        429,
+        {
+            "error_type": "rate_limit_exceeded",
+            "raw": '{"error":"rate limit of the shared pool"}',
+            "limit_source": "upstream_provider_shared_pool",
+        },
+    ),
+    (1.0, 503, {"error_type": "provider_overloaded", "raw": '{"error":"overloaded"}'}),
+)
+"""How often a failure is of which status, as running sums, with the metadata of the refusal."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServingEndpoint:
-    """An endpoint that takes the request."""
+    """An endpoint that a request is sent to, and how fast it takes this one."""
 
     attempt: RouteAttempt
     item: CatalogEndpoint
-    pace: Pace
+    latency_ms: float
+    """To the first token, or to the whole result where there are no tokens."""
+    tokens_per_second: float | None
+
+    @property
+    def accepted_after(self) -> float:
+        """Seconds until it says whether it answers."""
+        return self.latency_ms / _MS * _ACCEPTED_AFTER
+
+    @property
+    def thinks_for(self) -> float:
+        """Seconds from there to the first token."""
+        return self.latency_ms / _MS * (1 - _ACCEPTED_AFTER)
+
+    def writing(self, tokens: int) -> float:
+        """Seconds that so many tokens take."""
+        return tokens / self.tokens_per_second if self.tokens_per_second else 0.0
 
 
-class InferenceExchange(ABC):
-    """A request on its way to its answer: what chat and embeddings have in common.
-
-    ``id`` is that of the generation to come. What the exchange finds out on the way is None, empty
-    or 0 before.
-    """
+class InferenceExchange:
+    """A request on its way to its answer. ``id`` is that of the generation to come."""
 
     def __init__(self, call: OperationRequest, policy: KeyPolicy, parsed: ParsedRequest) -> None:
         self.site = call.site
@@ -65,17 +101,14 @@ class InferenceExchange(ABC):
         self._hits: tuple[FilterHit, ...] = ()
         self._route: Route | None = None
         self._attempt: RouteAttempt | None = None
-        self._tries: list[tuple[str, dict[str, JsonValue]]] = []
-        """The model of each try, and what came of it."""
+        """The attempt that succeeded."""
+        self._attempts: list[tuple[str, Mapping[str, JsonValue]]] = []
+        """The model of each attempt, and what came of it."""
         self._paused = 0.0
-        """Seconds that the tries that failed took."""
-
-    @abstractmethod
-    async def answer(self, responder: Responder) -> Response:
-        """The answer. Raises Refusal."""
+        """Seconds that the failed attempts took."""
 
     async def _reach(self) -> ServingEndpoint:
-        """The first endpoint that takes the request. Raises Refusal, the last one of all tries."""
+        """The first endpoint that takes the request. Raises the Refusal of the last attempt."""
         try:
             screened = await screen(self.parsed.texts, self.policy.filters)
             self._hits = screened.hits
@@ -109,29 +142,66 @@ class InferenceExchange(ABC):
                 }
                 for attempt, refusal in before
             ]
-        headers = {**last.headers, **({GENERATION_ID: self.id} if self._tries else {})}
+        headers = {**last.headers, **({GENERATION_ID: self.id} if self._attempts else {})}
         raise Refusal(last.status, last.message, metadata=metadata, headers=headers) from last
 
     async def _try(self, attempt: RouteAttempt) -> ServingEndpoint:
-        catalog, parsed = self.site.catalog, self.parsed
-        item = catalog.endpoint(f"{attempt.model.id}|{attempt.endpoint.tag}")
-        self.policy.check_payment(attempt, parsed.prompt_tokens, parsed.max_tokens, self.now)
-        pace = upstream.pace_of(catalog, item, attempt, self.id)
-        await self.clock.sleep(pace.accepted_after)
+        item = self.site.catalog.endpoint(f"{attempt.model.id}|{attempt.endpoint.tag}")
+        self.policy.check_payment(
+            attempt, self.parsed.prompt_tokens, self.parsed.max_tokens, self.now
+        )
+        taken = self._paced(attempt, item)
+        await self.clock.sleep(taken.accepted_after)
         try:
             self.policy.check_credential(attempt, self.site.secrets)
-            upstream.check_accepted(catalog, item, attempt, self.now, self.clock.chance)
+            self._check_accepted(attempt, item)
         except Refusal as refusal:
-            latency = pace.accepted_after * _MS
-            failed = accounting.one_try(attempt, item, refusal.status, latency)
-            self._tries.append((item.model_id, failed))
-            self._paused += pace.accepted_after
+            self._note(attempt, item, refusal.status, taken.accepted_after * _MS)
+            self._paused += taken.accepted_after
             raise
-        upstream_id = f"up-{secrets.token_hex(8)}"
-        found = accounting.one_try(attempt, item, 200, pace.latency_ms, upstream_id)
-        self._tries.append((item.model_id, found))
+        self._note(attempt, item, 200, taken.latency_ms, f"up-{secrets.token_hex(8)}")
         self._attempt = attempt
-        return ServingEndpoint(attempt, item, pace)
+        return taken
+
+    def _note(
+        self,
+        attempt: RouteAttempt,
+        item: CatalogEndpoint,
+        status: int,
+        latency: float,
+        upstream_id: str = "",
+    ) -> None:
+        details = accounting.attempt_details(attempt, item, status, latency, upstream_id)
+        self._attempts.append((item.model_id, details))
+
+    def _paced(self, attempt: RouteAttempt, item: CatalogEndpoint) -> ServingEndpoint:
+        """The pace of this request, around what the endpoint's figures show."""
+        latency, speed = attempt.endpoint.latency_last_30m, attempt.endpoint.throughput_last_30m
+        delay = float(latency.p50) if latency and latency.p50 is not None else item.latency_ms
+        rate = float(speed.p50) if speed and speed.p50 is not None else item.throughput
+        spread = between(0.8, 1.25, self.site.seed, self.id, item.key)
+        return ServingEndpoint(attempt, item, delay * spread, rate / spread if rate else None)
+
+    def _fails(self, item: CatalogEndpoint, share: float = 1.0) -> bool:
+        """Whether the endpoint fails now; ``share`` of its failures are meant."""
+        health = EndpointHealth(self.site.seed, item.key, item.condition)
+        return self.clock.chance() < health.failures(self.now.timestamp()) * share
+
+    def _check_accepted(self, attempt: RouteAttempt, item: CatalogEndpoint) -> None:
+        """Raise a 429, 502 or 503 when the endpoint does not take the request."""
+        if self._fails(item):
+            kind = fraction(self.site.seed, "failure", item.key, self.now.isoformat())
+            _, status, known = next(each for each in _FAILURES if kind < each[0])
+            metadata = {
+                **known,
+                "provider_name": attempt.endpoint.provider_name,
+                "is_byok": attempt.credential is not None,
+            }
+            raise Refusal(status, PROVIDER_ERROR, metadata=metadata)
+
+    def _breaks_off(self, item: CatalogEndpoint) -> bool:
+        """Whether the endpoint fails in the middle of its answer."""
+        return self._fails(item, _BREAKS_OFF)
 
     async def _book(
         self,
@@ -142,11 +212,11 @@ class InferenceExchange(ABC):
         *,
         streamed: bool = False,
     ) -> RequestCost:
-        """Book the request, whoever leaves meanwhile; gives what it cost.
+        """Book the request, even when the client leaves meanwhile. Returns its cost.
 
         ``writing`` is how many seconds the tokens took.
         """
-        latency = self._paused * _MS + taken.pace.latency_ms
+        latency = self._paused * _MS + taken.latency_ms
         took = latency / _MS + (writing or 0)
         outcome = RequestOutcome(
             id=self.id,
@@ -155,22 +225,13 @@ class InferenceExchange(ABC):
             latency=latency,
             generation_time=None if writing is None else writing * _MS,
             streamed=streamed,
-            cancelled=answer is not None and answer.finish_reason is None,
-            finish_reason=None if answer is None else answer.finish_reason,
-            completion_tokens=0 if answer is None else answer.tokens,
-            reasoning_tokens=0 if answer is None else len(answer.thoughts),
-            output={
-                "completion": None if answer is None else answer.text,
-                "reasoning": None if answer is None else answer.reasoning,
-            },
-            error=None if answer is None else answer.error,
-            tries=tuple(each for _, each in self._tries),
+            answer=answer,
+            attempts=tuple(each for _, each in self._attempts),
             headers=self.headers,
         )
-        whose = (self.policy, self.parsed, taken.attempt, taken.item, outcome)
+        whose = (self.policy, self.parsed, taken, outcome)
         cost = accounting.cost_of(*whose)
-        request, used = accounting.entries(*whose, cost)
-        await responder.carry_out(lambda db: served_requests.book(db, request, used))
+        await responder.carry_out(lambda db: accounting.book(db, *whose, cost))
         return cost
 
     def _metadata_field(self, writing: float | None) -> dict[str, JsonValue]:
@@ -179,7 +240,7 @@ class InferenceExchange(ABC):
 
     def _metadata(self, writing: float | None) -> dict[str, JsonValue]:
         """How the request was handled: inference contract section 4."""
-        attempt, tried = self._attempt, len(self._tries)
+        attempt, tried = self._attempt, len(self._attempts)
         available: list[JsonValue] = [
             {
                 "provider": each.endpoint.provider_name,
@@ -201,7 +262,7 @@ class InferenceExchange(ABC):
             },
             "attempts": [
                 {"provider": each.get("provider_name"), "model": model, "status": each["status"]}
-                for model, each in self._tries
+                for model, each in self._attempts
             ],
             "pipeline": [dict(step) for step in pipeline(self._hits)],
         }

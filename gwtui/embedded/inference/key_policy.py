@@ -25,10 +25,10 @@ from gwtui.domain.routing import RouteAttempt, is_free, usable_credentials
 from gwtui.embedded.inference.content_filters import ContentFilter, filters_of, united
 from gwtui.embedded.operations import OperationRequest
 from gwtui.embedded.responses import Refusal, unauthenticated
-from gwtui.embedded.store import account, byok, keys, served_requests, usage
+from gwtui.embedded.store import account, byok, generations, keys, usage
 from gwtui.embedded.store.budgets import AppliedBudget, Binding, applied_budgets, binding_of
 from gwtui.embedded.store.byok import SecretBox, UnreadableSecretError
-from gwtui.embedded.store.kinds import WORKSPACES
+from gwtui.embedded.store.documents import WORKSPACES
 from gwtui.embedded.store.usage import from_pico
 
 _BROADEST = (None, "monthly", "weekly", "daily")
@@ -88,10 +88,10 @@ class KeyPolicy:
             message = "Rate limit exceeded: free-models-per-day. Add credits to raise the limit."
             reset = midnight + timedelta(days=1)
             raise _too_many(message, "daily", self.free_limit, reset, now)
-        if self.free_last_minute >= served_requests.FREE_PER_MINUTE:
+        if self.free_last_minute >= generations.FREE_PER_MINUTE:
             message = "Rate limit exceeded: free-models-per-min."
             reset = now + timedelta(seconds=_SECONDS_A_MINUTE)
-            raise _too_many(message, "minute", served_requests.FREE_PER_MINUTE, reset, now)
+            raise _too_many(message, "minute", generations.FREE_PER_MINUTE, reset, now)
 
     def _check_rest(
         self, attempt: RouteAttempt, prompt_tokens: int, max_tokens: int | None, now: datetime
@@ -176,9 +176,9 @@ def policy_of(call: OperationRequest) -> KeyPolicy:
         encrypted_keys=byok.encrypted_keys(call.db, workspace.id),
         balance=balance,
         byok_this_month=from_pico(usage.byok_since(call.db, usage.first_day("monthly", call.now))),
-        free_limit=served_requests.free_daily_limit(owner.total_credits),
-        free_used=served_requests.free_used_today(call.db, call.now),
-        free_last_minute=served_requests.free_used_last_minute(call.db, call.now),
+        free_limit=generations.free_daily_limit(owner.total_credits),
+        free_used=generations.free_used_today(call.db, call.now),
+        free_last_minute=generations.free_used_last_minute(call.db, call.now),
     )
 
 

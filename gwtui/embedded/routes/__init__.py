@@ -13,8 +13,7 @@ from gwtui.embedded.operations import Operation
 _MODULES = {
     "keys": ("keys",),
     "account": ("credits", "organization", "key"),
-    "activity": ("activity",),
-    "generations": ("generation",),
+    "usage": ("activity", "generation"),
     "inference": ("chat", "embeddings"),
     "catalog": ("endpoints", "model", "models", "providers"),
     "workspaces": ("workspaces",),

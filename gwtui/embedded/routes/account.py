@@ -20,19 +20,17 @@ from gwtui.contract.organization import (
 from gwtui.contract.usage import Credits
 from gwtui.contract.values import REGIONS
 from gwtui.domain.resets import next_reset
-from gwtui.embedded.operations import Access, Operation, OperationRequest
-from gwtui.embedded.queries import PAGING
+from gwtui.embedded.operations import EVERY, Access, Operation, OperationRequest, page_of
+from gwtui.embedded.requests import PAGING
 from gwtui.embedded.responses import not_found, one, page, refuse_unknown, wire_value
-from gwtui.embedded.routes.crud import EVERY, page_of
-from gwtui.embedded.store import account, keys, served_requests
+from gwtui.embedded.store import account, generations, keys
 from gwtui.embedded.store.budgets import (
     AppliedBudget,
     applied_budgets,
     binding_of,
     effective_budget,
 )
-from gwtui.embedded.store.documents import in_list
-from gwtui.embedded.store.kinds import PEOPLE, USAGE_FIELDS
+from gwtui.embedded.store.documents import PEOPLE, USAGE_FIELDS, in_list
 from gwtui.embedded.store.usage import from_pico
 
 _FILTERED = "is_filtered_model_catalog_enabled"
@@ -89,8 +87,8 @@ def _current_key(call: OperationRequest) -> JsonValue:
     layers = applied_budgets(call.db, key, binding, call.now)
     deciding = effective_budget(layers)
     regions = [set(each.allowed_data_regions or REGIONS) for each in binding.all]
-    limit = served_requests.free_daily_limit(owner.total_credits)
-    used = served_requests.free_used_today(call.db, call.now)
+    limit = generations.free_daily_limit(owner.total_credits)
+    used = generations.free_used_today(call.db, call.now)
     sums = map(wire_value, map(from_pico, found.sums))
     data: dict[str, JsonValue] = {
         "label": key.label,

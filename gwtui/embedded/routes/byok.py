@@ -14,14 +14,12 @@ from pydantic import JsonValue
 from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
 from gwtui.contract.request import Problem
 from gwtui.contract.scalars import timestamp_text
-from gwtui.embedded import queries
 from gwtui.embedded.auth import masked
-from gwtui.embedded.operations import OperationRequest
+from gwtui.embedded.operations import OperationRequest, StoredResource, changes_in, workspace_of
+from gwtui.embedded.requests import WORKSPACE, parameter
 from gwtui.embedded.responses import invalid, refuse_unknown
-from gwtui.embedded.routes.crud import StoredResource, changes_in, workspace_of
 from gwtui.embedded.store import byok, keys
-from gwtui.embedded.store.documents import Document
-from gwtui.embedded.store.kinds import CREDENTIALS
+from gwtui.embedded.store.documents import CREDENTIALS, Document
 
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 """Providers are an open set: a private one need not be in the catalog."""
@@ -97,8 +95,8 @@ OPERATIONS = (
     RESOURCE.listed_by(
         _list,
         query=(
-            queries.WORKSPACE,
-            queries.text("provider", "only of this provider, by its identifier"),
+            WORKSPACE,
+            parameter("provider", "only of this provider, by its identifier"),
         ),
     ),
     RESOURCE.create(CreateByokRequest, _create),

@@ -5,27 +5,263 @@ What only callers with a key may see is in the contract's "Authentication", rule
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
 from pydantic import JsonValue
 
 from gwtui.contract.models import Endpoint, Model, ModelCount, ModelEndpoints, Provider
 from gwtui.contract.values import MAX_MODELS_PAGE, MODELS_PAGE
-from gwtui.embedded import catalog_query, queries
-from gwtui.embedded.catalog_query import usable_models
-from gwtui.embedded.operations import Access, Operation, OperationRequest, Principal
+from gwtui.domain.guardrail_effect import effect_on_model, restrictions_of
+from gwtui.embedded.operations import Access, Operation, OperationRequest, Principal, Site
+from gwtui.embedded.requests import QueryParameter, parameter
 from gwtui.embedded.responses import many, not_found, one, page, record
-from gwtui.embedded.simulator.endpoint_figures import endpoints_answer, shown_endpoint
+from gwtui.embedded.simulator.catalog import catalog_view
+from gwtui.embedded.simulator.endpoint_figures import (
+    endpoints_answer,
+    live_figures,
+    shown_endpoint,
+)
 from gwtui.embedded.store import account, budgets, keys
+from gwtui.embedded.store.budgets import Binding
 
 if TYPE_CHECKING:
-    from gwtui.embedded.simulator.catalog import CatalogModel
+    from gwtui.embedded.simulator.catalog import Catalog, CatalogModel
 
 _PATH = "/api/v1/models"
-_OUTPUTS = queries.names(
-    "output_modalities", "only models with one of these outputs, or all", ("text",)
+ANY_OUTPUT = "all"
+_DAY_SECONDS = 86_400
+_MILLION = 1_000_000
+_RANKS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
+    "intelligence_index": ("intelligence", "percent", {}),
+    "coding_index": ("coding", "percent", {}),
+    "agentic_index": ("agentic", "percent", {}),
+    "tool_success_rate": ("tool_success", "a share from 0 to 1", {"maximum": 1}),
+}
+"""Figures with a lower and an upper bound each: their name in the data file and their unit."""
+
+
+class _Filter(NamedTuple):
+    """A query parameter and whether a model passes it, given the value."""
+
+    query: QueryParameter
+    passes: Callable[[CatalogModel, Any, datetime], bool]
+
+
+def _names(name: str, description: str, **schema: Any) -> QueryParameter:
+    return parameter(name, description, is_list=True, **schema)
+
+
+def _bounds(
+    name: str,
+    low: str,
+    high: str,
+    figure: Callable[[CatalogModel, datetime], Any],
+    kind: str = "number",
+    **schema: Any,
+) -> tuple[_Filter, _Filter]:
+    """The filters ``min_NAME`` and ``max_NAME``; a model with an unknown figure passes neither."""
+
+    def within(model: CatalogModel, now: datetime, *, least: Any = None, most: Any = None) -> bool:
+        value = figure(model, now)
+        return value is not None and (value >= least if most is None else value <= most)
+
+    return (
+        _Filter(
+            parameter(f"min_{name}", low, kind, minimum=0, **schema),
+            lambda model, least, now: within(model, now, least=least),
+        ),
+        _Filter(
+            parameter(f"max_{name}", high, kind, minimum=0, **schema),
+            lambda model, most, now: within(model, now, most=most),
+        ),
+    )
+
+
+def _price(model: CatalogModel, name: str) -> Decimal:
+    """USD per million tokens."""
+    return Decimal(model.wire["pricing"][name]) * _MILLION
+
+
+def _age(model: CatalogModel, now: datetime) -> float:
+    return float(now.timestamp() - model.wire["created"]) / _DAY_SECONDS
+
+
+def _mentions(wire: Mapping[str, Any], text: str) -> bool:
+    fields = (wire["id"], wire["name"], wire.get("description"), wire["canonical_slug"])
+    haystack = " ".join(str(field) for field in fields if field).casefold()
+    return all(word in haystack for word in text.casefold().split())
+
+
+def _is_of(architecture: Mapping[str, Any], family: str) -> bool:
+    """Whether the tokenizer or the instruction format is of that family."""
+    names = (architecture["tokenizer"], architecture["instruct_type"])
+    return family.casefold() in {name.casefold() for name in names if name}
+
+
+def _gives(model: CatalogModel, outputs: frozenset[str]) -> bool:
+    offered: Iterable[str] = model.wire["architecture"]["output_modalities"]
+    return ANY_OUTPUT in outputs or not outputs.isdisjoint(offered)
+
+
+_OUTPUTS = _Filter(
+    _names("output_modalities", "only models with one of these outputs, or all", default="text"),
+    lambda model, outputs, _: _gives(model, outputs),
 )
+_FILTERS = (
+    _Filter(
+        parameter("q", "words that all stand in the name, identifier or description"),
+        lambda model, text, _: _mentions(model.wire, text),
+    ),
+    _OUTPUTS,
+    _Filter(
+        _names("input_modalities", "only models with all of these inputs"),
+        lambda model, names, _: names.issubset(model.wire["architecture"]["input_modalities"]),
+    ),
+    _Filter(
+        _names("supported_parameters", "only models that take all of these"),
+        lambda model, names, _: names.issubset(model.wire["supported_parameters"]),
+    ),
+    _Filter(
+        parameter("category", "only models that are used for this, such as programming"),
+        lambda model, name, _: name.casefold() in model.entry.get("categories", ()),
+    ),
+    _Filter(
+        parameter("arch", "only models of this family, by tokenizer or instruction format"),
+        lambda model, family, _: _is_of(model.wire["architecture"], family),
+    ),
+    _Filter(
+        parameter("distillable", "whether others may be trained on it", enum=["true", "false"]),
+        lambda model, wanted, _: model.is_distillable is (wanted == "true"),
+    ),
+    _Filter(
+        parameter("region", "only models served in this region", enum=["eu", "us"]),
+        lambda model, region, _: any(region in each.regions for each in model.endpoints),
+    ),
+    _Filter(
+        _names("model_authors", "only models of one of these authors"),
+        lambda model, authors, _: model.id.partition("/")[0] in authors,
+    ),
+    _Filter(
+        _names("providers", "only models that one of these providers serves, by slug"),
+        lambda model, slugs, _: any(each.provider["slug"] in slugs for each in model.endpoints),
+    ),
+    _Filter(
+        parameter("context", "only models with at least this context length", "integer", minimum=0),
+        lambda model, least, _: (model.wire["context_length"] or -1) >= least,
+    ),
+    *_bounds(
+        "price",
+        "least price of prompts, USD per million tokens",
+        "highest price of prompts, USD per million tokens",
+        lambda model, _: _price(model, "prompt"),
+    ),
+    *_bounds(
+        "output_price",
+        "least price of answers, USD per million tokens",
+        "highest price of answers, USD per million tokens",
+        lambda model, _: _price(model, "completion"),
+    ),
+    *_bounds(
+        "age_days", "only models at least this old", "only models at most this old", _age, "integer"
+    ),
+    _Filter(
+        parameter("zdr", "only models with an endpoint that keeps no data", enum=["true"]),
+        lambda model, _value, _: any(each.is_zero_retention for each in model.endpoints),
+    ),
+    *(
+        each
+        for name, (figure, unit, schema) in _RANKS.items()
+        for each in _bounds(
+            name,
+            f"least {name.replace('_', ' ')}, {unit}",
+            f"highest {name.replace('_', ' ')}, {unit}",
+            lambda model, _, figure=figure: model.rank(figure),  # type: ignore[misc]
+            **schema,
+        )
+    ),
+)
+
+_NOT_GIVEN: tuple[Any, ...] = (None, "", frozenset())
+
+_Figure = Callable[["Catalog", "CatalogModel", datetime], Any]
+
+
+def _median(name: str, best: Callable[[list[float]], float]) -> _Figure:
+    """The best median of a live figure among the endpoints of a model."""
+
+    def figure(catalog: Catalog, model: CatalogModel, now: datetime) -> float | None:
+        stats = [live_figures(catalog, each.key, now)[name] for each in model.endpoints]
+        medians = [each["p50"] for each in stats if each is not None]
+        return best(medians) if medians else None
+
+    return figure
+
+
+def _rank(name: str) -> _Figure:
+    return lambda _catalog, model, _now: model.rank(name)
+
+
+def _cost(_catalog: Catalog, model: CatalogModel, _now: datetime) -> Decimal:
+    return _price(model, "prompt") + _price(model, "completion")
+
+
+def _popularity(_catalog: Catalog, model: CatalogModel, _now: datetime) -> int:
+    return model.popularity
+
+
+_SORTS: Mapping[str, tuple[_Figure, bool]] = {
+    "most-popular": (_popularity, True),
+    "newest": (lambda _catalog, model, _now: model.wire["created"], True),
+    "top-weekly": (_popularity, True),
+    "pricing-low-to-high": (_cost, False),
+    "pricing-high-to-low": (_cost, True),
+    "context-high-to-low": (lambda _catalog, model, _now: model.wire["context_length"], True),
+    "throughput-high-to-low": (_median("throughput_last_30m", max), True),
+    "latency-low-to-high": (_median("latency_last_30m", min), False),
+    "intelligence-high-to-low": (_rank("intelligence"), True),
+    "coding-high-to-low": (_rank("coding"), True),
+    "agentic-high-to-low": (_rank("agentic"), True),
+    "design-arena-elo-high-to-low": (_rank("arena"), True),
+}
+"""The figure that an order compares, and whether the largest comes first.
+
+Models without that figure come last, newest first.
+"""
+SORTS = tuple(_SORTS)
+
+
+def select(catalog: Catalog, query: Mapping[str, Any], now: datetime) -> list[CatalogModel]:
+    """The models that pass every given filter, in the requested order."""
+    given = [each for each in _FILTERS if query.get(each.query.name) not in _NOT_GIVEN]
+    found = [
+        model
+        for model in catalog.models
+        if all(each.passes(model, query[each.query.name], now) for each in given)
+    ]
+    if not query.get("sort"):
+        return found
+    figure, descending = _SORTS[query["sort"]]
+    values = {model.id: figure(catalog, model, now) for model in found}
+    known = [model for model in found if values[model.id] is not None]
+    known.sort(key=lambda model: values[model.id], reverse=descending)
+    return known + [model for model in found if values[model.id] is None]
+
+
+def usable_models(site: Site, binding: Binding) -> frozenset[str]:
+    """Identifiers of the models that keep an endpoint under every guardrail that binds."""
+    if not binding.all:
+        return frozenset(model.id for model in site.catalog.models)
+    guardrails = [restrictions_of(each) for each in binding.all]
+    view = catalog_view(site.catalog.seed)
+    return frozenset(
+        str(offers.model.id)
+        for offers in view.offers
+        if effect_on_model(offers, guardrails, view, site.dialect).remaining
+    )
 
 
 def _list(call: OperationRequest) -> JsonValue:
@@ -33,7 +269,7 @@ def _list(call: OperationRequest) -> JsonValue:
 
 
 def _list_of_user(call: OperationRequest) -> JsonValue:
-    found = catalog_query.select(call.site.catalog, call.query, call.now)
+    found = select(call.site.catalog, call.query, call.now)
     return _page(call, f"{_PATH}/user", _left(call, call.known_caller, found))
 
 
@@ -43,7 +279,7 @@ def _catalog(call: OperationRequest) -> list[CatalogModel]:
     Where the organization filters it, a member's key sees what its guardrails leave. Management
     keys, which choose what guardrails allow, and the public see everything.
     """
-    found = catalog_query.select(call.site.catalog, call.query, call.now)
+    found = select(call.site.catalog, call.query, call.now)
     caller = call.caller
     if (
         caller is None
@@ -139,19 +375,10 @@ _MODELS = page(
     {"links": record({"next": {"type": ["string", "null"], "format": "uri-reference"}})},
 )
 _PAGING = (
-    queries.integer("offset", "models to skip", low=0),
-    queries.integer("limit", "models in a page", low=1, high=MAX_MODELS_PAGE),
+    parameter("offset", "models to skip", "integer", minimum=0),
+    parameter("limit", "models in a page", "integer", minimum=1, maximum=MAX_MODELS_PAGE),
 )
-_YES_NO = ("true", "false")
-_INDICES = tuple(
-    queries.amount(f"{bound}_{name}", f"{word} {name.replace('_', ' ')}, {unit}", high=high)
-    for name, unit, high in (
-        *((index, "percent", None) for index in catalog_query.INDICES),
-        (catalog_query.TOOL_SUCCESS, "a share from 0 to 1", 1),
-    )
-    for bound, word in (("min", "least"), ("max", "highest"))
-)
-_SORT = queries.choice("sort", "order; catalog order when not given", catalog_query.SORTS)
+_SORT = parameter("sort", "order; catalog order when not given", enum=list(SORTS))
 
 OPERATIONS = (
     Operation(
@@ -163,29 +390,7 @@ OPERATIONS = (
         access=Access.PUBLIC,
         handler=_list,
         answer=_MODELS,
-        query=(
-            *_PAGING,
-            queries.text("q", "words that all stand in the name, identifier or description"),
-            _OUTPUTS,
-            queries.names("input_modalities", "only models with all of these inputs"),
-            queries.names("supported_parameters", "only models that take all of these"),
-            queries.text("category", "only models that are used for this, such as programming"),
-            queries.text("arch", "only models of this family, by tokenizer or instruction format"),
-            queries.choice("distillable", "whether others may be trained on it", _YES_NO),
-            queries.choice("region", "only models served in this region", catalog_query.REGIONS),
-            queries.names("model_authors", "only models of one of these authors"),
-            queries.names("providers", "only models that one of these providers serves, by slug"),
-            queries.integer("context", "only models with at least this context length", low=0),
-            queries.amount("min_price", "least price of prompts, USD per million tokens"),
-            queries.amount("max_price", "highest price of prompts, USD per million tokens"),
-            queries.amount("min_output_price", "least price of answers, USD per million tokens"),
-            queries.amount("max_output_price", "highest price of answers, USD per million tokens"),
-            queries.integer("min_age_days", "only models at least this old", low=0),
-            queries.integer("max_age_days", "only models at most this old", low=0),
-            queries.choice("zdr", "only models with an endpoint that keeps no data", ("true",)),
-            *_INDICES,
-            _SORT,
-        ),
+        query=(*_PAGING, *(each.query for each in _FILTERS), _SORT),
         refusals=(403,),
     ),
     Operation(
@@ -197,7 +402,7 @@ OPERATIONS = (
         access=Access.ANY_KEY,
         handler=_list_of_user,
         answer=_MODELS,
-        query=(*_PAGING, _OUTPUTS, _SORT),
+        query=(*_PAGING, _OUTPUTS.query, _SORT),
         refusals=(403, 404, 503),
     ),
     Operation(
@@ -209,7 +414,7 @@ OPERATIONS = (
         access=Access.PUBLIC,
         handler=_count,
         answer=one(ModelCount),
-        query=(_OUTPUTS,),
+        query=(_OUTPUTS.query,),
     ),
     Operation(
         method="GET",

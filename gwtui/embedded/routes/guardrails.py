@@ -33,8 +33,18 @@ from gwtui.contract.guardrails import (
 )
 from gwtui.contract.request import Problem, RequestModel
 from gwtui.contract.scalars import timestamp_text
-from gwtui.embedded import queries
-from gwtui.embedded.operations import Handler, Operation, OperationRequest
+from gwtui.embedded.operations import (
+    EVERY,
+    Condition,
+    Handler,
+    Operation,
+    OperationRequest,
+    StoredResource,
+    changes_in,
+    page_of,
+    workspace_of,
+)
+from gwtui.embedded.requests import PAGING, WORKSPACE
 from gwtui.embedded.responses import (
     ResponseSchema,
     invalid,
@@ -44,24 +54,18 @@ from gwtui.embedded.responses import (
     refuse_unknown,
 )
 from gwtui.embedded.routes.account import organization_id, refuse_outsiders
-from gwtui.embedded.routes.crud import (
-    EVERY,
-    Condition,
-    StoredResource,
-    changes_in,
-    page_of,
-    workspace_of,
-)
 from gwtui.embedded.store import keys
-from gwtui.embedded.store.documents import Document, Kind, in_list
-from gwtui.embedded.store.founding import default_name
-from gwtui.embedded.store.kinds import (
+from gwtui.embedded.store.documents import (
     GUARDRAILS,
     KEY_ASSIGNMENTS,
     KEYS,
     MEMBER_ASSIGNMENTS,
     WORKSPACES,
+    Document,
+    Kind,
+    in_list,
 )
+from gwtui.embedded.store.founding import default_name
 
 _MODEL_LISTS = frozenset({"allowed_models", "ignored_models"})
 
@@ -265,7 +269,7 @@ class Assignments:
                     lambda call: ("guardrail_id = ?", (RESOURCE.found(call)["id"],))
                 ),
                 answer=page(self.kind.model),
-                query=queries.PAGING,
+                query=PAGING,
             ),
             Operation(
                 method="GET",
@@ -275,7 +279,7 @@ class Assignments:
                 tag=RESOURCE.tag,
                 handler=self.listed(lambda _call: EVERY),
                 answer=page(self.kind.model),
-                query=queries.PAGING,
+                query=PAGING,
                 refusals=(404,),
             ),
             Operation(
@@ -304,7 +308,7 @@ class Assignments:
 OPERATIONS = (
     RESOURCE.list(
         lambda call: ("workspace_id = ?", (workspace_of(call, call.query["workspace_id"]),)),
-        query=(queries.WORKSPACE,),
+        query=(WORKSPACE,),
     ),
     RESOURCE.create(CreateGuardrailRequest, _create),
     RESOURCE.get(),

@@ -5,9 +5,15 @@ from __future__ import annotations
 from pydantic import JsonValue
 
 from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest
-from gwtui.embedded import queries
 from gwtui.embedded.auth import key_hash, mint
-from gwtui.embedded.operations import Operation, OperationRequest
+from gwtui.embedded.operations import (
+    Operation,
+    OperationRequest,
+    StoredResource,
+    changes_in,
+    workspace_of,
+)
+from gwtui.embedded.requests import OFFSET, WORKSPACE, parameter
 from gwtui.embedded.responses import (
     JsonText,
     ResponseSchema,
@@ -18,10 +24,8 @@ from gwtui.embedded.responses import (
     reference,
 )
 from gwtui.embedded.routes.account import refuse_outsiders
-from gwtui.embedded.routes.crud import StoredResource, changes_in, workspace_of
 from gwtui.embedded.store import keys
-from gwtui.embedded.store.documents import Document
-from gwtui.embedded.store.kinds import KEY_ASSIGNMENTS, KEYS, WORKSPACES
+from gwtui.embedded.store.documents import KEY_ASSIGNMENTS, KEYS, WORKSPACES, Document
 
 
 def _show(call: OperationRequest, document: Document) -> JsonValue:
@@ -118,10 +122,10 @@ OPERATIONS = (
         handler=_list,
         answer=many(ApiKey),
         query=(
-            queries.boolean("include_disabled", "also list disabled keys"),
-            queries.boolean("include_expired", "also list expired keys"),
-            queries.OFFSET,
-            queries.WORKSPACE,
+            parameter("include_disabled", "also list disabled keys", "boolean", default=False),
+            parameter("include_expired", "also list expired keys", "boolean", default=False),
+            OFFSET,
+            WORKSPACE,
         ),
         refusals=(404, 429),
     ),

@@ -26,8 +26,18 @@ from gwtui.contract.request import Problem
 from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.values import SERVER_TOOLS
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
-from gwtui.embedded import queries
-from gwtui.embedded.operations import Operation, OperationRequest
+from gwtui.embedded.operations import (
+    EVERY,
+    Operation,
+    OperationRequest,
+    StoredResource,
+    changes_in,
+    find_workspace,
+    is_default,
+    page_of,
+    workspace_in_path,
+)
+from gwtui.embedded.requests import PAGING, parameter
 from gwtui.embedded.responses import (
     DELETED,
     Refusal,
@@ -43,19 +53,8 @@ from gwtui.embedded.responses import (
     reference,
 )
 from gwtui.embedded.routes.account import outsiders
-from gwtui.embedded.routes.crud import (
-    EVERY,
-    StoredResource,
-    changes_in,
-    find_workspace,
-    is_default,
-    page_of,
-    workspace_in_path,
-)
 from gwtui.embedded.store import account, byok, keys
-from gwtui.embedded.store.documents import Document, in_list
-from gwtui.embedded.store.founding import new_workspace
-from gwtui.embedded.store.kinds import (
+from gwtui.embedded.store.documents import (
     BUDGETS,
     GUARDRAILS,
     KEY_ASSIGNMENTS,
@@ -64,7 +63,10 @@ from gwtui.embedded.store.kinds import (
     MEMBERS,
     PEOPLE,
     WORKSPACES,
+    Document,
+    in_list,
 )
+from gwtui.embedded.store.founding import new_workspace
 
 _BYOK = "include_byok_in_budgets"
 _CONFIRM = "confirm_default_workspace_deletion"
@@ -139,7 +141,7 @@ def _delete(call: OperationRequest, workspace: Document) -> None:
         message = f"The workspace still has {what}: disable, delete or move them first"
         raise Refusal(400, message)
     here = (workspace_id,)
-    call.db.execute("UPDATE served_requests SET content = NULL WHERE workspace_id = ?", here)
+    call.db.execute("UPDATE generations SET content = NULL WHERE workspace_id = ?", here)
     keys_here = "key_hash IN (SELECT id FROM keys WHERE workspace_id = ?)"
     KEY_ASSIGNMENTS.delete(call.db, keys_here, here)
     guardrails_here = "guardrail_id IN (SELECT id FROM guardrails WHERE workspace_id = ?)"
@@ -336,7 +338,9 @@ OPERATIONS = (
     RESOURCE.delete(
         _delete,
         summary="Delete a workspace with its budgets and guardrails",
-        query=(queries.boolean(_CONFIRM, "needed to delete the default workspace"),),
+        query=(
+            parameter(_CONFIRM, "needed to delete the default workspace", "boolean", default=False),
+        ),
         # Provider credentials of the workspace go with it.
         erases=True,
     ),
@@ -348,7 +352,7 @@ OPERATIONS = (
         tag="Workspaces",
         handler=_list_members,
         answer=page(WorkspaceMember),
-        query=queries.PAGING,
+        query=PAGING,
     ),
     Operation(
         method="POST",

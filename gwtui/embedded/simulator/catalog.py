@@ -8,7 +8,7 @@ means. Everything here stays as it is. What moves (latency, throughput, uptime) 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -16,8 +16,9 @@ from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from gwtui.contract.models import PER_TOKEN_KEYS
+from gwtui.contract.models import PER_TOKEN_KEYS, Endpoint, Model
 from gwtui.contract.values import TOOL_CHOICES
+from gwtui.domain.catalog import CatalogView, EndpointKey, ModelWithEndpoints, endpoint_key
 from gwtui.embedded.simulator.seeded_random import between, uuid_text
 
 _FOLDER = Path(__file__).resolve().parent.parent / "world"
@@ -209,6 +210,35 @@ def build_catalog(seed: int) -> Catalog:
     Names and prices are the same for every seed, behaviour differs.
     """
     return Catalog(seed, _models(), tuple(map(_provider_object, entries("provider"))))
+
+
+@lru_cache(maxsize=4)
+def catalog_view(seed: int) -> CatalogView:
+    """The catalog of a seed as rules about routing see it, without live figures."""
+    catalog = build_catalog(seed)
+
+    def keys(holds: Callable[[CatalogEndpoint], bool]) -> frozenset[EndpointKey]:
+        return frozenset(endpoint_key(read[item.key]) for item in items if holds(item))
+
+    items = [item for model in catalog.models for item in model.endpoints]
+    read = {
+        endpoint.key: Endpoint.model_validate(endpoint.wire)
+        for model in catalog.models
+        for endpoint in model.endpoints
+    }
+    return CatalogView(
+        offers=tuple(
+            ModelWithEndpoints(
+                Model.model_validate(model.wire),
+                tuple(read[endpoint.key] for endpoint in model.endpoints),
+            )
+            for model in catalog.models
+        ),
+        provider_slugs={provider["name"]: provider["slug"] for provider in catalog.providers},
+        zdr=keys(lambda endpoint: endpoint.is_zero_retention),
+        training=keys(lambda endpoint: endpoint.may_train),
+        distillable=frozenset(model.id for model in catalog.models if model.is_distillable),
+    )
 
 
 @cache

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import cache
 from itertools import accumulate
-from typing import Literal
+from typing import Any, Literal
 
 from gwtui.embedded.simulator.seeded_random import between, number
 
@@ -92,11 +92,6 @@ def day_weights(rhythm: RhythmName, variant: int) -> tuple[int, ...]:
 class UsageStream:
     """One model at one endpoint, as one key uses it on an average day."""
 
-    model: str
-    """Model identifier, author/slug."""
-    model_permaslug: str
-    provider: str
-    """Display name of the provider."""
     endpoint_key: str
     """Key of the endpoint in the catalog."""
     requests_per_day: float
@@ -112,6 +107,8 @@ class UsageStream:
     """Pico-USD per request, for whatever is not priced by token."""
     byok: bool = False
     """Whether the requests run on the customer's own provider key: they cost no credits."""
+    typical: Mapping[str, Any] = field(default_factory=dict)
+    """The metadata that the generations of these requests have in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +138,6 @@ class UsageSlice:
 
     moment: datetime
     """When the last of them was made; never outside the interval that was asked for."""
-    model: str
-    model_permaslug: str
-    provider: str
     endpoint_key: str
     requests: int
     prompt_tokens: int
@@ -152,6 +146,8 @@ class UsageSlice:
     """Credits used."""
     byok_usd: Decimal
     """What BYOK requests cost at the customer's own provider account."""
+    typical: Mapping[str, Any] = field(default_factory=dict)
+    """That of its stream."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,13 +308,11 @@ def _slice(plan: DayPlan, first: int, end: int) -> UsageSlice:
     amount = made * plan.cost * PICO
     return UsageSlice(
         moment=plan.moment_of(end - 1),
-        model=stream.model,
-        model_permaslug=stream.model_permaslug,
-        provider=stream.provider,
         endpoint_key=stream.endpoint_key,
         requests=made,
         prompt_tokens=made * plan.prompt_tokens,
         completion_tokens=made * plan.completion_tokens,
         usd=Decimal(0) if stream.byok else amount,
         byok_usd=amount if stream.byok else Decimal(0),
+        typical=stream.typical,
     )

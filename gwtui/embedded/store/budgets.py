@@ -16,7 +16,7 @@ from gwtui.contract.budgets import BUDGET_INTERVALS, Budget
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
 from gwtui.embedded.store import usage
-from gwtui.embedded.store.kinds import (
+from gwtui.embedded.store.documents import (
     BUDGETS,
     GUARDRAILS,
     KEY_ASSIGNMENTS,

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gwtui.embedded.errors import DatabaseUnusableError
-from gwtui.embedded.store.documents import Document
-from gwtui.embedded.store.kinds import CREDENTIALS
+from gwtui.embedded.store.documents import CREDENTIALS, Document
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet

@@ -17,8 +17,12 @@ from gwtui.embedded.errors import (
     DatabaseUnusableError,
 )
 from gwtui.embedded.store.byok import key_file
-from gwtui.embedded.store.documents import DatabaseConnection
-from gwtui.embedded.store.kinds import APPLICATION_ID, SCHEMA, SCHEMA_VERSION
+from gwtui.embedded.store.documents import (
+    APPLICATION_ID,
+    SCHEMA,
+    SCHEMA_VERSION,
+    DatabaseConnection,
+)
 
 BUSY_SECONDS = 5.0
 """How long a write waits for another process, such as the one that issues a key."""

@@ -19,6 +19,7 @@ from typing import Any, Literal, NamedTuple
 from gwtui.contract.content_filters import BUILTIN_LABELS
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.guardrails import Guardrail
+from gwtui.contract.keys import ApiKey
 from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.resets import window_start
 from gwtui.embedded.simulator.catalog import CatalogEndpoint, build_catalog, entries
@@ -31,10 +32,9 @@ from gwtui.embedded.simulator.usage import (
     accrued,
     accrued_by_day,
 )
-from gwtui.embedded.store import account, keys, usage
+from gwtui.embedded.store import account, generations, keys, usage
 from gwtui.embedded.store.byok import NEW_CREDENTIAL
-from gwtui.embedded.store.documents import Document
-from gwtui.embedded.store.kinds import (
+from gwtui.embedded.store.documents import (
     BUDGETS,
     CREDENTIALS,
     GUARDRAILS,
@@ -44,7 +44,9 @@ from gwtui.embedded.store.kinds import (
     MEMBERS,
     PEOPLE,
     WORKSPACES,
+    Document,
 )
+from gwtui.embedded.store.generations import typical_generation
 from gwtui.embedded.store.usage import Actor, from_micros, to_day, to_micros, to_pico
 
 Entry = Mapping[str, Any]
@@ -63,6 +65,8 @@ _DELIBERATE = 3.0
 """Days from which on an expiry was chosen as a date, not as a duration."""
 _LIMIT_REACHED = timedelta(hours=5)
 """How long ago a key without reset ran into its limit."""
+_DAYS_LOOKED_UP = 2
+"""Full days before the first one whose generations can be looked up."""
 _SCALING_STEPS = 2
 """The second step takes out what rounding to whole requests left of the first."""
 _REQUESTS: Mapping[str, tuple[int, int, Mapping[str, int]]] = {
@@ -397,6 +401,8 @@ class _Founder:
         actor = Actor(profile.identity, document["workspace_id"], document["creator_user_id"])
         oldest = to_day(self._now) - usage.DAYS_KEPT
         usage.book(self._db, actor, [day for day in days if to_day(day.moment) >= oldest])
+        latest = [day for day in days if to_day(day.moment) >= to_day(self._now) - _DAYS_LOOKED_UP]
+        generations.store_simulated(self._db, self._seed, ApiKey(**document), latest)
         earlier = [day for day in days if to_day(day.moment) < oldest]
         usage.book_earlier(
             self._db,
@@ -491,10 +497,8 @@ def _stream(endpoint: CatalogEndpoint, work: Entry) -> UsageStream:
         share = 1 - Decimal(str(pricing["discount"]))
         return to_pico(Decimal(pricing.get(name, "0")) * share)
 
+    byok = work.get("byok", False)
     return UsageStream(
-        model=endpoint.model_id,
-        model_permaslug=str(endpoint.wire["model_id"]),
-        provider=str(endpoint.wire["provider_name"]),
         endpoint_key=endpoint.key,
         requests_per_day=1.0,
         prompt_tokens=prompt,
@@ -502,7 +506,8 @@ def _stream(endpoint: CatalogEndpoint, work: Entry) -> UsageStream:
         prompt_price=pico("prompt"),
         completion_price=pico("completion"),
         request_price=sum(quantity * pico(name) for name, quantity in others.items()),
-        byok=work.get("byok", False),
+        byok=byok,
+        typical=typical_generation(endpoint, prompt, completion, byok=byok),
     )
 
 

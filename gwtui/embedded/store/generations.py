@@ -1,62 +1,64 @@
-"""Generations of the simulated keys, and the latest ones of all keys. Extended contract section 8.
+"""Generations: requests to models that can be looked up. Extended contract section 8.
 
-No simulated generation is stored: its identifier holds the second of the request and a hash of
-which one it was, so finding it again means looking at the requests of that second. A generation
-exists when its request was really admitted.
-
-The API has no list of generations; whoever made a request knows its identifier. Requests of the
-simulated keys were made by nobody, so ``recent_generations`` is where their identifiers come from.
+Every request that is served here is kept. Of what the simulated keys ask for, one request of each
+kind of work is kept a day. The API has no list of generations: whoever made a request knows its
+identifier. Nobody made the simulated ones, so ``recent_generations`` lists their identifiers.
 """
 
 from __future__ import annotations
 
-import re
+import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gwtui.contract.keys import ApiKey
+from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.values import ACTIVITY_DAYS
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.embedded.errors import DatabaseMissingError
-from gwtui.embedded.simulator.seeded_random import hex_text
-from gwtui.embedded.simulator.usage import DayPlan, UsageProfile, UsageStream, day_plans
-from gwtui.embedded.store import account, served_requests, usage
+from gwtui.embedded.simulator.seeded_random import hex_text, number, pick
+from gwtui.embedded.simulator.usage import UsageSlice
+from gwtui.embedded.store import account, usage
 from gwtui.embedded.store.database import Database
-from gwtui.embedded.store.founding import profiles_of
-from gwtui.embedded.store.kinds import KEYS
-from gwtui.embedded.store.usage import Actor, to_day
+from gwtui.embedded.store.documents import WORKSPACES
+from gwtui.embedded.store.usage import from_micros, to_day, to_micros
 
-_ID = re.compile(r"gen-([0-9]{10})-[0-9a-f]{20}\Z")
-_DIGITS = 20
-_MICROSECOND = timedelta(microseconds=1)
-_SECOND = timedelta(seconds=1)
-_SERVED = 50
-"""How many that were really served are listed."""
+if TYPE_CHECKING:
+    from gwtui.embedded.simulator.catalog import CatalogEndpoint
 
-
-class SimulatedRequest(NamedTuple):
-    """One request of one key."""
-
-    id: str
-    """Identifier of the generation: ``gen-``, Unix seconds and 20 hex digits."""
-    key_hash: str
-    stream: UsageStream
-    moment: datetime
-    number: int
-    """Counted from 0 among the key's requests of this stream on this UTC day."""
-    prompt_tokens: int
-    completion_tokens: int
-    cost: int
-    """Pico-USD."""
-
-
-class GenerationRecord(NamedTuple):
-    """A request that was carried out, and for whom."""
-
-    request: SimulatedRequest
-    actor: Actor
+FREE_PER_MINUTE = 20
+_FREE_A_DAY = 50
+_FREE_A_DAY_OF_A_BUYER = 1000
+_BUYER_CREDITS = Decimal(10)
+_VARIANT = "free"
+_LISTED = 100
+_API_TYPES: Mapping[str, str] = {
+    "text_generation": "completions",
+    "image_generation": "image",
+    "video_generation": "video",
+}
+"""What the contract calls a workload here where it has another word for it."""
+_FINISHES = ("stop", "stop", "stop", "stop", "stop", "stop", "length", "tool_calls", None)
+"""None: the client cancelled the request."""
+_USER_AGENTS = ("python-httpx/0.28.1", "node", "Go-http-client/2.0", None)
+_QUESTIONS = (
+    "Summarise the attached report in five sentences.",
+    "Which of these tickets are about billing?",
+    "Write a unit test for the function below.",
+    "Translate this paragraph into plain English.",
+)
+UNKNOWN_FIELDS = dict.fromkeys(
+    (
+        *("cache_discount", "moderation_latency", "router", "app_id", "preset_id"),
+        *("native_tokens_completion_images", "num_media_completion", "num_search_results"),
+        *("num_fetches", "web_search_engine"),
+    )
+)
+"""Fields of the metadata that are null for every generation of this gateway."""
 
 
 class RecentGeneration(NamedTuple):
@@ -69,82 +71,154 @@ class RecentGeneration(NamedTuple):
     """Empty when the key was deleted since."""
 
 
-def find_request(profiles: Iterable[UsageProfile], generation_id: str) -> SimulatedRequest | None:
-    """The request of an identifier, None when nobody made it."""
-    match = _ID.match(generation_id)
-    if match is None:
-        return None
-    second = datetime.fromtimestamp(int(match[1]), UTC)
-    requests = (each for profile in profiles for each in _requests(profile, second))
-    return next((each for each in requests if each.id == generation_id), None)
-
-
-def _requests(profile: UsageProfile, second: datetime) -> Iterator[SimulatedRequest]:
-    """The requests of a key within one second."""
-    for plan, start, end in day_plans(profile, second, second + _SECOND):
-        for number in range(plan.count(start), plan.count(end)):
-            yield _request(profile, plan, number)
-
-
-def latest_requests(
-    profiles: Iterable[UsageProfile], since: datetime, until: datetime
-) -> list[SimulatedRequest]:
-    """The last request of every stream of every key in [since, until), newest first."""
-    found: dict[tuple[str, int], SimulatedRequest] = {}
-    for profile in profiles:
-        for plan, start, end in day_plans(profile, since, until):
-            past = plan.count(end)
-            if past > plan.count(start):
-                found[profile.identity, plan.position] = _request(profile, plan, past - 1)
-    return sorted(found.values(), key=lambda request: request.moment, reverse=True)
-
-
-def _request(profile: UsageProfile, plan: DayPlan, number: int) -> SimulatedRequest:
-    moment = plan.moment_of(number)
-    parts = ("generation", profile.identity, plan.position, plan.midnight.toordinal(), number)
-    first = max(0, (profile.active_from - plan.midnight) // _MICROSECOND)
-    return SimulatedRequest(
-        id=f"gen-{int(moment.timestamp())}-{hex_text(_DIGITS, profile.seed, *parts)}",
-        key_hash=profile.identity,
-        stream=plan.stream,
-        moment=moment,
-        number=number - plan.count(first),
-        prompt_tokens=plan.prompt_tokens,
-        completion_tokens=plan.completion_tokens,
-        cost=plan.cost,
-    )
+def store(db: sqlite3.Connection, **generation: Any) -> None:
+    """Keep a generation, given by the columns of its table."""
+    names = ", ".join(generation)
+    values = ", ".join(f":{name}" for name in generation)
+    db.execute(f"INSERT INTO generations ({names}) VALUES ({values})", generation)
 
 
 def find(
-    db: sqlite3.Connection, profiles: Mapping[str, UsageProfile], generation_id: str, now: datetime
-) -> GenerationRecord | None:
-    """The generation of an identifier; None when there is none or it is no longer kept."""
-    request = find_request(profiles.values(), generation_id)
-    if request is None or not now - timedelta(days=ACTIVITY_DAYS + 1) <= request.moment < now:
-        return None
-    return _admitted(db, request)
+    db: sqlite3.Connection, generation_id: str, now: datetime
+) -> tuple[dict[str, Any], dict[str, Any] | None] | None:
+    """The metadata and the content of a generation; None when there is none.
+
+    A request can be looked up shortly after its end. The content is None where it is not logged.
+    """
+    row = db.execute(
+        "SELECT details, content FROM generations WHERE id = ? AND shown_from <= ?",
+        (generation_id, to_micros(now)),
+    ).fetchone()
+    return None if row is None else (json.loads(row[0]), json.loads(row[1] or "null"))
 
 
-def latest(
-    db: sqlite3.Connection, profiles: Mapping[str, UsageProfile], now: datetime
-) -> list[GenerationRecord]:
-    """The last generation of each kind of work of each key, newest first."""
-    requests = latest_requests(profiles.values(), now - timedelta(days=ACTIVITY_DAYS), now)
-    found = (_admitted(db, request) for request in requests)
-    return [record for record in found if record is not None]
+def forget_old(db: sqlite3.Connection, now: datetime) -> None:
+    """Delete what is older than the activity that it is part of."""
+    oldest = to_micros(now - timedelta(days=ACTIVITY_DAYS))
+    db.execute("DELETE FROM generations WHERE created_at < ?", (oldest,))
 
 
-def _admitted(db: sqlite3.Connection, request: SimulatedRequest) -> GenerationRecord | None:
-    """The request, unless its key was refused: what is refused is the end of a day's requests."""
-    day, endpoint = to_day(request.moment), request.stream.endpoint_key
-    booked = usage.at_endpoint(db, request.key_hash, day, endpoint)
-    if request.number >= sum(requests for _, requests in booked):
-        return None
-    return GenerationRecord(request, booked[0][0])
+def typical_generation(
+    endpoint: CatalogEndpoint, prompt: int, completion: int, *, byok: bool
+) -> dict[str, Any]:
+    """The metadata that all requests of one kind of work have in common."""
+    workload = endpoint.workloads[0]
+    is_chat = workload == "text_generation"
+    provider, tier = endpoint.wire["provider_name"], endpoint.wire["service_tier"]
+    attempt = {
+        "status": 200,
+        "provider_name": provider,
+        "is_byok": byok,
+        "endpoint_id": endpoint.id,
+        "model_permaslug": endpoint.wire["model_id"],
+        "routed_service_tier": tier,
+    }
+    return {
+        "model": endpoint.model_id,
+        "provider_name": provider,
+        "is_byok": byok,
+        **UNKNOWN_FIELDS,
+        "origin": "https://clients.example/",
+        "http_referer": None,
+        "data_region": "global",
+        "native_tokens_reasoning": endpoint.reasoning_tokens(completion),
+        "native_tokens_cached": endpoint.cached_tokens(prompt),
+        "native_tokens_completion_images": 1 if workload == "image_generation" else None,
+        "num_media_prompt": None,
+        "num_input_audio_prompt": 1 if workload == "stt" else None,
+        "api_type": _API_TYPES.get(workload, workload),
+        "streamed": is_chat,
+        "latency": round(endpoint.latency_ms),
+        "generation_time": round(completion / endpoint.throughput * 1000)
+        if is_chat and endpoint.throughput
+        else None,
+        "service_tier": tier,
+        # Of what is not known of an attempt the contract leaves the field out.
+        "provider_responses": [{name: each for name, each in attempt.items() if each is not None}],
+    }
+
+
+def store_simulated(
+    db: sqlite3.Connection, seed: int, key: ApiKey, pieces: Iterable[UsageSlice]
+) -> None:
+    """Keep the last request of each slice of a day and kind of work that has none yet."""
+    workspace = WORKSPACES.get(db, key.workspace_id)
+    for piece in pieces:
+        sample = f"{key.hash}|{piece.endpoint_key}|{to_day(piece.moment)}"
+        if db.execute("SELECT 1 FROM generations WHERE sample = ?", (sample,)).fetchone():
+            continue
+        details = _simulated(seed, sample, key, piece)
+        is_logged = workspace is not None and workspace.is_observability_io_logging_enabled
+        store(
+            db,
+            id=details["id"],
+            sample=sample,
+            key_hash=key.hash,
+            workspace_id=key.workspace_id,
+            endpoint_key=piece.endpoint_key,
+            is_byok=details["is_byok"],
+            created_at=to_micros(piece.moment),
+            shown_from=to_micros(piece.moment),
+            details=json.dumps(details),
+            content=json.dumps(_content(seed, details)) if is_logged else None,
+        )
+
+
+def _simulated(seed: int, sample: str, key: ApiKey, piece: UsageSlice) -> dict[str, Any]:
+    typical = piece.typical
+    is_chat = typical["api_type"] == "completions"
+    finish = pick(_FINISHES, seed, sample, "finish") if is_chat else None
+    spread = 0.6 + number(seed, sample, "latency") % 110 / 100
+    latency, upstream = round(typical["latency"] * spread), f"up-{hex_text(16, seed, sample)}"
+    tokens = {
+        "prompt": piece.prompt_tokens // piece.requests,
+        "completion": piece.completion_tokens // piece.requests,
+    }
+    upstream_cost = float(piece.byok_usd / piece.requests) if typical["is_byok"] else None
+    (attempt,) = typical["provider_responses"]
+    return {
+        "id": f"gen-{int(piece.moment.timestamp())}-{hex_text(20, seed, sample, 'id')}",
+        "request_id": f"req-{hex_text(32, seed, sample, 'request')}",
+        "created_at": timestamp_text(piece.moment),
+        "model": typical["model"],
+        "provider_name": typical["provider_name"],
+        "usage": float(piece.usd / piece.requests),
+        "total_cost": float(piece.usd / piece.requests),
+        "upstream_inference_cost": upstream_cost,
+        **typical,
+        "upstream_id": upstream,
+        "workspace_id": key.workspace_id,
+        "external_user": key.external_user,
+        "user_agent": pick(_USER_AGENTS, seed, key.hash, "agent"),
+        **{f"tokens_{kind}": count for kind, count in tokens.items()},
+        **{f"native_tokens_{kind}": count for kind, count in tokens.items()},
+        "cancelled": is_chat and finish is None,
+        "finish_reason": finish,
+        "native_finish_reason": finish,
+        "latency": latency,
+        "provider_responses": [{**attempt, "latency": latency, "id": upstream}],
+    }
+
+
+def _content(seed: int, details: Mapping[str, Any]) -> dict[str, Any]:
+    """What was read and written, as far as a simulated request has any of it."""
+    question = pick(_QUESTIONS, seed, details["id"])
+    is_chat, thought = details["api_type"] == "completions", details["native_tokens_reasoning"]
+    answer = "A simulated answer: nothing was generated."
+    return {
+        "input": {"messages": [{"role": "user", "content": question}]}
+        if is_chat
+        else {"prompt": question},
+        "output": {
+            "completion": answer if is_chat and not details["cancelled"] else None,
+            "reasoning": "A simulated thought." if is_chat and thought else None,
+        },
+        "error": None,
+    }
 
 
 def recent_generations(database: Path, *, clock: Clock = SYSTEM_CLOCK) -> list[RecentGeneration]:
-    """The last generation of each kind of work of each key, and what was served, newest first.
+    """The newest generations that can be looked up, newest first.
 
     Works on an existing database, whether or not a gateway serves it right now. Raises
     DatabaseMissingError and DatabaseUnusableError.
@@ -154,20 +228,42 @@ def recent_generations(database: Path, *, clock: Clock = SYSTEM_CLOCK) -> list[R
         with visited.read() as db:
             if not account.is_founded(db):
                 raise DatabaseMissingError(f"{database} was never served, so it is still empty.")
-            now = clock.now()
-            until = min(now, account.get(db).booked_until)
-            found = [
-                RecentGeneration(one.id, one.moment, one.stream.model, _name(db, one.key_hash))
-                for one, _ in latest(db, profiles_of(db), until)
-            ]
-            for one in served_requests.latest(db, now, _SERVED):
-                made_at, model = usage.from_micros(one.created_at), str(one.generation["model"])
-                found.append(RecentGeneration(one.id, made_at, model, _name(db, one.key_hash)))
+            rows = db.execute(
+                "SELECT generations.id, created_at, json_extract(details, '$.model'), "
+                "coalesce(json_extract(document, '$.name'), '') "
+                "FROM generations LEFT JOIN keys ON keys.id = key_hash WHERE shown_from <= ? "
+                "ORDER BY created_at DESC, generations.number DESC LIMIT ?",
+                (to_micros(clock.now()), _LISTED),
+            )
+            return [RecentGeneration(id, from_micros(at), *names) for id, at, *names in rows]
     finally:
         visited.close()
-    return sorted(found, key=lambda each: each.made_at, reverse=True)
 
 
-def _name(db: sqlite3.Connection, key_hash: str) -> str:
-    key = KEYS.get(db, key_hash)
-    return (key and key.name) or ""
+def free_daily_limit(total_credits: Decimal) -> int:
+    """How many requests to free variants an account has on a UTC day (inference, section 9).
+
+    ``total_credits`` is all that it ever bought, in USD.
+    """
+    return _FREE_A_DAY_OF_A_BUYER if total_credits >= _BUYER_CREDITS else _FREE_A_DAY
+
+
+def free_used_today(db: sqlite3.Connection, now: datetime) -> int:
+    """How many requests to free variants were used this UTC day. Own provider keys do not count."""
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    used = usage.requests_to_variant(db, to_day(now), _VARIANT)
+    return used - _count_free(db, midnight, byok=True)
+
+
+def free_used_last_minute(db: sqlite3.Connection, now: datetime) -> int:
+    """The same of the last minute."""
+    return _count_free(db, now - timedelta(minutes=1), byok=False)
+
+
+def _count_free(db: sqlite3.Connection, since: datetime, *, byok: bool) -> int:
+    (count,) = db.execute(
+        "SELECT count(*) FROM generations WHERE sample IS NULL "
+        "AND created_at >= ? AND is_byok = ? AND instr(endpoint_key, ?)",
+        (to_micros(since), byok, f":{_VARIANT}|"),
+    ).fetchone()
+    return int(count)

@@ -16,8 +16,7 @@ from gwtui.contract.keys import ApiKey
 from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.values import KEYS_PAGE
 from gwtui.embedded.store import usage
-from gwtui.embedded.store.documents import DatabaseConnection, Document, in_list
-from gwtui.embedded.store.kinds import KEYS, USAGE_FIELDS
+from gwtui.embedded.store.documents import KEYS, USAGE_FIELDS, DatabaseConnection, Document, in_list
 from gwtui.embedded.store.usage import Sums, from_pico
 
 _RESETS = (None, "daily", "weekly", "monthly")

@@ -15,11 +15,10 @@ from decimal import Decimal
 
 from gwtui.embedded.errors import DatabaseBusyError
 from gwtui.embedded.simulator.usage import UsageProfile, UsageSlice, accrual
-from gwtui.embedded.store import account, keys, usage
+from gwtui.embedded.store import account, generations, keys, usage
 from gwtui.embedded.store.budgets import Cap, binding_of, caps_of
 from gwtui.embedded.store.database import Database
-from gwtui.embedded.store.documents import in_list
-from gwtui.embedded.store.kinds import KEYS
+from gwtui.embedded.store.documents import KEYS, in_list
 from gwtui.embedded.store.usage import Actor, first_day, to_day, to_micros, to_pico
 
 _INTERVAL = timedelta(seconds=1)
@@ -69,9 +68,12 @@ class Ledger:
                 if key is not None:
                     actor = Actor(key_hash, str(key.workspace_id), key.creator_user_id)
                     usage.book(db, actor, admitted)
+                    seed = self._profiles[key_hash].seed
+                    generations.store_simulated(db, seed, key, admitted)
                     keys.use(db, key_hash, admitted[-1].moment)
             account.top_up(db, now, below=TOP_UP_BELOW, by=TOP_UP)
         usage.fold_old(db, to_day(now))
+        generations.forget_old(db, now)
         account.change(db, booked_until=to_micros(now))
 
     def _requested(
