@@ -45,7 +45,7 @@ def measure(columns: int, rows: int, seconds: int) -> tuple[list[int], list[int]
             terminal.pump(20)
             live = seconds_of(terminal, seconds)
             terminal.send(",")
-            terminal.wait_for("REPLAY")
+            terminal.wait_for("AS OF")
             terminal.settle(1.0)
             past = seconds_of(terminal, seconds)
             terminal.send("q")

@@ -26,7 +26,7 @@ from gwtui.watch.history.lease import Lease
 from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey, Subject
 from gwtui.watch.history.queries import TOTAL_USAGE, credits_state
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.replay import differences, snapshot_at
+from gwtui.watch.history.replay import differences, figures_at
 from gwtui.watch.history.writer import HistoryWriter
 
 NOW = datetime(2026, 11, 26, 0, 5, tzinfo=UTC)
@@ -115,7 +115,7 @@ def fastest(work: Callable[[], object]) -> float:
 
 
 def questions(connection: Connection, keys: list[SeriesKey]) -> dict[str, Callable[[], object]]:
-    """What screens, alerts and replay ask."""
+    """What screens and alerts ask."""
     reader = HistoryReader(connection)
     day, latency = timedelta(days=1), keys[1]
     return {
@@ -131,7 +131,7 @@ def questions(connection: Connection, keys: list[SeriesKey]) -> dict[str, Callab
             NOW - 365 * day, NOW, subject=Subject("endpoint", "lab/model e7")
         ),
         "credits: burn and runway": lambda: credits_state(reader, NOW),
-        "everything as of 100 days ago": lambda: snapshot_at(reader, NOW - 100 * day),
+        "endpoints as of 100 days ago": lambda: figures_at(reader, NOW - 100 * day, {"endpoint"}),
         "what differs from a month ago": lambda: differences(reader, NOW - 30 * day, NOW),
     }
 

@@ -147,12 +147,11 @@ JOURNEYS = {
     "raw and detail": Journey("jv<pagedown><escape>d<escape>j"),
     "price": Journey("jp<ctrl+u>1000<tab><ctrl+u>20<escape>", start="models"),
     "tabs before their rows": Journey("5jj4j3jjj"),
-    "replay": Journey("@3h ago<enter>,,>L@2h ago<enter>m", start="board", data=True),
+    "time cursor": Journey("@3h ago<enter>,,>L@2h ago<enter>m", start="board", data=True),
     "a request with a key of nobody": Journey(
         "jTtwo words<pagedown><paste:gw-v1-of-nobody-0123456789abcdef><ctrl+s>", start="models"
     ),
     "a request without a key": Journey("Thi<pagedown><pagedown>9<ctrl+s>x", start="models"),
-    "a sample": Journey("pnmine<tab>hello<tab>f", start="guardrails"),
     "board": Journey("++-mzsp", start="board", data=True),
     "clicks between keys": Journey("j<click:4,6>nclicked<tab>5"),
 }

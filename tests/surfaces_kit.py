@@ -177,7 +177,7 @@ SURFACES: dict[str, Surface] = {
     "current-key": Surface("CurrentKeyScreen", "key"),
     "board": Surface("BoardScreen", "board"),
     "board-recorded": Surface("BoardScreen", "board", recorded=True),
-    "board-replay": Surface("BoardScreen", "board", ("at", "type 07:00", "enter"), recorded=True),
+    "board-past": Surface("BoardScreen", "board", ("at", "type 07:00", "enter"), recorded=True),
     "doubts": Surface("ResourceScreen", "recovery", ("escape",), doubtful=True),
     "doubt": Surface("RecoveryScreen", "recovery", ("escape", "enter"), doubtful=True),
     "alerts": Surface("ResourceScreen", "alerts", watched=True),

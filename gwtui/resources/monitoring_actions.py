@@ -49,23 +49,28 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "board.earlier",
             "Back in time",
-            "Replay: a step back; the panels show what was recorded as of that moment",
+            "Show the curves and figures that were recorded a step earlier",
             "comma",
             footer=True,
         ),
-        scoped_action("board.later", "Forward", "Replay: a step forward", "full_stop"),
-        scoped_action("board.leap_back", "Leap back", "Replay: ten steps back", "less_than_sign"),
+        scoped_action("board.later", "Forward", "Move the time cursor a step forward", "full_stop"),
         scoped_action(
-            "board.leap_forward", "Leap forward", "Replay: ten steps forward", "greater_than_sign"
+            "board.leap_back", "Leap back", "Move the time cursor ten steps back", "less_than_sign"
+        ),
+        scoped_action(
+            "board.leap_forward",
+            "Leap forward",
+            "Move the time cursor ten steps forward",
+            "greater_than_sign",
         ),
         scoped_action(
             "board.jump",
             "Jump",
-            "Replay: type a moment, such as 2026-11-20 18:00, yesterday 18:00 or 3h ago",
+            "Type the moment to show, such as 2026-11-20 18:00, yesterday 18:00 or 3h ago",
             "at",
             footer=True,
         ),
-        scoped_action("board.live", "Live", "Leave the replay: the present again", "L"),
+        scoped_action("board.live", "Live", "Show the present again", "L"),
         scoped_action(
             "board.measure",
             "Figure",

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from gwtui.client.errors import GatewayError
 from gwtui.contract.keys import is_expired
+from gwtui.contract.models import PRICE_KEYS, Endpoint
 from gwtui.contract.usage import Credits
 from gwtui.domain.resets import next_reset
 from gwtui.domain.runway import Outlook, Rate, credit_outlook
@@ -21,8 +22,10 @@ from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.feeds.keys import KeyRow, used_today
 from gwtui.watch.feeds.workspaces import Figures
-from gwtui.watch.history import replay
-from gwtui.watch.history.replay import Snapshot
+from gwtui.watch.history import model as figures
+from gwtui.watch.history.model import ACCOUNT, Fields, Reading, Subject, model_of
+from gwtui.watch.history.reader import HistoryReader
+from gwtui.watch.history.replay import figures_at
 from gwtui.watch.history.sources import DEFAULT_PACES
 
 T = TypeVar("T")
@@ -79,47 +82,85 @@ class BoardSnapshot:
         )
 
 
-def recorded(snapshot: Snapshot, models: Iterable[str] | None = None) -> BoardSnapshot:
-    """What was recorded as of a moment; of all models that were read then unless given."""
+def recorded(reader: HistoryReader, moment: datetime, models: Iterable[str]) -> BoardSnapshot:
+    """Credits and these models' endpoints, with the figures that were recorded as of a moment.
+
+    An endpoint that nobody read around then is left out. Raises sqlite3.Error.
+    """
+    found = figures_at(reader, moment, ("credits", "endpoint"))
+    facts = reader.facts_at(moment, "endpoint")
+    credits = _values(found.get(Subject("credits", ACCOUNT), {}))
+    endpoints: dict[str, list[tuple[EndpointRow, datetime]]] = {model: [] for model in models}
+    for subject, fields in facts.items():
+        rows = endpoints.get(model_of(subject.identity))
+        values = _values(found.get(subject, {}))
+        if rows is not None and values.at is not None:
+            rows.append((_endpoint_row(subject.identity, fields, values.by_name), values.at))
     paces = DEFAULT_PACES
-    keys_at = replay.read_at(snapshot, "key")
-    spaces_at = replay.read_at(snapshot, "workspace")
-    found = replay.restore_models(snapshot) if models is None else models
     return BoardSnapshot(
-        BoardReadings(
-            replay.restore_credits(snapshot),
-            replay.read_at(snapshot, "credits"),
+        credits=BoardReadings(
+            Credits.model_validate(credits.by_name) if credits.at else None,
+            credits.at,
             MISSED * paces.credits,
         ),
-        BoardReadings(
-            None if keys_at is None else replay.restore_keys(snapshot), keys_at, MISSED * paces.keys
-        ),
-        BoardReadings(
-            None if spaces_at is None else replay.restore_workspaces(snapshot),
-            spaces_at,
-            MISSED * paces.workspaces,
-        ),
-        {model: _endpoints(snapshot, model) for model in found},
+        endpoints={
+            model: BoardReadings(
+                tuple(row for row, _ in rows),
+                max(at for _, at in rows),
+                MISSED * paces.endpoints,
+            )
+            for model, rows in endpoints.items()
+            if rows
+        },
     )
 
 
-def _endpoints(snapshot: Snapshot, model: str) -> BoardReadings[Sequence[EndpointRow]]:
-    at = replay.read_at(snapshot, "endpoint", model)
-    rows = None if at is None else replay.restore_endpoints(snapshot, model)
-    return BoardReadings(rows, at, MISSED * DEFAULT_PACES.endpoints)
+class _Values(NamedTuple):
+    """The figures that somebody read around a moment, and when they were last read."""
+
+    by_name: dict[str, Decimal | None]
+    at: datetime | None
+
+
+def _values(readings: Mapping[str, Reading]) -> _Values:
+    known = {name: reading for name, reading in readings.items() if reading.state != "gap"}
+    moments = [reading.measured_at for reading in known.values() if reading.measured_at is not None]
+    values = {name: reading.value for name, reading in known.items()}
+    return _Values(values, max(moments, default=None))
+
+
+def _endpoint_row(
+    identity: str, facts: Fields, values: Mapping[str, Decimal | None]
+) -> EndpointRow:
+    """An endpoint as the gateway would have answered then, as far as it was recorded."""
+    data: dict[str, Any] = {**facts, "provider_name": facts.get(figures.NAME), "tag": None}
+    data |= {name: values[name] for name in figures.UPTIMES if name in values}
+    for what in ("latency", "throughput"):
+        found = {
+            which: values[f"{what}_{which}"]
+            for which in figures.PERCENTILES
+            if f"{what}_{which}" in values
+        }
+        if found:
+            known = any(value is not None for value in found.values())
+            data[f"{what}_last_30m"] = found if known else None
+    prices = {key: facts.get(figures.price_figure(key)) for key in PRICE_KEYS}
+    prices |= {name: facts.get(name) for name in ("discount", "overrides")}
+    data["pricing"] = {name: price for name, price in prices.items() if price is not None}
+    model = model_of(identity)
+    row = identity.removeprefix(f"{model} ")
+    return EndpointRow(Endpoint.model_validate(data), row, model, model)
 
 
 def newest(live: BoardSnapshot, past: BoardSnapshot) -> BoardSnapshot:
     """Of each part what was read last: another instance may have recorded what this one did not."""
-    return BoardSnapshot(
-        _newer(live.credits, past.credits),
-        _newer(live.keys, past.keys),
-        _newer(live.workspaces, past.workspaces),
-        {
+    return replace(
+        live,
+        credits=_newer(live.credits, past.credits),
+        endpoints={
             model: _newer(seen, past.endpoints.get(model, BoardReadings()))
             for model, seen in live.endpoints.items()
         },
-        live.measured,
     )
 
 

@@ -39,8 +39,8 @@ SAMPLE = (
     *("another profile", "another profile by its chooser", "another profile by its key"),
     *("first steps", "columns"),
     *("palette to a form", "workspace", "marks", "rotate a key and mend a finding"),
-    *("a request with a key of nobody", "a request without a key", "a sample"),
-    *("guardrail with providers", "pasted credential", "delete on a critical profile", "replay"),
+    *("a request with a key of nobody", "a request without a key", "time cursor"),
+    *("guardrail with providers", "pasted credential", "delete on a critical profile"),
 )
 pytestmark = pytest.mark.timeout(120 + 8 * ROUNDS)
 

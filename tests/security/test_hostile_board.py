@@ -1,4 +1,4 @@
-"""The board over a history full of hostile texts: every panel, replayed, and what changed.
+"""The board over a history full of hostile texts: every panel, live and earlier, and what changed.
 
 Names of keys, guardrails and endpoints come from other people, and stand in the history as they
 came. Nothing dangerous may even reach the last wall. ``GWTUI_HOSTILE=full`` takes every text of the
@@ -114,10 +114,10 @@ async def test_nothing_recorded_can_disturb_the_board(
         await at_rest(pilot)
         look("live")
         await pilot.press("comma")
-        while "REPLAY" not in shown(app):
+        while "AS OF" not in shown(app):
             await pilot.pause(0.02)
         await at_rest(pilot)
-        look("replay")
+        look("earlier")
         for _ in range(len(TEXTS) // 20):
             await pilot.press("pagedown")
             await pilot.pause()

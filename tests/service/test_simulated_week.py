@@ -1,4 +1,4 @@
-"""A whole week in seconds: recording, tiers, alerts, replay and changes, in one run.
+"""A whole week in seconds: recording, tiers, alerts, earlier moments and changes, in one run.
 
 ``week_scenario`` says what happens in it. ``GWTUI_WEEK_PACE`` is how many seconds lie between two
 readings (default 1800). With 60, the pace of a real recorder, it takes about four minutes; with 30
@@ -22,17 +22,12 @@ from gwtui.local.alerts import load_alerts
 from gwtui.watch.alerts.model import AlertEvent
 from gwtui.watch.alerts.preview import preview
 from gwtui.watch.alerts.store import read_events
+from gwtui.watch.board import recorded
 from gwtui.watch.feeds.changes import Between, rows_between
 from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.model import SeriesKey, Subject
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.replay import (
-    restore_credits,
-    restore_endpoints,
-    restore_keys,
-    restore_workspaces,
-    snapshot_at,
-)
+from gwtui.watch.history.replay import figures_at
 from history_kit import desk
 from week_expected import Figure, Value, check_curve, last_before, reckoned
 from week_kit import Week, run_week
@@ -211,7 +206,7 @@ def test_what_nobody_could_read_is_a_gap(reader: HistoryReader, figures: list[Fi
         assert reader.value_at(figure.key, moment).state == "gap"
 
 
-# Replay and changes -----------------------------------------------------------------------------
+# Earlier moments and changes --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -227,13 +222,13 @@ def test_what_nobody_could_read_is_a_gap(reader: HistoryReader, figures: list[Fi
     ],
     ids=["before", "in", "after", "at its limit", "cheap", "edited", "of raw readings"],
 )
-def test_a_replay_shows_what_was_true(week: Week, reader: HistoryReader, moment: datetime) -> None:
+def test_a_moment_shows_what_was_true(week: Week, reader: HistoryReader, moment: datetime) -> None:
     moment = bucket_end(moment)
-    snapshot = snapshot_at(reader, moment)
-    credits = restore_credits(snapshot)
+    snapshot = recorded(reader, moment, [MODEL])
+    credits = snapshot.credits.value
     assert credits is not None
     assert credits.balance == last_before(week.balance, moment)
-    rows = {row.endpoint.provider_name: row for row in restore_endpoints(snapshot, MODEL)}
+    rows = {row.endpoint.provider_name: row for row in snapshot.endpoints[MODEL].value or ()}
     assert len(rows) == 3
     for tag in (QUASAR, BITFORGE, SPARSE):
         (row,) = (row for row in rows.values() if row.identity.startswith(tag))
@@ -244,23 +239,24 @@ def test_a_replay_shows_what_was_true(week: Week, reader: HistoryReader, moment:
     assert row.endpoint.pricing is not None
     dear = moment >= DEARER_AT
     assert row.endpoint.pricing.prompt == Decimal("0.0000011" if dear else "0.00000055")
-    keys = {row.key.hash: row.key for row in restore_keys(snapshot)}
-    assert keys.keys() == set(week.keys.values())
+    facts = reader.facts_at(moment)
+    keys = {subject.identity for subject in facts if subject.resource == "key"}
+    assert keys == set(week.keys.values())
     edited = moment >= EDITED_AT
-    assert keys[week.keys[RENAMED]].name == ("chat bot" if edited else RENAMED)
-    limited = keys[week.keys[LIMITED]]
-    assert limited.limit == 10
-    assert limited.limit_remaining == last_before(week.key(LIMITED), moment)
-    (space,) = restore_workspaces(snapshot).values()
-    assert space.budgets is not None
-    assert ("monthly" in space.budgets) == edited
+    name = facts[Subject("key", week.keys[RENAMED])]["name"]
+    assert name == ("chat bot" if edited else RENAMED)
+    limited = figures_at(reader, moment, {"key"})[Subject("key", week.keys[LIMITED])]
+    assert limited["limit"].value == 10
+    assert limited["limit_remaining"].value == last_before(week.key(LIMITED), moment)
+    (space,) = (fields for subject, fields in facts.items() if subject.resource == "workspace")
+    assert (space.get("budget_monthly") is not None) == edited
 
 
-def test_the_replay_of_the_outage_shows_it(reader: HistoryReader) -> None:
+def test_the_moments_of_the_outage_show_it(reader: HistoryReader) -> None:
     def uptime(moment: datetime) -> Value:
         (row,) = (
             row
-            for row in restore_endpoints(snapshot_at(reader, moment), MODEL)
+            for row in recorded(reader, moment, [MODEL]).endpoints[MODEL].value or ()
             if row.identity.startswith(QUASAR)
         )
         return row.endpoint.uptime_last_5m

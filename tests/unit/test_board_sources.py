@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from gwtui.domain.times import parse_past
-from gwtui.ui.board.sources import Replay
+from gwtui.ui.board.sources import moved, within
 from gwtui.ui.widgets.plot import SPANS
 
 NOW = datetime(2026, 11, 21, 9, 30, 20, tzinfo=UTC)
@@ -60,15 +60,14 @@ def test_what_is_no_moment_is_said_so_with_examples_from_the_past(typed: str, me
 
 
 def test_steps_suit_the_span_and_go_from_the_whole_minute() -> None:
-    one = Replay().step(-1, HOUR, NOW, BEGIN)
-    assert one.moment == at("2026-11-21T09:29:00")
-    assert one.step(-1, HOUR, NOW, BEGIN, leap=True).moment == at("2026-11-21T09:19:00")
-    assert Replay().step(-1, DAY, NOW, BEGIN).moment == at("2026-11-21T09:15:00")
+    back = moved(None, -1, HOUR, NOW)
+    assert back == at("2026-11-21T09:29:00")
+    assert moved(back, -1, HOUR, NOW, leap=True) == at("2026-11-21T09:19:00")
+    assert moved(None, -1, DAY, NOW) == at("2026-11-21T09:15:00")
 
 
-def test_past_the_present_is_live_and_nothing_is_before_the_recording() -> None:
-    back = Replay().step(-1, HOUR, NOW, BEGIN)
-    assert back.step(2, HOUR, NOW, BEGIN).live
-    assert Replay().step(1, HOUR, NOW, BEGIN).live
-    assert Replay().at(BEGIN - timedelta(days=9), NOW, BEGIN).moment == BEGIN
-    assert Replay().at(NOW + timedelta(days=1), NOW, BEGIN).live
+def test_from_the_present_on_it_is_live_and_nothing_is_before_the_recording() -> None:
+    assert within(NOW, NOW, BEGIN) is None
+    assert within(NOW + timedelta(days=1), NOW, None) is None
+    assert within(BEGIN - timedelta(days=9), NOW, BEGIN) == BEGIN
+    assert within(BEGIN - timedelta(days=9), NOW, None) == BEGIN - timedelta(days=9)

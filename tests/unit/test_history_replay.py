@@ -1,4 +1,4 @@
-"""Replay: everything as of a moment, what is different between two, and how the credits stood."""
+"""Figures as of a moment, what is different between two, and how the credits stood."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from gwtui.domain.runway import WINDOWS
-from gwtui.watch.history.model import ACCOUNT, SeriesKey, Subject
+from gwtui.watch.history.model import ACCOUNT, Reading, SeriesKey, Subject
 from gwtui.watch.history.queries import BALANCE, TOTAL_USAGE, credits_state
-from gwtui.watch.history.replay import differences, snapshot_at
+from gwtui.watch.history.replay import differences, figures_at
 from history_kit import START, Desk, desk, minutes
 
 ENDPOINT = Subject("endpoint", "lab/model lab")
@@ -29,39 +29,18 @@ def history(tmp_path: Path) -> Iterator[Desk]:
         yield opened
 
 
-def test_a_snapshot_holds_all_that_was_known_then(history: Desk) -> None:
-    history.see(
-        START,
-        {UPTIME: 99, BALANCE: 10},
-        facts={ENDPOINT: {"name": "Lab", "price_prompt": "0.1"}},
-    )
-    history.see(
-        START + minutes(1),
-        {UPTIME: None, BALANCE: 9},
-        facts={ENDPOINT: {"name": "Lab", "price_prompt": "0.2"}},
-    )
-    first = snapshot_at(history.reader, START + minutes(0.5))
-    assert first.reading(ENDPOINT, "uptime_last_5m").value == 99
-    assert first.reading(Subject(*BALANCE[:2]), "balance").value == 10
-    assert first.facts[ENDPOINT]["price_prompt"] == "0.1"
-    assert first.name(ENDPOINT) == "Lab"
-    assert first.subjects("endpoint") == (ENDPOINT,)
-    second = snapshot_at(history.reader, START + minutes(1))
-    assert second.reading(ENDPOINT, "uptime_last_5m").state == "null"
-    assert second.facts[ENDPOINT]["price_prompt"] == "0.2"
-    before = snapshot_at(history.reader, START - minutes(1))
-    assert before.subjects("endpoint") == ()
-    assert before.reading(ENDPOINT, "uptime_last_5m").state == "gap"
+def test_figures_are_those_known_at_the_moment(history: Desk) -> None:
+    history.see(START, {UPTIME: 99, BALANCE: 10})
+    history.see(START + minutes(1), {UPTIME: None, BALANCE: 9})
 
+    def uptime(minute: float) -> Reading:
+        found = figures_at(history.reader, START + minutes(minute), {"endpoint"})
+        assert set(found) == {ENDPOINT}
+        return found[ENDPOINT]["uptime_last_5m"]
 
-def test_a_snapshot_of_some_resources_holds_nothing_else(history: Desk) -> None:
-    facts = {ENDPOINT: {"name": "Lab"}, Subject("key", "k1"): {"name": "prod"}}
-    history.see(START, {UPTIME: 99, BALANCE: 10}, facts=facts)
-    found = snapshot_at(history.reader, START, {"endpoint"})
-    assert set(found.facts) == set(found.figures) == {ENDPOINT}
-    whole = snapshot_at(history.reader, START)
-    assert set(whole.facts) == set(facts)
-    assert set(whole.figures) == {ENDPOINT, Subject(*BALANCE[:2])}
+    assert uptime(0.5).value == 99
+    assert uptime(1).state == "null"
+    assert uptime(-1).state == "gap"
 
 
 def test_a_moment_long_ago_is_known_to_the_hour(history: Desk) -> None:
@@ -69,8 +48,8 @@ def test_a_moment_long_ago_is_known_to_the_hour(history: Desk) -> None:
         history.see(START + minutes(minute), {UPTIME: minute % 97}, every=600)
     history.keep_up(START + 100 * DAY)
     assert history.rows(0) == history.rows(300) == 0
-    found = snapshot_at(history.reader, START + 5 * HOUR + minutes(20))
-    assert found.reading(ENDPOINT, "uptime_last_5m").value == 350 % 97
+    found = figures_at(history.reader, START + 5 * HOUR + minutes(20), {"endpoint"})
+    assert found[ENDPOINT]["uptime_last_5m"].value == 350 % 97
 
 
 def test_the_differences_between_two_moments(history: Desk) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -19,16 +19,11 @@ from gwtui.watch.board import (
     newest,
     recorded,
 )
+from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.workspaces import Figures
 from gwtui.watch.history.model import SeriesKey, Subject
 from gwtui.watch.history.queries import QuerySpan, direction, endpoints_past
-from gwtui.watch.history.replay import (
-    restore_endpoints,
-    restore_keys,
-    restore_workspaces,
-    snapshot_at,
-)
 from history_kit import START, Desk, desk, minutes
 from resource_samples import key
 
@@ -60,10 +55,15 @@ def see_endpoint(history: Desk, minute: float, uptime: int | None, latency: int 
     )
 
 
+def rows_at(history: Desk, minute: float) -> Sequence[EndpointRow]:
+    snapshot = recorded(history.reader, START + minutes(minute), [MODEL])
+    return snapshot.endpoints[MODEL].value or ()
+
+
 def test_an_endpoint_is_as_the_gateway_would_have_answered_then(history: Desk) -> None:
     see_endpoint(history, 0, 99, 400)
     see_endpoint(history, 1, 20, None)
-    (row,) = restore_endpoints(snapshot_at(history.reader, START), MODEL)
+    (row,) = rows_at(history, 0)
     endpoint = row.endpoint
     assert (row.title, row.identity) == ("Lab /eu", "lab||")
     assert verdict(endpoint).word == "healthy"
@@ -74,7 +74,7 @@ def test_an_endpoint_is_as_the_gateway_would_have_answered_then(history: Desk) -
         Decimal("0.000002"),
         Decimal("0.5"),
     )
-    (later,) = restore_endpoints(snapshot_at(history.reader, START + minutes(1)), MODEL)
+    (later,) = rows_at(history, 1)
     assert verdict(later.endpoint).word == "down"
     assert later.endpoint.latency_last_30m is None
     assert "latency_last_30m" not in later.endpoint.gaps  # said null: no traffic
@@ -83,38 +83,9 @@ def test_an_endpoint_is_as_the_gateway_would_have_answered_then(history: Desk) -
 
 def test_what_nobody_read_around_then_is_not_shown_as_if_it_were(history: Desk) -> None:
     see_endpoint(history, 0, 99, 400)
-    much_later = snapshot_at(history.reader, START + timedelta(hours=5))
-    assert restore_endpoints(much_later, MODEL) == ()
-    sight = recorded(much_later)
-    assert sight.endpoints == {}
-    assert sight.credits.value is None
-
-
-def test_keys_and_workspaces_come_back_with_their_limits(history: Desk) -> None:
-    spent = Subject("key", "hash-1")
-    space = Subject("workspace", "w1")
-    history.see(
-        START,
-        {
-            figure(spent, "limit"): 10,
-            figure(spent, "limit_remaining"): 1,
-            figure(space, "usage_weekly"): 30,
-            figure(space, "budget_weekly"): 40,
-        },
-        facts={
-            spent: {"name": "ci", "limit": "10", "limit_reset": "daily", "workspace_id": "w1"},
-            space: {"name": "Research", "slug": "research", "budget_weekly": "40"},
-        },
-    )
-    snapshot = snapshot_at(history.reader, START)
-    found = limits(restore_keys(snapshot), restore_workspaces(snapshot), START)
-    assert [(one.kind, one.name, one.share) for one in found] == [
-        ("key", "ci", Decimal("0.9")),
-        ("workspace", "Research", Decimal("0.75")),
-    ]
-    assert found[0].workspace == "Research"
-    assert found[0].resets_at(START) == START + timedelta(days=1)
-    assert found[1].left == 10
+    much_later = recorded(history.reader, START + timedelta(hours=5), [MODEL])
+    assert much_later.endpoints == {}
+    assert much_later.credits.value is None
 
 
 def test_only_limits_in_force_count_and_the_nearest_comes_first() -> None:
@@ -153,7 +124,7 @@ def test_age_is_told_once_it_matters() -> None:
 def test_recorded_figures_are_old_once_several_readings_are_missing(history: Desk) -> None:
     for minute in range(3):
         history.see(START + minutes(minute), {SeriesKey("credits", "account", "total_usage"): 5})
-    sight = recorded(snapshot_at(history.reader, START + minutes(3)))
+    sight = recorded(history.reader, START + minutes(3), ())
     assert sight.credits.at == START + minutes(2)
     assert not sight.credits.is_old(START + minutes(3))
     assert sight.credits.is_old(START + minutes(2 + MISSED) + timedelta(seconds=1))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.board.sources import Replay, recorder_of, unwatch_model, watch_model
+from gwtui.ui.board.sources import recorder_of, unwatch_model, watch_model
 from gwtui.ui.board.status_lines import request_lines
 from gwtui.ui.screens.board import BoardScreen
 from gwtui.ui.screens.changes import ChangesScreen
@@ -35,10 +35,6 @@ def _on_board(act: Callable[[BoardScreen], object]) -> Handler:
 async def _order(context: ActionContext) -> None:
     if (board := _board(context)) is not None:
         context.app.say(f"Endpoints {board.endpoints.next_order()}")
-
-
-def _live(board: BoardScreen) -> None:
-    board.show_replay(Replay())
 
 
 def _jump(board: BoardScreen) -> None:
@@ -110,7 +106,7 @@ IMMEDIATE: Mapping[str, Handler] = {
     "board.later": _on_board(lambda board: board.step(1)),
     "board.leap_back": _on_board(lambda board: board.step(-1, leap=True)),
     "board.leap_forward": _on_board(lambda board: board.step(1, leap=True)),
-    "board.live": _on_board(_live),
+    "board.live": _on_board(lambda board: board.show_moment(None)),
     "board.jump": _on_board(_jump),
     "board.measure": _on_board(lambda board: board.next_measure()),
     "board.zone": _on_board(lambda board: board.switch_zone()),

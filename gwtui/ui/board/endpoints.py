@@ -119,6 +119,14 @@ def lines_of(
             )
 
 
+def _identities(snapshot: BoardSnapshot) -> list[str]:
+    return [
+        endpoint_identity(model, row.identity)
+        for model, readings in snapshot.endpoints.items()
+        for row in readings.value or ()
+    ]
+
+
 def _severity(line: EndpointLine, now: datetime) -> SortValue:
     status = line.status(now)
     return f"{_SEVERITY[status.tone]} {_by_model(line, now)}"
@@ -283,7 +291,6 @@ class EndpointsPanel(Panel):
         super().__init__(id="board-endpoints", classes="panel")
         self._past = EndpointsPast()
         self._snapshot = BoardSnapshot()
-        self._asked: frozenset[str] = frozenset()
         self._lines: int | None = None
         self.rows: tuple[EndpointLine, ...] = ()
         """What is listed, model by model."""
@@ -330,23 +337,10 @@ class EndpointsPanel(Panel):
         self._snapshot = snapshot
         self._show(view)
 
-    @property
-    def wants(self) -> bool:
-        """Whether there are rows whose small curves were not asked for."""
-        return not set(self._identities()) <= self._asked
-
     def question(self, view: BoardView) -> Question | None:
         """Small curves and changed prices."""
-        query_span, identities = view.query_span, self._identities()
-        self._asked = frozenset(identities)
-        return lambda reader: endpoints_past(reader, query_span, identities)
-
-    def _identities(self) -> list[str]:
-        return [
-            endpoint_identity(model, row.identity)
-            for model, readings in self._snapshot.endpoints.items()
-            for row in readings.value or ()
-        ]
+        query_span = view.query_span
+        return lambda reader, recorded: endpoints_past(reader, query_span, _identities(recorded))
 
     def answer(self, found: Any, view: BoardView) -> None:
         """The small curves."""

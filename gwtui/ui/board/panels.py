@@ -48,8 +48,8 @@ from gwtui.watch.history.queries import (
 )
 from gwtui.watch.history.reader import HistoryReader
 
-Question = Callable[[HistoryReader], Any]
-"""Asked in the thread of the history: it must touch no widget."""
+Question = Callable[[HistoryReader, BoardSnapshot], Any]
+"""Asks the history, given what was recorded; runs in a thread and must touch no widget."""
 _LABEL = 9
 _MOST_LIMITS = 50
 """Limits that are listed: those far from their end are of no interest here."""
@@ -82,8 +82,7 @@ class MachineZone(tzinfo):
 class BoardView:
     """How the board is looked at: the moment, how far back, in which zone.
 
-    ``now`` is the moment that is shown: the present one, or one that is replayed.
-
+    ``now`` is the moment that is shown: the present, or in the ``past`` that of the time cursor.
     ``zone`` None means UTC.
     """
 
@@ -105,11 +104,6 @@ class BoardView:
 
 class Panel(Vertical):
     """A part of the board. It is given what is known, and asks the history for the rest."""
-
-    @property
-    def wants(self) -> bool:
-        """Whether it came to show something that it has not asked the history about yet."""
-        return False
 
     def show_snapshot(self, snapshot: BoardSnapshot, view: BoardView) -> None:
         """Show what is known as of the view's moment; called often, must cost nothing when same."""
@@ -155,7 +149,7 @@ class CreditsPanel(Panel):
     def question(self, view: BoardView) -> Question | None:
         """Burn, outlook and the curve."""
         query_span = view.query_span
-        return lambda reader: credits_past(reader, query_span)
+        return lambda reader, _recorded: credits_past(reader, query_span)
 
     def answer(self, found: Any, view: BoardView) -> None:
         """Draw the curve."""
@@ -189,8 +183,8 @@ class CreditsPanel(Panel):
         return Content("").join(cell_content(cell) for cell in parts)
 
     def _outlook(self, view: BoardView) -> Outlook | None:
-        state = None if self._past is None else self._past.state
-        return self._snapshot.outlook(None if state is None else state.outlook, view.now)
+        recorded = None if self._past is None else self._past.state.outlook
+        return recorded if view.past else self._snapshot.outlook(recorded, view.now)
 
     def _write(self, view: BoardView) -> None:
         past, credits = self._past, self._snapshot.credits
@@ -256,10 +250,11 @@ _LIMIT_COLUMNS: tuple[Column[Limit], ...] = (
 
 
 class LimitsPanel(Panel):
-    """The list, nearest first."""
+    """The list, nearest first; always the present one."""
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         super().__init__(id="board-limits", classes="panel")
+        self._now = now
         self.table: ResourceTable[Limit] = ResourceTable(
             _LIMIT_COLUMNS, lambda one: one.identity, now, id="board-limits-table"
         )
@@ -279,10 +274,12 @@ class LimitsPanel(Panel):
 
     def show_snapshot(self, snapshot: BoardSnapshot, view: BoardView) -> None:
         """Every limit in force."""
-        keys, spaces = snapshot.keys, snapshot.workspaces
-        found = limits(keys.value or (), spaces.value or {}, view.now)
+        keys, spaces, now = snapshot.keys, snapshot.workspaces, self._now()
+        found = limits(keys.value or (), spaces.value or {}, now)
         self.table.show(found[:_MOST_LIMITS])
-        words = [_state("keys", keys, view), _state("budgets", spaces, view)]
+        words = [_state("keys", keys, now), _state("budgets", spaces, now)]
+        if view.past:
+            words.append("limits are those of now")
         text = " · ".join(word for word in words if word)
         if not text and not found:
             text = "no key and no workspace has a limit"
@@ -291,10 +288,7 @@ class LimitsPanel(Panel):
         line.show(toned(f" {text}", "warn" if found else "muted"))
 
 
-def _state(what: str, readings: BoardReadings[Any], view: BoardView) -> str:
-    now = view.now
-    if readings.value is None and view.past:
-        return f"{what} not recorded"
+def _state(what: str, readings: BoardReadings[Any], now: datetime) -> str:
     if readings.value is None:
         return f"{what} cannot be read" if readings.error is not None else f"reading {what}…"
     return f"{what} {times.age(readings.age(now))} old" if readings.is_old(now) else ""
@@ -317,7 +311,7 @@ class ChangesPanel(Panel):
     def question(self, view: BoardView) -> Question | None:
         """What changed in the span, in the last day at least."""
         query_span = view.query_span
-        return lambda reader: recent_changes(reader, query_span)
+        return lambda reader, _recorded: recent_changes(reader, query_span)
 
     def answer(self, found: Any, view: BoardView) -> None:
         """A line for each, or two."""

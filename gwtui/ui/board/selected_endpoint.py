@@ -29,7 +29,6 @@ from gwtui.ui.widgets.plot import (
     timeline,
 )
 from gwtui.ui.widgets.plot.paint import column_of
-from gwtui.watch.board import BoardSnapshot
 from gwtui.watch.history.model import Curve, Point, RecordedChange
 from gwtui.watch.history.queries import endpoint_curves
 
@@ -145,17 +144,13 @@ class EndpointPanel(Panel):
         if self._view is not None:
             self._show(self._view)
 
-    def show_snapshot(self, _snapshot: BoardSnapshot, view: BoardView) -> None:
-        """The verdict may be another one."""
-        self._show(view)
-
     def question(self, view: BoardView) -> Question | None:
         """Every curve of the selected endpoint."""
         line, query_span = self._line, view.query_span
         if line is None or line.row is None:
             return None
         identity = line.identity
-        return lambda reader: (identity, endpoint_curves(reader, query_span, identity))
+        return lambda reader, _recorded: (identity, endpoint_curves(reader, query_span, identity))
 
     def answer(self, found: Any, view: BoardView) -> None:
         """Draw the curves, unless another endpoint was selected meanwhile."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -11,13 +11,16 @@ from textual.content import Content
 from gwtui.client.request_log import RecentRequests
 from gwtui.domain import times
 from gwtui.domain.safe_text import safe_text
+from gwtui.resources.alerts.resource import alerts_line
 from gwtui.ui.text import toned
+from gwtui.watch.feeds.alerts import alerts_feed
 from gwtui.watch.history.queries import RecordingState as Known
 
 if TYPE_CHECKING:
     from gwtui.resources.session import Session
     from gwtui.watch.feed import Feed
     from gwtui.watch.history.recording import Recording
+    from gwtui.watch.hub import FeedHub
 
 
 _LONG = 160
@@ -27,6 +30,19 @@ _EXPLANATION = (
     "While the terminal has no focus only the recorder of the history reads, at its own pace.",
     "A gateway that asks for fewer (429) is obeyed: it is asked again when it said, or later.",
 )
+
+
+def cursor_line(cursor: datetime, now: datetime, zone: tzinfo | None) -> Content:
+    """The moment of the time cursor; ``zone`` None is UTC."""
+    exact = times.utc(cursor, seconds=True) if zone is None else times.local_preview(cursor, zone)
+    ago = times.relative(cursor, now)
+    return Content(f" AS OF {exact}, {ago} · L live again · , . step · @ jump")
+
+
+def alerts_part(hub: FeedHub, *, live: bool) -> Content | None:
+    """The alerts of now. The app watches their feed as long as it is connected."""
+    cell = alerts_line(alerts_feed(hub).state.value or ())
+    return None if cell is None else toned(f" ! {'' if live else 'now: '}{cell.text}", cell.tone)
 
 
 def recording_line(history: Recording | None, known: Known | None, now: datetime) -> Content:

@@ -1,13 +1,14 @@
-"""The board: credits, watched endpoints, limits and changes, live or as of a recorded moment.
+"""The board: credits, watched endpoints, limits and changes.
 
-``BoardBody`` lays the panels out and brings them what is known; ``BoardScreen`` adds what keys,
-prompts and the mouse do.
+Curves and figures are live, or those of the recorded moment that the time cursor is at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual import events, on
@@ -20,7 +21,6 @@ from gwtui.domain import times
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.caught_errors import BROKEN, guarded
 from gwtui.resources.actions import by_id
-from gwtui.resources.alerts.resource import alerts_line
 from gwtui.ui.board.endpoints import EndpointsPanel
 from gwtui.ui.board.panels import (
     BoardView,
@@ -33,13 +33,14 @@ from gwtui.ui.board.panels import (
 from gwtui.ui.board.selected_endpoint import EndpointPanel
 from gwtui.ui.board.sources import (
     Answers,
-    HistoryQueries,
-    HistoryQuery,
     LiveReadings,
-    Replay,
+    answers,
+    moved,
     watch_model,
+    within,
+    written,
 )
-from gwtui.ui.board.status_lines import recording_line, requests_part
+from gwtui.ui.board.status_lines import alerts_part, cursor_line, recording_line, requests_part
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
@@ -49,8 +50,7 @@ from gwtui.ui.widgets.prompt import JumpPrompt, TextPrompt, WatchPrompt
 from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.board import BoardSnapshot, newest
 from gwtui.watch.feed import FeedState
-from gwtui.watch.feeds.alerts import alerts_feed
-from gwtui.watch.history.model import RESOURCES, Resource
+from gwtui.watch.history.model import HistoryError
 from gwtui.watch.history.queries import RecordingState
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ WALL = (160, 44)
 _TALL = 34
 _ASK_EVERY = 20.0
 """Seconds between two rounds of questions while nothing else asks for one."""
-_ASK_SOON = 5.0
+_ASK_SOON = 1.0
 """The same when something new was recorded."""
 _LOOK_EVERY = 10.0
 """Seconds between two looks at what only the time changes."""
@@ -101,32 +101,37 @@ def pages_line(page: int, span: str, hidden: Sequence[str], *, folded: bool) -> 
     return Content.assemble(" ", titles, toned("  p", "accent"), reach)
 
 
-class BoardBody(GatewayScreen):
-    """Gives every panel what is known, now or at a recorded moment; a subclass adds the keys."""
+class BoardScreen(GatewayScreen):
+    """Gives every panel what is known, now or at the moment of the time cursor."""
 
     ticks_unfocused = True
 
     def __init__(self) -> None:
         super().__init__("board", title="Board", extra_scopes=(COPY,))
-        self.replay = Replay()
+        self.cursor: datetime | None = None
+        """The moment whose curves and figures are shown; None is live."""
         self.page = 0
         self.span = SPANS[0]
         self.local = False
         """Whether moments are shown in this machine's own time."""
         self.known: RecordingState | None = None
         """What is known of the recording."""
+        self.problem = ""
+        """Why the history gave no answer, for a person; empty while it did."""
         self.budget: Content | None = None
         """What goes out, said anew only now and then: it never rests."""
-        self._live = LiveReadings(self.look)
-        self._past: BoardSnapshot | None = None
+        self._live: LiveReadings | None = None
+        self._recorded = BoardSnapshot()
+        self._recorded_for: datetime | None = None
+        """Where the cursor was when it was asked for."""
+        self._asking = self._asks_again = False
         self._asked_at = self._looked_at = 0.0
-        self._written_at: datetime | None = None
-        self._filled = 0
-        self._queries = HistoryQueries(self._query, self._take, self.run_worker)
+        self._asked_of: object = None
+        """What the recorder had written then."""
         self.credits = CreditsPanel()
         self.endpoints = EndpointsPanel(lambda: self.view.now)
         self.endpoint = EndpointPanel()
-        self.limits = LimitsPanel(lambda: self.view.now)
+        self.limits = LimitsPanel(lambda: self.now)
         self.changes = ChangesPanel()
 
     # Hooks of the frame -----------------------------------------------------------------------
@@ -152,9 +157,9 @@ class BoardBody(GatewayScreen):
         yield WatchPrompt(id="board-watch")
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """Everything that is shown; nothing while the past is."""
-        models = () if self.known is None else self.known.models
-        return self._live.uses(hub, models) if self.replay.live else ()
+        """Everything that is shown."""
+        self._live = LiveReadings(hub, () if self.known is None else self.known.models)
+        return self._live.uses(lambda _state: self.look())
 
     def deciding_state(self) -> FeedState[Any] | None:
         """Only a board that knows nothing at all gives way: its panels say what they lack."""
@@ -162,6 +167,34 @@ class BoardBody(GatewayScreen):
             return None
         known = (state for state in self.states if state.fetched_at is not None)
         return next(known, super().deciding_state())
+
+    def notice(self) -> Content | None:
+        """The moment of the cursor, so that nobody takes the past for the present."""
+        return None if self.cursor is None else cursor_line(self.cursor, self.now, self.view.zone)
+
+    def status_parts(self) -> Sequence[Content]:
+        """What goes out, and why the history gave no answer."""
+        problem = [toned(safe_text(self.problem, 120), "bad")] if self.problem else []
+        return problem if self.budget is None else [*problem, self.budget]
+
+    def target(self) -> Any | None:
+        """The selected endpoint."""
+        return self.endpoints.selected
+
+    def identity(self) -> str | None:
+        """Its identity in the history."""
+        return self.endpoints.table.selected_identity
+
+    def focus_body(self) -> None:
+        """What has rows on the shown page."""
+        tables = (self.endpoints.table, self.limits.table, self.changes.lines)
+        self.set_focus(tables[0 if self.is_wall else self.page])
+
+    def go_back(self) -> bool:
+        """Be live again."""
+        was_live = self.cursor is None
+        self.show_moment(None)
+        return not was_live
 
     def tick(self, _now: datetime) -> None:
         """Ages and times to reset; now and then the history, which others may write."""
@@ -172,7 +205,8 @@ class BoardBody(GatewayScreen):
             self.look()
             self.endpoints.tick()
             self.limits.tick()
-        if self.known is None or elapsed - self._asked_at >= self._patience:
+        patience = _ASK_EVERY if self._asked_of == written(self.recorder) else _ASK_SOON
+        if self.known is None or elapsed - self._asked_at >= patience:
             self.ask()
 
     # How it stands ----------------------------------------------------------------------------
@@ -181,8 +215,7 @@ class BoardBody(GatewayScreen):
     def view(self) -> BoardView:
         """How it is looked at."""
         zone = (self.gwtui.local_zone or MachineZone()) if self.local else None
-        moment = self.replay.moment
-        return BoardView(moment or self.now, self.span, moment is not None, zone)
+        return BoardView(self.cursor or self.now, self.span, self.cursor is not None, zone)
 
     @property
     def recorder(self) -> Recorder | None:
@@ -194,12 +227,7 @@ class BoardBody(GatewayScreen):
     @property
     def at_rest(self) -> bool:
         """Whether the history has answered all that was asked of it."""
-        return not self._queries.busy and (self.known is not None or self.recorder is None)
-
-    @property
-    def problem(self) -> str:
-        """Why the history gave no answer, for a person; empty while it did."""
-        return self._queries.problem
+        return not self._asking and (self.known is not None or self.recorder is None)
 
     @property
     def is_wall(self) -> bool:
@@ -243,12 +271,11 @@ class BoardBody(GatewayScreen):
         if not self._is_ready:
             return
         view = self.view
-        if not self._is_reading:
+        # Until the history has said what there was, a step of the cursor must not blank the board.
+        if self.cursor in (None, self._recorded_for) or self.problem:
             snapshot = self._snapshot()
             for panel in self._panels:
                 panel.attempt(panel.show_snapshot, snapshot, view)
-        if any(panel.wants for panel in self._panels):
-            self.ask()
         if self.focused is None and self.is_current:  # the list was empty before
             self.focus_body()
         self.endpoint.attempt(self.endpoint.select, self.endpoints.selected, view)
@@ -258,157 +285,66 @@ class BoardBody(GatewayScreen):
         self.query_one("#board-summary", OneLine).show(Content.assemble(" ", summary(view)))
         session = self.gwtui.session
         if session is not None:
-            self._show_alerts(session.hub)
+            alerts = alerts_part(session.hub, live=self.cursor is None)
+            line = self.query_one("#board-alerts", OneLine)
+            line.display = alerts is not None
+            line.show(alerts or Content(""))
             if self.budget is None and session.gateway.traffic.recent().requests:
                 self.budget = requests_part(session)
-            line = recording_line(session.history, self.known, self.now)
-            self.query_one("#board-recording", OneLine).show(Content.assemble(" ", line))
-
-    def _show_alerts(self, hub: FeedHub) -> None:
-        """Those of now, also in a replay. The app watches their feed as long as it is connected."""
-        cell = alerts_line(alerts_feed(hub).state.value or ())
-        line = self.query_one("#board-alerts", OneLine)
-        line.display = cell is not None
-        if cell is not None:
-            when = "" if self.replay.live else "now: "
-            line.show(toned(f" ! {when}{cell.text}", cell.tone))
+            recording = recording_line(session.history, self.known, self.now)
+            self.query_one("#board-recording", OneLine).show(Content.assemble(" ", recording))
 
     def _snapshot(self) -> BoardSnapshot:
-        if not self.replay.live:
-            return self._past or BoardSnapshot()
-        if not self._needed:
-            self.forget_past()
-        live = self._live.snapshot()
-        return live if self._past is None else newest(live, self._past)
-
-    @property
-    def _is_reading(self) -> bool:
-        """Whether the history is about to say what there was: a step must not blank the board."""
-        return not self.replay.live and self._past is None and not self.problem
-
-    def forget_past(self) -> None:
-        """Keep nothing of what was recorded as of a moment; of a large account it is megabytes."""
-        self._past = None
-
-    def on_screen_resume(self) -> None:
-        """Ask for what was forgotten while it was not shown."""
-        if self._past is None and self._needed:
-            self.ask()
-
-    def on_screen_suspend(self) -> None:
-        """Forget what is asked for again when it is shown: what was recorded up to the present."""
-        if self.replay.live and self._past is not None and not self._is_here:
-            self.forget_past()
-            for panel in self._panels if self._is_ready else ():
-                panel.attempt(panel.show_snapshot, self._live.snapshot(), self.view)
-
-    @property
-    def _is_here(self) -> bool:
-        """Whether it is shown, perhaps beneath a dialog."""
-        return self in self.app.screen_stack
+        live = BoardSnapshot() if self._live is None else self._live.snapshot()
+        if self.cursor is None:
+            return newest(live, self._recorded)
+        return replace(self._recorded, keys=live.keys, workspaces=live.workspaces)
 
     # The history ------------------------------------------------------------------------------
 
     def ask(self) -> None:
-        """Ask the history again."""
+        """Ask the history again; during a round of questions: once more after it."""
         if self._is_whole and self.gwtui.session is not None:
-            self._queries.soon()
+            self._asks_again = True
+            if not self._asking:
+                self._asking = True
+                self.run_worker(self._ask())
 
-    def _query(self) -> HistoryQuery | None:
-        self._asked_at = self.gwtui.clock.monotonic()
+    async def _ask(self) -> None:
+        try:
+            while self._asks_again:
+                self._asks_again = False
+                await self._ask_once()
+        finally:
+            self._asking = False
+
+    async def _ask_once(self) -> None:
         recorder = self.recorder
+        self._asked_at = self.gwtui.clock.monotonic()
         if recorder is None or not self._is_ready:
-            return None
-        self._written_at = recorder.status.written_at
-        self._filled = recorder.status.filled
+            return
+        self._asked_of = written(recorder)
         view = self.view
         questions = [panel.question(view) for panel in self._panels]
-        return HistoryQuery(recorder.archive, view, questions, self._needed)
-
-    def _take(self, answers: Answers) -> None:
-        if not self._is_ready:
+        try:
+            found = await recorder.archive.read(partial(answers, view.now, questions))
+        except HistoryError as error:
+            self.problem = str(error)
             return
-        before, self.known = self.known, answers.known
-        view = answers.view
-        if self.replay.moment == (view.now if view.past else None):  # else another round follows
-            self._past = answers.past if view.past or self._is_here else None
-            for panel, found in zip(self._panels, answers.found, strict=True):
-                panel.attempt(panel.answer, found, view)
-        if before is None or before.models != answers.known.models:
+        self.problem = ""
+        if self._is_ready:
+            self._take(view, found)
+
+    def _take(self, view: BoardView, found: Answers) -> None:
+        before, self.known = self.known, found.known
+        moment = view.now if view.past else None
+        if self.cursor == moment:  # else another round follows
+            self._recorded, self._recorded_for = found.recorded, moment
+            for panel, answer in zip(self._panels, found.of_panels, strict=True):
+                panel.attempt(panel.answer, answer, view)
+        if before is None or before.models != found.known.models:
             self.refeed()
         self.look()
-
-    @property
-    def _needed(self) -> Collection[Resource]:
-        """Of what the history says more than the feeds of this instance."""
-        session, recorder = self.gwtui.session, self.recorder
-        if not self.replay.live or session is None or recorder is None:
-            return RESOURCES
-        if session.hub.paused and not recorder.status.recording:
-            return RESOURCES
-        return self._live.unread
-
-    @property
-    def _patience(self) -> float:
-        """Seconds between two rounds: fewer when this instance wrote something that is shown."""
-        recorder = self.recorder
-        if recorder is None or self.known is None or not self.replay.live:
-            return _ASK_EVERY
-        status = recorder.status
-        if status.filled != self._filled:
-            return 0.0
-        if status.recording and status.models != self.known.models:
-            return 0.0
-        return _ASK_EVERY if status.written_at == self._written_at else _ASK_SOON
-
-
-class BoardScreen(BoardBody):
-    """What keys, prompts and the mouse do on the board."""
-
-    # Hooks of the frame -----------------------------------------------------------------------
-
-    def notice(self) -> Content | None:
-        """What is replayed, so that nobody takes the past for the present."""
-        moment = self.replay.moment
-        if moment is None:
-            return None
-        zone = self.view.zone
-        shown = (
-            times.utc(moment, seconds=True) if zone is None else times.local_preview(moment, zone)
-        )
-        ago = times.relative(moment, self.now)
-        return Content(f" REPLAY {shown}, {ago} · L live again · , . step · @ jump")
-
-    def status_parts(self) -> Sequence[Content]:
-        """What goes out; in a replay, that nothing is read for it."""
-        parts: list[Content] = []
-        if not self.replay.live:
-            parts.append(toned("replay: from the history alone", "accent"))
-        if self.problem:
-            parts.append(toned(safe_text(self.problem, 120), "bad"))
-        if self.budget is not None:
-            parts.append(self.budget)
-        return parts
-
-    def target(self) -> Any | None:
-        """The selected endpoint."""
-        return self.endpoints.selected
-
-    def identity(self) -> str | None:
-        """Its identity in the history."""
-        return self.endpoints.table.selected_identity
-
-    def focus_body(self) -> None:
-        """What has rows on the shown page."""
-        tables = (self.endpoints.table, self.limits.table, self.changes.lines)
-        self.set_focus(tables[0 if self.is_wall else self.page])
-
-    def go_back(self) -> bool:
-        """Leave the replay."""
-        if self.replay.live:
-            return False
-        self.show_replay(Replay())
-        return True
 
     # What actions do --------------------------------------------------------------------------
 
@@ -436,19 +372,16 @@ class BoardScreen(BoardBody):
             self.ask()
 
     def step(self, by: int, *, leap: bool = False) -> None:
-        """Move through recorded time."""
-        self.show_replay(self.replay.step(by, self.span, self.now, self._begin, leap=leap))
+        """Move the time cursor."""
+        moment = moved(self.cursor, by, self.span, self.now, leap=leap)
+        self.show_moment(within(moment, self.now, self._begin))
 
-    def show_replay(self, replay: Replay) -> None:
-        """Show another moment, or the present."""
-        if replay == self.replay:
+    def show_moment(self, moment: datetime | None) -> None:
+        """Put the time cursor there; None is live."""
+        if moment == self.cursor:
             return
-        turned = replay.live != self.replay.live
-        self.replay = replay
-        self.forget_past()
-        self.set_class(not replay.live, "-replay")
-        if turned:
-            self.refeed()
+        self.cursor = moment
+        self.set_class(moment is not None, "-past")
         self.refresh_frame()
         self.look()
         self.ask()
@@ -493,7 +426,7 @@ class BoardScreen(BoardBody):
         self.focus_body()
         if self._begin is not None and moment < self._begin:
             self.gwtui.say(f"The recording begins at {times.utc(self._begin)}")
-        self.show_replay(self.replay.at(moment, self.now, self._begin))
+        self.show_moment(within(moment, self.now, self._begin))
 
     @on(TextPrompt.Entered, "#board-watch")
     async def _watch(self, event: TextPrompt.Entered) -> None:

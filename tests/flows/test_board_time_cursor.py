@@ -1,4 +1,4 @@
-"""The board at other moments: replay, steps through time, what changed between two of them."""
+"""The board at other moments: steps through time, what changed between two of them."""
 
 from __future__ import annotations
 
@@ -37,15 +37,14 @@ def data(filled: Filled, tmp_path: Path) -> Path:
     return filled.copy_to(tmp_path / "data")
 
 
-async def replay_answers_from_the_history_alone(opened: Opened) -> None:
+async def an_earlier_moment_shows_what_was_recorded(opened: Opened) -> None:
     _pilot, app = opened
     screen = board_of(app)
     assert app.session is not None
     await press(opened, "at", "type 07:00", "enter")
-    assert screen.states == ()  # no feed is watched for it
     banner = screen.query_one("#banner", OneLine)
     assert banner.display
-    assert "REPLAY 2026-11-21 07:00:00 UTC" in banner.text
+    assert "AS OF 2026-11-21 07:00:00 UTC" in banner.text
     words = {row.title: row.status(screen.view.now).text for row in _rows(screen)}
     assert words["northwind/atlas-large · Northwind"] == "down"
     plot = screen.query_one("#board-plot-0", PlotView)
@@ -72,8 +71,7 @@ async def replay_answers_from_the_history_alone(opened: Opened) -> None:
     await press(opened, "greater_than_sign", "full_stop")
     assert "07:10:00" in banner.text
     await press(opened, "escape")
-    assert screen.replay.live
-    assert screen.states != ()
+    assert screen.cursor is None
     words = {row.title: row.status(screen.view.now).text for row in _rows(screen)}
     assert words["northwind/atlas-large · Northwind"] == "healthy"
 
@@ -148,7 +146,7 @@ async def test_the_board_at_other_moments(demo: Demo, data: Path) -> None:
     async with board(demo, data) as opened:
         await walk(
             opened,
-            replay_answers_from_the_history_alone,
+            an_earlier_moment_shows_what_was_recorded,
             a_step_through_time_neither_blanks_the_board_nor_moves_the_cursor,
             what_changed_between_two_moments,
             now_stays_now_and_other_moments_lose_nothing,
