@@ -11,8 +11,8 @@ from typing import Any
 
 from gwtui.domain.alert_rules import AlertRule, CreditsRule
 from gwtui.watch.alerts import store
+from gwtui.watch.alerts.evaluator import PersistentEvaluator
 from gwtui.watch.alerts.model import Alert, AlertEvent
-from gwtui.watch.alerts.persistent_evaluator import PersistentEvaluator
 from gwtui.watch.history.model import Fields, Observation, Sample, Series, SeriesKey, Subject
 from history_kit import START, Desk, minutes
 

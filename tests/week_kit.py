@@ -30,7 +30,6 @@ from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.contract.budgets import PutBudgetRequest
-from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrails import UpdateGuardrailRequest
 from gwtui.contract.keys import UpdateKeyRequest
 from gwtui.embedded.faults import FaultInjector
@@ -39,7 +38,7 @@ from gwtui.embedded.simulator import catalog as simulated_catalog
 from gwtui.embedded.simulator.catalog import Catalog, CatalogModel, build_catalog
 from gwtui.embedded.simulator.endpoint_figures import EndpointHealth, _Incident
 from gwtui.embedded.store import account
-from gwtui.watch.alerts import derived_figures, engine
+from gwtui.watch.alerts import derived_figures, session
 from gwtui.watch.alerts.session import AlertScope, open_alerts
 from gwtui.watch.history import archive as archive_module
 from gwtui.watch.history import recorder as recorder_module
@@ -191,7 +190,7 @@ def _troubles(time: WeekTime, pace: int) -> Iterator[None]:
         patch.setattr(simulated_catalog, "build_catalog", catalog)
         if pace > REAL:
             patch.setattr(recorder_module, "BEAT", pace)
-            for module in (engine, derived_figures):
+            for module in (session, derived_figures):
                 patch.setattr(module, "EVERY", pace)
         yield
 
@@ -281,7 +280,7 @@ async def _live(folder: Path, pace: int, time: WeekTime) -> Week:
         scope = AlertScope("week", where.base_url, rules)
         await recorder.start()
         async with open_alerts(
-            history, hub, scope=scope, dialect=GENERIC, who="kim@ops", clock=time.clock
+            history, hub, scope=scope, who="kim@ops", clock=time.clock
         ) as alerts:
             half = await _events(time, client, gateway, keys)
             assert not alerts.problem

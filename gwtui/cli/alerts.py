@@ -26,7 +26,6 @@ from gwtui.local.alerts import (
 from gwtui.local.paths import Paths
 from gwtui.watch.alerts.model import AlertEvent, AlertKey
 from gwtui.watch.alerts.notifier import event_text
-from gwtui.watch.alerts.rule_kinds import signal_of
 from gwtui.watch.alerts.store import alert_events, present_alerts
 from gwtui.watch.history.file import history_path
 from gwtui.watch.history.model import HistoryError, HistoryMissingError, Subject
@@ -113,12 +112,12 @@ def _rules(_arguments: argparse.Namespace, paths: Paths) -> list[Row]:
             "rule": identity,
             "state": "on" if rule.enabled else "off",
             "severity": rule.severity,
-            "kind": rule.KIND,
+            "kind": rule.kind.id,
             "name": rule.name,
             "scope": rule.scope,
             "only": rule.only,
             "profile": rule.profile,
-            "demand": signal_of(rule).demand(rule),
+            "demand": rule.demand,
         }
         for identity, rule in book.rules.items()
     ]

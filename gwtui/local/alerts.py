@@ -126,7 +126,7 @@ def put_rule(path: Path, identity: str, rule: AlertRule) -> None:
     begun = default_rules().get(identity)
     values = rule_values(rule, begun)
     if begun is None:
-        values = {_KIND: rule.KIND, **values}
+        values = {_KIND: rule.kind.id, **values}
 
     def change(editor: TomlEditor) -> None:
         table = (_RULES, identity)
@@ -238,12 +238,12 @@ class _AlertFileReader:
         values = self._table(where, found)
         if not _ID.fullmatch(identity):
             raise self._fault(where, "must be named by letters, digits, dots and dashes")
-        kind = values.pop(_KIND, None if begun is None else begun.KIND)
+        kind = values.pop(_KIND, None if begun is None else begun.kind.id)
         if not isinstance(kind, str) or kind not in KINDS:
             hint = did_you_mean(kind, KINDS) if isinstance(kind, str) else ""
             raise self._fault((*where, _KIND), f"must be one of {', '.join(KINDS)}{hint}")
-        if begun is not None and kind != begun.KIND:
-            raise self._fault((*where, _KIND), f"is {begun.KIND} for this rule")
+        if begun is not None and kind != begun.kind.id:
+            raise self._fault((*where, _KIND), f"is {begun.kind.id} for this rule")
         model = KINDS[kind]
         typed = {} if begun is None else {name: getattr(begun, name) for name in model.model_fields}
         for name, value in values.items():

@@ -92,7 +92,6 @@ async def _alerts(hub: FeedHub, history: Recording, config: Path) -> AsyncIterat
         history,
         hub,
         scope=AlertScope(connection.label, connection.base_url, config / FILE_NAME),
-        dialect=connection.dialect,
         who=f"{operator.user}@{operator.host}",
         clock=hub.clock,
     ) as alerts:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from gwtui.client.request_log import PageHandler
     from gwtui.local.audit import AuditLog
     from gwtui.local.journal import Journal
-    from gwtui.watch.alerts.model import AlertSource
     from gwtui.watch.history.archive import Archive
 
 
@@ -81,8 +80,8 @@ class FeedHub:
         """The journal that the connection writes, None where none is served."""
         self.audit_log: AuditLog | None = None
         """The audit log that the connection writes, None where none is served."""
-        self.alerts: AlertSource | None = None
-        """The alerts of this connection, None where nothing is watched."""
+        self.served: dict[str, Callable[[], Awaitable[Any]]] = {}
+        """What reads the feeds of this machine, by their names, once ``complete`` returned."""
         self.find_archive: Callable[[], Archive | None] = _no_archive
         """Gives the recorded history of this connection, None while none is open."""
         self.history_file: Path | None = None

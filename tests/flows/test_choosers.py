@@ -59,7 +59,7 @@ async def press(pilot: Any, *keys: str) -> None:
 
 @pytest.mark.parametrize("width", [80, 120, 200])
 async def test_no_note_is_cut(width: int) -> None:
-    kinds = [Choice(kind, model.TITLE, model.ABOUT) for kind, model in KINDS.items()]
+    kinds = [Choice(kind, model.kind.title, model.kind.about) for kind, model in KINDS.items()]
     columns = KEYS_LIST.columns
     for screen, notes in (
         (ChooseScreen("What to watch", kinds, current=None), [kind.note for kind in kinds]),

@@ -171,7 +171,7 @@ def test_a_preview_finds_in_the_history_what_was_told(
     reader: HistoryReader, rules: dict[str, AlertRule]
 ) -> None:
     for rule in ("credits-low", "endpoint-failing", "key-near-limit", "price-changed"):
-        found = preview(reader, rule, rules[rule], END, monotonic=lambda: 0.0)
+        found = preview(reader, rule, rules[rule], END)
         live = moments(reader, rule)
         assert found.fired == sum(event == "fired" for _, event in live), rule
         assert found.still == 0

@@ -16,7 +16,6 @@ import pytest
 
 from fake_clock import START, FakeClock
 from gwtui.client.errors import ForbiddenError, ServerError
-from gwtui.contract.dialects import GENERIC
 from gwtui.contract.models import Endpoint
 from gwtui.domain.alert_rules import CreditsRule
 from gwtui.local.alerts import put_rule
@@ -86,9 +85,7 @@ async def program(folder: Path, world: World, time: FakeClock) -> AsyncIterator[
     history.recorder = recorder
     scope = AlertScope("work", "https://gateway.example/api/v1", folder / "alerts.toml")
     await recorder.start()
-    async with open_alerts(
-        history, hub, scope=scope, dialect=GENERIC, who="kim@ops", clock=time.clock
-    ) as alerts:
+    async with open_alerts(history, hub, scope=scope, who="kim@ops", clock=time.clock) as alerts:
         serve_alerts(hub, alerts)
         await time.settle()
         yield Program(alerts, hub, recorder)
@@ -252,7 +249,7 @@ async def test_an_unusable_history_is_a_problem_not_a_crash(
     history.problem = "No history is recorded: the disk is full"
     hub = FeedHub(world.client(), time.clock)
     scope = AlertScope("work", "", tmp_path / "alerts.toml")
-    async with open_alerts(history, hub, scope=scope, dialect=GENERIC, who="k") as alerts:
+    async with open_alerts(history, hub, scope=scope, who="k") as alerts:
         serve_alerts(hub, alerts)
         assert alerts.problem == history.problem
         state = await alerts_feed(hub).refresh()
@@ -287,11 +284,11 @@ async def test_what_a_guardrail_leaves(
     world.endpoints = model_endpoints(*bodies)
     world.guardrails = [world.guardrail(ignored_providers=["northwind"]), world.guardrail(id="g2")]
     hub = FeedHub(world.client(), time.clock)
-    assert guarded(hub, [MODEL], offered(), GENERIC, time.now()) is None, "nothing was read yet"
+    assert guarded(hub, [MODEL], offered(), time.now()) is None, "nothing was read yet"
     await guardrails_feed(hub, Scope()).refresh()
     await endpoints_feed(hub, Scope(parent=MODEL)).refresh()
-    assert guarded(hub, [MODEL], None, GENERIC, time.now()) is None
-    seen = guarded(hub, [MODEL], offered(), GENERIC, time.now())
+    assert guarded(hub, [MODEL], None, time.now()) is None
+    seen = guarded(hub, [MODEL], offered(), time.now())
     assert seen is not None
     found = {sample.series.key.identity: sample.value for sample in seen.samples}
     assert found == {f"g1 {MODEL}": left}, "a guardrail that blocks nothing is no subject"

@@ -19,9 +19,9 @@ from gwtui.domain.alert_rules import CreditsRule
 from gwtui.embedded.running_demo import BASE_URL
 from gwtui.local.alerts import AlertCommandError, run_alert_command
 from gwtui.watch.alerts import store
+from gwtui.watch.alerts.evaluator import PersistentEvaluator
 from gwtui.watch.alerts.model import AlertEvent, AlertKey
 from gwtui.watch.alerts.notifier import AT_A_TIME, MOST_WAITING, AlertNotifier
-from gwtui.watch.alerts.persistent_evaluator import PersistentEvaluator
 from gwtui.watch.history import backfill
 from gwtui.watch.history.file import history_path
 from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey, Subject

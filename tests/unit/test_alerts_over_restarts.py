@@ -12,7 +12,7 @@ import pytest
 from alerts_kit import ACCOUNT, ENDPOINT, FIVE, LOW, Room, balance
 from gwtui.domain.alert_rules import PriceRule, default_rules
 from gwtui.domain.clock import Clock
-from gwtui.watch.alerts.persistent_evaluator import PersistentEvaluator
+from gwtui.watch.alerts.evaluator import PersistentEvaluator
 from gwtui.watch.history.file import open_writable
 from gwtui.watch.history.lease import Lease
 from gwtui.watch.history.model import LeaseLostError, Observation, Sample, Series, SeriesKey

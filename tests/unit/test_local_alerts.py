@@ -44,7 +44,7 @@ def file(tmp_path: Path) -> Path:
 def test_without_a_file_the_defaults_hold(file: Path) -> None:
     book = load_alerts(file)
     assert book.rules == default_rules()
-    assert {rule.KIND for rule in book.rules.values()} == set(KINDS), "one of each kind"
+    assert {rule.kind.id for rule in book.rules.values()} == set(KINDS), "one of each kind"
     assert book.effects == AlertEffects()
     assert not book.effects.bell, "nothing rings unless asked to"
     assert book.effects.command is None

@@ -104,7 +104,7 @@ def rule_form(
         free = next(name for name in chain([begun.name], numbered) if name not in taken)
         initial |= {"enabled": True, "name": free}
     return FormSpec(
-        title=f"{'New rule' if rule is None else 'Rule'} · {model.TITLE}",
+        title=f"{'New rule' if rule is None else 'Rule'} · {model.kind.title}",
         model=model,
         fields=[_field(model, name, choices) for name in _ORDER if _edited(model, name)],
         submit="Save rule",
@@ -153,7 +153,7 @@ def _field(model: type[AlertRule], name: str, choices: Choices) -> FormField:
     rules = field_rules(model)[name]
     label = _LABELS.get(name, name)
     if name in {"fires_at", "clears_at"} and issubclass(model, BoundRule):
-        label = _SIDES[model.DIRECTION][name == "clears_at"]
+        label = _SIDES[model.kind.direction][name == "clears_at"]
     if rules.unit:
         label = f"{label} ({rules.unit})"
     if name == "only":

@@ -13,7 +13,6 @@ from gwtui.domain.alert_rules import AlertRule, BoundRule, ConditionRule, EventR
 from gwtui.domain.money import quantity
 from gwtui.domain.times import duration
 from gwtui.watch.alerts.model import Alert, AlertEvent, EventKind
-from gwtui.watch.alerts.rule_kinds import signal_of
 from gwtui.watch.feeds.alerts import RuleRow, alert_history_feed, alert_rules_feed, alerts_feed
 
 SEVERITY_TONES: Mapping[Severity, Tone] = {"warning": "warn", "critical": "bad"}
@@ -279,7 +278,7 @@ RULE_COLUMNS: tuple[Column[RuleRow], ...] = (
     text_column(
         "demand",
         "Fires",
-        lambda row: signal_of(row.rule).demand(row.rule),
+        lambda row: row.rule.demand,
         34,
         2,
         help="from when on it is an alert",
@@ -302,7 +301,7 @@ RULE_COLUMNS: tuple[Column[RuleRow], ...] = (
         4,
         help="everything, or one by its identifier",
     ),
-    text_column("kind", "Kind", lambda row: row.rule.KIND, 22, 5, help="what it measures"),
+    text_column("kind", "Kind", lambda row: row.rule.kind.id, 22, 5, help="what it measures"),
 )
 
 
@@ -311,7 +310,8 @@ def _rule_rows(row: RuleRow, _now: datetime) -> Sequence[DetailRow]:
     origin = "built in" if row.built_in else "your own"
     return [
         DetailRow("state", rule_state_cell(row)),
-        DetailRow("tells that", Cell(rule.ABOUT)),
+        DetailRow("tells that", Cell(rule.kind.about)),
+        DetailRow("advice", Cell(rule.kind.advice)),
         DetailRow("watches", scope_cell(rule)),
         DetailRow("severity", severity_cell(rule.severity)),
         DetailRow("profile", cells.text(rule.profile or "every one")),
@@ -322,10 +322,10 @@ def _rule_rows(row: RuleRow, _now: datetime) -> Sequence[DetailRow]:
 
 def _rule_bounds(row: RuleRow, _now: datetime) -> Sequence[DetailRow]:
     rule = row.rule
-    rows = [DetailRow("fires", Cell(signal_of(rule).demand(rule)))]
+    rows = [DetailRow("fires", Cell(rule.demand))]
     if isinstance(rule, BoundRule):
         unit = field_rules(type(rule))["clears_at"].unit
-        side = "from" if rule.DIRECTION == "below" else "down to"
+        side = "from" if rule.kind.direction == "below" else "down to"
         rows.append(DetailRow("clears", Cell(f"{side} {quantity(rule.clears_at, unit)}")))
     if isinstance(rule, ConditionRule):
         rows.append(DetailRow("must last", Cell(duration(rule.fire_after)), "before it fires"))
@@ -344,7 +344,7 @@ ALERT_RULES: ResourceSpec[RuleRow] = ResourceSpec(
     columns=RULE_COLUMNS,
     sections=(Section("What", _rule_rows), Section("When", _rule_bounds)),
     feed=lambda hub, _scope: alert_rules_feed(hub),
-    raw=lambda row: {"id": row.id, "kind": row.rule.KIND, **row.rule.body()},
+    raw=lambda row: {"id": row.id, "kind": row.rule.kind.id, **row.rule.body()},
     empty="There is no rule: {alert-rules.create} makes one.",
     default_sort=("name", False),
     facets={"id": lambda row, _now: row.id, "profile": lambda row, _now: row.rule.profile or ""},

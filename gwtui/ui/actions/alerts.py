@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -15,7 +15,7 @@ from gwtui.contract.request import problems
 from gwtui.crud.form import Facts, FormSpec, PickOption
 from gwtui.crud.plan import Applied, Outcome, Refused
 from gwtui.crud.resource import Cell
-from gwtui.domain.alert_rules import KINDS, AlertRule
+from gwtui.domain.alert_rules import GATEWAY, GUARDED, KINDS, AlertRule, model_name, subject_name
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import DAY, age, utc
 from gwtui.local.alerts import (
@@ -41,7 +41,6 @@ from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.text import cell_content
 from gwtui.watch.alerts.model import Alert
 from gwtui.watch.alerts.preview import Preview
-from gwtui.watch.alerts.rule_kinds import model_name, subject_name
 from gwtui.watch.feeds.alerts import RuleRow, alert_rules_feed
 from gwtui.watch.history.model import HistoryError
 
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
     from gwtui.watch.alerts.session import Alerts
 
 
-Try = Callable[[AlertRule], AsyncIterator[Preview]]
+Try = Callable[[AlertRule], Awaitable[Preview]]
 
 _TYPING = 0.25
 """Seconds without a key before the past is looked at."""
@@ -58,8 +57,6 @@ _NOUNS = {
     "endpoint": "endpoints",
     "key": "keys",
     "workspace": "workspaces",
-    "guardrail": "models under guardrails",
-    "gateway": "lists",
 }
 
 
@@ -89,19 +86,19 @@ class AlertRuleScreen(FormScreen[str]):
     async def _look_back(self, rule: AlertRule) -> None:
         await asyncio.sleep(_TYPING)
         try:
-            async for found in self._ready_try(rule):
-                self._found = preview_cell(found, rule)
-                self._show_message()
+            self._found = preview_cell(await self._ready_try(rule), rule)
         except HistoryError as error:
             self._found = Cell(f"It cannot be tried on the past: {error}", "muted")
-            self._show_message()
+        self._show_message()
 
 
 def preview_cell(found: Preview, rule: AlertRule) -> Cell:
     """What a rule would have told, in a sentence."""
+    if rule.kind.resource in {GATEWAY, GUARDED}:
+        return Cell("What it watches is not recorded, so it cannot be tried on the past.", "muted")
     if not found.recorded:
         return Cell("Nothing is recorded yet that it could be tried on.", "muted")
-    noun = _NOUNS.get(rule.RESOURCE, "")
+    noun = _NOUNS.get(rule.kind.resource, "")
     if not found.of:
         return Cell(
             f"Nothing that it watches is recorded yet{f' ({noun})' if noun else ''}.", "muted"
@@ -115,8 +112,8 @@ def preview_cell(found: Preview, rule: AlertRule) -> Cell:
         text = f"Would have fired {often} {when}"
     if found.still:
         text += f"; {found.still} would be firing now"
-    if not found.is_whole:
-        text += f" (so far {found.subjects} of {found.of} {noun} were looked at)"
+    if found.subjects < found.of:
+        text += f" (the first {found.subjects} of {found.of} {noun} were looked at)"
     return Cell(f"{text}.", "warn" if found.fired else "plain")
 
 
@@ -200,7 +197,7 @@ async def create(context: ActionContext) -> None:
     alerts = _alerts(context)
     if alerts is None:
         return
-    choices = [Choice(kind, model.TITLE, model.ABOUT) for kind, model in KINDS.items()]
+    choices = [Choice(kind, model.kind.title, model.kind.about) for kind, model in KINDS.items()]
     kind = await context.app.push_screen_wait(ChooseScreen("What to watch", choices, current=None))
     if kind is not None:
         await _edit(context, alerts, None, KINDS[kind])
@@ -231,7 +228,7 @@ async def _edit(
     async def choices() -> Sequence[PickOption]:
         return await _subjects(context, alerts, model)
 
-    def trial(rule: AlertRule) -> AsyncIterator[Preview]:
+    def trial(rule: AlertRule) -> Awaitable[Preview]:
         return alerts.preview("preview" if row is None else row.id, rule)
 
     if context.covered:

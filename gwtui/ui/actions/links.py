@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from gwtui.contract.guardrails import KeyAssignment
 from gwtui.contract.workspaces import Workspace
+from gwtui.domain.alert_rules import GATEWAY, GUARDED
 from gwtui.resources.workspaces.view import shown_name
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.commands import key_of
-from gwtui.watch.alerts.model import GATEWAY, GUARDED
 
 if TYPE_CHECKING:
     from gwtui.contract.usage import Generation

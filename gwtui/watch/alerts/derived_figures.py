@@ -1,18 +1,15 @@
-"""Figures that no reading gives by itself: what cannot be read, what guardrails leave of models.
-
-They are recorded like any other, so that rules on them can be tried on the past, too.
-"""
+"""Figures that no reading gives by itself: what cannot be read, what guardrails leave of models."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 from gwtui.client.errors import ForbiddenError, NotFoundError
-from gwtui.contract.dialects import Dialect
 from gwtui.contract.models import Endpoint
+from gwtui.domain.alert_rules import GATEWAY, GUARDED, HEALTHY, UNREADABLE
 from gwtui.domain.catalog import CatalogView, ModelWithEndpoints
 from gwtui.domain.guardrail_effect import (
     GuardrailRestrictions,
@@ -21,8 +18,6 @@ from gwtui.domain.guardrail_effect import (
     restrictions_of,
 )
 from gwtui.domain.uptime import verdict
-from gwtui.watch.alerts.model import GATEWAY, GUARDED
-from gwtui.watch.alerts.rule_kinds import HEALTHY, UNREADABLE
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed
 from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed
@@ -67,14 +62,10 @@ def readability(hub: FeedHub, models: Iterable[str], at: datetime) -> Observatio
 
 
 def _recorded(hub: FeedHub, models: Iterable[str]) -> Iterator[tuple[str, Feed[Any]]]:
-    feeds: Mapping[str, Callable[[FeedHub, Scope], Feed[Any]]] = {
-        "credits": credits_feed,
-        "keys": keys_feed,
-        "workspaces": figures_feed,
-        "guardrails": guardrails_feed,
-    }
-    for name, feed in feeds.items():
-        yield name, feed(hub, _ALL)
+    yield "credits", credits_feed(hub, _ALL)
+    yield "keys", keys_feed(hub, _ALL)
+    yield "workspaces", figures_feed(hub, _ALL)
+    yield "guardrails", guardrails_feed(hub, _ALL)
     for model in models:
         yield f"endpoints:{model}", endpoints_feed(hub, Scope(parent=model))
 
@@ -87,7 +78,7 @@ def _faulty(state: FeedState[Any]) -> bool | None:
 
 
 def guarded(
-    hub: FeedHub, models: Iterable[str], routing: Routing | None, dialect: Dialect, at: datetime
+    hub: FeedHub, models: Iterable[str], routing: Routing | None, at: datetime
 ) -> Observation | None:
     """What is left healthy of each watched model under each guardrail that takes some of it away.
 
@@ -99,7 +90,7 @@ def guarded(
         return None
     view = routing.view(known)
     offers = [offer for offer in view.offers if offer.endpoints is not None]
-    samples = tuple(_left(guardrails.value, offers, view, dialect))[:MOST_GUARDED]
+    samples = tuple(_left(guardrails.value, offers, view))[:MOST_GUARDED]
     return Observation(GUARDED, at, EVERY, samples, covers=Subject(GUARDED, ""))
 
 
@@ -111,18 +102,15 @@ def _endpoints(hub: FeedHub, models: Iterable[str]) -> Iterator[tuple[str, tuple
 
 
 def _left(
-    rows: Sequence[GuardrailRow],
-    offers: Sequence[ModelWithEndpoints],
-    view: CatalogView,
-    dialect: Dialect,
+    rows: Sequence[GuardrailRow], offers: Sequence[ModelWithEndpoints], view: CatalogView
 ) -> Iterator[Sample]:
     rules = {row.identity: restrictions_of(row.guardrail) for row in rows}
     for row in rows:
         applied = tuple(_applied(row, rules))
-        if not any(_restricts(each) for each in applied):
+        if all(rule == GuardrailRestrictions() for rule in applied):
             continue
         for offer in offers:
-            effect = effect_on_model(offer, applied, view, dialect)
+            effect = effect_on_model(offer, applied, view, row.dialect)
             if effect.blocked and not effect.excluded:
                 subject = Subject(GUARDED, f"{row.identity} {offer.model.id}")
                 yield _sample(subject, HEALTHY, "endpoints", _healthy(effect))
@@ -136,10 +124,6 @@ def _applied(
     default = None if row.workspace is None else row.workspace.default_guardrail_id
     if default is not None and default != row.identity and default in rules:
         yield rules[default]
-
-
-def _restricts(rules: GuardrailRestrictions) -> bool:
-    return rules != GuardrailRestrictions()
 
 
 def _healthy(effect: ModelEffect) -> Decimal | None:

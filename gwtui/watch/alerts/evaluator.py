@@ -1,120 +1,72 @@
-"""Runs rules over readings. Holds everything in memory; the same for now and for the past."""
+"""Runs rules over readings: ``Evaluator`` in memory, ``PersistentEvaluator`` in the history's file.
+
+The same for the present and, in a preview, for the past.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Context, Decimal
 from itertools import groupby
+from typing import NamedTuple
 
 from gwtui.contract.models import PER_TOKEN_KEYS
 from gwtui.domain.alert_rules import (
+    GUARDED,
+    RUNWAY,
     AlertRule,
     ConditionRule,
     EventRule,
     GoneRule,
     PriceRule,
+    RuleReading,
     names_apart,
+    subject_name,
 )
 from gwtui.domain.alert_state import QUIET, AlertStep, Bounds, Timing, lapse, occur, step
 from gwtui.domain.money import per_million, percent_points, usd
-from gwtui.domain.runway import UsedCurve, UsedTotal
+from gwtui.domain.runway import days_left
 from gwtui.domain.safe_text import safe_line
-from gwtui.watch.alerts.model import GUARDED, Alert, AlertEvent, AlertKey, EventKind, Findings
-from gwtui.watch.alerts.rule_kinds import (
-    RUNWAY,
-    RuleReading,
-    Signal,
-    resource_of,
-    signal_of,
-    subject_name,
-    watches,
-)
-from gwtui.watch.history import model as figures
+from gwtui.watch.alerts import store
+from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey, EvaluationResult, EventKind
 from gwtui.watch.history import model as kinds
 from gwtui.watch.history.deadline import in_time
-from gwtui.watch.history.model import Fields, Observation, RecordedChange, Subject
-from gwtui.watch.history.writer import gap_after
+from gwtui.watch.history.model import (
+    ACCOUNT,
+    Fields,
+    Observation,
+    RecordedChange,
+    Sample,
+    Series,
+    SeriesKey,
+    Subject,
+)
+from gwtui.watch.history.queries import credits_state
+from gwtui.watch.history.reader import HistoryReader
+from gwtui.watch.history.writer import HistoryWriter, gap_after
 
 _HUNDRED = Decimal(100)
 _PRICE = "price_"
 _SAID = 300
-
-
-@dataclass(frozen=True, slots=True)
-class AlertTransition:
-    """Something that happened with a subject, in words."""
-
-    subject: Subject
-    at: datetime
-    name: str
-    said: str
-
-
-def transitions_of(rule: EventRule, changes: Sequence[RecordedChange]) -> Iterator[AlertTransition]:
-    """The transitions that a rule reports for these changes.
-
-    Changes of one subject at one moment are one transition.
-    """
-    if isinstance(rule, GoneRule):
-        for change in changes:
-            if change.kind == kinds.ENDPOINT_GONE:
-                yield AlertTransition(
-                    change.subject, change.at, change.name, "not offered any more"
-                )
-    elif isinstance(rule, PriceRule):
-        priced = [change for change in changes if change.kind == kinds.ENDPOINT_PRICE]
-        for (subject, at), together in groupby(priced, key=lambda one: (one.subject, one.at)):
-            found = list(together)
-            if any(_counts(rule, change) for change in found):
-                said = safe_line(", ".join(_words(change) for change in found), _SAID)
-                yield AlertTransition(subject, at, found[0].name, said)
-
-
-def _counts(rule: PriceRule, change: RecordedChange) -> bool:
-    """Whether a change is large enough; what cannot be compared is."""
-    before, after = _amount(change.before), _amount(change.after)
-    if before is None or after is None or not before:
-        return True
-    return abs(after - before) / before * _HUNDRED >= rule.at_least
-
-
-def _words(change: RecordedChange) -> str:
-    if not change.field.startswith(_PRICE):
-        return f"{change.field.replace('_', ' ')} changed"
-    key = change.field.removeprefix(_PRICE)
-    before, after = _amount(change.before), _amount(change.after)
-    shown = per_million if key in PER_TOKEN_KEYS else usd
-    unit = " per million tokens" if key in PER_TOKEN_KEYS else ""
-    words = f"{key.replace('_', ' ')} {shown(before)} → {shown(after)}{unit}"
-    if before and after is not None:
-        sign = "+" if after > before else "-"
-        words += f" ({sign}{percent_points(abs(after - before) / before * _HUNDRED)})"
-    return words
-
-
-def _amount(value: object) -> Decimal | None:
-    """Prices in facts are decimal text; a negative one varies."""
-    try:
-        found = Decimal(str(value)) if isinstance(value, str) else None
-    except ArithmeticError:
-        return None
-    return None if found is None or found < 0 else found
-
-
 _NO_FACTS: Fields = {}
-_CREDITS = "credits"
+_CREDITS = Subject("credits", ACCOUNT)
 _KEPT = Context(prec=12)
+_TIDY_EVERY = timedelta(hours=6)
+_CHANGES: Mapping[type[AlertRule], frozenset[str]] = {
+    GoneRule: frozenset({kinds.ENDPOINT_GONE, kinds.ENDPOINT_APPEARED}),
+    PriceRule: frozenset({kinds.ENDPOINT_PRICE}),
+}
+"""The changes that a rule on what happens looks at."""
 
 
-@dataclass(frozen=True, slots=True)
-class _WatchedRule:
+class _Watched(NamedTuple):
     """A rule on a condition with what it is made of."""
 
     id: str
     rule: ConditionRule
-    signal: Signal
     bounds: Bounds
     timing: Timing
 
@@ -122,8 +74,7 @@ class _WatchedRule:
 class Evaluator:
     """How every condition stands. Readings must come in the order of time.
 
-    What a pass found is taken with ``take``: events in order, and the alerts that changed. Without
-    ``wordy``, what is said of an alert is as it was when it began.
+    What a pass found is taken with ``take``: events in order, and the alerts that changed.
     """
 
     def __init__(
@@ -132,19 +83,11 @@ class Evaluator:
         *,
         alerts: Iterable[Alert] = (),
         facts: Mapping[Subject, Fields] | None = None,
-        curve: UsedCurve | None = None,
-        wordy: bool = True,
     ) -> None:
-        self.rules: Mapping[str, AlertRule] = {}
-        self._names: Mapping[str, str] = {}
         self.facts: dict[Subject, Fields] = dict(facts or {})
-        self.curve = curve or UsedCurve()
         self._alerts = {alert.key: alert for alert in alerts}
         self._statuses = {key: alert.status for key, alert in self._alerts.items()}
-        self._wordy = wordy
-        self._found = Findings()
-        self._conditions: dict[str, list[_WatchedRule]] = {}
-        self._events: list[tuple[str, EventRule]] = []
+        self._found = EvaluationResult()
         self._sort(rules)
 
     @property
@@ -152,9 +95,9 @@ class Evaluator:
         """Every condition that is not quiet."""
         return self._alerts
 
-    def take(self) -> Findings:
+    def take(self) -> EvaluationResult:
         """What was found since the last call."""
-        found, self._found = self._found, Findings()
+        found, self._found = self._found, EvaluationResult()
         return found
 
     # What comes in ----------------------------------------------------------------------------
@@ -164,10 +107,9 @@ class Evaluator:
         self._sort(rules)
         for key, alert in list(self._alerts.items()):
             rule = self.rules.get(key.rule)
-            facts = self._facts_of(key.subject)
             if rule is None or not rule.enabled:
                 self._end(alert, at, "the rule is switched off")
-            elif not watches(rule, key.subject, facts):
+            elif not rule.watches(key.subject, self._facts_of(key.subject)):
                 self._end(alert, at, "the rule does not watch it any more")
             elif (alert.title, alert.severity) != (self._names[key.rule], rule.severity):
                 self._keep(replace(alert, title=self._names[key.rule], severity=rule.severity))
@@ -192,29 +134,34 @@ class Evaluator:
         patience: timedelta,
     ) -> None:
         """Take the figures of one subject into account."""
-        if subject.resource == _CREDITS:
-            values = self._with_runway(values, at)
         rules = self._conditions.get(subject.resource)
         if not rules:
             return
         reading = RuleReading(values, self._facts_of(subject), at)
         for watched in rules:
-            if watches(watched.rule, subject, reading.facts):
+            if watched.rule.watches(subject, reading.facts):
                 self._weigh(watched, subject, reading, patience)
 
     def change(self, changes: Sequence[RecordedChange]) -> None:
-        """Take changes of facts into account, oldest first."""
+        """Take changes of facts into account, oldest first.
+
+        What changes about one subject at one moment is one event.
+        """
         for identity, rule in self._events:
-            for one in transitions_of(rule, changes):
-                if watches(rule, one.subject, self._facts_of(one.subject)):
-                    self._happened(
-                        AlertKey(identity, one.subject), rule, one.at, one.name, one.said
-                    )
-            if isinstance(rule, GoneRule):
-                for change in changes:
-                    alert = self._alerts.get(AlertKey(identity, change.subject))
-                    if change.kind == kinds.ENDPOINT_APPEARED and alert is not None:
-                        self._end(alert, change.at, "it is offered again")
+            concerned = [change for change in changes if change.kind in _CHANGES[type(rule)]]
+            for (kind, subject, at), group in groupby(
+                concerned, key=lambda one: (one.kind, one.subject, one.at)
+            ):
+                together, key = tuple(group), AlertKey(identity, subject)
+                if kind == kinds.ENDPOINT_APPEARED:
+                    if key in self._alerts:
+                        self._end(self._alerts[key], at, "it is offered again")
+                    continue
+                said = "not offered any more"
+                if isinstance(rule, PriceRule):
+                    said = _price_words(rule, together)
+                if said and rule.watches(subject, self._facts_of(subject)):
+                    self._happened(key, rule, together[0], said)
 
     def acknowledge(self, keys: Iterable[AlertKey], at: datetime) -> None:
         """A person knows: what merely happened is over then."""
@@ -237,15 +184,13 @@ class Evaluator:
     def _sort(self, rules: Mapping[str, AlertRule]) -> None:
         self.rules = dict(rules)
         self._names = names_apart(rules)
-        self._conditions = {}
-        self._events = []
+        self._conditions: dict[str, list[_Watched]] = {}
+        self._events: list[tuple[str, EventRule]] = []
         for identity, rule in self.rules.items():
-            if not rule.enabled:
-                continue
-            if isinstance(rule, ConditionRule):
-                watched = _WatchedRule(identity, rule, signal_of(rule), rule.bounds, rule.timing)
-                self._conditions.setdefault(resource_of(rule), []).append(watched)
-            elif isinstance(rule, EventRule):
+            if rule.enabled and isinstance(rule, ConditionRule):
+                watched = _Watched(identity, rule, rule.bounds, rule.timing)
+                self._conditions.setdefault(rule.kind.resource, []).append(watched)
+            elif rule.enabled and isinstance(rule, EventRule):
                 self._events.append((identity, rule))
 
     def _facts_of(self, subject: Subject) -> Fields:
@@ -276,19 +221,11 @@ class Evaluator:
             if key.subject == subject and isinstance(self.rules.get(key.rule), ConditionRule):
                 self._end(alert, at, "it is not there any more")
 
-    def _with_runway(
-        self, values: Mapping[str, Decimal | None], at: datetime
-    ) -> Mapping[str, Decimal | None]:
-        total = values.get(figures.TOTAL_USAGE)
-        if total is not None:
-            self.curve.add(UsedTotal(at, total))
-            self.curve.forget(at)
-        return {**values, RUNWAY: self.curve.days_left(values.get(figures.BALANCE), at)}
-
     def _weigh(
-        self, watched: _WatchedRule, subject: Subject, reading: RuleReading, patience: timedelta
+        self, watched: _Watched, subject: Subject, reading: RuleReading, patience: timedelta
     ) -> None:
-        value = watched.signal.measure(watched.rule, reading)
+        rule = watched.rule
+        value = rule.measure(reading)
         if value is None:
             return
         key = AlertKey(watched.id, subject)
@@ -299,33 +236,26 @@ class Evaluator:
         found = step(before, evidence, reading.at, watched.timing, patience)
         if found.status is before:
             return
-        if found.status.state == before.state:
-            self._statuses[key] = found.status
-            if evidence == "bad" and self._wordy:
-                self._say_anew(watched, key, value, reading)
-            return
-        alert = self._alerts.get(key)
-        if alert is None:
-            rule = watched.rule
-            name = subject_name(subject, reading.facts)
-            alert = Alert(key, QUIET, rule.severity, self._names[key.rule], name)
+        name = subject_name(subject, reading.facts)
+        alert = self._alerts.get(key) or Alert(
+            key, QUIET, rule.severity, self._names[key.rule], name
+        )
         if evidence == "bad":
-            said = watched.signal.said(watched.rule, value, reading)
-            alert = replace(alert, said=said, value=_kept(value))
-        self._stepped(alert, found, reading.at)
+            said = rule.said(value, reading)
+            if said != alert.said:
+                alert = replace(alert, said=said, value=value.normalize(_KEPT))
+        if found.status.state != before.state:
+            self._stepped(alert, found, reading.at)
+            return
+        self._statuses[key] = found.status
+        if alert is not self._alerts[key]:  # it lasts: what is said of it follows the figure
+            self._keep(alert)
 
-    def _say_anew(
-        self, watched: _WatchedRule, key: AlertKey, value: Decimal, reading: RuleReading
-    ) -> None:
-        """It lasts: what is said of it follows the figure."""
-        alert, said = self._alerts[key], watched.signal.said(watched.rule, value, reading)
-        if said != alert.said:
-            self._keep(replace(alert, said=said, value=_kept(value)))
-
-    def _happened(self, key: AlertKey, rule: EventRule, at: datetime, name: str, said: str) -> None:
-        called = subject_name(key.subject, {**self.facts.get(key.subject, {}), "name": name})
-        alert = Alert(key, QUIET, rule.severity, self._names[key.rule], called, said)
-        self._stepped(alert, occur(at), at)
+    def _happened(self, key: AlertKey, rule: EventRule, change: RecordedChange, said: str) -> None:
+        facts = {**self.facts.get(key.subject, _NO_FACTS), "name": change.name}
+        name = subject_name(key.subject, facts)
+        alert = Alert(key, QUIET, rule.severity, self._names[key.rule], name, said)
+        self._stepped(alert, occur(change.at), change.at)
 
     def _stepped(self, alert: Alert, found: AlertStep, at: datetime) -> None:
         """Keep an alert in its new state, and tell what happened."""
@@ -365,6 +295,122 @@ class Evaluator:
         )
 
 
-def _kept(value: Decimal) -> Decimal:
-    """As exact as anybody needs it to be told."""
-    return value.normalize(_KEPT)
+def _price_words(rule: PriceRule, changes: Sequence[RecordedChange]) -> str:
+    """What changed, in words; empty unless one of the changes is large enough."""
+    if not any(_counts(rule, change) for change in changes):
+        return ""
+    return safe_line(", ".join(map(_words, changes)), _SAID)
+
+
+def _counts(rule: PriceRule, change: RecordedChange) -> bool:
+    """Whether a change is large enough; what cannot be compared is."""
+    before, after = _amount(change.before), _amount(change.after)
+    if before is None or after is None or not before:
+        return True
+    return abs(after - before) / before * _HUNDRED >= rule.at_least
+
+
+def _words(change: RecordedChange) -> str:
+    if not change.field.startswith(_PRICE):
+        return f"{change.field.replace('_', ' ')} changed"
+    key = change.field.removeprefix(_PRICE)
+    before, after = _amount(change.before), _amount(change.after)
+    shown = per_million if key in PER_TOKEN_KEYS else usd
+    unit = " per million tokens" if key in PER_TOKEN_KEYS else ""
+    words = f"{key.replace('_', ' ')} {shown(before)} → {shown(after)}{unit}"
+    if before and after is not None:
+        sign = "+" if after > before else "-"
+        words += f" ({sign}{percent_points(abs(after - before) / before * _HUNDRED)})"
+    return words
+
+
+def _amount(value: object) -> Decimal | None:
+    """Prices in facts are decimal text; a negative one varies."""
+    try:
+        found = Decimal(str(value)) if isinstance(value, str) else None
+    except ArithmeticError:
+        return None
+    return None if found is None or found < 0 else found
+
+
+class PersistentEvaluator:
+    """Evaluates the rules on top of the alerts in the history file; for one thread at a time."""
+
+    def __init__(self) -> None:
+        self._evaluator: Evaluator | None = None
+        self._rules: Mapping[str, AlertRule] = {}
+        self._tidied: datetime | None = None
+
+    def forget(self) -> None:
+        """Another instance evaluates: what is known here is out of date."""
+        self._evaluator = None
+
+    def run(
+        self,
+        writer: HistoryWriter,
+        rules: Mapping[str, AlertRule],
+        seen: Sequence[Observation],
+        now: datetime,
+    ) -> tuple[AlertEvent, ...]:
+        """Run the rules over readings that were recorded; gives what happened, oldest first.
+
+        Raises LeaseLostError, sqlite3.Error; then nothing was written and nothing happened.
+        """
+        try:
+            with writer.transaction() as connection:
+                return self._run(connection, rules, seen, now)
+        except BaseException:
+            self.forget()
+            raise
+
+    def _run(
+        self,
+        connection: sqlite3.Connection,
+        rules: Mapping[str, AlertRule],
+        seen: Sequence[Observation],
+        now: datetime,
+    ) -> tuple[AlertEvent, ...]:
+        evaluator, reader = self._evaluator, HistoryReader(connection)
+        known = store.read_alerts(connection, now)
+        if evaluator is None:  # go on from what stands in the file
+            evaluator = Evaluator(rules, alerts=known, facts=reader.facts_at(now))
+            evaluator.set_rules(rules, now)
+        elif rules is not self._rules:
+            evaluator.set_rules(rules, now)
+        self._evaluator, self._rules = evaluator, rules
+        for observation in seen:
+            evaluator.observe(observation)
+            if observation.source == _CREDITS.resource:
+                evaluator.observe(_runway(reader, observation))
+        self._follow_changes(reader, evaluator)
+        evaluator.acknowledge(
+            [alert.key for alert in known if alert.acknowledged_at is not None], now
+        )
+        evaluator.pass_time(now)
+        events = store.end_silences(connection, now)
+        events += store.write_result(connection, evaluator.take(), now)
+        if self._tidied is None or now - self._tidied >= _TIDY_EVERY:
+            self._tidied = now
+            store.forget_old(connection, now)
+        return events
+
+    def _follow_changes(self, reader: HistoryReader, evaluator: Evaluator) -> None:
+        """Every change of facts once, also those that were written before a restart."""
+        connection = reader.connection
+        last = store.last_change(connection)
+        if last is None:  # what happened before there were rules is history
+            (newest,) = connection.execute("SELECT coalesce(max(id), 0) FROM changes").fetchone()
+            store.write_last_change(connection, newest)
+            return
+        changes = reader.changes_after(last)
+        if changes:
+            evaluator.change(changes)
+            store.write_last_change(connection, changes[-1].id)
+
+
+def _runway(reader: HistoryReader, seen: Observation) -> Observation:
+    """How long the credits last, as a reading beside that of the credits."""
+    state = credits_state(reader, seen.at)
+    series = Series(SeriesKey(*_CREDITS, RUNWAY), "days", seen.every)
+    days = days_left(state.balance.value, state.burns)
+    return Observation(RUNWAY, seen.at, seen.every, (Sample(series, days),))

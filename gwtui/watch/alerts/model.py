@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
 
@@ -15,15 +14,7 @@ from gwtui.domain.alert_rules import Severity
 from gwtui.domain.alert_state import QUIET, AlertState
 from gwtui.watch.history.model import Subject, text_of
 
-if TYPE_CHECKING:
-    from gwtui.local.alerts import AlertBook
-
 EventKind = Literal["fired", "cleared", "acknowledged", "silenced", "unsilenced"]
-
-GATEWAY = "gateway"
-"""The resource of what is about the reading of the gateway itself."""
-GUARDED = "guarded"
-"""The resource of a model under a guardrail; its identity is both, with a space between."""
 
 
 class AlertKey(NamedTuple):
@@ -125,36 +116,9 @@ class Present:
 
 
 @dataclass(slots=True)
-class Findings:
+class EvaluationResult:
     """What one pass found: events, and the alerts that are to be kept or forgotten."""
 
     events: list[AlertEvent] = field(default_factory=list)
     changed: dict[AlertKey, Alert] = field(default_factory=dict)
     """By key; a quiet one is to be forgotten."""
-
-
-Values = Mapping[str, Decimal | None]
-"""The figures of a subject in one reading; None is "no figure"."""
-
-
-class AlertSource(Protocol):
-    """Where feeds read alerts from. The reads raise HistoryError where no history can be used."""
-
-    @property
-    def profile(self) -> str:
-        """The name of the profile whose rules hold."""
-
-    async def present(self) -> Sequence[Alert]:
-        """Every condition that is not quiet."""
-
-    async def events(self, limit: int) -> tuple[AlertEvent, ...]:
-        """The newest ``limit`` events, newest first."""
-
-    async def last_event(self) -> int:
-        """The id of the newest event."""
-
-    def book(self) -> AlertBook:
-        """The rules and effects of the rules file. Raises AlertFileError."""
-
-    def listen(self, listener: Callable[[], object]) -> Callable[[], None]:
-        """Call ``listener`` after each event; returns a function that ends this."""

@@ -4,39 +4,47 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from gwtui.domain.alert_rules import AlertRule
+from gwtui.domain.alert_rules import AlertRule, GuardrailRule
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.local.alerts import AlertBook, AlertEffects, RuleFile, load_alerts
 from gwtui.watch.alerts import store
+from gwtui.watch.alerts.derived_figures import EVERY, guarded, readability
+from gwtui.watch.alerts.evaluator import PersistentEvaluator
 from gwtui.watch.alerts.notifier import AlertNotifier
+from gwtui.watch.alerts.preview import Preview, preview
+from gwtui.watch.feeds.models import routing_feed
 from gwtui.watch.history.file import transaction
-from gwtui.watch.history.model import HistoryMissingError
+from gwtui.watch.history.model import HistoryError, HistoryMissingError, Observation
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from gwtui.contract.dialects import Dialect
-    from gwtui.watch.alerts.engine import AlertEngine
     from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
-    from gwtui.watch.alerts.preview import Preview
     from gwtui.watch.history.archive import Archive
     from gwtui.watch.history.reader import HistoryReader
+    from gwtui.watch.history.recorder import Recorded, Recorder
     from gwtui.watch.history.recording import Recording
+    from gwtui.watch.history.writer import HistoryWriter
     from gwtui.watch.hub import FeedHub
 
 
 T = TypeVar("T")
 
+MOST_WAITING = 1000
+"""Readings that wait to be evaluated; what comes then pushes the oldest one out."""
 _EARLY = 0.2
 """Seconds between two looks whether the history is open."""
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +57,30 @@ class AlertScope:
 
 
 class Alerts:
-    """The alerts of one connection. Methods raise HistoryError when there is no history to use."""
+    """The alerts of one connection. Methods raise HistoryError when there is no history to use.
 
-    def __init__(self, history: Recording, scope: AlertScope, clock: Clock, who: str) -> None:
+    ``evaluate`` runs the rules over what the recorder writes, while this instance records.
+    """
+
+    def __init__(
+        self, history: Recording, hub: FeedHub, scope: AlertScope, clock: Clock, who: str
+    ) -> None:
         self._history = history
+        self._hub = hub
         self._clock = clock
         self._who = who
         self._listeners: list[Callable[[], object]] = []
         self._failures: list[Callable[[str], object]] = []
+        self._rule_file = RuleFile(scope.rules, scope.profile)
+        self._notifier = AlertNotifier(
+            {"profile": scope.profile, "gateway": scope.gateway}, self._failed
+        )
+        self._evaluator = PersistentEvaluator()
+        self._seen: deque[Observation] = deque(maxlen=MOST_WAITING)
+        self._wake = asyncio.Event()
+        self._leave_routing: Callable[[], None] | None = None
+        self._problem = ""
         self.scope = scope
-        self.engine: AlertEngine | None = None
-
-    @property
-    def profile(self) -> str:
-        """The name of the profile whose rules hold."""
-        return self.scope.profile
 
     # To look at -------------------------------------------------------------------------------
 
@@ -73,9 +90,7 @@ class Alerts:
         recorder = self._history.recorder
         if recorder is None:
             return self._history.problem
-        if self.engine is not None and (self.engine.problem or self.engine.rules_problem):
-            return self.engine.problem or self.engine.rules_problem
-        return recorder.status.error or ""
+        return self._problem or self._rule_file.problem or recorder.status.error or ""
 
     async def read(self, question: Callable[[HistoryReader], T]) -> T:
         """Ask the history."""
@@ -96,18 +111,10 @@ class Alerts:
         """The id of the newest event."""
         return await self.read(lambda history: store.last_event(history.connection))
 
-    async def preview(self, identity: str, rule: AlertRule) -> AsyncIterator[Preview]:
-        """The alerts that a rule would have made in the last days, as far as was looked at so far.
-
-        Yields again until it is whole; other queries are answered in between. Raises HistoryError.
-        """
-        from gwtui.watch.alerts.preview import preview  # noqa: PLC0415
-
-        now, found = self._clock.now(), None
-        while found is None or not found.is_whole:
-            part = partial(preview, identity=identity, rule=rule, now=now, after=found)
-            found = await self.read(part)
-            yield found
+    async def preview(self, identity: str, rule: AlertRule) -> Preview:
+        """The alerts that a rule would have made in the last days."""
+        now = self._clock.now()
+        return await self.read(lambda history: preview(history, identity, rule, now))
 
     def listen(self, listener: Callable[[], object]) -> Callable[[], None]:
         """Call ``listener`` whenever something happened in this process; returns how to stop."""
@@ -157,23 +164,21 @@ class Alerts:
     @property
     def effects(self) -> AlertEffects:
         """What an alert does, as far as the file was read."""
-        return AlertEffects() if self.engine is None else self.engine.effects
+        return self._rule_file.book.effects
 
     def changed(self) -> None:
         """Something is different now: evaluate and show it at once."""
-        if self.engine is not None:
-            self.engine.nudge()
-        self.notify()
+        self._rule_file.refresh()
+        self._wake.set()
+        self._notify()
 
-    def failed(self, why: str) -> None:
-        """The alert command failed."""
-        for listener in tuple(self._failures):
-            listener(why)
-
-    def notify(self) -> None:
-        """Call every listener."""
+    def _notify(self) -> None:
         for listener in tuple(self._listeners):
             listener()
+
+    def _failed(self, why: str) -> None:
+        for listener in tuple(self._failures):
+            listener(why)
 
     @property
     def _archive(self) -> Archive:
@@ -184,59 +189,99 @@ class Alerts:
             )
         return recorder.archive
 
+    # Evaluating -------------------------------------------------------------------------------
+
+    async def evaluate(self) -> None:
+        """Run the rules beside the recorder, once it is there, until cancelled."""
+        while self._history.recorder is None:
+            if self._history.problem:
+                return
+            await self._clock.sleep(_EARLY)
+        recorder = self._history.recorder
+        self._rule_file.refresh()
+        leave = recorder.listen(self._recorded)
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._evaluate_on(recorder), name="alerts")
+                tasks.create_task(self._look_on(recorder), name="alerts looking")
+        finally:
+            leave()
+            self._follow_routing(wanted=False)
+            await self._notifier.close()
+
+    def _recorded(self, recorded: Recorded) -> None:
+        self._seen.append(recorded.observation)
+        self._wake.set()
+
+    async def _look_on(self, recorder: Recorder) -> None:
+        """At a pace of its own: what no reading tells, and what ends by time alone."""
+        while True:
+            await self._clock.sleep(EVERY)
+            rules, models = self._rule_file.refresh(), recorder.status.models
+            if not recorder.status.recording:
+                continue
+            self._follow_routing(
+                wanted=any(
+                    isinstance(rule, GuardrailRule) and rule.enabled for rule in rules.values()
+                )
+            )
+            now = self._clock.now()
+            self._seen.append(readability(self._hub, models, now))
+            if self._leave_routing is not None:
+                left = guarded(self._hub, models, routing_feed(self._hub).state.value, now)
+                self._seen.extend(() if left is None else (left,))
+            self._wake.set()
+
+    def _follow_routing(self, *, wanted: bool) -> None:
+        """What decides where requests go is read only while a rule asks for it."""
+        if wanted and self._leave_routing is None:
+            self._leave_routing = routing_feed(self._hub).watch(lambda _: None, background=True)
+        elif not wanted and self._leave_routing is not None:
+            self._leave_routing()
+            self._leave_routing = None
+
+    async def _evaluate_on(self, recorder: Recorder) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            seen = tuple(self._seen)
+            self._seen.clear()
+            if recorder.status.recording:
+                await self._evaluate(recorder, seen)
+            else:
+                self._evaluator.forget()
+
+    async def _evaluate(self, recorder: Recorder, seen: Sequence[Observation]) -> None:
+        """No failure may end it; what was read meanwhile is lost, the next reading comes."""
+
+        def run(writer: HistoryWriter) -> tuple[AlertEvent, ...]:  # in the writing thread
+            return self._evaluator.run(writer, self._rule_file.refresh(), seen, self._clock.now())
+
+        try:
+            events = await recorder.archive.write(run)
+        except HistoryError as error:
+            self._problem = str(error)
+            return
+        except Exception as error:
+            _log.exception("alerts: unexpected failure")
+            self._problem = f"unexpected {type(error).__name__}"
+            return
+        self._problem = ""
+        if events:
+            self._notifier.notify(self.effects.command, events)
+            self._notify()
+
 
 @asynccontextmanager
 async def open_alerts(
-    history: Recording,
-    hub: FeedHub,
-    *,
-    scope: AlertScope,
-    dialect: Dialect,
-    who: str,
-    clock: Clock = SYSTEM_CLOCK,
+    history: Recording, hub: FeedHub, *, scope: AlertScope, who: str, clock: Clock = SYSTEM_CLOCK
 ) -> AsyncIterator[Alerts]:
-    """Evaluate the rules beside the recorder, once it is there; its faults stay its own."""
-    alerts = Alerts(history, scope, clock, who)
-    task = asyncio.create_task(_evaluate(alerts, history, hub, dialect, clock), name="alerting")
+    """Evaluate the rules beside the recorder; its faults stay its own."""
+    alerts = Alerts(history, hub, scope, clock, who)
+    task = asyncio.create_task(alerts.evaluate(), name="alerting")
     try:
         yield alerts
     finally:
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
-
-
-async def _evaluate(
-    alerts: Alerts, history: Recording, hub: FeedHub, dialect: Dialect, clock: Clock
-) -> None:
-    """Until it is cancelled."""
-    while history.recorder is None:
-        if history.problem:
-            return
-        await clock.sleep(_EARLY)
-    from gwtui.watch.alerts.engine import AlertEngine  # noqa: PLC0415 - later
-
-    scope = alerts.scope
-    rule_file = RuleFile(scope.rules, scope.profile)
-    notifier = AlertNotifier({"profile": scope.profile, "gateway": scope.gateway}, alerts.failed)
-
-    def happened(events: Sequence[AlertEvent]) -> None:
-        notifier.notify(rule_file.book.effects.command, events)
-        alerts.notify()
-
-    engine = AlertEngine(
-        hub=hub,
-        recorder=history.recorder,
-        rule_file=rule_file,
-        dialect=dialect,
-        happened=happened,
-        clock=clock,
-    )
-    alerts.engine = engine
-    engine.start()
-    try:
-        await asyncio.Event().wait()
-    finally:
-        alerts.engine = None
-        await engine.stop()
-        await notifier.close()

@@ -17,7 +17,14 @@ from typing import Any, TypeVar, cast
 
 from gwtui.domain.alert_rules import Severity
 from gwtui.domain.alert_state import AlertState, State
-from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey, EventKind, Findings, Present
+from gwtui.watch.alerts.model import (
+    Alert,
+    AlertEvent,
+    AlertKey,
+    EvaluationResult,
+    EventKind,
+    Present,
+)
 from gwtui.watch.history.file import open_readable, transaction
 from gwtui.watch.history.model import HistoryUnusableError, Subject, moment_of, seconds_of, text_of
 from gwtui.watch.history.reader import HistoryReader
@@ -89,8 +96,8 @@ def last_change(connection: sqlite3.Connection) -> int | None:
 # What an evaluation writes ----------------------------------------------------------------------
 
 
-def write_findings(
-    connection: sqlite3.Connection, found: Findings, now: datetime
+def write_result(
+    connection: sqlite3.Connection, found: EvaluationResult, now: datetime
 ) -> tuple[AlertEvent, ...]:
     """Write what a pass found; gives its events as they were written."""
     for key, alert in found.changed.items():

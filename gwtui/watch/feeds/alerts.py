@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from gwtui.client.errors import GatewayError
 from gwtui.domain.alert_rules import AlertRule, default_rules, names_apart
 from gwtui.watch import cadence
-from gwtui.watch.alerts.model import Alert, AlertEvent, AlertSource
+from gwtui.watch.alerts.model import Alert, AlertEvent
 from gwtui.watch.feed import Feed
 from gwtui.watch.history.model import HistoryError
 from gwtui.watch.hub import FeedHub
 from gwtui.watch.shared_reads import FeedKey
 
 if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
-
-T = TypeVar("T")
+    from gwtui.local.alerts import AlertBook
+    from gwtui.watch.alerts.session import Alerts
 
 NOW = "alerts"
 HISTORY = "alert-history"
@@ -44,78 +43,66 @@ class RuleRow:
     here: bool
 
 
-class _AlertsReader:
-    """Asks the alerts of the connection that the hub serves, if any are."""
-
-    def __init__(self, hub: FeedHub) -> None:
-        self._hub = hub
-        self._events: tuple[AlertEvent, ...] | None = None
-        self._newest = 0
-
-    async def present(self, _client: GatewayClient) -> Sequence[Alert]:
-        """Every condition that is not quiet. Raises GatewayError."""
-        return await self._ask(lambda alerts: alerts.present())
-
-    async def history(self, _client: GatewayClient) -> Sequence[AlertEvent]:
-        """What happened, newest first; read only when something did. Raises GatewayError."""
-        newest = await self._ask(lambda alerts: alerts.last_event())
-        if self._events is None or newest != self._newest:
-            self._events = await self._ask(lambda alerts: alerts.events(MOST))
-            self._newest = newest
-        return self._events
-
-    async def rules(self, _client: GatewayClient) -> Sequence[RuleRow]:
-        """Every rule. Raises GatewayError."""
-        from gwtui.local.alerts import AlertFileError  # noqa: PLC0415 - loads a TOML reader
-
-        alerts = await self._served()
-        try:
-            book = await asyncio.to_thread(alerts.book)
-        except AlertFileError as error:
-            raise GatewayError(str(error)) from None
-        built_in, names = default_rules(), names_apart(book.rules)
-        return tuple(
-            RuleRow(
-                identity,
-                names[identity],
-                rule,
-                identity in built_in,
-                identity in book.own,
-                rule.profile in (None, alerts.profile),
-            )
-            for identity, rule in book.rules.items()
-        )
-
-    async def _ask(self, question: Callable[[AlertSource], Awaitable[T]]) -> T:
-        try:
-            return await question(await self._served())
-        except HistoryError as error:
-            raise GatewayError(str(error)) from None
-
-    async def _served(self) -> AlertSource:
-        await self._hub.complete()
-        if self._hub.alerts is None:
-            raise GatewayError("Nothing is recorded here, so nothing is watched")
-        return self._hub.alerts
-
-
-def serve_alerts(hub: FeedHub, alerts: AlertSource) -> None:
+def serve_alerts(hub: FeedHub, alerts: Alerts) -> None:
     """Let the hub's feeds show the alerts of this connection."""
-    hub.alerts = alerts
+    events: tuple[AlertEvent, ...] = ()
+    newest = -1
+
+    async def history() -> Sequence[AlertEvent]:
+        """What happened, newest first; read only when something did."""
+        nonlocal events, newest
+        last = await alerts.last_event()
+        if last != newest:
+            events, newest = await alerts.events(MOST), last
+        return events
+
+    async def rules() -> Sequence[RuleRow]:
+        return _rows(await asyncio.to_thread(alerts.book), alerts.scope.profile)
+
+    hub.served |= {NOW: alerts.present, HISTORY: history, RULES: rules}
     feeds = (alerts_feed(hub), alert_history_feed(hub), alert_rules_feed(hub))
     alerts.listen(lambda: [feed.invalidate() for feed in feeds])
 
 
+def _rows(book: AlertBook, profile: str) -> Sequence[RuleRow]:
+    built_in, names = default_rules(), names_apart(book.rules)
+    return tuple(
+        RuleRow(
+            identity,
+            names[identity],
+            rule,
+            identity in built_in,
+            identity in book.own,
+            rule.profile in (None, profile),
+        )
+        for identity, rule in book.rules.items()
+    )
+
+
+async def _ask(hub: FeedHub, name: str) -> Any:
+    """Raises GatewayError."""
+    from gwtui.local.alerts import AlertFileError  # noqa: PLC0415 - loads a TOML reader
+
+    await hub.complete()
+    ask = hub.served.get(name)
+    if ask is None:
+        raise GatewayError("Nothing is recorded here, so nothing is watched")
+    try:
+        return await ask()
+    except (HistoryError, AlertFileError) as error:
+        raise GatewayError(str(error)) from None
+
+
 def alerts_feed(hub: FeedHub) -> Feed[Sequence[Alert]]:
     """Every condition that is not quiet, as far as it is served."""
-    return hub.feed(FeedKey(NOW), _AlertsReader(hub).present, cadence.ALERTS)
+    return hub.feed(FeedKey(NOW), lambda _client: _ask(hub, NOW), cadence.ALERTS)
 
 
 def alert_history_feed(hub: FeedHub) -> Feed[Sequence[AlertEvent]]:
     """What happened with alerts, newest first."""
-    return hub.feed(FeedKey(HISTORY), _AlertsReader(hub).history, cadence.ALERTS)
+    return hub.feed(FeedKey(HISTORY), lambda _client: _ask(hub, HISTORY), cadence.ALERTS)
 
 
 def alert_rules_feed(hub: FeedHub) -> Feed[Sequence[RuleRow]]:
     """Every rule, switched off or not."""
-    return hub.feed(FeedKey(RULES), _AlertsReader(hub).rules, cadence.ALERTS)
+    return hub.feed(FeedKey(RULES), lambda _client: _ask(hub, RULES), cadence.ALERTS)

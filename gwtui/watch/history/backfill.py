@@ -461,7 +461,7 @@ async def fill_past(hub: FeedHub, path: Path, past: HistorySource, config: Path)
 
 async def _evaluate(hub: FeedHub, archive: Archive, rules: RuleFile) -> None:
     """Record a reading of the account and the watched models, and what the rules say of it."""
-    from gwtui.watch.alerts.persistent_evaluator import (  # noqa: PLC0415 - not for every command
+    from gwtui.watch.alerts.evaluator import (  # noqa: PLC0415 - not for every command
         PersistentEvaluator,
     )
 
