@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 
 from gwtui.crud.resource import Cell, Column
 from gwtui.domain.cell_values import ordered
+from gwtui.ui.widgets.table.matching import FEW
 from gwtui.ui.widgets.table.model import TableModel, nearest
 from table_kit import COLUMNS, MOMENT, Thing, Wall, things
 
@@ -173,80 +173,53 @@ def test_a_changed_item_is_searched_anew() -> None:
     assert list(table.order) == ["id-001"]
 
 
+def read_texts(table: TableModel[Thing]) -> int:
+    """Read what waits to be read, as the table does; how many parts it were."""
+    return sum(1 for _ in table.read_texts())
+
+
 def test_text_that_depends_on_the_time_is_read_anew_after_a_while() -> None:
     wall = Wall()
     table = model(things(3), wall)
-    while table.work(1):
-        pass
     table.filter_by('"7 min"')
     assert len(table.order) == 0
     wall.pass_seconds(7 * 60)
-    assert table.settle() is None
-    assert len(table.order) == 0
-    while table.work(1):
-        pass
-    table.settle()
+    assert read_texts(table) == 1
+    table.refilter()
     assert len(table.order) == 3
+    assert read_texts(table) == 0, "all is known"
 
 
 def test_texts_that_were_forgotten_are_read_again() -> None:
     table = model(things(50))
-    while table.work(1.0):
-        pass
+    assert read_texts(table)
     table.forget_texts()
-    assert table.work(1.0), "there is something to read again"
+    assert read_texts(table), "there is something to read again"
     table.forget_texts()
     table.filter_by("row-02")
     assert len(table.order) == 10
 
 
-def test_warming_stops_when_all_is_known() -> None:
-    table = model(things(100))
-    slices = 0
-    while table.work(0):
-        slices += 1
-    assert 1 < slices <= 100
-    assert not table.work(1)
-
-
-def slow_model(count: int) -> TableModel[Thing]:
-    """Each row takes a millisecond to read: too long for one key press."""
-
-    def cell(thing: Thing, _now: datetime) -> Cell:
-        time.sleep(0.001)
-        return Cell(thing.name)
-
-    column: Column[Thing] = Column("name", "Name", cell, lambda t, _: t.name, 10, 0)
-    table: TableModel[Thing] = TableModel([column], lambda t: t.id, Wall(), {})
-    table.show(things(count))
-    return table
-
-
-def test_a_filter_that_takes_long_finishes_in_slices() -> None:
-    table = slow_model(100)
+def test_of_many_rows_texts_are_read_part_by_part_before_they_are_found() -> None:
+    table = model(things(FEW + 1))
     table.filter_by("row-00")
     assert table.provisional
-    assert list(table.order[:10]) == [f"id-{n:03}" for n in range(10)]
-    sizes = [len(table.order)]
-    while table.provisional:
-        assert table.work(0.01)
-        table.settle()
-        sizes.append(len(table.order))
-    assert sizes == sorted(sizes, reverse=True)
-    assert sizes[-1] == 10
+    assert len(table.order) == 0
+    assert read_texts(table) > 1
+    table.refilter()
+    assert not table.provisional
+    assert len(table.order) == 10
 
 
-def test_a_slow_query_never_shows_what_the_one_before_had_hidden() -> None:
-    table = slow_model(100)
+def test_until_new_texts_are_read_the_ones_before_count() -> None:
+    table = model(things(FEW + 1))
+    read_texts(table)
     table.filter_by("row-00")
-    while table.provisional:
-        table.work(1)
-    table.settle()
-    table.show([replace(thing, used=-1) for thing in things(100)])
+    table.select("id-005")
+    assert table.show([replace(thing, used=-1) for thing in things(FEW + 1)]) is None
     assert table.provisional
     assert len(table.order) == 10
-    table.filter_by("row-003")
-    assert len(table.order) <= 10
+    assert table.selected_identity == "id-005"
 
 
 def test_an_unknown_column_is_refused() -> None:

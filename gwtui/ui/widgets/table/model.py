@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from gwtui.crud.resource import Facets, filter_headings, filter_kinds
 from gwtui.domain.cell_values import ordered
 from gwtui.ui.widgets.table.layout import Frame, Layout, Row
-from gwtui.ui.widgets.table.matching import Haystacks, Matcher
+from gwtui.ui.widgets.table.matching import FEW, Matcher, RowTexts
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Cell, Column
@@ -87,8 +87,6 @@ def nearest(before: Sequence[str], place: int, after: Mapping[str, int]) -> str 
 T = TypeVar("T")
 
 _OPERATORS = (":", "=", "!=", "<", ">", "~")
-_KEY_PRESS = 0.025
-"""Seconds that the filter may take before what it found so far is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +143,10 @@ class TableModel(Generic[T]):
         self._sorted: Sequence[str] = ()
         self._index: dict[str, int] = {}
         self._selection = Selection()
-        self._haystacks = Haystacks(self.columns)
+        self._texts = RowTexts[T](self.columns)
         self._matcher: Matcher[T] | None = None
-        self._outdated = False
-        """Whether texts have changed since the filter looked at them."""
-        self._unsettled = False
-        """Whether the filter knows more than is shown."""
+        self.provisional = False
+        """Whether the filter waits for the texts of many rows; see ``read_texts``."""
 
     # What is there ----------------------------------------------------------------------------
 
@@ -178,11 +174,6 @@ class TableModel(Generic[T]):
     def filtering(self) -> bool:
         """Whether a filter narrows the rows."""
         return self._matcher is not None
-
-    @property
-    def provisional(self) -> bool:
-        """Whether the filter has not looked at every row yet: there was no time."""
-        return self._matcher is not None and self._matcher.unfinished
 
     @property
     def selected(self) -> T | None:
@@ -256,12 +247,11 @@ class TableModel(Generic[T]):
             return None
         self._items = prepared.items
         self._measure_texts()
-        self._haystacks.keep_only(prepared.items)
+        self._texts.keep_only(prepared.items)
         self.marks &= prepared.items.keys()
         self._sorted = prepared.order
         if prepared.sorting != self.sorting:  # somebody chose another order meanwhile
             self._sort()
-        self._match()
         return self._arrange()
 
     def filter_by(self, text: str) -> Lost | None:
@@ -281,10 +271,7 @@ class TableModel(Generic[T]):
         if wrong and (added == text or not added.startswith(_OPERATORS)):
             return None
         self._filter_text = text
-        before, self._matcher = self._matcher, None
-        if not query.empty:
-            self._matcher = Matcher(query, self.columns, self._facets, self._haystacks, before)
-        self._match()
+        self._matcher = None if query.empty else Matcher(query, self.columns, self._facets)
         return self._arrange()
 
     def sort_by(self, column: str, descending: bool) -> None:
@@ -329,30 +316,18 @@ class TableModel(Generic[T]):
         """
         self.marks ^= set(self.order)
 
-    def work(self, seconds: float) -> bool:
-        """Filter rows that wait for it, else prepare the filter; False when nothing is left to do.
+    def read_texts(self) -> Iterator[None]:
+        """Read the texts that the filter searches, a part at each step; ``refilter`` follows."""
+        now = self.now()
+        return self._texts.read(self._items, self._texts.waiting(self._items, now), now)
 
-        What comes of it is seen after ``settle``.
-        """
-        if self._matcher is not None and self._matcher.unfinished:
-            self._matcher.work(self._items, self.now(), seconds)
-            self._unsettled = True
-            return True
-        differs = self._haystacks.warm(self._items, self.now(), seconds)
-        self._outdated |= bool(differs)
-        return differs is not None
-
-    def settle(self) -> Lost | None:
-        """Show what ``work`` has found out."""
-        if self._matcher is not None and self._outdated:
-            self._match()
-        elif not self._unsettled:
-            return None
-        return self._arrange()
+    def refilter(self) -> Lost | None:
+        """Look at every row again: texts were read, or depend on a time that has passed."""
+        return None if self._matcher is None else self._arrange()
 
     def forget_texts(self) -> None:
         """Keep no texts of rows: the filter reads them again when it searches them."""
-        self._haystacks.keep_only({})
+        self._texts.keep_only({})
 
     # What is seen -----------------------------------------------------------------------------
 
@@ -423,19 +398,20 @@ class TableModel(Generic[T]):
         now = self.now()
         return ordered(items.items(), lambda item: value(item, now), descending=descending)
 
-    def _match(self) -> None:
-        """Look at every row again, as far as the time of one key press allows."""
-        self._outdated = False
-        if self._matcher is not None:
-            self._matcher.ask(self._sorted)
-            self._matcher.work(self._items, self.now(), _KEY_PRESS)
-
     def _arrange(self) -> Lost | None:
         before, place = self.order, self.cursor
-        self.order = self._sorted if self._matcher is None else self._matcher.visible(self._sorted)
+        self.order = self._sorted if self._matcher is None else self._matching(self._matcher)
         self._index = {identity: index for index, identity in enumerate(self.order)}
-        self._unsettled = False
         return self._selection.follow(before, place or 0, self._index, self._items)
+
+    def _matching(self, matcher: Matcher[T]) -> list[str]:
+        now = self.now()
+        waiting = self._texts.waiting(self._items, now) if matcher.reads_text else ()
+        self.provisional = len(waiting) > FEW
+        if not self.provisional:
+            for _ in self._texts.read(self._items, waiting, now):
+                pass
+        return matcher.visible(self._sorted, self._items, self._texts, now)
 
 
 _ABSENT = object()

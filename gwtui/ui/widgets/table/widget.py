@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +15,7 @@ from textual.scrollbar import ScrollDown, ScrollTo, ScrollUp
 from gwtui.crud.resource import Facets
 from gwtui.ui.widgets.table import messages
 from gwtui.ui.widgets.table import messages as keys
-from gwtui.ui.widgets.table.matching import Slices
+from gwtui.ui.widgets.table.matching import FEW
 from gwtui.ui.widgets.table.model import Lost, Prepared, TableModel
 from gwtui.ui.widgets.table.view import HEADER, MarkingView
 
@@ -72,7 +73,6 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
         """The last row when the cursor was sent there."""
         self._counts = (0, 0, 0, 0)
         self._highlighted: str | None = None
-        self._slices = Slices(self, self.model, lambda: self._follow(self.model.settle))
 
     # What others see --------------------------------------------------------------------------
 
@@ -149,12 +149,12 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
     def adopt(self, prepared: Prepared[T]) -> None:
         """Show what was prepared, repainting the lines that differ."""
         self._follow(lambda: self.model.adopt(prepared))
-        self._slices.begin()
+        if self.total_count > FEW:
+            self._prepare_filter()
 
     def filter_by(self, text: str) -> str | None:
         """Narrow the rows; returns what is wrong with the text, or None."""
         self._follow(lambda: self.model.filter_by(text))
-        self._slices.begin()
         return self.filter_error
 
     def sort_by(self, column: str, descending: bool = False) -> None:
@@ -198,7 +198,7 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
         """Repaint the lines in which a text depends on the time and has changed."""
         self.redraw(anew=True)
         if self.model.filtering:
-            self._slices.begin()
+            self._prepare_filter()
 
     # Keys -------------------------------------------------------------------------------------
 
@@ -340,6 +340,19 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
         if lost is not None:
             self.post_message(self.SelectionLost(self, lost.identity, lost.reason, lost.neighbour))
         self._post_changes()
+
+    def _prepare_filter(self) -> None:
+        if self.is_mounted:
+            self.run_worker(self._read_texts(), group="texts", exclusive=True)
+
+    async def _read_texts(self) -> None:
+        """Read the texts of many rows, and let what is typed come between."""
+        any_read = False
+        for _ in self.model.read_texts():
+            any_read = True
+            await asyncio.sleep(0)
+        if any_read:
+            self._follow(self.model.refilter)
 
     def _anchor(self) -> str | None:
         """The selected row while it is in view, else the first one in view."""
