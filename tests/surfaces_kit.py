@@ -34,7 +34,7 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConflictScreen, FieldConflict
 from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.ui.forms.row import FieldRow
-from gwtui.ui.profile_switch import ProfileScreen
+from gwtui.ui.profile_switch import profile_picker
 from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
 from gwtui.ui.widgets.lifetime import TerminalSized
 from plan_kit import key_plans
@@ -87,7 +87,7 @@ def _profiles() -> Screen[Any]:
         TargetFacts("watched", "gateway.example", "keyring", read_only=True, critical=True),
         *(TargetFacts(f"lab {n}", f"{LONG[:40]}.example", LONG[:60]) for n in range(9)),
     ]
-    return ProfileScreen(targets, current="staging", problem=LONG)
+    return profile_picker(targets, "staging", LONG)
 
 
 def _first_steps() -> Screen[Any]:
@@ -190,18 +190,18 @@ SURFACES: dict[str, Surface] = {
     "save": Surface("SaveScreen", "keys", ("Y", "C")),
     "help": Surface("HelpScreen", "keys", ("question_mark",)),
     "help-search": Surface("HelpScreen", "keys", ("question_mark", "slash", "type mark")),
-    "palette": Surface("PaletteScreen", "keys", ("ctrl+p",)),
-    "palette-typed": Surface("PaletteScreen", "keys", ("ctrl+p", "type key")),
-    "sort": Surface("ChooseScreen", "keys", ("s",)),
+    "palette": Surface("Picker", "keys", ("ctrl+p",)),
+    "palette-typed": Surface("Picker", "keys", ("ctrl+p", "type key")),
+    "sort": Surface("Picker", "keys", ("s",)),
     "columns": Surface("ColumnsScreen", "keys", ("vertical_line",), other=False),
-    "workspace-chooser": Surface("ChooseScreen", "keys", ("w",)),
-    "themes": Surface("ChooseScreen", "keys", ("t",)),
-    "profiles": Surface("ProfileScreen", "keys", pushed=_profiles),
+    "workspace-chooser": Surface("Picker", "keys", ("w",)),
+    "themes": Surface("Picker", "keys", ("t",)),
+    "profiles": Surface("Picker", "keys", pushed=_profiles),
     "price": Surface("PriceScreen", "models/northwind/atlas-large", ("p",)),
     "remaining": Surface("RemainingScreen", "guardrails", ("o",)),
     "key-form": Surface("FormScreen", "keys", ("n", "type nightly", "tab", "type 25")),
     "key-form-refused": Surface("FormScreen", "keys", ("n", "tab", "type -5x", "ctrl+s")),
-    "key-form-chooser": Surface("ChooseScreen", "keys", ("n", "field workspace_id", "enter")),
+    "key-form-chooser": Surface("Picker", "keys", ("n", "field workspace_id", "enter")),
     "key-edit": Surface("FormScreen", "keys", ("e",)),
     "key-leaving": Surface("AskScreen", "keys", ("n", "type nightly", "escape")),
     "key-created": Surface(
@@ -221,7 +221,7 @@ SURFACES: dict[str, Surface] = {
         "FiltersScreen", "guardrails", ("n", "field content_filters", "enter")
     ),
     "models-allowed": Surface("PickScreen", "guardrails", ("n", "field allowed_models", "enter")),
-    "provider": Surface("FindScreen", "byok", ("n", "field provider", "ctrl+o")),
+    "provider": Surface("Picker", "byok", ("n", "field provider", "ctrl+o")),
     "guardrail-form": Surface("GuardrailFormScreen", "guardrails", ("n",)),
     "guardrail-edit": Surface("GuardrailFormScreen", "guardrails", ("e",)),
     "guardrail-delete": Surface("ConfirmScreen", "guardrails", ("D",)),

@@ -162,6 +162,8 @@ class PickOption:
     title: str = ""
     """How people call it; the value itself when empty."""
     note: str = ""
+    also: str = ""
+    """What else people call it when they search."""
 
 
 Choices = Callable[[], Awaitable[Sequence[PickOption]]]

@@ -6,11 +6,10 @@ The other gateway must have its token and answer before anything of the present 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextvars import Context
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
 from textual.content import Content
 
 from gwtui.client.errors import (
@@ -21,14 +20,15 @@ from gwtui.client.errors import (
     UnauthorizedError,
 )
 from gwtui.client.gateway import GatewayClient
+from gwtui.crud.form import PickOption
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.profiles import ProfileError
 from gwtui.local.targets import TargetFacts
 from gwtui.local.tokens import TokenError
 from gwtui.ui.in_doubt_writes import count_text
-from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
-from gwtui.ui.text import fit, toned
+from gwtui.ui.screens.picker import Picker
+from gwtui.ui.text import toned
 from gwtui.ui.widgets.frame import CRITICAL, READ_ONLY, badge
 from gwtui.watch.feeds.journal import in_doubt_feed
 
@@ -47,10 +47,6 @@ _LAST_ANSWER = 4.0
 _OPENED = 1.5
 """Seconds that are waited for the new session: less than what was typed ahead waits."""
 _LOOK = 0.02
-_NAME_WIDTH, _WHERE_WIDTH, _KEY_WIDTH = 24, 40, 32
-"""Cells of a column at most."""
-_FRAME_WIDTH = 16
-"""Cells around the list: the frame, its padding, a scroll bar."""
 
 
 class CannotSwitchError(Exception):
@@ -79,7 +75,6 @@ class ProfileSwitch:
             await self._choose()
 
     async def _choose(self) -> None:
-
         app, problem = self._app, ""
         while True:
             try:
@@ -90,8 +85,7 @@ class ProfileSwitch:
             if not known:
                 app.say("There are no profiles: gwtui login makes one", severity="warning")
                 return
-            screen = ProfileScreen(known, current=self._present, problem=problem)
-            chosen = await app.push_screen_wait(screen)
+            chosen = await app.push_screen_wait(profile_picker(known, self._present, problem))
             if chosen in (None, self._present):
                 return
             problem = await self._tried(chosen)
@@ -234,56 +228,36 @@ def _refused(connection: Connection, error: GatewayError) -> str:
     )
 
 
-class ProfileScreen(ChooseScreen):
-    """Returns the name of a profile, None when left. ``problem`` is why the last choice failed."""
-
-    def __init__(
-        self, targets: Sequence[TargetFacts], *, current: str | None, problem: str = ""
-    ) -> None:
-        self._facts: Mapping[str, TargetFacts] = {facts.name: facts for facts in targets}
-        now = f" · now {safe_line(current, 60)}" if current else ""
-        super().__init__(
-            f"Switch profile{now}",
-            [Choice(one.name, safe_line(one.name, 60), _searched(one)) for one in targets],
-            current=current,
+def profile_picker(targets: Sequence[TargetFacts], current: str, problem: str = "") -> Picker:
+    """A list of profiles by name. ``problem`` is why the last choice failed."""
+    now = f" · now {safe_line(current, _NAME)}" if current else ""
+    title = toned(f"Switch profile{now}", "accent", bold=True)
+    if problem:
+        title = Content.assemble(title, "\n", toned(safe_line(problem, 300), "bad"))
+    badges = {one.name: _badges(one) for one in targets}
+    widest = max(badge.cell_length for badge in badges.values())
+    marks = {
+        name: Content.assemble(
+            toned("● " if name == current else "  ", "accent"),
+            badge.pad_right(widest - badge.cell_length + (2 if widest else 0)),
         )
-        self._problem = problem
-
-    @property
-    def note(self) -> Content:
-        """What went wrong, until the search begins."""
-        if self._problem and not self._search_text:
-            return toned(safe_line(self._problem, 300), "bad")
-        return super().note
-
-    def _line(self, choice: Choice) -> Content:
-        """Badges stand beside the name; what finds no room beside them stands below."""
-        facts, every = self._facts[choice.id], self._facts.values()
-        badges = _badges(facts)
-        widest = max(_badges(one).cell_length for one in every)
-        first = Content.assemble(
-            toned("● " if choice.id == self._current else "  ", "accent"),
-            toned(_column(facts.name, [one.name for one in every], _NAME_WIDTH)),
-            "  " if widest else "",
-            badges,
-            " " * (widest - badges.cell_length),
+        for name, badge in badges.items()
+    }
+    options = [
+        PickOption(
+            one.name,
+            safe_line(one.name, _NAME),
+            f"{safe_line(one.where, 100)} · key: {safe_line(one.key_from, 100)}",
+            _searched(one),
         )
-        where = _column(facts.where, [one.where for one in every], _WHERE_WIDTH)
-        key = _column(facts.key_from, [one.key_from for one in every], _KEY_WIDTH)
-        rest = Content.assemble(toned(f"  {where}"), toned(f"  {key}", "muted"))
-        if first.cell_length + rest.cell_length <= self.app.size.width - _FRAME_WIDTH:
-            return Content.assemble(first, rest)
-        below = f"\n    {safe_line(facts.where, 100)} · key: {safe_line(facts.key_from, 100)}"
-        return Content.assemble(first, toned(below, "muted"))
+        for one in targets
+    ]
+    return Picker(title, options, current=current, marks=marks)
 
 
 def _searched(facts: TargetFacts) -> str:
     marks = (CRITICAL if facts.critical else "", READ_ONLY if facts.read_only else "")
-    return " ".join((safe_line(facts.where, 100), *marks)).strip()
-
-
-def _column(text: str, every: Sequence[str], widest: int) -> str:
-    return fit(safe_line(text, 100), min(widest, max(map(cell_len, every))))
+    return " ".join(filter(None, marks))
 
 
 def _badges(facts: TargetFacts) -> Content:

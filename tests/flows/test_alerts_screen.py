@@ -15,8 +15,8 @@ from gwtui.local.journal import Journal
 from gwtui.ui.actions.alerts import AlertRuleScreen
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.screens.choosers import ChooseScreen
 from gwtui.ui.screens.dialogs import AskScreen
+from gwtui.ui.screens.picker import Picker
 from gwtui.ui.terminal import TerminalTitle
 from gwtui.watch.alerts.model import Alert
 from screen_text import shown
@@ -114,7 +114,7 @@ async def test_rules_are_made_changed_and_deleted(tmp_path: Path) -> None:
         await until(pilot, lambda: listing(app).resource == "alert-rules" and rows(app), "rules")
         before = rows(app)
         await pilot.press("n")
-        await kind(pilot, app, ChooseScreen)
+        await kind(pilot, app, Picker)
         await pilot.press("enter")
         form = await kind(pilot, app, AlertRuleScreen)
         await until(pilot, lambda: "Would not have fired" in shown(app), "the preview")

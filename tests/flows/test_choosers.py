@@ -18,6 +18,7 @@ from gwtui.crud.form import (
     FormSpec,
     ModelField,
     MultiPickField,
+    PickOption,
     ThreeWaySwitch,
 )
 from gwtui.crud.plan import Applied
@@ -28,9 +29,9 @@ from gwtui.ui.forms.confirm import ConflictScreen, FieldConflict, SideEditor
 from gwtui.ui.forms.content_filters import BuiltinsScreen
 from gwtui.ui.forms.field_editors import ChoiceEditor
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.option_pickers import FindScreen, ModelEditor, PickEditor, PickScreen
-from gwtui.ui.screens.choosers import Choice, ChooseScreen
+from gwtui.ui.forms.option_pickers import ModelEditor, PickEditor, PickScreen
 from gwtui.ui.screens.columns import ColumnsScreen
+from gwtui.ui.screens.picker import Picker
 from plan_kit import form_context
 from screen_text import shown
 
@@ -43,9 +44,9 @@ NAMES = {name: identity for identity, name in SPACES.items()}
 MANY = {**SPACES, **{f"a7a8b6a6-0000-4000-8000-{n:012d}": f"Team {n}" for n in range(60)}}
 
 
-def chooser() -> tuple[ChooseScreen, HostApp]:
-    choices = [Choice("n", "Name"), Choice("u", "Used", "today"), Choice("l", "Limit")]
-    screen = ChooseScreen("Sort by", choices, current="l")
+def chooser() -> tuple[Picker, HostApp]:
+    choices = [PickOption("n", "Name"), PickOption("u", "Used", "today"), PickOption("l", "Limit")]
+    screen = Picker("Sort by", choices, current="l")
     return screen, HostApp(screen)
 
 
@@ -59,10 +60,10 @@ async def press(pilot: Any, *keys: str) -> None:
 
 @pytest.mark.parametrize("width", [80, 120, 200])
 async def test_no_note_is_cut(width: int) -> None:
-    kinds = [Choice(kind, model.kind.title, model.kind.about) for kind, model in KINDS.items()]
+    kinds = [PickOption(kind, model.kind.title, model.kind.about) for kind, model in KINDS.items()]
     columns = KEYS_LIST.columns
     for screen, notes in (
-        (ChooseScreen("What to watch", kinds, current=None), [kind.note for kind in kinds]),
+        (Picker("What to watch", kinds, current=None), [kind.note for kind in kinds]),
         (ColumnsScreen("Columns", columns, None, 80), [column.help for column in columns]),
     ):
         app = HostApp(screen)
@@ -103,8 +104,8 @@ async def test_letters_narrow_a_list_and_enter_takes_what_is_highlighted() -> No
 
 
 async def test_titles_are_found_before_notes() -> None:
-    choices = [Choice("s", "State", "never used"), Choice("u", "Used", "today")]
-    app = HostApp(ChooseScreen("Copy the cell under", choices, current=None))
+    choices = [PickOption("s", "State", "never used"), PickOption("u", "Used", "today")]
+    app = HostApp(Picker("Copy the cell under", choices, current=None))
     async with app.run_test(size=(80, 24)) as pilot:
         await press(pilot, *"used", "enter")
         assert app.results == ["u"]
@@ -191,7 +192,7 @@ PICKS = MultiPickField("allowed_models", "Models", choices=models, noun="models"
 async def test_nothing_is_ticked_or_kept_by_a_search_that_finds_nothing() -> None:
     async with Desk(one(PICKS, allowed_models=["vendor-1/model-1"])) as desk:
         screen = await desk.open("allowed_models", PickScreen)
-        await until(desk.pilot, lambda: screen.offer.loaded, "the list")
+        await until(desk.pilot, lambda: screen.source.loaded, "the list")
         for key in ("space", "enter"):
             await desk.press("escape" if screen.search_text else "home", *"nosuch", key)
             assert desk.app.screen is screen
@@ -217,9 +218,9 @@ async def test_an_identifier_that_is_not_found_is_left_as_it_was() -> None:
     async with Desk(spec) as desk:
         desk.form.query_one(ModelEditor).focus()
         await desk.press(*"my/own", "ctrl+o")
-        await until(desk.pilot, lambda: isinstance(desk.app.screen, FindScreen), "the list")
+        await until(desk.pilot, lambda: isinstance(desk.app.screen, Picker), "the list")
         screen = desk.app.screen
-        await until(desk.pilot, lambda: screen.offer.loaded, "the options")
+        await until(desk.pilot, lambda: screen.source.loaded, "the options")
         assert screen.search_text == "my/own"
         await desk.press(*"nosuch", "enter")
         assert desk.app.screen is screen

@@ -15,9 +15,9 @@ from gwtui.ui import clipboard
 from gwtui.ui.actions import output
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.screens.choosers import MenuScreen
 from gwtui.ui.screens.dialogs import AskScreen, SaveScreen
 from gwtui.ui.screens.pages import ReadingScreen
+from gwtui.ui.screens.picker import MenuScreen
 from journeys import JOURNEYS, Desk, Journey, desk, tokens
 from screen_text import shown
 from shell_kit import listing, notices, site, until

@@ -78,7 +78,7 @@ async def test_a_key_that_closes_them_does_nothing_else(tmp_path: Path) -> None:
 async def test_the_keys_that_they_name_work_from_there(tmp_path: Path) -> None:
     opened = {
         "x": "ConfirmScreen",
-        "ctrl+p": "PaletteScreen",
+        "ctrl+p": "Picker",
         "question_mark": "HelpScreen",
         "slash": "ResourceScreen",
         "7": "ActivityScreen",

@@ -16,8 +16,8 @@ from gwtui.ui.forms.confirm import ConfirmScreen, ConflictScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import PickEditor
 from gwtui.ui.forms.secret import SecretScreen
-from gwtui.ui.screens.choosers import ChooseScreen
 from gwtui.ui.screens.dialogs import AskScreen
+from gwtui.ui.screens.picker import Picker
 from keys_screen_kit import KeyDesk, acknowledge
 from screen_text import shown
 from shared_dashboard import start_over, walk
@@ -96,7 +96,7 @@ async def the_new_key_goes_to_the_workspace_that_was_picked(desk: KeyDesk) -> No
     await desk.press(*"zz there", "tab", "5")
     desk.app.screen.query_one(PickEditor).focus()
     await desk.press("enter")
-    await desk.wait_for(ChooseScreen)
+    await desk.wait_for(Picker)
     await desk.press("end", "enter")
     form = await desk.wait_for(FormScreen)
     chosen = form.state.value("workspace_id")

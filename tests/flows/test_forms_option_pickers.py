@@ -6,16 +6,23 @@ from collections.abc import Sequence
 
 import pytest
 from narrow_form_kit import HOSTILE, Desk, models, one, refuse
+from textual.widgets import OptionList
 
 from form_kit import until
 from gwtui.contract.workspaces import CreateWorkspaceRequest
 from gwtui.crud.form import FormField, FormSpec, ModelField, MultiPickField, PickOption
-from gwtui.ui.forms.option_pickers import FindScreen, ModelEditor, PickScreen
+from gwtui.ui.forms.option_pickers import ModelEditor, PickScreen
 from gwtui.ui.screens.dialogs import AskScreen
+from gwtui.ui.screens.picker import Picker
 
 PICK = MultiPickField(
     "allowed_models", "Models", choices=models, empty="all models", noun="models", free=True
 )
+
+
+def rows(screen: PickScreen) -> list[str]:
+    options = screen.query_one(OptionList).options
+    return [str(option.prompt) for option in options]
 
 
 # Picks --------------------------------------------------------------------------------------------
@@ -49,10 +56,9 @@ async def test_what_is_chosen_comes_first_and_does_not_jump_while_ticking() -> N
     async with Desk(one(PICK, allowed_models=["vendor-0/model-99"])) as desk:
         screen = await desk.open("allowed_models", PickScreen)
         await until(desk.pilot, lambda: "400 models" in desk.shown(), "the list")
-        rows = screen.rows.text.splitlines()
-        assert rows[1].startswith("[x] vendor-0/model-99")
+        assert rows(screen)[1].startswith("[x] vendor-0/model-99")
         await desk.press("down", "down", "down", "space")
-        assert screen.rows.text.splitlines()[3].startswith("[x] vendor-1/model-1"), "stays put"
+        assert rows(screen)[3].startswith("[x] vendor-1/model-1"), "stays put"
 
 
 async def test_no_restriction_is_a_choice_of_its_own() -> None:
@@ -146,7 +152,7 @@ async def test_hundreds_of_entries_are_gone_through_by_pages() -> None:
         screen = await desk.open("allowed_models", PickScreen)
         await until(desk.pilot, lambda: "400 models" in desk.shown(), "the list")
         await desk.press("pagedown", "pagedown")
-        assert screen.rows.current > 20
+        assert screen.row > 20
         await desk.press("end")
         assert "model-399" in desk.shown()
         await desk.press("home")
@@ -157,7 +163,7 @@ async def test_a_click_ticks() -> None:
     async with Desk(one(PICK, allowed_models=None)) as desk:
         screen = await desk.open("allowed_models", PickScreen)
         await until(desk.pilot, lambda: "400 models" in desk.shown(), "the list")
-        await desk.pilot.click("#rows", offset=(2, 3))
+        await desk.pilot.click("OptionList", offset=(2, 3))
         assert screen.result() == ("vendor-2/model-2",)
 
 
@@ -179,7 +185,7 @@ MODEL = FormSpec(
 async def test_ghost_text_is_taken_and_only_then_tab_goes_on(key: str) -> None:
     async with Desk(MODEL) as desk:
         editor = desk.form.query_one(ModelEditor)
-        await until(desk.pilot, lambda: editor.offer.loaded, "the list")
+        await until(desk.pilot, lambda: editor.source.loaded, "the list")
         await desk.press(*"VENDOR-3/model-1", key)
         assert editor.value == "vendor-3/model-12", "as the list writes it"
         assert desk.form.focused is editor
@@ -195,7 +201,7 @@ async def test_ghost_text_is_taken_and_only_then_tab_goes_on(key: str) -> None:
 async def test_what_is_typed_in_full_is_not_made_longer() -> None:
     async with Desk(MODEL) as desk:
         editor = desk.form.query_one(ModelEditor)
-        await until(desk.pilot, lambda: editor.offer.loaded, "the list")
+        await until(desk.pilot, lambda: editor.source.loaded, "the list")
         await desk.press(*"vendor-1/model-1", "tab")
         assert editor.value == "vendor-1/model-1", "there are model-10 and others, too"
         assert desk.form.focused is not editor
@@ -204,13 +210,13 @@ async def test_what_is_typed_in_full_is_not_made_longer() -> None:
 async def test_an_identifier_can_be_found_in_the_list() -> None:
     async with Desk(MODEL) as desk:
         await desk.press("ctrl+o")
-        await until(desk.pilot, lambda: isinstance(desk.app.screen, FindScreen), "the list")
+        await until(desk.pilot, lambda: isinstance(desk.app.screen, Picker), "the list")
         await until(desk.pilot, lambda: "400 choices" in desk.shown(), "the options")
         await desk.press(*"399", "enter")
         await desk.back()
         assert desk.form.state.typed("default_text_model") == "vendor-3/model-399"
         await desk.press("ctrl+o")
-        await until(desk.pilot, lambda: isinstance(desk.app.screen, FindScreen), "the list")
+        await until(desk.pilot, lambda: isinstance(desk.app.screen, Picker), "the list")
         await desk.press("down", "escape")
         await desk.back()
         assert desk.form.state.typed("default_text_model") == "vendor-3/model-399"
@@ -219,7 +225,7 @@ async def test_an_identifier_can_be_found_in_the_list() -> None:
 async def test_the_list_begins_with_what_is_typed() -> None:
     async with Desk(MODEL) as desk:
         await desk.press(*"model39", "ctrl+o")
-        await until(desk.pilot, lambda: isinstance(desk.app.screen, FindScreen), "the list")
+        await until(desk.pilot, lambda: isinstance(desk.app.screen, Picker), "the list")
         await until(desk.pilot, lambda: "11 of 400" in desk.shown(), "what is found")
         await desk.press("down", "enter")
         await desk.back()

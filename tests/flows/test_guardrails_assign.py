@@ -30,7 +30,7 @@ async def tick(desk: GuardrailDesk, *searches: str) -> None:
     """Tick what each search finds first, and go back to the form."""
     await desk.press("enter")
     screen = await desk.wait_for(PickScreen)
-    await until(desk.pilot, lambda: screen.offer.loaded, "what can be picked")
+    await until(desk.pilot, lambda: screen.source.loaded, "what can be picked")
     for search in searches:
         await desk.press(*search)
         await desk.pilot.pause()

@@ -7,7 +7,7 @@ from pathlib import Path
 from guardrails_screen_kit import GuardrailDesk, guardrail_desk
 from gwtui.resources.keys.resource import own_cell
 from gwtui.ui.forms.confirm import ConfirmScreen
-from gwtui.ui.forms.option_pickers import FindScreen
+from gwtui.ui.screens.picker import Picker
 from shell_kit import listing, until
 
 APPROVED = "Approved models"
@@ -47,8 +47,8 @@ async def test_marked_keys_get_a_guardrail_and_what_it_replaces_is_shown(tmp_pat
             _put_cursor(desk, name)
             await desk.press("space")
         await desk.press("A")
-        screen = await desk.wait_for(FindScreen)
-        await until(desk.pilot, lambda: screen.offer.loaded, "the guardrails")
+        screen = await desk.wait_for(Picker)
+        await until(desk.pilot, lambda: screen.source.loaded, "the guardrails")
         assert "Guardrail for 2 keys" in desk.text
         await desk.press(*"approved")
         await desk.reads(APPROVED)
@@ -77,13 +77,13 @@ async def test_the_selected_person_gets_a_guardrail_or_the_choice_is_left(tmp_pa
         before = await _held(desk)
         person = listing(desk.app).table.selected.person
         await desk.press("A")
-        screen = await desk.wait_for(FindScreen)
-        await until(desk.pilot, lambda: screen.offer.loaded, "the guardrails")
+        screen = await desk.wait_for(Picker)
+        await until(desk.pilot, lambda: screen.source.loaded, "the guardrails")
         await desk.press("escape")
         await desk.back_to_list()
         await desk.press("A")
-        screen = await desk.wait_for(FindScreen)
-        await until(desk.pilot, lambda: screen.offer.loaded, "the guardrails")
+        screen = await desk.wait_for(Picker)
+        await until(desk.pilot, lambda: screen.source.loaded, "the guardrails")
         await desk.press(*"approved")
         await desk.reads(APPROVED)
         await desk.press("enter")
@@ -102,8 +102,8 @@ async def test_a_member_of_a_workspace_gets_one_too(tmp_path: Path) -> None:
         await desk.rows("members")
         user = listing(desk.app).table.selected.member.user_id
         await desk.press("A")
-        screen = await desk.wait_for(FindScreen)
-        await until(desk.pilot, lambda: screen.offer.loaded, "the guardrails")
+        screen = await desk.wait_for(Picker)
+        await until(desk.pilot, lambda: screen.source.loaded, "the guardrails")
         await desk.press(*"approved")
         await desk.reads(APPROVED)
         await desk.press("enter")

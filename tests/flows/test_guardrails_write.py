@@ -47,7 +47,7 @@ async def pick(desk: GuardrailDesk, field: str, *searches: str) -> None:
     await desk.focus(field)
     await desk.press("enter")
     screen = await desk.wait_for(PickScreen)
-    await until(desk.pilot, lambda: screen.offer.loaded, "what can be picked")
+    await until(desk.pilot, lambda: screen.source.loaded, "what can be picked")
     for search in searches:
         await desk.press(*search)
         await desk.pilot.pause()
@@ -116,7 +116,7 @@ async def a_list_is_cleared_with_null(desk: GuardrailDesk) -> None:
     await desk.focus("allowed_models")
     await desk.press("enter")
     screen = await desk.wait_for(PickScreen)
-    await until(desk.pilot, lambda: screen.offer.loaded, "the models")
+    await until(desk.pilot, lambda: screen.source.loaded, "the models")
     await desk.press("home", "space", "enter")
     await desk.wait_for(FormScreen)
     await desk.press("ctrl+s")

@@ -15,8 +15,8 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import CreateKeyRequest
 from gwtui.resources.registry import ENTRIES, PARENTS, PLACES
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.screens.choosers import ChooseScreen
 from gwtui.ui.screens.pages import ReadingScreen
+from gwtui.ui.screens.picker import Picker
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.prompt import GotoPrompt
 from gwtui.watch.feeds.keys import keys_feed
@@ -225,7 +225,7 @@ async def test_several_of_a_name_are_offered(tmp_path: Path) -> None:
                 await client.keys.create(CreateKeyRequest(name="twin"))
         await until(pilot, lambda: has_data(app), "the keys")
         await go(app, pilot, "keys/twin")
-        await until(pilot, lambda: isinstance(app.screen, ChooseScreen), "the choice")
+        await until(pilot, lambda: isinstance(app.screen, Picker), "the choice")
         assert "2 keys are called “twin”" in shown(app)
         assert shown(app).count("twin  label gw-v1-") == 2, "what tells them apart"
         await pilot.press("down", "enter")

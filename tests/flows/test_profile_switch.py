@@ -25,7 +25,7 @@ from gwtui.local.journal import Journal
 from gwtui.local.targets import TargetFacts
 from gwtui.local.tokens import TokenError
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.profile_switch import ProfileScreen
+from gwtui.ui.screens.picker import Picker
 from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
 from gwtui.ui.widgets.prompt import FilterPrompt
 from journeys import Terminal, at_rest, tokens
@@ -174,13 +174,13 @@ async def test_a_profile_that_cannot_be_opened_leaves_the_present_one_as_it_is(
         assert "there is no profile 'nobody'" in notices(app)
         # The chooser: what it shows of each, and that a refusal comes back to it.
         one.type(":ctx<enter>")
-        await until(pilot, lambda: isinstance(app.screen, ProfileScreen), "the profiles")
+        await until(pilot, lambda: isinstance(app.screen, Picker), "the profiles")
         for words in ("staging.example", "token file /k", "keyring", "CRITICAL", "READ-ONLY"):
             await until(pilot, lambda words=words: words in shown(app), words)
         assert one.staging.token not in shown(app)
         await pilot.press(*"keyl", "enter")
         await until(pilot, lambda: "there is no key for keyless" in shown(app), "why")
-        assert isinstance(app.screen, ProfileScreen)
+        assert isinstance(app.screen, Picker)
         # Its gateway is away: staying is the safe answer.
         await one.production.stop()
         await pilot.press(*"watched", "enter")

@@ -23,8 +23,8 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
-from gwtui.ui.screens.choosers import ChooseScreen, MenuScreen
 from gwtui.ui.screens.dialogs import AskScreen
+from gwtui.ui.screens.picker import MenuScreen, Picker
 from gwtui.ui.screens.recovery import RecoveryScreen
 from plan_kit import key_plans
 from screen_text import shown
@@ -113,7 +113,7 @@ async def test_a_lost_creation_is_looked_into_at_once_and_its_key_disabled(desk:
         await pilot.press("h")
         await wait_for(pilot, app, AskScreen)
         await pilot.press("y")
-        await wait_for(pilot, app, ChooseScreen)
+        await wait_for(pilot, app, Picker)
         assert desk.journal.open_intents() == ()
         assert "Nobody has seen the value" in shown(app)
         await pilot.press("enter")
@@ -207,7 +207,7 @@ async def test_who_may_only_read_can_settle_and_see_what_was_settled_elsewhere(d
         await pilot.press("h")
         await wait_for(pilot, app, AskScreen)
         await pilot.press("y")
-        await wait_for(pilot, app, ChooseScreen)
+        await wait_for(pilot, app, Picker)
         await pilot.press("enter")
         await until(pilot, lambda: "is not possible" in notices(app), "the refusal")
         await app.open_route(f"recovery/{second.id}")

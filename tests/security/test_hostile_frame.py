@@ -15,12 +15,11 @@ from hostile_gateway import CLOCK, NOW, Poison, Recording, Spoilt
 from hostile_sinks import Shown, dangerous, figures, pane, raw, table
 from hostile_strings import CORPUS, HUGE, SMALL
 from pydantic import SecretStr
-from textual.content import Content
 
 from gwtui.client import errors
 from gwtui.client.connection import Connection
 from gwtui.contract.usage import GenerationContent
-from gwtui.crud.form import FormContext, MultiPickField, PickOption, no_choices
+from gwtui.crud.form import FormContext, MultiPickField, PickOption
 from gwtui.local.audit import AuditedChange, AuditEntry
 from gwtui.resources import choices as offered
 from gwtui.resources.alerts.resource import ALERT_HISTORY, ALERTS
@@ -28,8 +27,8 @@ from gwtui.resources.audit import AUDIT
 from gwtui.resources.guardrails.form import create_form
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.connection_health import ConnectionHealth, error_text
-from gwtui.ui.forms.option_search import SearchOption, option_line, title_width
 from gwtui.ui.screens.generation import content_lines
+from gwtui.ui.screens.picker import option_title
 from gwtui.ui.terminal import TerminalTitle
 from gwtui.ui.widgets.frame import header_facts, header_parts
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
@@ -153,10 +152,7 @@ def test_errors_in_a_few_words() -> None:
 
 def test_an_option_without_a_name_shows_its_value_plainly() -> None:
     for text in CORPUS.values():
-        option = PickOption(text)
-        width = title_width([option], 60)
-        assert not dangerous(option_line(Content(""), option, width).plain)
-        assert not dangerous(SearchOption(no_choices).title(text))
+        assert not dangerous(option_title(PickOption(text)))
 
 
 async def test_what_can_be_picked() -> None:

@@ -44,8 +44,8 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
-from gwtui.ui.screens.choosers import MenuScreen
 from gwtui.ui.screens.dialogs import AskScreen, SaveScreen
+from gwtui.ui.screens.picker import MenuScreen
 from gwtui.ui.screens.tries import AnswerScreen, TryScreen
 from screen_text import shown
 from shell_kit import Site, dashboard, listing, notices, quick_clock, until

@@ -11,8 +11,9 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from form_kit import until
-from gwtui.ui.screens.choosers import Choice, ChooseScreen
+from gwtui.crud.form import PickOption
 from gwtui.ui.screens.dialogs import AskScreen
+from gwtui.ui.screens.picker import Picker
 from gwtui.ui.terminal_app import TerminalApp
 from gwtui.ui.widgets.lines import OneLine
 
@@ -27,7 +28,7 @@ async def test_a_second_answer_in_one_burst_closes_nothing_else() -> None:
     app: App[None] = App()
     async with app.run_test() as pilot:
         await app.push_screen(beneath)
-        choose = ChooseScreen("Sort", [Choice("a", "A"), Choice("b", "B")], current="b")
+        choose = Picker("Sort", [PickOption("a", "A"), PickOption("b", "B")], current="b")
         await app.push_screen(choose, answers.append)
         for _ in range(3):
             choose.query_one("OptionList").post_message(events.Key("enter", "\r"))

@@ -36,8 +36,8 @@ from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.writing import plain_facts, select
 from gwtui.ui.commands import key_of
 from gwtui.ui.forms.form_screen import FormScreen, Submit
-from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from gwtui.ui.screens.dialogs import AskScreen
+from gwtui.ui.screens.picker import Picker
 from gwtui.ui.text import cell_content
 from gwtui.watch.alerts.model import Alert
 from gwtui.watch.alerts.preview import Preview
@@ -197,8 +197,8 @@ async def create(context: ActionContext) -> None:
     alerts = _alerts(context)
     if alerts is None:
         return
-    choices = [Choice(kind, model.kind.title, model.kind.about) for kind, model in KINDS.items()]
-    kind = await context.app.push_screen_wait(ChooseScreen("What to watch", choices, current=None))
+    choices = [PickOption(kind, model.kind.title, model.kind.about) for kind, model in KINDS.items()]
+    kind = await context.app.push_screen_wait(Picker("What to watch", choices, current=None))
     if kind is not None:
         await _edit(context, alerts, None, KINDS[kind])
 

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from gwtui.crud import cells
+from gwtui.crud.form import PickOption
 from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.output import output_actions
 from gwtui.ui.commands import offered
 from gwtui.ui.goto import PathNames
-from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
 from gwtui.ui.screens.help import HelpScreen, help_lines
-from gwtui.ui.screens.palette import PaletteScreen
+from gwtui.ui.screens.palette import palette
+from gwtui.ui.screens.picker import Picker
 from gwtui.ui.themes import DEFAULT_THEME, THEMES, TITLES, known_theme
 from gwtui.watch.feeds.workspaces import workspaces_feed
 
@@ -49,7 +50,7 @@ async def open_palette(context: ActionContext) -> None:
     actions = [a for a in offered(context.screen.scopes) if a.id != "app.palette"]
     actions += [one for one in output_actions() if one.scope in context.screen.scopes]
     chosen = await app.push_screen_wait(
-        PaletteScreen(actions, lambda action: app.refusal(action, context), about)
+        palette(actions, lambda action: app.refusal(action, context), about)
     )
     if chosen is None:
         return
@@ -75,8 +76,8 @@ async def choose_workspace(context: ActionContext) -> None:
         why = state.error.message if state.error is not None else "there is no answer yet"
         app.say(f"Workspaces could not be read: {why}", severity="error")
         return
-    choices = [Choice(_ALL, "all workspaces")] + [
-        Choice(
+    choices = [PickOption(_ALL, "all workspaces")] + [
+        PickOption(
             space.id,
             cells.text(space.name or space.slug or space.id).text,
             cells.text(space.slug).text,
@@ -85,10 +86,10 @@ async def choose_workspace(context: ActionContext) -> None:
         if space.id
     ]
     chosen = await app.push_screen_wait(
-        ChooseScreen("Workspace", choices, current=app.scope.workspace or _ALL)
+        Picker("Workspace", choices, current=app.scope.workspace or _ALL)
     )
     if chosen is not None:
-        title = next(choice.title for choice in choices if choice.id == chosen)
+        title = next(choice.title for choice in choices if choice.value == chosen)
         app.narrow(chosen or None, title if chosen else None)
 
 
@@ -126,9 +127,9 @@ async def choose_theme(context: ActionContext) -> None:
 
 
 async def _ask_theme(context: ActionContext) -> str | None:
-    choices = [Choice(theme.name, TITLES[theme.name]) for theme in THEMES]
+    choices = [PickOption(theme.name, TITLES[theme.name]) for theme in THEMES]
     return await context.app.push_screen_wait(
-        ChooseScreen("Theme", choices, current=context.screen.app.theme)
+        Picker("Theme", choices, current=context.screen.app.theme)
     )
 
 

@@ -43,8 +43,7 @@ from gwtui.ui.actions.writing import (
     report_unknown,
 )
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.option_pickers import FindScreen
-from gwtui.ui.forms.option_search import NAMED, SearchOption
+from gwtui.ui.screens.picker import NAMED, Picker
 from gwtui.watch.feeds.guardrails import (
     FEEDS,
     AssignmentRow,
@@ -232,24 +231,20 @@ async def _pick(
     present: set[str | None],
 ) -> str | None:
     """One of the guardrails by its id; None when the person leaves."""
-
-    async def choices() -> Sequence[PickOption]:
-        return [
-            PickOption(
-                identity,
-                safe_line(display_name(row), NAMED),
-                ("has it already · " if present == {identity} else "")
-                + safe_line(row.workspace_name or "", NAMED),
-            )
-            for identity, row in sorted(
-                known.items(), key=lambda item: display_name(item[1]).casefold()
-            )
-        ]
-
     if context.covered:
         return None
-    kept = await context.app.push_screen_wait(FindScreen(title, SearchOption(choices), ""))
-    return kept.typed if kept is not None and isinstance(kept.typed, str) and kept.typed else None
+    options = [
+        PickOption(
+            identity,
+            safe_line(display_name(row), NAMED),
+            ("has it already · " if present == {identity} else "")
+            + safe_line(row.workspace_name or "", NAMED),
+        )
+        for identity, row in sorted(
+            known.items(), key=lambda item: display_name(item[1]).casefold()
+        )
+    ]
+    return await context.app.push_screen_wait(Picker(title, options))
 
 
 # From the list of assignments -------------------------------------------------------------------

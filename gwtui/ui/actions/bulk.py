@@ -10,7 +10,7 @@ from typing import Any
 from gwtui.contract.request import RequestModel
 from gwtui.crud.bulk import BulkOperation, BulkPlan, BulkRun, BulkWrites, plan_many
 from gwtui.crud.fields import PlanContext
-from gwtui.crud.form import FormField, FormSpec
+from gwtui.crud.form import FormField, FormSpec, PickOption
 from gwtui.crud.plan import Applied, Outcome
 from gwtui.crud.plan_text import Names, count
 from gwtui.crud.writes import declared_writes
@@ -28,8 +28,8 @@ from gwtui.ui.commands import key_of
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.progress import Next, ProgressScreen
 from gwtui.ui.in_doubt_writes import route_to
-from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from gwtui.ui.screens.dialogs import AskScreen
+from gwtui.ui.screens.picker import Picker
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.frame import gateway_label
 
@@ -46,12 +46,12 @@ async def toggle(context: ActionContext) -> None:
     if states not in ({True}, {False}):
         title = f"Not all of {count(len(names), many.any.noun)} are in the same state. Which way?"
         choices = [
-            Choice(_OFF, "Disable all", "those that are disabled stay so"),
-            Choice(_ON, "Enable all", "those that are enabled stay so"),
+            PickOption(_OFF, "Disable all", "those that are disabled stay so"),
+            PickOption(_ON, "Enable all", "those that are enabled stay so"),
         ]
         if context.covered:
             return
-        wanted = await context.app.push_screen_wait(ChooseScreen(title, choices, current=None))
+        wanted = await context.app.push_screen_wait(Picker(title, choices, current=None))
     if wanted is not None:
         button, done = ("Disable", "disabled") if wanted == _OFF else ("Enable", "enabled")
         await _look(

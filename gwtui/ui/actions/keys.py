@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from gwtui.client.errors import NotSentError
 from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest
+from gwtui.crud.form import PickOption
 from gwtui.crud.plan import Applied, Outcome, Plan, Refused
 from gwtui.resources.actions import by_id
 from gwtui.resources.keys.form import create_form
@@ -33,8 +34,8 @@ from gwtui.ui.actions.writing import (
 )
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SealStatus, SecretScreen
-from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from gwtui.ui.screens.dialogs import AskScreen
+from gwtui.ui.screens.picker import Picker
 from gwtui.watch.feeds.keys import KeyRow
 
 if TYPE_CHECKING:
@@ -142,13 +143,13 @@ async def offer_to_stop(context: ActionContext, plan: str, one: Candidate) -> No
         return
     title = f"Nobody has seen the value of key {one.name}: it cannot be used. What now?"
     choices = [
-        Choice("keys.toggle", "Disable it", "can be undone"),
-        Choice("keys.delete", "Delete it", "for good"),
-        Choice(_LEAVE, "Leave it as it is", "it stays, of no use to anybody"),
+        PickOption("keys.toggle", "Disable it", "can be undone"),
+        PickOption("keys.delete", "Delete it", "for good"),
+        PickOption(_LEAVE, "Leave it as it is", "it stays, of no use to anybody"),
     ]
     if one.item.disabled:
         del choices[0]
-    chosen = await app.push_screen_wait(ChooseScreen(title, choices, current=None))
+    chosen = await app.push_screen_wait(Picker(title, choices, current=None))
     screen = app.navigation.screen
     if chosen and screen is not None:
         row = KeyRow(one.item)

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from textual.content import Content
 
 from gwtui.contract.response import ResponseModel
+from gwtui.crud.form import PickOption
 from gwtui.resources.registry import in_sentence
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.output import copy_from_raw
-from gwtui.ui.screens.choosers import Choice, ChooseScreen
 from gwtui.ui.screens.columns import ColumnsScreen
 from gwtui.ui.screens.pages import ReadingScreen, raw_lines
+from gwtui.ui.screens.picker import Picker
 from gwtui.ui.screens.resource import ResourceScreen
 
 
@@ -39,11 +40,11 @@ async def choose_sort(context: ActionContext) -> None:
     column, descending = screen.table.sorting
     sign = "▼" if descending else "▲"
     choices = [
-        Choice(c.id, f"{c.title} {sign}" if c.id == column else c.title, c.help)
+        PickOption(c.id, f"{c.title} {sign}" if c.id == column else c.title, c.help)
         for c in spec.columns
     ]
     chosen = await context.app.push_screen_wait(
-        ChooseScreen(f"Sort {in_sentence(spec.title)} by", choices, current=column)
+        Picker(f"Sort {in_sentence(spec.title)} by", choices, current=column)
     )
     for picked in spec.columns:
         if picked.id == chosen:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from gwtui.crud.export import ExportForm, exported, exported_figures, with_id
+from gwtui.crud.form import PickOption
 from gwtui.crud.resource import Column, ResourceSpec
 from gwtui.domain.known_secrets import holds_secret
 from gwtui.domain.safe_text import safe_ends, safe_line
@@ -30,8 +31,8 @@ from gwtui.resources.copying import (
 )
 from gwtui.ui.actions.context import ActionContext, Handler, Marks
 from gwtui.ui.clipboard import copy_text
-from gwtui.ui.screens.choosers import Choice, ChooseScreen, MenuEntry, MenuScreen
 from gwtui.ui.screens.dialogs import AskScreen, SaveScreen
+from gwtui.ui.screens.picker import MenuEntry, MenuScreen, Picker
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.screenshot import SecretInSightError, picture_of
 from gwtui.ui.widgets.table import ResourceTable
@@ -213,10 +214,10 @@ async def _column(
     """The column that a person chooses; each is offered with what would be copied of it."""
     now = app.clock.now()
     choices = [
-        Choice(column.id, column.title, _first_line(cell_lines(column, rows[:1], now), rows))
+        PickOption(column.id, column.title, _first_line(cell_lines(column, rows[:1], now), rows))
         for column in source.columns
     ]
-    taken = await app.push_screen_wait(ChooseScreen("Copy the cell under", choices, current=None))
+    taken = await app.push_screen_wait(Picker("Copy the cell under", choices, current=None))
     return next((column for column in source.columns if column.id == taken), None)
 
 

@@ -50,9 +50,9 @@ class ConfirmScreen(Question):
         way_out: str = "",
         where: str = "",
     ) -> None:
-        super().__init__()
+        go = way_out if plan.obstacles else deliberate
+        super().__init__(plan.title, "", safe="Keep as it is", deliberate=go)
         self._plan = plan
-        self._deliberate = way_out if plan.obstacles else deliberate
         self._notes = notes
         self._grave = plan.danger == "high"
         self._typed = "" if plan.obstacles else typed
@@ -90,7 +90,7 @@ class ConfirmScreen(Question):
                     classes="effect -first",
                 )
                 yield TextEditor("", "")
-            yield buttons(safe="Keep as it is", deliberate=self._deliberate)
+            yield buttons(safe=self._safe, deliberate=self._deliberate)
 
     @property
     def hint(self) -> str:

@@ -16,7 +16,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.widgets import Static
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
 
 from gwtui.contract.content_filters import (
     BUILTIN_LABELS,
@@ -39,7 +40,6 @@ from gwtui.ui.forms.field_editors import (
     ValueScreen,
 )
 from gwtui.ui.forms.form_state import UNSAID, Typed
-from gwtui.ui.forms.option_search import RowList
 from gwtui.ui.forms.pattern_tester import PatternTester
 from gwtui.ui.screens.modal import buttons
 from gwtui.ui.text import fit, toned
@@ -82,7 +82,8 @@ class BuiltinsScreen(ValueScreen):
     hint = "{form.send} done · {form.leave} leaves · ↑ ↓ filter · ← → or letters choose"
 
     def __init__(self, field: FilterListField, started: Typed, problems: Problems) -> None:
-        super().__init__(started)
+        super().__init__()
+        self.started = started
         self.field = field
         self._problems = problems
         self._rows = rows_of(started)
@@ -147,7 +148,7 @@ class BuiltinsScreen(ValueScreen):
             else:
                 kept[line.place] = row
         found = (*(kept[place] for place in sorted(kept)), *added)
-        return UNSAID if self._started == UNSAID and not found else found
+        return UNSAID if self.started == UNSAID and not found else found
 
     def _chosen_scope(self, at: int, row: BuiltinRow) -> str:
         if row.slug != PROMPT_INJECTION:
@@ -183,9 +184,9 @@ class BuiltinsEditor(OpeningEditor):
         rows = rows_of(self.typed)
         return ", ".join(safe_line(f"{row.slug} {row.action}", 50) for row in rows) or "all off"
 
-    def screen_to_open(self) -> BuiltinsScreen:
+    async def ask(self) -> Typed:
         """The list."""
-        return BuiltinsScreen(self.field, self.typed, self._find_problems())
+        return await self.changed_on(BuiltinsScreen(self.field, self.typed, self._find_problems()))
 
 
 def rows_of(typed: Typed) -> tuple[BuiltinRow, ...]:
@@ -227,7 +228,6 @@ class FiltersScreen(ValueScreen):
         Binding("ctrl+n", "add", show=False, priority=True, id="form.add"),
         Binding("n,plus", "add_from_list", show=False),
         Binding("d,delete", "remove", show=False),
-        Binding("enter", "edit", show=False),
         Binding("down", "app.focus_next", show=False, id="form.next_field"),
         Binding("up", "app.focus_previous", show=False, id="form.previous_field"),
     ]
@@ -236,7 +236,8 @@ class FiltersScreen(ValueScreen):
     def __init__(
         self, field: CustomFilterField, started: Typed, problems: Problems, sample: str
     ) -> None:
-        super().__init__(started)
+        super().__init__()
+        self.started = started
         self.field = field
         self.sample = sample
         self._rows = list(custom_rows_of(started))
@@ -252,7 +253,7 @@ class FiltersScreen(ValueScreen):
             with Horizontal(classes="head"):
                 yield Static(toned(self.field.label, "accent", bold=True), classes="title")
                 yield OneLine(id="filter-count")
-            yield RowList(id="filter-rows")
+            yield OptionList(id="filter-rows", markup=False, compact=True)
             with Vertical(id="filter-editor"):
                 yield from self._compose_editor()
             yield PatternTester(self.sample)
@@ -291,19 +292,25 @@ class FiltersScreen(ValueScreen):
         """The filters; ones that were added and left empty do not count."""
         self._take()
         rows = tuple(row for row in self._rows if row.pattern or row.label)
-        return UNSAID if self._started == UNSAID and not rows else rows
+        return UNSAID if self.started == UNSAID and not rows else rows
 
     # The list -------------------------------------------------------------------------------
 
-    @on(RowList.Moved)
-    def _moved(self, event: RowList.Moved) -> None:
+    @on(OptionList.OptionHighlighted)
+    def _moved(self, event: OptionList.OptionHighlighted) -> None:
         event.stop()
-        self._take()
-        self._turn_to(event.rows.current)
+        if self._rows and event.option_index != self._editing:
+            self._take()
+            self._turn_to(event.option_index)
 
-    @on(RowList.Clicked)
-    def _clicked(self, event: RowList.Clicked) -> None:
+    @on(OptionList.OptionSelected)
+    def _entered_row(self, event: OptionList.OptionSelected) -> None:
+        """Enter, or a click: from the list to the pattern."""
         event.stop()
+        if self._rows:
+            self.query_one("#filter-pattern").focus()
+        else:
+            self.action_add()
 
     def action_add(self) -> None:
         """A new filter at the end; the keys go to its pattern."""
@@ -327,16 +334,7 @@ class FiltersScreen(ValueScreen):
 
     @property
     def _in_list(self) -> bool:
-        return isinstance(self.focused, RowList)
-
-    def action_edit(self) -> None:
-        """From the list to the pattern."""
-        if not self._in_list:
-            return
-        if self._rows:
-            self.query_one("#filter-pattern").focus()
-        else:
-            self.action_add()
+        return isinstance(self.focused, OptionList)
 
     def _turn_to(self, place: int) -> None:
         """Another filter is the current one."""
@@ -381,11 +379,13 @@ class FiltersScreen(ValueScreen):
     # Showing --------------------------------------------------------------------------------
 
     def _show(self) -> None:
-        rows = self.query_one("#filter-rows", RowList)
+        rows = self.query_one(OptionList)
         lines = [self._line(place, row) for place, row in enumerate(self._rows)]
         empty = toned(with_keys("no filter yet: {form.add} or Enter adds one"), "muted")
         rows.styles.height = min(max(len(lines), 1), _MOST_ROWS)
-        rows.show_rows(lines or [empty], self._editing)
+        with rows.prevent(OptionList.OptionHighlighted):
+            rows.set_options(map(Option, lines or [empty]))
+            rows.highlighted = self._editing
         count = f"{len(self._rows)} filter{'' if len(self._rows) == 1 else 's'}"
         self.query_one("#filter-count", OneLine).show(toned(count, "muted"))
         row = self._rows[self._editing] if self._rows else None
@@ -437,7 +437,7 @@ class FiltersEditor(OpeningEditor):
         super().__init__(typed)
         self.field = field
         self._find_problems = problems
-        self._open: FiltersScreen | None = None
+        self._sample = ""
 
     def summary(self) -> str:
         """How many do what."""
@@ -449,11 +449,12 @@ class FiltersEditor(OpeningEditor):
         ]
         return ", ".join(counts) or "none"
 
-    def screen_to_open(self) -> FiltersScreen:
+    async def ask(self) -> Typed:
         """The list and the tester."""
-        sample = self._open.sample if self._open is not None else ""
-        self._open = FiltersScreen(self.field, self.typed, self._find_problems(), sample)
-        return self._open
+        screen = FiltersScreen(self.field, self.typed, self._find_problems(), self._sample)
+        typed = await self.changed_on(screen)
+        self._sample = screen.sample
+        return typed
 
 
 def custom_rows_of(typed: Typed) -> tuple[CustomRow, ...]:

@@ -25,8 +25,7 @@ from gwtui.crud.resource import Cell, Tone
 from gwtui.domain.safe_text import safe_characters, safe_line
 from gwtui.ui.forms.form_state import Typed
 from gwtui.ui.input_queue import OPENING
-from gwtui.ui.screens.dialogs import AskScreen
-from gwtui.ui.screens.modal import Dialog
+from gwtui.ui.screens.dialogs import AskScreen, Editing
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.prompt import QuietInput
 
@@ -308,29 +307,6 @@ class TickEditor(ChoiceEditor):
         self.action_step(1)
 
 
-class OpensByTyping(Widget):
-    """Opens its list on the first letter, which begins the search there."""
-
-    _typed = ""
-
-    def on_key(self, event: events.Key) -> None:
-        """Letters and digits; several may come before the list is there."""
-        if event.character and event.character.isalnum():
-            event.stop()
-            self._typed += event.character
-            if len(self._typed) == 1:
-                self.action_open()
-
-    def take_typed(self) -> str:
-        """What was typed before the list was there."""
-        typed, self._typed = self._typed, ""
-        return typed
-
-    def action_open(self) -> object:
-        """Open the list."""
-        raise NotImplementedError
-
-
 class LinesEditor(TextArea):
     """A few lines of text. Tab leaves it, and so do the arrows beyond its first and last line.
 
@@ -397,17 +373,18 @@ class ValueResult:
     typed: Typed
 
 
-class ValueScreen(Dialog[ValueResult | None]):
-    """Changes one value. Gives it back when done, None when left; leaving a change asks first."""
+class ValueScreen(Editing[ValueResult | None]):
+    """Changes one value. Gives it back when done, None when left; leaving a change asks first.
+
+    A subclass sets what it ``started`` from.
+    """
+
+    started: Typed
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "done", show=False, priority=True, id="form.send"),
         Binding("escape", "leave", show=False, priority=True, id="form.leave"),
     ]
-
-    def __init__(self, started: Typed) -> None:
-        super().__init__()
-        self._started = started
 
     @abstractmethod
     def result(self) -> Typed:
@@ -416,22 +393,20 @@ class ValueScreen(Dialog[ValueResult | None]):
     @property
     def unsaved(self) -> bool:
         """Whether leaving now would lose something."""
-        return self.result() != self._started
+        return self.result() != self.started
 
     @property
     def loss(self) -> str:
         """What quitting now would lose."""
         return "What was changed here is not in the form yet."
 
-    @on(Button.Pressed, "#done")
-    def _pressed_done(self, event: Button.Pressed) -> None:
+    @on(Button.Pressed)
+    def _pressed(self, event: Button.Pressed) -> None:
         event.stop()
-        self.action_done()
-
-    @on(Button.Pressed, "#leave")
-    def _pressed_leave(self, event: Button.Pressed) -> None:
-        event.stop()
-        self.action_leave()
+        if event.button.id == "done":
+            self.action_done()
+        else:
+            self.action_leave()
 
     def action_done(self) -> None:
         """Back to the form with the value."""
@@ -441,23 +416,16 @@ class ValueScreen(Dialog[ValueResult | None]):
         """Back to the form as it was; first out of what was typed at a choice."""
         if isinstance(self.focused, ChoiceEditor) and self.focused.take_back():
             return
-        if self.unsaved:
-            self._ask()
-        else:
-            self.dismiss(None)
+        super().action_leave()
 
-    @work(group=OPENING, exclusive=True)
-    async def _ask(self) -> None:
-        discard = await self.app.push_screen_wait(
-            AskScreen(
-                "Leave the field as it was?",
-                "What you changed here is then lost.",
-                safe="Keep changing",
-                deliberate="Leave as it was",
-            )
+    def question(self) -> AskScreen:
+        """What is asked before a change is lost."""
+        return AskScreen(
+            "Leave the field as it was?",
+            "What you changed here is then lost.",
+            safe="Keep changing",
+            deliberate="Leave as it was",
         )
-        if discard:
-            self.dismiss(None)
 
 
 class OpeningEditor(Widget, can_focus=True):
@@ -476,8 +444,13 @@ class OpeningEditor(Widget, can_focus=True):
         """The value in a few words, fit to be shown."""
 
     @abstractmethod
-    def screen_to_open(self) -> ValueScreen:
-        """The screen that changes the value."""
+    async def ask(self) -> Typed:
+        """Let the person change the value; the one that it has then."""
+
+    async def changed_on(self, screen: ValueScreen) -> Typed:
+        """The value as it is changed on a screen."""
+        kept = await self.app.push_screen_wait(screen)
+        return self.typed if kept is None else kept.typed
 
     def hint(self) -> Cell | None:
         """What the person should know of the value; None for nothing."""
@@ -498,8 +471,27 @@ class OpeningEditor(Widget, can_focus=True):
     @work(group=OPENING, exclusive=True)
     async def action_open(self) -> None:
         """Let the person change the value."""
-        kept = await self.app.push_screen_wait(self.screen_to_open())
-        if kept is not None and kept.typed != self.typed:
-            self.typed = kept.typed
+        typed = await self.ask()
+        if typed != self.typed:
+            self.typed = typed
             self.refresh()
-            self.post_message(Edited(kept.typed))
+            self.post_message(Edited(typed))
+
+
+class SearchingEditor(OpeningEditor):
+    """Opens its list on the first letter, too, which begins the search there."""
+
+    _ahead = ""
+
+    def on_key(self, event: events.Key) -> None:
+        """Letters and digits; several may come before the list is there."""
+        if event.character and event.character.isalnum():
+            event.stop()
+            self._ahead += event.character
+            if len(self._ahead) == 1:
+                self.action_open()
+
+    def take_typed(self) -> str:
+        """What was typed before the list was there."""
+        typed, self._ahead = self._ahead, ""
+        return typed

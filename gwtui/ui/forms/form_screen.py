@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import ValidationError
-from textual import events, on, work
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -28,9 +28,8 @@ from gwtui.ui.forms.field_editors import TextEditor
 from gwtui.ui.forms.form_state import FormState, FormSummary
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.in_doubt_writes import ShowInDoubt
-from gwtui.ui.input_queue import OPENING, SUBMITTING
-from gwtui.ui.screens.dialogs import AskScreen
-from gwtui.ui.screens.modal import Dialog
+from gwtui.ui.input_queue import SUBMITTING
+from gwtui.ui.screens.dialogs import AskScreen, Editing
 from gwtui.ui.text import toned
 from gwtui.ui.waits import NOTICEABLE, waiting_text
 from gwtui.ui.widgets.containers import FoldingScroll
@@ -121,7 +120,7 @@ class _Fields(FoldingScroll, inherit_bindings=False):
     """Scrolls with the focus only: arrows and pages go from field to field."""
 
 
-class FormScreen(Dialog[Applied[T] | Unknown | None], Generic[T]):
+class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
     """Fills in a request. Gives back what was applied, a lost answer, or None when left.
 
     A refusal keeps the form and everything typed. While the request is under way nothing can be
@@ -298,23 +297,14 @@ class FormScreen(Dialog[Applied[T] | Unknown | None], Generic[T]):
         elif self._sending:
             if not self.cancel_reading():
                 self.app.bell()
-        elif self.state.changed:
-            self._ask()
         else:
-            self.dismiss(None)
+            super().action_leave()
 
-    @work(group=OPENING, exclusive=True)
-    async def _ask(self) -> None:
-        discard = await self.app.push_screen_wait(
-            AskScreen(
-                "Discard what you typed?",
-                self.UNSENT,
-                safe="Keep editing",
-                deliberate="Discard",
-            )
+    def question(self) -> AskScreen:
+        """What is asked before what was typed is lost."""
+        return AskScreen(
+            "Discard what you typed?", self.UNSENT, safe="Keep editing", deliberate="Discard"
         )
-        if discard:
-            self.dismiss(None)
 
     # Sending --------------------------------------------------------------------------------
 

@@ -11,61 +11,24 @@ from textual.content import Content
 
 from gwtui.contract.request import FieldRules
 from gwtui.crud.form import ModelField, MultiPickField, PickOption
-from gwtui.crud.resource import Cell, Tone
+from gwtui.crud.resource import Cell
 from gwtui.domain.lookup import did_you_mean
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.commands import take_own_keys, with_keys
-from gwtui.ui.forms.field_editors import Edited, Hinted, OpeningEditor, OpensByTyping, TextEditor
+from gwtui.ui.forms.field_editors import (
+    Hinted,
+    SearchingEditor,
+    TextEditor,
+    ValueResult,
+    ValueScreen,
+)
 from gwtui.ui.forms.form_state import UNSAID, Typed
-from gwtui.ui.forms.option_search import NAMED, SearchOption, SearchScreen, option_line, title_width
 from gwtui.ui.input_queue import OPENING
-from gwtui.ui.screens.choosers import Choice, ChooseScreen
+from gwtui.ui.screens.picker import NAMED, OptionSource, Picker, SearchList, TickInput, option_title
 from gwtui.ui.text import toned
-from gwtui.ui.widgets.lines import OneLine
 
-_MANY = 12
-"""Options beyond which they are searched."""
 _FREE_TEXT = 200
 """Characters of a typed entry that are taken."""
-
-
-class FindScreen(SearchScreen):
-    """Picks one option."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "done", show=False, priority=True),
-    ]
-    hint = "Enter takes it · Esc leaves it as it was · letters search · ↑ ↓ move"
-
-    def __init__(
-        self, title: str, offer: SearchOption, started: str, search_text: str = ""
-    ) -> None:
-        super().__init__(title, offer, started, search_text)
-        self._shown: tuple[PickOption, ...] = ()
-
-    def result(self) -> Typed:
-        """The current row's option; what it began with in an empty list."""
-        place = self.rows.current
-        return self._shown[place].value if place < len(self._shown) else self._started
-
-    @property
-    def unsaved(self) -> bool:
-        """Moving about in a list loses nothing."""
-        return False
-
-    def fill(self, current: int | None = None) -> None:
-        """What the search finds; what stands in the field first."""
-        present = [str(self._started)] if self._started else []
-        self._shown = tuple(self.offer.found(self.search_text, present))
-        width = title_width(self._shown, self.rows.size.width)
-        self.rows.show_rows(
-            [option_line(Content("  "), option, width) for option in self._shown], current
-        )
-        self.say_found(len(self._shown), "choices")
-
-    def choose(self) -> None:
-        """A click takes it."""
-        self.action_done()
 
 
 class ModelEditor(TextEditor):
@@ -80,31 +43,31 @@ class ModelEditor(TextEditor):
         super().__init__(value, with_keys(field.placeholder))
         take_own_keys(self)
         self.field = field
-        self.offer = SearchOption(field.choices)
-        self.complete_by(self.offer.completed)
+        self.source = OptionSource(read=field.choices, noun="choices")
+        self.complete_by(self.source.completed)
 
     def on_mount(self) -> None:
         """Ask for the options."""
         self._load()
 
-    @work(group="offer", exclusive=True)
+    @work(group="options", exclusive=True)
     async def _load(self) -> None:
-        await self.offer.load()
+        await self.source.load()
         self.post_message(Hinted())
 
     def hint(self) -> Cell | None:
         """What the identifier names, or that it names nothing known."""
         text = self.value.strip()
-        offer = self.offer
+        source = self.source
         if not text:
             return None
-        if offer.fault:
+        if source.fault:
             return Cell("the list could not be read: taken as it is typed", "muted")
-        if not offer.loaded:
+        if not source.loaded:
             return None
-        option = offer.option(text)
-        if not offer.known(text):
-            hint = did_you_mean(text, [one.value for one in offer.options])
+        option = source.option(text)
+        if not source.known(text):
+            hint = did_you_mean(text, [one.value for one in source.options])
             lists = with_keys("{form.choices} lists")
             return Cell(f"not in the list{hint or ': sent as it is typed'} · {lists}", "warn")
         return Cell(" · ".join(part for part in (option.title, option.note) if part) or "known")
@@ -113,90 +76,69 @@ class ModelEditor(TextEditor):
     async def action_find(self) -> None:
         """Choose from the list: from the option that is typed, else by searching what is typed."""
         typed, search_text = self.value.strip(), ""
-        if not (self.offer.loaded and self.offer.known(typed)):
+        if not (self.source.loaded and self.source.known(typed)):
             typed, search_text = "", typed
-        kept = await self.app.push_screen_wait(
-            FindScreen(self.field.label, self.offer, typed, search_text)
+        picker = Picker(
+            self.field.label,
+            self.source,
+            current=typed,
+            search_text=search_text,
         )
-        if kept is not None and isinstance(kept.typed, str):
-            self.value = kept.typed
+        chosen = await self.app.push_screen_wait(picker)
+        if chosen is not None:
+            self.value = chosen
             self.cursor_position = len(self.value)
 
 
-class PickEditor(OpensByTyping, can_focus=True):
-    """One of many: shows the chosen one, opens a list on Enter, space, a letter or a click."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "open", show=False)]
-    FOCUS_KEYS: ClassVar[str] = "Enter chooses"
-    DEFAULT_CSS = "PickEditor { height: 1; }"
+class PickEditor(SearchingEditor):
+    """One of many: shows the chosen one, opens a list."""
 
     def __init__(self, title: str, options: Sequence[tuple[str, str]], value: str) -> None:
-        super().__init__()
+        super().__init__(value)
         self._title = title
-        self._options = tuple(options)
-        self._value = value
+        self._options = [PickOption(each, label) for each, label in options]
 
-    def render(self) -> Content:
-        """The chosen one, and that there are others."""
-        label = dict(self._options).get(self._value, self._value)
-        tone: Tone = "accent" if self.has_focus else "plain"
-        return Content.assemble(toned(label, tone, bold=True), toned("  ▾ Enter chooses", "muted"))
+    def summary(self) -> str:
+        """The chosen one."""
+        titles = [one.title for one in self._options if one.value == self.typed]
+        return titles[0] if titles else str(self.typed)
 
-    def on_click(self) -> None:
-        """Open the list."""
-        self.action_open()
-
-    @work(group=OPENING, exclusive=True)
-    async def action_open(self) -> None:
-        """Let the person choose; of many, by typing a part of the name."""
-        chosen = await (self._found() if len(self._options) > _MANY else self._chosen())
-        if chosen is not None and chosen != self._value:
-            self._value = chosen
-            self.refresh()
-            self.post_message(Edited(chosen))
-
-    async def _chosen(self) -> str | None:
-        choices = [Choice(value, label) for value, label in self._options]
-        screen = ChooseScreen(
-            self._title, choices, current=self._value, search_text=self.take_typed()
+    async def ask(self) -> Typed:
+        """The list."""
+        picker = Picker(
+            self._title,
+            self._options,
+            current=str(self.typed),
+            search_text=self.take_typed(),
         )
-        return await self.app.push_screen_wait(screen)
-
-    async def _found(self) -> str | None:
-        async def options() -> Sequence[PickOption]:
-            return [PickOption(value, label) for value, label in self._options]
-
-        offer = SearchOption(options)
-        await offer.load()
-        screen = FindScreen(self._title, offer, self._value, self.take_typed())
-        kept = await self.app.push_screen_wait(screen)
-        return None if kept is None else str(kept.typed)
+        chosen = await self.app.push_screen_wait(picker)
+        return self.typed if chosen is None else chosen
 
 
-class PickScreen(SearchScreen):
+class PickScreen(SearchList[ValueResult | None], ValueScreen):
     """Ticks entries. The first row is no restriction; it is a choice of its own."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "tick", show=False, priority=True),
-        Binding("enter", "done", show=False, priority=True),
     ]
+    SEARCH_INPUT = TickInput
     hint = "Enter done · Esc leaves it as it was · Space ticks · letters search"
 
     def __init__(
         self,
         field: MultiPickField,
         rules: FieldRules,
-        offer: SearchOption,
+        source: OptionSource,
         started: Typed,
         search_text: str = "",
     ) -> None:
-        super().__init__(field.label, offer, started, search_text)
+        super().__init__(field.label, source, search_text=search_text)
+        self.started = started
         self.field = field
         self._rules = rules
-        self._picked: tuple[str, ...] | str | None = cast("tuple[str, ...] | str | None", started)
-        self._shown: tuple[PickOption | None, ...] = ()
-        """What the rows stand for; None is no restriction."""
-        self._width = 0
+        self._picked = started
+        self._open = PickOption("", field.empty)
+        """Stands for no restriction."""
 
     def result(self) -> Typed:
         """What is ticked."""
@@ -205,47 +147,32 @@ class PickScreen(SearchScreen):
     @property
     def picked(self) -> tuple[str, ...]:
         """The ticked entries."""
-        return self._picked if isinstance(self._picked, tuple) else ()
+        return cast("tuple[str, ...]", self._picked) if isinstance(self._picked, tuple) else ()
 
-    def fill(self, current: int | None = None) -> None:
+    def find(self, text: str) -> Sequence[PickOption]:
         """The open choice, what is ticked, the rest; at the end what was typed, if it is free."""
-        found: list[PickOption | None] = [*self.offer.found(self.search_text, self.picked)]
-        count = sum(option is not None and self.offer.known(option.value) for option in found)
-        if not self.search_text:
-            found.insert(0, None)
-        elif self.field.free and all(
-            option is None or option.value != self.search_text for option in found
-        ):
-            found.append(PickOption(self.search_text[:_FREE_TEXT], note="add it as it is typed"))
-        self._shown = tuple(found)
-        self._draw(current)
-        self.say_found(count, self.field.noun)
+        found = self.source.search(text, self.picked)
+        if not text:
+            return [self._open, *found]
+        if self.field.free and all(option.value != text for option in found):
+            found.append(PickOption(text[:_FREE_TEXT], note="add it as it is typed"))
+        return found
 
-    def _draw(self, current: int | None = None) -> None:
-        options = [option for option in self._shown if option is not None]
-        self._width = title_width(options, self.rows.size.width)
-        self.rows.show_rows([self._row(option) for option in self._shown], current)
-        self.query_one("#picked", OneLine).show(self._count())
-
-    def _draw_again(self, *options: PickOption | None) -> None:
-        """A tick changes a row or two of what may be thousands."""
-        for option in options:
-            if option in self._shown:
-                self.rows.show_row(self._shown.index(option), self._row(option))
-        self.query_one("#picked", OneLine).show(self._count())
-
-    def _row(self, option: PickOption | None) -> Content:
-        if option is None:
+    def mark(self, option: PickOption) -> Content:
+        """Whether it is ticked."""
+        if option is self._open:
             on = self._picked is None
-            mark = toned("(●) " if on else "( ) ", "accent" if on else "muted", bold=on)
-            return Content.assemble(mark, toned(self.field.empty, "plain", bold=on))
+            return toned("(●) " if on else "( ) ", "accent" if on else "muted", bold=on)
         ticked = option.value in self.picked
-        mark = toned("[x] " if ticked else "[ ] ", "accent" if ticked else "muted", bold=ticked)
-        return option_line(mark, option, self._width)
+        return toned("[x] " if ticked else "[ ] ", "accent" if ticked else "muted", bold=ticked)
 
-    def _count(self) -> Content:
+    def count(self) -> Content:
+        """How many are ticked, and how many there are."""
+        return Content.assemble(self._ticked(), super().count())
+
+    def _ticked(self) -> Content:
         if self._picked is None:
-            return toned(self.field.empty, "plain")
+            return toned(self.field.empty)
         if self._picked == UNSAID:
             return toned("unknown", "muted")
         count, most = len(self.picked), self._rules.max_length
@@ -255,42 +182,44 @@ class PickScreen(SearchScreen):
 
     def action_tick(self) -> None:
         """Take the row in or out; the first row takes every restriction away."""
-        place = self.rows.current
-        if place >= len(self._shown):
-            self.refuse_nothing()
-            return
-        option = self._shown[place]
-        if option is None:
-            self._picked = None
-            self._draw()
-            return
-        if option.value in self.picked:
-            self._picked = tuple(value for value in self.picked if value != option.value)
+        if self.option is None:
+            self.app.bell()
         else:
-            self._picked = (*self.picked, option.value)
-        self._draw_again(None, option)
+            self.take(self.option)
 
-    def choose(self) -> None:
-        """A click ticks."""
-        self.action_tick()
+    def take(self, option: PickOption) -> None:
+        """Tick it, or take the tick away."""
+        before = self.picked
+        if option is self._open:
+            self._picked = None
+        else:
+            left = tuple(value for value in before if value != option.value)
+            self._picked = (*before, option.value) if left == before else left
+        changed = {self._open.value, option.value, *(before if self._picked is None else ())}
+        self.draw_again(*(at for at, one in enumerate(self._shown) if one.value in changed))
+        self.show_count()
+
+    def submit(self, option: PickOption) -> None:  # noqa: ARG002 - whatever is highlighted
+        """Enter: done."""
+        self.action_done()
 
 
-class PicksEditor(OpeningEditor, OpensByTyping):
+class PicksEditor(SearchingEditor):
     """The picked entries in a line."""
 
     def __init__(self, field: MultiPickField, rules: FieldRules, typed: Typed) -> None:
         super().__init__(typed)
         self.field = field
         self._rules = rules
-        self.offer = SearchOption(field.choices)
+        self.source = OptionSource(read=field.choices, noun=field.noun)
 
     def on_mount(self) -> None:
         """Names come with the options."""
         self._load()
 
-    @work(group="offer", exclusive=True)
+    @work(group="options", exclusive=True)
     async def _load(self) -> None:
-        await self.offer.load()
+        await self.source.load()
         self.refresh()
         self.post_message(Hinted())
 
@@ -300,19 +229,22 @@ class PicksEditor(OpeningEditor, OpensByTyping):
             return "unknown"
         if not isinstance(self.typed, tuple):
             return self.field.empty
-        names = ", ".join(self.offer.title(str(value)) for value in self.typed)
+        names = ", ".join(option_title(self.source.option(str(each))) for each in self.typed)
         return f"{self.field.chosen}: {names or 'none'}"
 
     def hint(self) -> Cell | None:
         """Entries that the list lacks."""
         values = self.typed if isinstance(self.typed, tuple) else ()
-        unknown = [str(value) for value in values if not self.offer.known(str(value))]
+        unknown = [str(value) for value in values if not self.source.known(str(value))]
         if not unknown:
             return None
         named = safe_line(unknown[0], NAMED)
         text = f"{named} is unknown" if len(unknown) == 1 else f"{len(unknown)} are unknown"
         return Cell(f"{text}: not among the {self.field.noun} now; kept as it is", "warn")
 
-    def screen_to_open(self) -> PickScreen:
+    async def ask(self) -> Typed:
         """The list."""
-        return PickScreen(self.field, self._rules, self.offer, self.typed, self.take_typed())
+        search_text = self.take_typed()
+        return await self.changed_on(
+            PickScreen(self.field, self._rules, self.source, self.typed, search_text)
+        )

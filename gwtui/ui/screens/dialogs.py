@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import ClassVar
 
-from textual import on
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -15,7 +15,8 @@ from textual.widgets import Button, Input, Static
 
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.exported_file import ExportError, path_meant
-from gwtui.ui.screens.modal import Dialog, buttons
+from gwtui.ui.input_queue import OPENING
+from gwtui.ui.screens.modal import Dialog, Result, buttons
 from gwtui.ui.terminal import SMALLEST
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.prompt import QuietInput
@@ -24,7 +25,10 @@ _LONGEST = 300
 
 
 class Question(Dialog[bool]):
-    """Returns True only for the deliberate answer; the safe one has the focus and is on Escape."""
+    """Returns True only for the deliberate answer; the safe one has the focus and is on Escape.
+
+    Without ``deliberate`` there is only the safe one. Texts must have passed ``safe_text``.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,n,q", "leave", show=False, id="question.no"),
@@ -33,23 +37,6 @@ class Question(Dialog[bool]):
         Binding("right,down", "app.focus_next", show=False, id="question.next"),
     ]
     AUTO_FOCUS = "#safe"
-
-    @on(Button.Pressed)
-    def _pressed(self, event: Button.Pressed) -> None:
-        event.stop()
-        self.dismiss(event.button.id == "deliberate")
-
-    def action_leave(self) -> None:
-        """The safe answer."""
-        self.dismiss(False)
-
-    def action_go(self) -> None:
-        """The deliberate answer."""
-        self.dismiss(True)
-
-
-class AskScreen(Question):
-    """A question, or without ``deliberate`` a notice. Texts must have passed ``safe_text``."""
 
     def __init__(
         self, question: str, text: str, *, safe: str = "Close", deliberate: str = ""
@@ -74,12 +61,56 @@ class AskScreen(Question):
             yield Static(toned(self._text, "muted"))
             yield buttons(safe=self._safe, deliberate=self._deliberate)
 
+    @on(Button.Pressed)
+    def _pressed(self, event: Button.Pressed) -> None:
+        event.stop()
+        self.dismiss(event.button.id == "deliberate")
+
+    def action_leave(self) -> None:
+        """The safe answer."""
+        self.dismiss(False)
+
     def action_go(self) -> None:
         """The deliberate answer, where there is one."""
-        self.dismiss(bool(self._deliberate))
+        if self._deliberate:
+            self.dismiss(True)
 
 
-class WaitScreen(AskScreen):
+class AskScreen(Question):
+    """A question that a person has to answer, or a notice."""
+
+
+class Editing(Dialog[Result]):
+    """A dialog that is filled in: leaving it asks first when that would lose something."""
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether leaving now would lose something."""
+        raise NotImplementedError
+
+    @property
+    def loss(self) -> str:
+        """What quitting now would lose."""
+        raise NotImplementedError
+
+    def question(self) -> AskScreen:
+        """What is asked before it is lost."""
+        raise NotImplementedError
+
+    def action_leave(self) -> None:
+        """Close; ask first when something would be lost."""
+        if self.unsaved:
+            self._ask()
+        else:
+            self.dismiss(None)
+
+    @work(group=OPENING, exclusive=True)
+    async def _ask(self) -> None:
+        if await self.app.push_screen_wait(self.question()):
+            self.dismiss(None)
+
+
+class WaitScreen(Question):
     """Says what is waited for; closes when that is over or when the person does not want to."""
 
     hint = "Esc waits no longer"

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gwtui.client.errors import NotFoundError
+from gwtui.crud.form import PickOption
 from gwtui.crud.plan_text import sentence
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.lookup import Lookup, lookup_path, nearest
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.registry import in_sentence
-from gwtui.ui.screens.choosers import Choice, ChooseScreen
+from gwtui.ui.screens.picker import Picker
 
 if TYPE_CHECKING:
     from gwtui.ui.screens.base import GatewayScreen
@@ -160,10 +161,10 @@ class PathResolver:
         by_identity = {spec.identity(row): row for row in rows}
         apart = spec.differences(rows, self._screen.now)
         choices = [
-            Choice(spec.identity(row), spec.name(row), _note(spec.identity(row), differs))
+            PickOption(spec.identity(row), spec.name(row), _note(spec.identity(row), differs))
             for row, differs in zip(rows, apart, strict=True)
         ]
-        chosen = await app.push_screen_wait(ChooseScreen(title, choices, current=None))
+        chosen = await app.push_screen_wait(Picker(title, choices, current=None))
         return None if chosen is None else by_identity[chosen]
 
     # Not found --------------------------------------------------------------------------------

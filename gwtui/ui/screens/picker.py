@@ -1,0 +1,461 @@
+"""Lists to choose from: one that typing narrows, and one with a letter for each entry."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.cells import cell_len
+from textual import events, on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from gwtui.client.errors import GatewayError
+from gwtui.crud.form import Choices, PickOption
+from gwtui.domain.safe_text import safe_line
+from gwtui.ui.screens.modal import Dialog, Result, dialog_room
+from gwtui.ui.text import fit, hanging, toned
+from gwtui.ui.widgets.prompt import QuietInput
+
+NAMED = 60
+"""Characters of a value without a title that are shown."""
+_MOST_SHOWN = 500
+"""Entries in the list at once: nobody scrolls through more, and laying them out takes time."""
+_LEAST_TITLE, _LONGEST_TITLE = 30, 46
+"""Cells for the longest title; what is longer ends in an ellipsis."""
+_ON_ROWS = frozenset({"enter", "space", "up", "down", "pageup", "pagedown", "home", "end"})
+_NO_LETTER = re.compile(r"[\W_]+")
+
+
+def letters(text: str) -> str:
+    """What a search compares: letters and digits only, so that "gpt5" finds "openai/gpt-5"."""
+    return _NO_LETTER.sub("", text.casefold())
+
+
+def option_title(option: PickOption) -> str:
+    """How an option is called, fit to be shown."""
+    return option.title or safe_line(option.value, NAMED)
+
+
+class OptionSource:
+    """The options of a list: given at once, or read when the list opens."""
+
+    def __init__(
+        self,
+        options: Iterable[PickOption] = (),
+        *,
+        read: Choices | None = None,
+        noun: str = "",
+    ) -> None:
+        self._read = read
+        self.noun = noun
+        """What many of them are called; empty for a short list, which is not counted."""
+        self._searchable_texts: dict[PickOption, tuple[str, str, str]] = {}
+        self.loaded = read is None
+        self.fault = ""
+        """Why the options could not be read, fit to be shown."""
+        self._keep(options)
+
+    def _keep(self, options: Iterable[PickOption]) -> None:
+        self.options = tuple(options)
+        self._by_value = {option.value: option for option in self.options}
+
+    async def load(self) -> None:
+        """Read the options, where they have to be."""
+        if self._read is None:
+            return
+        try:
+            self._keep(await self._read())
+        except GatewayError as error:
+            self.fault = safe_line(error.message, 200)
+        else:
+            self.fault = ""
+            self.loaded = True
+
+    def known(self, value: str) -> bool:
+        """Whether it is among the options; True while they have not come."""
+        return not self.loaded or value in self._by_value
+
+    def option(self, value: str) -> PickOption:
+        """The option of a value; one that says so when it is unknown."""
+        found = self._by_value.get(value)
+        if found is not None:
+            return found
+        return PickOption(value, "", "unknown: not in the list" if self.loaded else "")
+
+    def completed(self, text: str) -> str | None:
+        """The first option that begins as typed; None while one is typed in full, or for none."""
+        if not text or text in self._by_value:
+            return None
+        begins = text.lower()
+        values = (option.value for option in self.options)
+        return next((one for one in values if one.lower().startswith(begins)), None)
+
+    def search(self, text: str, first: Iterable[str] = ()) -> list[PickOption]:
+        """The options that have every word of ``text``, the values of ``first`` before the others.
+
+        First come those whose title begins with it, then those that have it in their title, are
+        called so otherwise, or have it in what is said of them.
+        """
+        first = dict.fromkeys(first)
+        every = [*map(self.option, first)]
+        every += [option for option in self.options if option.value not in first]
+        words = [word for word in map(letters, text.split()) if word]
+        ranks = [(self._rank(option, words), number) for number, option in enumerate(every)]
+        found = sorted((rank, number) for rank, number in ranks if rank is not None)
+        return [every[number] for _rank, number in found]
+
+    def _rank(self, option: PickOption, words: Sequence[str]) -> int | None:
+        if not words:
+            return 0
+        texts = self._searchable_texts.get(option)
+        if texts is None:
+            title, also = letters(option_title(option)), letters(option.also)
+            texts = title, also, title + also + letters(f"{option.value} {option.note}")
+            self._searchable_texts[option] = texts
+        if texts[0].startswith("".join(words)):
+            return 0
+        ranked = enumerate(texts, 1)
+        return next((rank for rank, text in ranked if all(word in text for word in words)), None)
+
+
+class TickInput(QuietInput):
+    """A search line that leaves space to the list, which ticks with it."""
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """Every character but space is typed."""
+        return key != "space" and super().check_consume_key(key, character)
+
+
+class SearchList(Dialog[Result]):
+    """A search line above a list of options. Every key but those that are typed moves in the list.
+
+    ``search_text`` is what was typed before it opened. Where the source has a noun the options are
+    counted, and each has one line; otherwise what is said of an option is folded.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,ctrl+p", "move('cursor_up')", show=False, priority=True),
+        Binding("down,ctrl+n", "move('cursor_down')", show=False, priority=True),
+        Binding("pageup", "move('page_up')", show=False, priority=True),
+        Binding("pagedown", "move('page_down')", show=False, priority=True),
+        Binding("home", "move('first')", show=False, priority=True),
+        Binding("end", "move('last')", show=False, priority=True),
+        Binding("f5", "reload", show=False),
+    ]
+    AUTO_FOCUS = "QuietInput"
+    SEARCH_INPUT: ClassVar[type[QuietInput]] = QuietInput
+
+    def __init__(
+        self,
+        title: str | Content,
+        source: OptionSource | Sequence[PickOption],
+        *,
+        search_text: str = "",
+    ) -> None:
+        super().__init__()
+        self._title = toned(title, "accent", bold=True) if isinstance(title, str) else title
+        self.source = source if isinstance(source, OptionSource) else OptionSource(source)
+        self._search_text = search_text
+        self._found: Sequence[PickOption] = ()
+        self._shown: Sequence[PickOption] = ()
+        """The options in the list, in the order of its rows."""
+        self._width = 0
+        """Cells of the column of titles."""
+
+    def compose(self) -> ComposeResult:
+        """Title, search line and count, list."""
+        with Vertical(classes="dialog pick"):
+            yield Static(self._title, classes="title")
+            with Horizontal(classes="seek"):
+                yield Static(toned("/ ", "accent", bold=True), classes="sign")
+                yield self.SEARCH_INPUT(placeholder="type to search")
+                yield Static(classes="count")
+            options = OptionList(markup=False, compact=True)
+            options.can_focus = False
+            yield options
+
+    def on_mount(self) -> None:
+        """Show what is known, read the rest."""
+        self.query_one(QuietInput).begin_with(self._search_text)
+        self.fill(self.first_row)
+        if not self.source.loaded:
+            self.action_reload()
+
+    def on_resize(self) -> None:
+        """Another window: the list is as large as it needs again."""
+        options = self.query_one(OptionList)
+        options.styles.min_width = options.styles.min_height = None
+        self.fill(self.row)
+
+    @work(group="options", exclusive=True)
+    async def action_reload(self) -> None:
+        """Read the options (again)."""
+        await self.source.load()
+        self.fill(self.first_row)
+
+    @property
+    def reading(self) -> bool:
+        """Whether the options are still to come."""
+        return not (self.source.loaded or self.source.fault)
+
+    def awaits(self, event: events.Event) -> bool:
+        """Whether an input is meant for an option: letters only search."""
+        return isinstance(event, events.Key) and event.key in _ON_ROWS
+
+    @property
+    def search_text(self) -> str:
+        """What is searched for."""
+        return self.query_one(QuietInput).value.strip()
+
+    # The list -------------------------------------------------------------------------------------
+
+    @property
+    def row(self) -> int:
+        """The place of the highlighted row; 0 in an empty list."""
+        return self.query_one(OptionList).highlighted or 0
+
+    @property
+    def first_row(self) -> int:
+        """The place of the row that is highlighted at first."""
+        return 0
+
+    @property
+    def option(self) -> PickOption | None:
+        """The highlighted option; None where nothing was found."""
+        place = self.query_one(OptionList).highlighted
+        return None if place is None or place >= len(self._shown) else self._shown[place]
+
+    def find(self, text: str) -> Sequence[PickOption]:
+        """What a search finds; everything for an empty text."""
+        return self.source.search(text)
+
+    def mark(self, option: PickOption) -> Content:
+        """What stands before an option's title."""
+        raise NotImplementedError
+
+    def take(self, option: PickOption) -> None:
+        """An option was clicked."""
+        raise NotImplementedError
+
+    def fill(self, row: int) -> None:
+        """Fill the list anew, and highlight a row."""
+        options = self.query_one(OptionList)
+        self._found = self.find(self.search_text)
+        self._shown = self._found[:_MOST_SHOWN]
+        room = dialog_room(self)
+        widest = max(map(cell_len, map(option_title, self._shown)), default=0)
+        most = max(_LEAST_TITLE, room // 2) if self.source.noun else _LONGEST_TITLE
+        self._width = min(widest, most, _LONGEST_TITLE)
+        options.clear_options()
+        options.add_options([Option(self._line(option)) for option in self._shown])
+        if (remark := self._remark()).plain:
+            options.add_option(Option(Content("\n").join(remark.wrap(room)), disabled=True))
+        options.highlighted = min(row, len(self._shown) - 1) if self._shown else None
+        self.show_count()
+
+    def draw_again(self, *rows: int) -> None:
+        """Draw the marks of some rows anew."""
+        for row in rows:
+            line = self._line(self._shown[row])
+            self.query_one(OptionList).replace_option_prompt_at_index(row, line)
+
+    def _line(self, option: PickOption) -> Content:
+        title = toned(fit(option_title(option), self._width))
+        head = Content.assemble(self.mark(option), title, "  ")
+        if not self.source.noun:
+            return hanging(head, toned(option.note, "muted"), dialog_room(self))
+        value = safe_line(option.value, NAMED) if option.title else ""
+        return Content.assemble(head, toned(option.note or value, "muted"))
+
+    def _remark(self) -> Content:
+        """Why there are no options, or no more of them."""
+        source, count = self.source, len(self._found)
+        nouns = source.noun or "choices"
+        if source.fault:
+            why = f"The list could not be read: {source.fault} F5 tries again"
+            return toned(why, "warn")
+        if not source.loaded:
+            return toned(f"reading the list of {nouns}…", "muted")
+        if count > len(self._shown):
+            more = count - len(self._shown)
+            return toned(f"and {more:,} more: type to narrow the list", "muted")
+        if count:
+            return Content("")
+        if self.search_text:
+            return toned(f"No match for “{safe_line(self.search_text, 30)}”", "warn")
+        return toned(f"There are no {nouns}", "warn")
+
+    def show_count(self) -> None:
+        """Show how many options there are."""
+        self.query_one(".count", Static).update(self.count())
+
+    def count(self) -> Content:
+        """How many options there are."""
+        source = self.source
+        if not source.noun or not source.loaded:
+            return Content("")
+        known = sum(source.known(option.value) for option in self._found)
+        of_all = f" of {len(source.options)}" if self.search_text else ""
+        return toned(f"  {known}{of_all} {source.noun}", "muted")
+
+    # Keys -----------------------------------------------------------------------------------------
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        if event.value != self._search_text:
+            self._search_text = event.value
+            options = self.query_one(OptionList)
+            # The list stays as large as it is while it is narrowed.
+            options.styles.min_width, options.styles.min_height = options.outer_size
+            self.fill(0 if event.value else self.first_row)
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        if self.option is None:
+            self.app.bell()
+        else:
+            self.submit(self.option)
+
+    @on(OptionList.OptionSelected)
+    def _clicked(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.take(self._shown[event.option_index])
+
+    def submit(self, option: PickOption) -> None:
+        """Enter was pressed while this option was highlighted."""
+        self.take(option)
+
+    def action_move(self, way: str) -> None:
+        """Move in the list, which goes around at its ends."""
+        options = self.query_one(OptionList)
+        getattr(options, f"action_{way}")()
+        if self._shown and self.row == len(self._shown) - 1:
+            options.scroll_end(animate=False)  # what is said of the rest stands below
+
+    def action_leave(self) -> None:
+        """First out of the search, then out of the list."""
+        if self.search_text:
+            self.query_one(QuietInput).value = ""
+        else:
+            super().action_leave()
+
+
+class Picker(SearchList[str | None]):
+    """Returns the value of the option that was taken, None when left with Escape.
+
+    ``current`` is the present value. ``marks`` stand before the titles, by value; ``more`` gives
+    options that only a text that is searched for leads to.
+    """
+
+    hint = "Enter takes it · Esc leaves · letters search · ↑ ↓ move"
+
+    def __init__(
+        self,
+        title: str | Content,
+        source: OptionSource | Sequence[PickOption],
+        *,
+        current: str | None = None,
+        search_text: str = "",
+        marks: Mapping[str, Content] | None = None,
+        more: Callable[[str], Sequence[PickOption]] = lambda _text: (),
+    ) -> None:
+        super().__init__(title, source, search_text=search_text)
+        self._current = current
+        self._marks = marks
+        self._more = more
+
+    @property
+    def first_row(self) -> int:
+        """The present choice; while something is searched for, what was found first."""
+        values = [] if self.search_text else [option.value for option in self.find("")]
+        return values.index(self._current) if self._current in values else 0
+
+    def find(self, text: str) -> Sequence[PickOption]:
+        """What a search finds; in a long list the present choice comes first."""
+        first = [self._current] if self._current and self.source.noun else []
+        return [*self.source.search(text, first), *self._more(text)]
+
+    def mark(self, option: PickOption) -> Content:
+        """Whether it is the present choice."""
+        if self._marks is not None:
+            return self._marks.get(option.value, Content(""))
+        return toned("● " if option.value == self._current else "  ", "accent")
+
+    def take(self, option: PickOption) -> None:
+        """Return it."""
+        self.dismiss(option.value)
+
+
+@dataclass(frozen=True, slots=True)
+class MenuEntry:
+    """One thing to take, by a key that types one character. Texts must have passed ``safe_text``.
+
+    ``note`` may be of any length: what has no room is cut.
+    """
+
+    id: str
+    key: str
+    title: str
+    note: str = ""
+
+
+class MenuScreen(Dialog[str | None]):
+    """Returns the id of the entry that is taken, None when left. Starts at ``current``."""
+
+    AUTO_FOCUS = "OptionList"
+    hint = "a letter takes it · Esc leaves · ↑ ↓ move · Enter takes it"
+
+    def __init__(
+        self, title: str, entries: Sequence[MenuEntry], *, current: str | None = None
+    ) -> None:
+        super().__init__()
+        self._title = title
+        self._entries = tuple(entries)
+        self._current = current
+
+    def compose(self) -> ComposeResult:
+        """Title, entries."""
+        widest = max(cell_len(entry.title) for entry in self._entries)
+        with Vertical(classes="dialog menu"):
+            yield Static(toned(self._title, "accent", bold=True), classes="title")
+            yield OptionList(
+                *(Option(_menu_line(entry, widest), id=entry.id) for entry in self._entries),
+                markup=False,
+                compact=True,
+            )
+
+    def on_mount(self) -> None:
+        """Start at the entry that is meant first; no notice stands on any."""
+        self.clear_notices()
+        ids = [entry.id for entry in self._entries]
+        at = ids.index(self._current) if self._current in ids else 0
+        self.query_one(OptionList).highlighted = at
+
+    def on_key(self, event: events.Key) -> None:
+        """A letter takes its entry."""
+        taken = [entry.id for entry in self._entries if entry.key == event.character]
+        if taken:
+            event.stop()
+            event.prevent_default()
+            self.dismiss(taken[0])
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(event.option_id)
+
+
+def _menu_line(entry: MenuEntry, widest: int) -> Content:
+    return Content.assemble(
+        toned(f" {entry.key}  ", "accent", bold=True),
+        toned(fit(entry.title, widest)),
+        toned(f"  {safe_line(entry.note, NAMED)} ", "muted"),
+    )
