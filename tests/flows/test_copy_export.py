@@ -102,7 +102,7 @@ async def test_rows_are_copied_from_list_detail_and_raw_json(
         await type_in_one_piece(one, "<ctrl+p>curl")
         assert "Copy id, name, cell, JSON, curl" in shown(app)
         copied.append(link)
-        await type_in_one_piece(one, f"<escape>3:{link.partition(' ')[2]}<enter>")
+        await type_in_one_piece(one, f"<escape><escape>3:{link.partition(' ')[2]}<enter>")
         assert listing(app).identity() == link.partition("/")[2]
         assert copied[-1] == link
 

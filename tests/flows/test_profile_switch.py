@@ -25,8 +25,8 @@ from gwtui.local.journal import Journal
 from gwtui.local.targets import TargetFacts
 from gwtui.local.tokens import TokenError
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.screens.picker import Picker
 from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
+from gwtui.ui.screens.picker import Picker
 from gwtui.ui.widgets.prompt import FilterPrompt
 from journeys import Terminal, at_rest, tokens
 from plan_kit import key_plans

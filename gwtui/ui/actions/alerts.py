@@ -197,7 +197,9 @@ async def create(context: ActionContext) -> None:
     alerts = _alerts(context)
     if alerts is None:
         return
-    choices = [PickOption(kind, model.kind.title, model.kind.about) for kind, model in KINDS.items()]
+    choices = [
+        PickOption(kind, model.kind.title, model.kind.about) for kind, model in KINDS.items()
+    ]
     kind = await context.app.push_screen_wait(Picker("What to watch", choices, current=None))
     if kind is not None:
         await _edit(context, alerts, None, KINDS[kind])

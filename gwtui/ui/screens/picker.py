@@ -160,7 +160,7 @@ class SearchList(Dialog[Result]):
         search_text: str = "",
     ) -> None:
         super().__init__()
-        self._title = toned(title, "accent", bold=True) if isinstance(title, str) else title
+        self._title = title
         self.source = source if isinstance(source, OptionSource) else OptionSource(source)
         self._search_text = search_text
         self._found: Sequence[PickOption] = ()
@@ -172,7 +172,7 @@ class SearchList(Dialog[Result]):
     def compose(self) -> ComposeResult:
         """Title, search line and count, list."""
         with Vertical(classes="dialog pick"):
-            yield Static(self._title, classes="title")
+            yield Static(self._heading(), classes="title")
             with Horizontal(classes="seek"):
                 yield Static(toned("/ ", "accent", bold=True), classes="sign")
                 yield self.SEARCH_INPUT(placeholder="type to search")
@@ -180,6 +180,10 @@ class SearchList(Dialog[Result]):
             options = OptionList(markup=False, compact=True)
             options.can_focus = False
             yield options
+
+    def _heading(self) -> Content:
+        title = self._title
+        return toned(title, "accent", bold=True) if isinstance(title, str) else title
 
     def on_mount(self) -> None:
         """Show what is known, read the rest."""
