@@ -8,8 +8,9 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from decimal import Decimal
 from types import FrameType
 from typing import Any
 
@@ -21,6 +22,16 @@ from gwtui.cli.output import data_on_stdout
 from gwtui.cli.parsing import CommandParser
 from gwtui.cli.target import Connect, add_demo_option, find_profile, resolve_connection
 from gwtui.contract.request import problems
+from gwtui.domain.alert_rules import (
+    AlertRule,
+    ConditionRule,
+    CreditsRule,
+    KeyExpiryRule,
+    KeyLimitRule,
+    RunwayRule,
+    UptimeRule,
+)
+from gwtui.local.alerts import FILE_NAME, AlertFileError, load_alerts
 from gwtui.local.paths import Paths
 from gwtui.local.profile_tables import CheckThresholds
 
@@ -28,6 +39,16 @@ _GRACE = 1.0
 """Seconds beyond the time limit before the check ends whatever holds it up."""
 _DASHES = str.maketrans("_", "-")
 _REPEATED = {"models": "--model"}
+_BY_RULES: Mapping[type[AlertRule], str] = {
+    CreditsRule: "credits",
+    UptimeRule: "uptime",
+    RunwayRule: "runway",
+    KeyLimitRule: "keys",
+    KeyExpiryRule: "expiry",
+}
+"""Which thresholds a kind of alert rules gives."""
+_ALWAYS = ("credits", "uptime")
+"""Thresholds that are those of the rules also without ``--rules``."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -80,26 +101,53 @@ def _refuse(message: str) -> int:
     return _say([Finding(Severity.UNKNOWN, message)])
 
 
-def _thresholds(arguments: argparse.Namespace, paths: Any) -> CheckThresholds:
-    """The thresholds: options go before those of the profile.
+def _thresholds(arguments: argparse.Namespace, paths: Paths) -> CheckThresholds:
+    """The thresholds: options go before those of the profile, these before the alert rules.
 
     Raises CommandError.
     """
     written: dict[str, Any] = {}
-    if not arguments.demo:
-        check = find_profile(arguments, paths).check
-        if check is not None:
-            written = {name: getattr(check, name) for name in check.model_fields_set}
+    profile = None if arguments.demo else find_profile(arguments, paths)
+    if profile is not None and profile.check is not None:
+        check = profile.check
+        written = {name: getattr(check, name) for name in check.model_fields_set}
     given = {
         name: value
         for name in CheckThresholds.model_fields
         if (value := getattr(arguments, name)) is not None
     }
     try:
-        return CheckThresholds.model_validate({**written, **given})
+        thresholds = CheckThresholds.model_validate({**written, **given})
+        rules = load_alerts(paths.config / FILE_NAME).rules
     except ValidationError as error:
         text = "; ".join(str(one).removeprefix("Value error, ") for one in problems(error))
         raise CommandError(text) from None
+    except AlertFileError as error:
+        raise CommandError(str(error)) from None
+    label = "demo" if profile is None else profile.label
+    held = {name: rule for name, rule in rules.items() if rule.profile in (None, label)}
+    return thresholds.model_copy(update=by_rules(held, thresholds))
+
+
+def by_rules(
+    rules: Mapping[str, AlertRule], thresholds: CheckThresholds
+) -> Mapping[str, Decimal | None]:
+    """The thresholds that nobody gave, as the alert rules on everything have them."""
+    found: dict[str, Decimal | None] = {}
+    for rule in rules.values():
+        name = _BY_RULES.get(type(rule), "")
+        if not isinstance(rule, ConditionRule) or not rule.enabled or rule.scope != "all":
+            continue
+        if isinstance(rule, UptimeRule) and rule.window != thresholds.uptime_window:
+            continue
+        given = thresholds.model_fields_set & {f"{name}_warning", f"{name}_critical"}
+        if not name or given or not (thresholds.rules or name in _ALWAYS):
+            continue
+        bounds, severity = rule.bounds, f"{name}_{rule.severity}"
+        eager = max if bounds.direction == "below" else min
+        known = found.get(severity)
+        found[severity] = bounds.fires_at if known is None else eager(known, bounds.fires_at)
+    return found
 
 
 async def _look(connect: Connect, thresholds: CheckThresholds) -> list[Finding]:

@@ -50,7 +50,7 @@ class Range:
             (self.critical, Severity.CRITICAL),
             (self.warning, Severity.WARNING),
         ):
-            if limit is not None and (value < limit if self.below else value > limit):
+            if limit is not None and (value < limit if self.below else value >= limit):
                 return severity
         return Severity.OK
 

@@ -103,9 +103,7 @@ async def _credits(look: CheckContext) -> Sequence[Finding]:
     figure = CheckedFigure("credits", balance, limits)
     if balance is None:
         return [Finding(Severity.UNKNOWN, "credits: the gateway did not give them", (figure,))]
-    severity = limits.severity(balance)
-    if balance <= 0 and thresholds.credits_critical is not None:
-        severity = Severity.CRITICAL
+    severity = Severity.CRITICAL if balance <= 0 else limits.severity(balance)
     return [Finding(severity, f"credits {money.usd(balance)}", (figure,))]
 
 
@@ -121,7 +119,7 @@ async def _runway(look: CheckContext) -> Sequence[Finding]:
     if days is None:
         # Nothing is being used, or it lasts for years: neither can be a reason to wake somebody.
         return [Finding(Severity.OK, f"runway without an end in sight{source}", (figure,))]
-    return [Finding(limits.severity(days), f"runway {days:f} days{source}", (figure,))]
+    return [Finding(limits.severity(days), f"runway {_shown(days)} days{source}", (figure,))]
 
 
 async def _days_left(look: CheckContext, balance: Decimal | None) -> tuple[Decimal | None, str]:
@@ -137,11 +135,16 @@ async def _days_left(look: CheckContext, balance: Decimal | None) -> tuple[Decim
 
 
 def _in_days(length: timedelta) -> Decimal:
-    return max(Decimal(length / _DAY), Decimal(0)).quantize(_TENTH)
+    return max(Decimal(length / _DAY), Decimal(0))
+
+
+def _shown(days: Decimal) -> str:
+    return f"{days.quantize(_TENTH):f}"
 
 
 def _days(days: Decimal | None, limits: Range) -> CheckedFigure:
-    return CheckedFigure("runway_days", days, limits)
+    shown = None if days is None else days.quantize(_TENTH)
+    return CheckedFigure("runway_days", shown, limits)
 
 
 # Endpoints --------------------------------------------------------------------------------------
@@ -244,11 +247,13 @@ async def _expiry(look: CheckContext) -> Sequence[Finding]:
         if row.key.expires_at is not None
     ]
     figure = CheckedFigure(
-        "keys_first_expiry_days", min((days for _, days in ends), default=None), limits
+        "keys_first_expiry_days",
+        min((days.quantize(_TENTH) for _, days in ends), default=None),
+        limits,
     )
     return _keys_finding(
         [
-            (row, limits.severity(days), f"{days:f} days")
+            (row, limits.severity(days), f"{_shown(days)} days")
             for row, days in sorted(ends, key=lambda one: one[1])
         ],
         "keys that expire",

@@ -16,7 +16,6 @@ from gwtui.domain.known_secrets import Secret, remember
 from gwtui.domain.safe_text import safe_line
 
 if TYPE_CHECKING:
-    from gwtui.domain.finding_thresholds import FindingThresholds
     from gwtui.domain.history_source import HistorySource
 
 READ_ONLY_PROFILE = "this profile is read-only"
@@ -63,8 +62,8 @@ class Connection(Unpicklable):
     """Whether the gateway is made to fail on purpose, for display."""
     lasting_secret: Secret | None = None
     """What new keys are sealed with on this machine where the token itself does not last."""
-    findings: FindingThresholds | None = None
-    """From when on something in the account is a finding, where the profile says so."""
+    unused_days: int | None = None
+    """Days without a request after which a key counts as unused, where the profile says so."""
     past: Callable[[], HistorySource | None] | None = field(default=None, compare=False)
     """Asks the demo's gateway for what was before now; None for every other one."""
 

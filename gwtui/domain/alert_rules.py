@@ -184,6 +184,11 @@ class ConditionRule(AlertRule):
         """The figure that is compared, None for no evidence."""
         return reading.values.get(self.figures[0])
 
+    def is_bad(self, reading: RuleReading) -> bool:
+        """Whether one reading is beyond the bound that fires."""
+        value = self.measure(reading)
+        return value is not None and self.bounds.evidence(value) == "bad"
+
     def said(self, value: Decimal, reading: RuleReading) -> str:
         """What is wrong, in words."""
         status = reading.values.get("status")
@@ -191,7 +196,7 @@ class ConditionRule(AlertRule):
             **self.words(),
             value=value,
             usd=usd(value),
-            percent=percent_points(value, places=2),
+            percent=percent_points(value, places=1),
             limit=usd(_amount(reading.facts.get("limit"))),
             expires=utc(_expiry(reading)),
             status="—" if status is None else f"{status:f}",
@@ -623,7 +628,13 @@ def default_rules() -> dict[str, AlertRule]:
         "endpoint-gone": GoneRule(name="Endpoint gone"),
         "price-changed": PriceRule(name="Price changed"),
         "key-near-limit": KeyLimitRule(name="Key close to its limit", **bounds(80, 75)),
+        "key-limit-used-up": KeyLimitRule(
+            name="Limit of a key used up", severity="critical", **bounds(100, 99)
+        ),
         "key-expires": KeyExpiryRule(name="Key expires soon"),
+        "key-expires-today": KeyExpiryRule(
+            name="Key expires within a day", severity="critical", within=Decimal(1)
+        ),
         "guardrail-leaves-none": GuardrailRule(name="Guardrail leaves no healthy endpoint"),
         "gateway-unreadable": UnreadableRule(name="Gateway cannot be read", severity="critical"),
         "budget-nearly-spent": BudgetRule(name="Budget nearly spent", **bounds(90, 85)),

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from gwtui.client.connection import InvalidConnectionError, normalise_base_url
 from gwtui.contract.dialects import DIALECTS
-from gwtui.domain.finding_thresholds import THRESHOLD_NAMES, FindingThresholds
 
 if TYPE_CHECKING:
     from gwtui.local.profile_tables import CheckThresholds
@@ -21,6 +20,8 @@ CHECK = "check"
 FINDINGS = "findings"
 TABLES = (CHECK, FINDINGS)
 """Fields that are tables themselves."""
+_UNUSED_DAYS = "unused_days"
+_MOST_DAYS = 3650
 
 
 class InvalidFieldError(ValueError):
@@ -36,6 +37,8 @@ def validated_fields(given: Mapping[str, Any]) -> dict[str, Any]:
     if "base_url" not in given:
         raise InvalidFieldError(("base_url",), "is required")
     found = {name: read(name, given[name]) for name, read in _READERS.items() if name in given}
+    if FINDINGS in found:
+        found[_UNUSED_DAYS] = found.pop(FINDINGS)
     if found.get("token_command") is not None and found.get("token_file") is not None:
         raise InvalidFieldError((), "token_command and token_file exclude each other")
     return found
@@ -44,7 +47,7 @@ def validated_fields(given: Mapping[str, Any]) -> dict[str, Any]:
 def keys_of(table: str) -> frozenset[str]:
     """The names of the fields that a table inside of a profile may have."""
     if table == FINDINGS:
-        return THRESHOLD_NAMES
+        return frozenset({_UNUSED_DAYS})
     from gwtui.local.profile_tables import CheckThresholds  # noqa: PLC0415 - loads pydantic
 
     return frozenset(CheckThresholds.model_fields)
@@ -108,17 +111,14 @@ def _check(name: str, value: object) -> CheckThresholds | None:
         raise InvalidFieldError((name, *error.path), str(error)) from None
 
 
-def _findings(name: str, value: object) -> FindingThresholds:
-    if isinstance(value, FindingThresholds):
-        return value
+def _unused_days(name: str, value: object) -> int | None:
     if not isinstance(value, dict):
         raise InvalidFieldError((name,), "must be a table")
-    if unknown := value.keys() - THRESHOLD_NAMES:
-        raise InvalidFieldError((name, min(unknown)), "is not a known key")
-    try:
-        return FindingThresholds(**value)
-    except ValueError as error:
-        raise InvalidFieldError((name,), str(error)) from None
+    days = value.get(_UNUSED_DAYS)
+    if days is not None and (type(days) is not int or not 1 <= days <= _MOST_DAYS):
+        why = f"must be a whole number from 1 to {_MOST_DAYS}"
+        raise InvalidFieldError((name, _UNUSED_DAYS), why)
+    return days
 
 
 _READERS: Mapping[str, Callable[[str, Any], object]] = {
@@ -132,12 +132,22 @@ _READERS: Mapping[str, Callable[[str, Any], object]] = {
     "token_command": _program,
     "token_file": _file,
     CHECK: _check,
-    FINDINGS: _findings,
+    FINDINGS: _unused_days,
 }
 """Field -> what reads its value."""
 
 FIELDS = frozenset(_READERS) - {"name"}
 """Keys that a profile's table may have."""
 
-RETIRED = {"probe": "gwtui no longer sends probes; run gwtui try chat from cron instead"}
+RETIRED = {
+    ("probe",): "gwtui no longer sends probes; run gwtui try chat from cron instead",
+    (
+        FINDINGS,
+        "used_percent",
+    ): "the rules key-near-limit and key-limit-used-up of alerts.toml say it",
+    (
+        FINDINGS,
+        "expiring_days",
+    ): "the rules key-expires and key-expires-today of alerts.toml say it",
+}
 """Keys of an earlier version: they are passed over with a warning."""

@@ -30,13 +30,13 @@ class CheckThresholds(BaseModel):
     )
 
     credits_warning: Amount | None = Field(None, description="USD that are left")
-    credits_critical: Amount | None = Field(Decimal(0), description="USD that are left")
+    credits_critical: Amount | None = Field(None, description="USD that are left")
     runway_warning: Positive | None = Field(None, description="days that credits last")
     runway_critical: Positive | None = Field(None, description="days that credits last")
     models: tuple[str, ...] = Field((), description="models whose endpoints are checked")
     watched: bool = Field(False, description="check the models that the dashboard watches")
-    uptime_warning: Percent | None = Field(Decimal(95), description="percent of good requests")
-    uptime_critical: Percent | None = Field(Decimal(50), description="percent of good requests")
+    uptime_warning: Percent | None = Field(None, description="percent of good requests")
+    uptime_critical: Percent | None = Field(None, description="percent of good requests")
     uptime_window: Literal["5m", "30m", "1d"] = Field("30m", description="over which time")
     uptime_of: Literal["worst", "best"] = Field(
         "worst", description="which endpoint of a model decides"
@@ -45,6 +45,7 @@ class CheckThresholds(BaseModel):
     keys_critical: Percent | None = Field(None, description="percent of a key's limit used")
     expiry_warning: Positive | None = Field(None, description="days until a key expires")
     expiry_critical: Positive | None = Field(None, description="days until a key expires")
+    rules: bool = Field(False, description="judge runway and keys by the alert rules, too")
     alerts: bool = Field(False, description="report the alerts that fire where a dashboard watches")
     timeout: Annotated[float, Field(gt=0, le=3600)] = Field(10.0, description="seconds in all")
 

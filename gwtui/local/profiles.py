@@ -21,10 +21,6 @@ from urllib.parse import urlsplit
 
 from gwtui.client.connection import Connection, InvalidConnectionError, normalise_base_url
 from gwtui.contract.dialects import DIALECTS, DialectName
-from gwtui.domain.finding_thresholds import (
-    DEFAULT_THRESHOLDS,
-    FindingThresholds,
-)
 from gwtui.domain.lookup import among, did_you_mean
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.profile_fields import (
@@ -89,8 +85,8 @@ class Profile:
     """File of mode 0600 that holds the token."""
     check: CheckThresholds | None = None
     """When ``gwtui check`` warns; what is usual without it."""
-    findings: FindingThresholds = DEFAULT_THRESHOLDS
-    """From when on something is a finding."""
+    unused_days: int | None = None
+    """Days without a request after which a key is a finding; what is usual without it."""
 
     @property
     def label(self) -> str:
@@ -145,7 +141,7 @@ class Profile:
                 token_source=token_source,
                 named_by=self._named_by,
                 critical=self.critical,
-                findings=self.findings,
+                unused_days=self.unused_days,
             )
         except InvalidConnectionError as error:
             raise ProfileError(f"profile {self.label}: {error}") from None
@@ -313,8 +309,8 @@ class _ProfileFileReader:
         for name in table:
             if name in known:
                 continue
-            if known is FIELDS and name in RETIRED:
-                why = f"is ignored: {RETIRED[name]}"
+            if why := RETIRED.get((*where[2:], name)):
+                why = f"is ignored: {why}"
                 self._unknown.append(str(self._fault((*where, name), why)))
                 continue
             fault = self._fault((*where, name), f"is not a known key{_hint(name, known)}")

@@ -15,7 +15,6 @@ from typing import Any
 from gwtui.crud import cells
 from gwtui.crud.columns import text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, Tone
-from gwtui.domain.finding_rules import RULES
 from gwtui.domain.findings import SEVERITIES, AccountFinding, FindingSeverity, Remedy
 from gwtui.watch.feeds.findings import findings_feed
 
@@ -68,8 +67,6 @@ _TONES: Mapping[FindingSeverity, Tone] = {
     "unknown": "accent",
     "notice": "plain",
 }
-
-_WHY = {rule.id: rule.about for rule in RULES}
 
 
 def _severity(finding: AccountFinding) -> Cell:
@@ -128,8 +125,8 @@ def _what(finding: AccountFinding, _now: datetime) -> Sequence[DetailRow]:
         DetailRow("severity", _severity(finding)),
         DetailRow("what", cells.prose(finding.said)),
     ]
-    if why := _WHY.get(finding.rule):
-        rows.append(DetailRow("why", Cell(why)))
+    if finding.about:
+        rows.append(DetailRow("why", Cell(finding.about)))
     if finding.advice:
         rows.append(DetailRow("advice", cells.prose(finding.advice)))
     return rows

@@ -15,8 +15,7 @@ from gwtui.contract.budgets import Budget
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
 from gwtui.crud.resource import DetailRow
-from gwtui.domain.finding_rules import RULES
-from gwtui.domain.finding_thresholds import FindingThresholds
+from gwtui.domain.alert_rules import KeyExpiryRule, KeyLimitRule, default_rules
 from gwtui.domain.findings import (
     SEVERITIES,
     AccountFacts,
@@ -29,7 +28,7 @@ from gwtui.domain.findings import (
 from gwtui.resources.findings import FINDINGS, command_of
 from resource_samples import HOSTILE, NOW, WORKSPACE_ID, key, wire_time, workspace
 
-USUAL = FindingThresholds()
+RULES = default_rules()
 WELL: dict[str, Any] = {"limit": Decimal(50), "limit_remaining": Decimal(40), "name": "well"}
 
 
@@ -49,11 +48,11 @@ def account(*keys: ApiKey, **changes: Any) -> AccountFacts:
     return replace(facts, **changes)
 
 
-def found(facts: AccountFacts, thresholds: FindingThresholds = USUAL) -> list[tuple[str, str]]:
-    return [(one.rule, one.severity) for one in find(RULES, facts, thresholds, NOW)]
+def found(facts: AccountFacts) -> list[tuple[str, str]]:
+    return [(one.rule, one.severity) for one in find(facts, RULES, NOW)]
 
 
-def days(number: int) -> str:
+def days(number: float) -> str:
     return wire_time(NOW + timedelta(days=number))
 
 
@@ -67,23 +66,23 @@ def test_a_key_that_is_well_is_no_finding() -> None:
         ({"limit": None, "limit_remaining": None}, [("no-limit", "warning")]),
         (
             {"limit": ..., "limit_remaining": ...},
-            [("near-limit", "unknown"), ("no-limit", "unknown")],
+            [("key-limit-used-up", "unknown"), ("no-limit", "unknown")],
         ),
-        ({"limit_remaining": Decimal(10)}, []),
-        ({"limit_remaining": Decimal("9.99")}, [("near-limit", "warning")]),
-        ({"limit_remaining": Decimal(0)}, [("limit-used-up", "critical")]),
-        ({"limit_remaining": Decimal(-3)}, [("limit-used-up", "critical")]),
-        ({"limit_remaining": ...}, [("near-limit", "unknown")]),
+        ({"limit_remaining": Decimal("10.01")}, []),
+        ({"limit_remaining": Decimal(10)}, [("key-near-limit", "warning")]),
+        ({"limit_remaining": Decimal(0)}, [("key-limit-used-up", "critical")]),
+        ({"limit_remaining": Decimal(-3)}, [("key-limit-used-up", "critical")]),
+        ({"limit_remaining": ...}, [("key-limit-used-up", "unknown")]),
         ({"last_used_at": days(-29)}, []),
         ({"last_used_at": days(-30)}, [("unused", "notice")]),
         ({"last_used_at": None}, [("unused", "notice")]),
         ({"last_used_at": None, "created_at": days(-2)}, []),
         ({"last_used_at": ...}, [("unused", "unknown")]),
         ({"last_used_at": ..., "usage": 0, "byok_usage": 0}, [("unused", "notice")]),
-        ({"expires_at": days(8)}, []),
-        ({"expires_at": days(7)}, [("expiring", "warning")]),
-        ({"expires_at": days(1)}, [("expiring", "critical")]),
-        ({"expires_at": ...}, [("expiring", "unknown")]),
+        ({"expires_at": days(7)}, []),
+        ({"expires_at": days(6)}, [("key-expires", "warning")]),
+        ({"expires_at": days(0.9)}, [("key-expires-today", "critical")]),
+        ({"expires_at": ...}, [("key-expires-today", "unknown")]),
         ({"expires_at": None}, []),
         ({"creator_user_id": "user_2"}, [("owner-left", "critical")]),
         ({"creator_user_id": None}, []),
@@ -97,16 +96,19 @@ def test_one_key(changes: dict[str, Any], expected: list[tuple[str, str]]) -> No
     assert found(account(key(**{**WELL, **changes}))) == expected
 
 
-def test_thresholds_are_obeyed_and_checked() -> None:
+def test_the_bounds_of_the_alert_rules_and_of_the_profile_are_obeyed() -> None:
     one = key(**WELL, last_used_at=days(-10), expires_at=days(20))
-    assert found(account(one), FindingThresholds(10, 20, 19)) == [
-        ("expiring", "warning"),
-        ("near-limit", "warning"),
-        ("unused", "notice"),
+    rules = {
+        "mine": KeyLimitRule(
+            name="Mine", severity="critical", fires_at=Decimal(19), clears_at=Decimal(10)
+        ),
+        "late": KeyExpiryRule(name="Late", within=Decimal(21), scope="key", only="another"),
+    }
+    spent = find(account(one, unused_days=10), rules, NOW)
+    assert [(one.rule, one.title, one.severity, one.said) for one in spent[:1]] == [
+        ("mine", "Mine", "critical", "20% of $50.00 is used.")
     ]
-    for wrong in (0, -1, True, 1.5, "30", 4000):
-        with pytest.raises(ValueError, match="unused_days must be a whole number"):
-            FindingThresholds(unused_days=wrong)  # type: ignore[arg-type]
+    assert [one.rule for one in spent[1:]] == ["unused"]
 
 
 def test_what_binds_a_key_is_its_own_its_makers_or_its_workspaces_guardrail() -> None:
@@ -124,7 +126,7 @@ def test_what_binds_a_key_is_its_own_its_makers_or_its_workspaces_guardrail() ->
 def test_names_that_are_there_twice_are_told_of_the_younger_one() -> None:
     old = key(**WELL, hash="a" * 64, created_at=days(-9))
     young = key(**{**WELL, "name": "WELL "}, hash="b" * 64, created_at=days(-1))
-    (finding,) = find(RULES, account(young, old), USUAL, NOW)
+    (finding,) = find(account(young, old), RULES, NOW)
     assert (finding.rule, finding.subject.identity) == ("duplicate-name", "b" * 64)
     assert command_of(finding) == f"gwtui keys update {'b' * 64} --set name=NAME --plan"
     elsewhere = {WORKSPACE_ID: (old,), "other": (young,)}
@@ -149,7 +151,7 @@ def test_guardrails_budgets_and_models() -> None:
 
 def test_an_unread_part_says_what_was_not_looked_for() -> None:
     facts = AccountFacts(unread=(UnreadPart("keys", "403 no", "Lab", "w"),))
-    (finding,) = find(RULES, facts, USUAL, NOW)
+    (finding,) = find(facts, RULES, NOW)
     assert finding.severity == "unknown"
     assert finding.said == "The keys of Lab could not be read: 403 no"
     assert "no limit" in finding.advice
@@ -160,15 +162,15 @@ def test_an_unread_part_says_what_was_not_looked_for() -> None:
 def test_no_two_findings_have_the_same_identity() -> None:
     nameless = [key(**{**WELL, "limit": None}, hash=...) for _ in range(3)]
     unread = tuple(UnreadPart("assignments", why) for why in ("keys", "members"))
-    spent = find(RULES, account(*nameless, unread=unread), USUAL, NOW)
+    spent = find(account(*nameless, unread=unread), RULES, NOW)
     assert len([one for one in spent if one.rule == "no-limit"]) == 3
     assert len({one.identity for one in spent}) == len(spent)
 
 
 def test_the_gravest_comes_first_and_many_unknown_ones_are_one_line() -> None:
     many = [key(**{**WELL, "name": f"k{n}"}, hash=f"{n:064x}", last_used_at=...) for n in range(5)]
-    late = key(**{**WELL, "name": "late"}, expires_at=days(1))
-    spent = find(RULES, account(*many, late), USUAL, NOW)
+    late = key(**{**WELL, "name": "late"}, expires_at=days(0.9))
+    spent = find(account(*many, late), RULES, NOW)
     assert [one.severity for one in spent] == sorted(
         [one.severity for one in spent], key=SEVERITIES.index
     )
@@ -180,7 +182,7 @@ def test_the_gravest_comes_first_and_many_unknown_ones_are_one_line() -> None:
 def test_no_text_of_the_gateway_reaches_a_terminal_or_a_shell_as_it_is() -> None:
     bad = key(name=HOSTILE, hash="x; rm -rf $(x)", limit=None, creator_user_id=HOSTILE)
     facts = account(bad, unread=(UnreadPart("keys", HOSTILE, HOSTILE),))
-    for one in find(RULES, facts, USUAL, NOW):
+    for one in find(facts, RULES, NOW):
         shown = [column.cell(one, NOW).text for column in FINDINGS.columns]
         parts = [part for section in FINDINGS.sections for part in section.content(one, NOW)]
         shown += [part.value.text for part in parts if isinstance(part, DetailRow)]

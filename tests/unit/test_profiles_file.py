@@ -175,8 +175,8 @@ def test_behind_a_link_the_linked_file_changes(path: Path, tmp_path: Path) -> No
             r":4: profiles\.a\.findings\.unused_day: .* did you mean 'unused_days'\?",
         ),
         (
-            "[profiles.a]\nbase_url='https://x'\n[profiles.a.findings]\nused_percent = 0\n",
-            r":3: profiles\.a\.findings: used_percent must be a whole number",
+            "[profiles.a]\nbase_url='https://x'\n[profiles.a.findings]\nunused_days = 0\n",
+            r":4: profiles\.a\.findings\.unused_days: must be a whole number from 1 to 3650",
         ),
         (
             "[profiles.a]\nbase_url='https://x'\nfindings = 3\n",
@@ -221,18 +221,24 @@ def test_a_broken_file_is_refused_with_line_and_field(tmp_path: Path, text: str,
 
 
 def test_every_field_of_a_profile_has_a_reader() -> None:
-    assert {one.name for one in dataclasses.fields(Profile)} - {"name"} == FIELDS
+    fields = {one.name for one in dataclasses.fields(Profile)}
+    assert fields - {"name"} == FIELDS - {"findings"} | {"unused_days"}
 
 
-def test_the_table_of_probes_is_passed_over_with_one_warning(tmp_path: Path) -> None:
+def test_settings_that_are_gone_are_passed_over_with_a_warning(tmp_path: Path) -> None:
     path = tmp_path / "profiles.toml"
-    path.write_text("[profiles.a]\nbase_url='https://x'\n[profiles.a.probe]\nevery_minutes = 0\n")
+    path.write_text(
+        "[profiles.a]\nbase_url='https://x'\n[profiles.a.probe]\nevery_minutes = 0\n"
+        "[profiles.a.findings]\nunused_days = 9\nexpiring_days = 3\n"
+    )
     path.chmod(0o600)
     book = load_profiles(path)
-    assert set(book.profiles) == {"a"}
+    assert book.profiles["a"].unused_days == 9
     assert [note.partition("profiles.toml:")[2] for note in book.unknown] == [
         "3: profiles.a.probe: is ignored: gwtui no longer sends probes; "
-        "run gwtui try chat from cron instead"
+        "run gwtui try chat from cron instead",
+        "7: profiles.a.findings.expiring_days: is ignored: "
+        "the rules key-expires and key-expires-today of alerts.toml say it",
     ]
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.domain.alert_rules import AlertRule
 from gwtui.domain.clock import Clock
-from gwtui.domain.finding_rules import RULES
-from gwtui.domain.finding_thresholds import DEFAULT_THRESHOLDS
 from gwtui.domain.findings import (
+    UNUSED_DAYS,
     AccountFacts,
     AccountFinding,
     FoundGuardrail,
@@ -18,6 +19,7 @@ from gwtui.domain.findings import (
     UnreadPart,
     find,
 )
+from gwtui.local.paths import Paths
 from gwtui.watch import cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.concurrent_reads import fetch_each, open_workspaces
@@ -164,6 +166,13 @@ async def _people(reader: PoolReader) -> frozenset[str]:
     return frozenset(person.id for person in await reader.get(PEOPLE) if person.id)
 
 
+def rules_of(hub: FeedHub) -> Mapping[str, AlertRule]:
+    """The alert rules of the connection's profile, as the person's file says. Blocks."""
+    from gwtui.local.alerts import FILE_NAME, RuleFile  # noqa: PLC0415 - loads a TOML reader
+
+    return RuleFile(Paths.of_user().config / FILE_NAME, hub.connection.label).refresh()
+
+
 def _is_of(finding: AccountFinding, workspace: str | None) -> bool:
     own = finding.subject.workspace_id
     return workspace in (None, own) or (own is None and finding.severity == "unknown")
@@ -176,8 +185,9 @@ def findings_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[AccountFinding]]:
 
     async def read(reader: PoolReader) -> Sequence[AccountFinding]:
         facts = await account.read(reader)
-        thresholds = reader.client.connection.findings or DEFAULT_THRESHOLDS
-        found = find(RULES, facts, thresholds, hub.clock.now())
+        unused = reader.client.connection.unused_days or UNUSED_DAYS
+        rules = await asyncio.to_thread(rules_of, hub)
+        found = find(replace(facts, unused_days=unused), rules, hub.clock.now())
         shown = [one for one in found if _is_of(one, workspace)]
         if reader.client.gate.closed:
             # Nothing can be changed: a way to mend it would only be refused.

@@ -14,6 +14,7 @@ from typing import Any, cast
 import pytest
 from pydantic import ValidationError
 
+from gwtui.cli.check import by_rules
 from gwtui.cli.check_result import CheckedFigure, Finding, Range, Severity, one_line, worst_of
 from gwtui.cli.check_sources import CheckContext, check_all
 from gwtui.cli.recorded import RecordedHistory
@@ -22,6 +23,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.models import Endpoint, ModelEndpoints
 from gwtui.contract.usage import Credits
+from gwtui.domain.alert_rules import default_rules
 from gwtui.domain.alert_state import AlertState
 from gwtui.domain.clock import Clock
 from gwtui.local.profile_tables import CheckThresholds
@@ -61,7 +63,7 @@ def line(gwtui: Gwtui, *words: str) -> tuple[int, str]:
 def test_credits_decide_by_their_thresholds(gwtui: Gwtui) -> None:
     code, text = line(gwtui)
     assert code == 0
-    assert re.match(r"GWTUI OK: credits \$\d+\.\d\d \| 'credits'=\d+\.\d+;;0:$", text)
+    assert re.match(r"GWTUI OK: credits \$\d+\.\d\d \| 'credits'=\d+\.\d+;;10:$", text)
     assert line(gwtui, "--credits-warning", "9999", "--credits-critical", "1")[0] == 1
     assert line(gwtui, "--credits-critical", "9999")[0] == 2
 
@@ -250,7 +252,9 @@ async def looked(
 ) -> tuple[Severity, str]:
     clock = Clock(now=lambda: NOW)
     hub = FeedHub(cast("GatewayClient", World(**given)), clock)
-    look = CheckContext(hub, CheckThresholds.model_validate(wanted), past or RecordedHistory(None))
+    thresholds = CheckThresholds.model_validate(wanted)
+    thresholds = thresholds.model_copy(update=by_rules(default_rules(), thresholds))
+    look = CheckContext(hub, thresholds, past or RecordedHistory(None))
     try:
         findings = await check_all(look)
     finally:
@@ -277,7 +281,10 @@ def model(*uptimes: str | None) -> ModelEndpoints:
 async def test_no_traffic_is_never_critical_by_itself() -> None:
     wanted = {"models": ("a/b",), "credits_critical": None}
     severity, text = await looked(wanted, **{"a/b": model(None, None)})
-    assert (severity, "'uptime a/b p0__'=U;95:;50:;0;100" in text) == (Severity.OK, True)
+    assert (severity, "'uptime a/b p0__'=U;90:;;0;100" in text) == (Severity.OK, True)
+    severity, _ = await looked(wanted, **{"a/b": model(None, "30")})
+    assert severity is Severity.WARNING
+    wanted |= {"uptime_critical": 50}
     severity, _ = await looked(wanted, **{"a/b": model(None, "30")})
     assert severity is Severity.CRITICAL
     severity, text = await looked({**wanted, "uptime_of": "best"}, **{"a/b": model("99", "30")})
@@ -298,7 +305,8 @@ async def test_an_uptime_that_was_not_given_is_unknown() -> None:
 
 async def test_used_up_credits_are_critical_and_unknown_ones_unknown() -> None:
     assert (await looked({}, credits=account("5", "5")))[0] is Severity.CRITICAL
-    assert (await looked({}, credits=account("5", "4.99")))[0] is Severity.OK
+    assert (await looked({}, credits=account("50", "40")))[0] is Severity.OK
+    assert (await looked({}, credits=account("50", "40.01")))[0] is Severity.CRITICAL
     assert (await looked({}, credits=Credits.model_validate({})))[0] is Severity.UNKNOWN
     severity, text = await looked({}, credits=GatewayError("away|now\nand then"))
     assert severity is Severity.UNKNOWN
@@ -348,7 +356,7 @@ def test_what_is_drawn_is_quoted_and_bounded() -> None:
     assert figure.perfdata() == "'it_s_a_b␊'=100%;50:;;0;100"
     assert CheckedFigure("x", None).perfdata() == "'x'=U"
     upper = Range(Decimal(1), Decimal(2), below=False)
-    assert [upper.severity(Decimal(one)) for one in ("1", "1.5", "3")] == [0, 1, 2]
+    assert [upper.severity(Decimal(one)) for one in ("0.9", "1", "3")] == [0, 1, 2]
 
 
 def test_thresholds_must_be_in_order() -> None:
