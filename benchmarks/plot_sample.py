@@ -63,7 +63,7 @@ class Sample(TerminalApp):
     def _point(at: datetime) -> Point:
         number = (at - START) // TICK
         value = Decimal(str(round(500 - number * 0.7 + 9 * math.sin(number / 6), 2)))
-        return Point(at, "value", value, value, value, value, 1)
+        return Point(at, "value", value, value, value, value)
 
 
 if __name__ == "__main__":

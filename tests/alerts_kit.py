@@ -13,6 +13,7 @@ from gwtui.domain.alert_rules import AlertRule, CreditsRule
 from gwtui.watch.alerts import store
 from gwtui.watch.alerts.evaluator import PersistentEvaluator
 from gwtui.watch.alerts.model import Alert, AlertEvent
+from gwtui.watch.history.file import transaction
 from gwtui.watch.history.model import Fields, Observation, Sample, Series, SeriesKey, Subject
 from history_kit import START, Desk, minutes
 
@@ -61,11 +62,12 @@ class Room:
             {} if gone else {subject: {"name": "It", **(facts or {})}},
             Subject(subject.resource, "") if covers else None,
         )
-        self.desk.writer.observe(seen)
+        self.desk.observe(seen)
         return self.run((seen,))
 
     def run(self, seen: Sequence[Observation] = ()) -> list[str]:
-        events = self.core.run(self.desk.writer, self.rules, seen, self.now)
+        with transaction(self.connection):
+            events = self.core.run(self.connection, self.rules, seen, self.now)
         self.events += events
         return [event.event for event in events]
 

@@ -20,17 +20,13 @@ from textual.pilot import Pilot
 from dashboard_kit import MOMENT, Demo, settled
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.usage import Credits
-from gwtui.domain.clock import Clock
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.board import BoardScreen
 from gwtui.watch.feeds.endpoints import EndpointRow, read_endpoints
-from gwtui.watch.history.compaction import step
-from gwtui.watch.history.file import history_path, open_writable
-from gwtui.watch.history.lease import Lease
+from gwtui.watch.history.file import history_path, open_writable, transaction
 from gwtui.watch.history.model import UNITS, Observation, Sample, Series, SeriesKey
 from gwtui.watch.history.observers import ObservedReading, observe_credits, observe_endpoints
-from gwtui.watch.history.watched_models import watch_model
-from gwtui.watch.history.writer import HistoryWriter
+from gwtui.watch.history.writer import observe, tidy, watch_model
 from gwtui.watch.shared_reads import unshared
 
 MODELS = ("northwind/atlas-large", "northwind/atlas-mini")
@@ -77,22 +73,20 @@ def fill(folder: Path) -> Filled:
     """Record a day, five minutes apart, with a gap, a failure and a changed price in it."""
     filled = Filled(folder)
     rows, credits = asyncio.run(_now())
-    with closing(open_writable(filled.file, BEGIN).connection) as connection:
-        lease = Lease(Clock(now=lambda: BEGIN, monotonic=lambda: 0.0), pid=1, host="elsewhere")
-        lease.hold(connection)
-        writer = HistoryWriter(connection, lease.id)
+    with (
+        closing(open_writable(filled.file, BEGIN, locked=True).connection) as connection,
+        transaction(connection),
+    ):
         for model in MODELS:
             watch_model(connection, model, BEGIN)
         at = BEGIN
         while at < MOMENT:
             if not NIGHT[0] <= at < NIGHT[1]:
-                writer.observe(_credits(credits, at))
+                observe(connection, _credits(credits, at))
                 for model, found in rows.items():
-                    writer.observe(_endpoints(model, found, at))
+                    observe(connection, _endpoints(model, found, at))
             at += OFTEN if at >= CLOSE else EVERY
-        while step(writer, MOMENT):
-            pass
-        lease.release(connection)
+        tidy(connection, MOMENT)
     return filled
 
 

@@ -46,7 +46,7 @@ from gwtui.watch.history.archive import Archive
 from gwtui.watch.history.recorder import Recorder
 from gwtui.watch.history.recording import Recording
 from gwtui.watch.history.sources import Paces
-from gwtui.watch.history.watched_models import watch_model
+from gwtui.watch.history.writer import watch_model
 from gwtui.watch.hub import FeedHub
 from recorded_gateway_kit import Inline
 from seeded_gateways import open_gateway
@@ -189,7 +189,7 @@ def _troubles(time: WeekTime, pace: int) -> Iterator[None]:
         patch.setattr(EndpointHealth, "_incident_at", incident)
         patch.setattr(simulated_catalog, "build_catalog", catalog)
         if pace > REAL:
-            patch.setattr(recorder_module, "BEAT", pace)
+            patch.setattr(recorder_module, "CLAIM_EVERY", pace)
             for module in (session, derived_figures):
                 patch.setattr(module, "EVERY", pace)
         yield
@@ -270,7 +270,7 @@ async def _live(folder: Path, pace: int, time: WeekTime) -> Week:
         rules.write_text(RULES)
         hub = FeedHub(client, time.clock)
         archive = await Archive.open(path, time.clock)
-        await archive.change(lambda connection: watch_model(connection, MODEL, START))
+        await archive.write(lambda db: watch_model(db, MODEL, START))
         paces = Paces(pace, pace, pace, 5 * pace, 5 * pace)
         recorder = Recorder(hub, archive, time.clock, paces)
         written = count()

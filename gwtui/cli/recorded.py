@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
@@ -13,12 +11,13 @@ from typing import TypeVar
 from gwtui.domain.runway import Outlook
 from gwtui.watch.alerts.model import Present
 from gwtui.watch.alerts.store import present_alerts
-from gwtui.watch.history.file import open_readable
+from gwtui.watch.history.file import ask
 from gwtui.watch.history.model import HistoryError
 from gwtui.watch.history.queries import credits_state
 from gwtui.watch.history.reader import HistoryReader
 
 T = TypeVar("T")
+Q = TypeVar("Q")
 
 
 class RecordedHistory:
@@ -37,24 +36,15 @@ class RecordedHistory:
 
     async def present_alerts(self, now: datetime) -> Present | None:
         """The alerts as they were last evaluated; None where nothing is recorded."""
-        return None if self._path is None else await asyncio.to_thread(_alerts, self._path, now)
+        return await self._try(present_alerts, now)
 
     async def _ask(self, question: Callable[[HistoryReader], T]) -> T | None:
-        return (
-            None if self._path is None else await asyncio.to_thread(_answer, self._path, question)
-        )
+        return await self._try(ask, question)
 
-
-def _alerts(path: Path, now: datetime) -> Present | None:
-    try:
-        return present_alerts(path, now)
-    except (HistoryError, sqlite3.Error):
-        return None
-
-
-def _answer(path: Path, question: Callable[[HistoryReader], T]) -> T | None:
-    try:
-        with closing(open_readable(path)) as connection:
-            return question(HistoryReader(connection))
-    except (HistoryError, sqlite3.Error):
-        return None
+    async def _try(self, read: Callable[[Path, Q], T], given: Q) -> T | None:
+        if self._path is None:
+            return None
+        try:
+            return await asyncio.to_thread(read, self._path, given)
+        except HistoryError:
+            return None

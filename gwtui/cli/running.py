@@ -80,7 +80,7 @@ class _Filling:
         await asyncio.shield(self._task)
 
     async def _fill(self) -> None:
-        from gwtui.watch.history.backfill import fill_past  # noqa: PLC0415 - the demo only
+        from gwtui.watch.history.past import fill_past  # noqa: PLC0415 - the demo only
 
         past = self._ask()
         if past is None:

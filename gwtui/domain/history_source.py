@@ -38,9 +38,6 @@ class HistorySource(Protocol):
     def account(self, moments: Sequence[datetime]) -> Sequence[AccountTotals]:
         """The credits at each moment."""
 
-    def purchases(self, since: datetime) -> Sequence[datetime]:
-        """When credits were bought after a moment, as far as that is known."""
-
     def disabled_at(self, key_hash: str) -> datetime | None:
         """When a key was disabled that the gateway began with; None where nobody noted it."""
 

@@ -93,10 +93,6 @@ class SimulatedHistory:
         amounts = (amount for at, amount in self.present.purchases if at <= moment)
         return sum(amounts, Decimal(0))
 
-    def purchases(self, since: datetime) -> Sequence[datetime]:
-        """When credits were bought after a moment."""
-        return [at for at, _ in self.present.purchases if at > since]
-
     def disabled_at(self, key_hash: str) -> datetime | None:
         """When a key was disabled before the world's first day."""
         key = self.founded.get(key_hash)

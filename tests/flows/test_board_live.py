@@ -16,13 +16,11 @@ from board_kit import MODELS, Filled, at_rest, board_of, filled_once
 from board_screen_kit import Opened, _rows, board, line, notices, press
 from dashboard_kit import MOMENT, Demo, settled
 from gwtui.contract.usage import Credits
-from gwtui.domain.clock import Clock
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.plot import PlotView
-from gwtui.watch.history.file import open_writable
-from gwtui.watch.history.lease import Lease
+from gwtui.watch.history.file import open_writable, try_lock
 from gwtui.watch.history.observers import ObservedReading, observe_credits
-from gwtui.watch.history.writer import HistoryWriter
+from gwtui.watch.history.writer import observe
 from shared_dashboard import walk
 
 
@@ -211,21 +209,20 @@ async def test_without_focus_it_follows_what_another_instance_records(
 
 @contextmanager
 def another_instance(data: Path) -> Iterator[Callable[[datetime, Decimal], None]]:
-    """Holds the lease of the history, as a living process of this machine."""
+    """Records into the history, as another process of this machine."""
     file = Filled(data).file
-    with closing(open_writable(file, MOMENT).connection) as connection:
-        lease = Lease(Clock(now=lambda: MOMENT))
-        assert lease.hold(connection)
-        writer = HistoryWriter(connection, lease.id)
+    lock = try_lock(file)
+    assert lock is not None
+    with closing(open_writable(file, MOMENT, locked=True).connection) as connection:
 
         def record(at: datetime, balance: Decimal) -> None:
             credits = Credits.model_validate(
                 {"total_credits": Decimal(1000), "total_usage": 1000 - balance}
             )
-            writer.observe(observe_credits(credits, ObservedReading(at, 60)))
+            observe(connection, observe_credits(credits, ObservedReading(at, 60)))
 
         yield record
-        lease.release(connection)
+    os.close(lock)
 
 
 async def test_the_board_is_opened_by_its_key_and_leads_to_the_endpoint(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -22,12 +21,10 @@ from recording_filter import Witness
 import gwtui.ui.terminal_app
 from board_kit import at_rest
 from dashboard_kit import MOMENT, Demo, settled
-from gwtui.domain.clock import Clock
-from gwtui.watch.history.file import history_path, open_writable
-from gwtui.watch.history.lease import Lease
+from gwtui.watch.history.file import history_path
 from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey, Subject
-from gwtui.watch.history.watched_models import watch_model
-from gwtui.watch.history.writer import HistoryWriter
+from gwtui.watch.history.writer import watch_model
+from history_kit import desk
 from screen_text import shown
 
 MODEL = "lab/[red]model"
@@ -52,11 +49,8 @@ def demo(private_home: Path) -> Iterator[Demo]:
 
 def fill(file: Path) -> None:
     """Everything is called something else each minute."""
-    with closing(open_writable(file, BEFORE).connection) as connection:
-        lease = Lease(Clock(now=lambda: BEFORE, monotonic=lambda: 0.0), pid=1, host="elsewhere")
-        lease.hold(connection)
-        writer = HistoryWriter(connection, lease.id)
-        watch_model(connection, MODEL, BEFORE)
+    with desk(file, BEFORE) as history:
+        watch_model(history.connection, MODEL, BEFORE)
         for number, at in enumerate((BEFORE, THEN)):
             for source, resource in (
                 (f"endpoints:{MODEL}", "endpoint"),
@@ -64,8 +58,7 @@ def fill(file: Path) -> None:
                 ("workspaces", "workspace"),
                 ("guardrails", "guardrail"),
             ):
-                writer.observe(observation(source, resource, number, at))
-        lease.release(connection)
+                history.observe(observation(source, resource, number, at))
 
 
 def observation(source: str, resource: str, number: int, at: object) -> Observation:

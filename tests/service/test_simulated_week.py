@@ -127,9 +127,9 @@ def test_each_alert_fires_and_clears_as_often_as_its_rule_says(
     assert min(value for value in during if value is not None) < 35, "the flap was seen"
 
 
-def bucket_end(moment: datetime) -> datetime:
-    """The last second of its five minutes: older than two days, nothing finer is kept."""
-    return moment.replace(minute=moment.minute - moment.minute % 5 + 4, second=59)
+def hour_end(moment: datetime) -> datetime:
+    """The last second of its hour: older than two days, nothing finer is kept."""
+    return moment.replace(minute=59, second=59)
 
 
 def moments(reader: HistoryReader, rule: str, of: str = "") -> list[tuple[datetime, str]]:
@@ -183,18 +183,23 @@ def test_a_preview_finds_in_the_history_what_was_told(
 # What is recorded -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width", [300, 3600, 86_400])
-def test_every_tier_says_what_all_readings_say(
+@pytest.mark.parametrize("width", [3600, 86_400])
+def test_hours_say_what_all_readings_say(
     reader: HistoryReader, figures: list[Figure], width: int
 ) -> None:
     for figure in figures:
         check_curve(reader, figure, START, END, width)
 
 
+def test_the_last_two_days_are_known_to_the_reading(
+    reader: HistoryReader, figures: list[Figure]
+) -> None:
+    for figure in figures:
+        check_curve(reader, figure, END - 2 * DAY, END, 300)
+
+
 def test_raw_readings_are_gone_after_two_days(reader: HistoryReader) -> None:
-    (oldest,) = reader.connection.execute(
-        "SELECT min(start) FROM stretches WHERE width = 0"
-    ).fetchone()
+    (oldest,) = reader.connection.execute("SELECT min(start) FROM runs").fetchone()
     age = timedelta(seconds=END.timestamp() - oldest)
     assert timedelta(hours=48) <= age <= timedelta(hours=50)
 
@@ -225,7 +230,7 @@ def test_what_nobody_could_read_is_a_gap(reader: HistoryReader, figures: list[Fi
     ids=["before", "in", "after", "at its limit", "cheap", "edited", "of raw readings"],
 )
 def test_a_moment_shows_what_was_true(week: Week, reader: HistoryReader, moment: datetime) -> None:
-    moment = bucket_end(moment)
+    moment = hour_end(moment)
     snapshot = recorded(reader, moment, [MODEL])
     credits = snapshot.credits.value
     assert credits is not None
@@ -264,7 +269,7 @@ def test_the_moments_of_the_outage_show_it(reader: HistoryReader) -> None:
         return row.endpoint.uptime_last_5m
 
     before, within, after = (
-        uptime(bucket_end(moment))
+        uptime(hour_end(moment))
         for moment in (
             FIRST[0] - timedelta(minutes=9),
             FIRST[0] + timedelta(minutes=30),
@@ -311,7 +316,7 @@ def test_changes_between_two_moments_are_exactly_what_changed(
 def test_figures_that_differ_between_two_moments_are_listed_and_no_others(
     week: Week, reader: HistoryReader, figures: list[Figure]
 ) -> None:
-    since, until = bucket_end(at(4, 8)), bucket_end(at(4, 22))
+    since, until = hour_end(at(4, 8)), hour_end(at(4, 22))
     rows = [row for row in rows_between(reader, Between(since, until), until) if row.figures]
     assert len(rows) == len({row.subject for row in rows}), "one row has all figures of a subject"
     shown = [(row.subject, one) for row in rows for one in row.figures]
@@ -337,22 +342,22 @@ def test_a_clock_that_was_wrong_takes_back_what_it_dated_and_no_more(
 ) -> None:
     """The clock of this machine is put back from the end of the week to a moment of its sixth day.
 
-    Every tier up to that moment says what it said before, gathered again where it was cut.
+    Up to that moment, all says what it said before.
     """
     path, moment = tmp_path / "h" / "week.sqlite3", at(6, 13, 2)
     path.parent.mkdir(mode=0o700)
     shutil.copy(week.path, path)
     with desk(path, now=END) as history:
         history.see(moment, {SeriesKey("credits", "account", "total_credits"): 1}, every=PACE)
-        history.keep_up(moment)
+        history.tidy(moment + timedelta(hours=1, minutes=6))
         for figure in figures:
-            for width in (300, 3600, 86_400):
-                check_curve(history.reader, figure, START, moment + SECOND, width)
+            check_curve(history.reader, figure, START, moment + SECOND, 3600)
+            check_curve(history.reader, figure, at(6, 0), moment + SECOND, 300)
             later = history.reader.points(
-                figure.key, moment + timedelta(minutes=5), END, resolution=300
+                figure.key, moment + timedelta(hours=2), END, resolution=3600
             )
             assert later is not None
-            assert not sum(point.samples + point.nulls for point in later.points)
+            assert {point.state for point in later.points} == {"gap"}
         assert history.reader.changes(moment, END) == ()
         assert history.reader.facts_at(moment)
 

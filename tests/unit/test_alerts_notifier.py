@@ -22,7 +22,7 @@ from gwtui.watch.alerts import store
 from gwtui.watch.alerts.evaluator import PersistentEvaluator
 from gwtui.watch.alerts.model import AlertEvent, AlertKey
 from gwtui.watch.alerts.notifier import AT_A_TIME, MOST_WAITING, AlertNotifier
-from gwtui.watch.history import backfill
+from gwtui.watch.history import past
 from gwtui.watch.history.file import history_path
 from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey, Subject
 from history_kit import desk
@@ -208,8 +208,8 @@ def recorded(private_home: Path) -> Path:
             at = now - timedelta(days=age)
             if age:
                 seen = Observation("credits", at, 60, (sample,))
-                opened.writer.observe(seen)
-                PersistentEvaluator().run(opened.writer, {"low": rule}, (seen,), at)
+                opened.observe(seen)
+                PersistentEvaluator().run(opened.connection, {"low": rule}, (seen,), at)
             else:
                 key = AlertKey("low", Subject("credits", "account"))
                 store.silence(opened.connection, [key], at, at + timedelta(hours=1), "kim@ops")
@@ -231,7 +231,7 @@ def test_alerts_are_listed(recorded: Path, capsys: pytest.CaptureFixture[str]) -
 def test_a_demo_that_never_ran_tells_its_past_first(
     private_home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backfill, "SPAN", timedelta(hours=3))
+    monkeypatch.setattr(past, "SPAN", timedelta(hours=3))
     assert main(["alerts", "--demo", "--output", "json"]) == 0
     out, err = capsys.readouterr()
     assert "key-near-limit" in {row["rule"] for row in json.loads(out)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 
@@ -11,13 +10,8 @@ import pytest
 
 from alerts_kit import ACCOUNT, ENDPOINT, FIVE, LOW, Room, balance
 from gwtui.domain.alert_rules import PriceRule, default_rules
-from gwtui.domain.clock import Clock
-from gwtui.watch.alerts.evaluator import PersistentEvaluator
-from gwtui.watch.history.file import open_writable
-from gwtui.watch.history.lease import Lease
-from gwtui.watch.history.model import LeaseLostError, Observation, Sample, Series, SeriesKey
-from gwtui.watch.history.writer import HistoryWriter
-from history_kit import START, desk
+from gwtui.watch.history.model import Observation
+from history_kit import desk
 
 
 @pytest.fixture
@@ -51,7 +45,7 @@ def test_changes_written_before_a_crash_are_told_after_it(room: Room) -> None:
     room.rules = {"price": PriceRule(name="Price")}
     room.see(ENDPOINT, {}, {"price_prompt": "1"})
     seen = Observation("endpoint", room.now + FIVE, 60, (), {ENDPOINT: {"price_prompt": "2"}})
-    room.desk.writer.observe(seen)  # killed here
+    room.desk.observe(seen)  # killed here
     room.restart()
     room.now += 2 * FIVE
     assert room.run() == ["fired"]
@@ -62,27 +56,10 @@ def test_changes_written_before_a_crash_are_told_after_it(room: Room) -> None:
 def test_changes_from_before_there_were_rules_are_history(room: Room) -> None:
     for price in ("1", "2"):
         seen = Observation("endpoint", room.now, 60, (), {ENDPOINT: {"price_prompt": price}})
-        room.desk.writer.observe(seen)
+        room.desk.observe(seen)
         room.now += FIVE
     room.rules = {"price": PriceRule(name="Price")}
     assert room.run() == []
-
-
-def test_who_lost_the_lease_tells_nobody(room: Room, tmp_path: Path) -> None:
-    room.rules = {"low": LOW}
-    seen = Observation(
-        "c", room.now, 60, (Sample(Series(SeriesKey(*ACCOUNT, "balance")), Decimal(1)),)
-    )
-    with closing(open_writable(tmp_path / "h.sqlite3", START).connection) as connection:
-        room.desk.lease.release(room.connection)
-        other = Lease(Clock(now=lambda: START, monotonic=lambda: 0.0))
-        assert other.hold(connection)
-        with pytest.raises(LeaseLostError):
-            room.run((seen,))
-        events = PersistentEvaluator().run(
-            HistoryWriter(connection, other.id), room.rules, (seen,), room.now
-        )
-        assert [event.event for event in events] == ["fired"], "the other one does"
 
 
 def test_rules_that_change(room: Room) -> None:

@@ -60,8 +60,9 @@ def week(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
             if minute % 1440 == 0:
                 price = {"price_prompt": f"0.00000{1 + minute // 1440 % 2}", "name": "P"}
                 opened.see(at, {}, facts={Subject("endpoint", SEEN[0]): price}, source="facts")
-                opened.keep_up(at)
-        opened.keep_up(START + timedelta(days=8))
+            if minute % 60 == 10:
+                opened.tidy(at)
+        opened.tidy(START + timedelta(days=8))
         yield opened
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import _sqlite3
-import ctypes
 import os
 import signal
 import sqlite3
@@ -11,15 +9,14 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import cast
 
 import pytest
 
 from gwtui.watch.history.archive import Archive
-from gwtui.watch.history.file import history_path, open_readable, open_writable, transaction
+from gwtui.watch.history.file import OpenedHistory, history_path, open_readable
+from gwtui.watch.history.file import open_writable as open_file
 from gwtui.watch.history.model import HistoryDamagedError, HistoryMissingError, HistoryUnusableError
 from gwtui.watch.history.reader import HistoryReader
 from history_kit import START, USED, desk, minutes
@@ -32,10 +29,13 @@ from history_kit import START, USED, desk, minutes
 with desk(Path(sys.argv[1])) as history:
     for number in range(100_000):
         history.see(START + minutes(number), {USED: number})
-        if number % 50 == 0:
-            history.keep_up(START + minutes(number))
+        history.tidy(START + minutes(number))
         print(number, flush=True)
 """
+
+
+def open_writable(path: Path) -> OpenedHistory:
+    return open_file(path, START, locked=True)
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_only_the_owner_can_read_any_of_its_files(path: Path) -> None:
         with desk(path) as history:
             history.see(START, {USED: 1})
             assert set(modes(path).values()) == {0o600}
-            assert len(modes(path)) == 4
+            assert len(modes(path)) == 3
             assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     finally:
         os.umask(old)
@@ -92,25 +92,24 @@ def test_every_committed_sample_survives_a_kill(path: Path) -> None:
     child.stdout.close()
     child.wait()
     told = int(rest[-1]) if rest and rest[-1].isdigit() else told
-    with desk(path) as history:  # takes the lease of the dead at once
-        count, _ = history.sums(0)
-        assert told + 1 <= count <= told + 2
+    with desk(path) as history:
+        assert history.rows("runs") in {told + 1, told + 2}
         assert history.reader.value_at(USED, START + minutes(told)).value == told
-        history.keep_up(START + minutes(count + 120))
-        assert history.sums(300) == (count, 0)
+        history.tidy(START + minutes(told + 120))
+        assert history.rows("hours") in {told // 60 + 1, (told + 1) // 60 + 1}
         assert history.connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
 def test_a_damaged_file_is_set_aside_and_recording_begins_anew(path: Path) -> None:
     path.parent.mkdir(parents=True, mode=0o700)
     path.write_bytes(b"this is no database, although it is long enough" * 100)
-    opened = open_writable(path, START)
+    opened = open_writable(path)
     opened.connection.close()
-    (aside,) = path.parent.glob("*.damaged-*")
+    (aside,) = path.parent.glob("*.aside-*")
     assert aside.read_bytes().startswith(b"this is no database")
     assert str(aside) in opened.notice
     assert "damaged" in opened.notice
-    again = open_writable(path, START)
+    again = open_writable(path)
     again.connection.close()
     assert again.notice == ""
 
@@ -122,7 +121,7 @@ def test_damage_in_the_middle_is_found_when_it_is_opened(path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[4096 * 3 : 4096 * 12] = b"\xff" * 4096 * 9
     path.write_bytes(content)
-    opened = open_writable(path, START)
+    opened = open_writable(path)
     with closing(opened.connection):
         assert "damaged" in opened.notice
         assert HistoryReader(opened.connection).series() == ()
@@ -134,15 +133,30 @@ def test_what_is_not_ours_or_newer_is_left_alone(path: Path) -> None:
         foreign.execute("CREATE TABLE recipes (name TEXT)")
     before = path.read_bytes()
     with pytest.raises(HistoryUnusableError, match="another program"):
-        open_writable(path, START)
+        open_writable(path)
     assert path.read_bytes() == before
     path.unlink()
     with desk(path) as history:
         history.connection.execute("PRAGMA user_version = 99")
     with pytest.raises(HistoryUnusableError, match="newer version"):
-        open_writable(path, START)
+        open_writable(path)
     with pytest.raises(HistoryUnusableError, match="newer version"):
         open_readable(path)
+
+
+def test_a_file_of_an_older_version_is_set_aside_and_said_so(path: Path) -> None:
+    with desk(path) as history:
+        history.see(START, {USED: 1})
+        history.connection.execute("PRAGMA user_version = 3")
+    with pytest.raises(HistoryUnusableError, match="older version"):
+        open_readable(path)
+    with pytest.raises(HistoryUnusableError, match="another gwtui"):
+        open_file(path, START, locked=False)
+    opened = open_writable(path)
+    with closing(opened.connection):
+        assert "older version" in opened.notice
+        assert HistoryReader(opened.connection).series() == ()
+    assert list(path.parent.glob("*.aside-*"))
 
 
 def test_reading_makes_no_file_and_changes_none(path: Path) -> None:
@@ -152,7 +166,7 @@ def test_reading_makes_no_file_and_changes_none(path: Path) -> None:
     with desk(path) as history:
         history.see(START, {USED: 1})
         with closing(open_readable(path)) as connection:
-            assert HistoryReader(connection).latest(USED).value == 1
+            assert HistoryReader(connection).value_at(USED, START).value == 1
             with pytest.raises(sqlite3.OperationalError, match="readonly"):
                 connection.execute("DELETE FROM series")
 
@@ -160,14 +174,14 @@ def test_reading_makes_no_file_and_changes_none(path: Path) -> None:
 def test_a_directory_that_cannot_be_used_is_said_so(tmp_path: Path) -> None:
     (tmp_path / "history").write_text("a file")
     with pytest.raises(HistoryUnusableError, match="No history is recorded"):
-        open_writable(tmp_path / "history" / "one.sqlite3", START)
+        open_writable(tmp_path / "history" / "one.sqlite3")
 
 
 def test_a_link_in_its_place_is_not_followed(path: Path, tmp_path: Path) -> None:
     path.parent.mkdir(parents=True, mode=0o700)
     path.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(HistoryUnusableError):
-        open_writable(path, START)
+        open_writable(path)
     assert not (tmp_path / "elsewhere").exists()
 
 
@@ -177,7 +191,7 @@ def test_a_link_in_its_place_is_not_followed(path: Path, tmp_path: Path) -> None
 async def test_the_archive_works_in_threads_of_its_own(path: Path) -> None:
     archive = await Archive.open(path)
     try:
-        assert await archive.hold()
+        assert await archive.claim()
         names = {
             await archive.read(lambda _: threading.current_thread().name),
             await archive.write(lambda _: threading.current_thread().name),
@@ -198,20 +212,20 @@ async def test_a_question_sees_one_state_while_another_instance_writes(path: Pat
         history.see(START, {USED: 1})
         archive = await Archive.open(path)
         try:
-            assert not await archive.hold()
+            later = START + minutes(1)
 
             def twice(reader: HistoryReader) -> list[object]:
-                first = reader.latest(USED).value
+                first = reader.value_at(USED, later).value
                 history_thread.start()
                 history_thread.join()
-                return [first, reader.latest(USED).value]
+                return [first, reader.value_at(USED, later).value]
 
             def write() -> None:
-                history.see(START + minutes(1), {USED: 2})
+                history.see(later, {USED: 2})
 
             history_thread = threading.Thread(target=write)
             assert await archive.read(twice) == [1, 1]
-            assert await archive.read(lambda reader: reader.latest(USED).value) == 2
+            assert await archive.read(lambda reader: reader.value_at(USED, later).value) == 2
         finally:
             await archive.close()
 
@@ -220,7 +234,6 @@ async def test_damage_while_it_is_open_is_told_apart_and_mended(path: Path) -> N
     with desk(path) as history:
         for minute in range(3000):
             history.see(START + minutes(minute), {USED: minute})
-        history.lease.release(history.connection)
     archive = await Archive.open(path)
     try:
         with path.open("r+b") as file:
@@ -233,39 +246,9 @@ async def test_damage_while_it_is_open_is_told_apart_and_mended(path: Path) -> N
         await archive.reopen()
         assert "set aside" in archive.notice
         assert await archive.read(lambda reader: reader.series()) == ()
-        assert await archive.hold()
+        assert await archive.claim()
     finally:
         await archive.close()
-
-
-def test_it_keeps_few_of_its_pages_in_memory(path: Path) -> None:
-    """Both connections of a dashboard live as long as it does, and the file grows all the time."""
-    used = _sqlite_memory()
-    insert = (
-        "INSERT INTO changes (at, kind, resource, identity, name, field, before) "
-        "VALUES (0, 'key.new', 'key', 'one', 'one', '', ?)"
-    )
-    with (
-        closing(open_writable(path, START).connection) as writing,
-        closing(open_readable(path)) as reading,
-    ):
-        before = used()
-        with transaction(writing):
-            writing.executemany(insert, [("text" * 250,)] * 5_000)
-        for connection in (writing, reading):
-            connection.execute("SELECT sum(length(before)) FROM changes").fetchone()
-            connection.execute("SELECT sum(length(before)) FROM changes").fetchone()
-        assert path.with_name(path.name + "-wal").stat().st_size > 4_000_000
-        assert used() - before < 3_000_000
-
-
-def _sqlite_memory() -> Callable[[], int]:
-    """The bytes that SQLite holds in this process."""
-    used = getattr(ctypes.CDLL(_sqlite3.__file__), "sqlite3_memory_used", None)
-    if used is None:
-        pytest.skip("its SQLite does not tell")
-    used.restype = ctypes.c_int64
-    return cast("Callable[[], int]", used)
 
 
 def test_the_database_is_not_loaded_before_it_is_needed() -> None:

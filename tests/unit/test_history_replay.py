@@ -46,8 +46,10 @@ def test_figures_are_those_known_at_the_moment(history: Desk) -> None:
 def test_a_moment_long_ago_is_known_to_the_hour(history: Desk) -> None:
     for minute in range(0, 60 * 24, 10):
         history.see(START + minutes(minute), {UPTIME: minute % 97}, every=600)
-    history.keep_up(START + 100 * DAY)
-    assert history.rows(0) == history.rows(300) == 0
+        history.tidy(START + minutes(minute))
+    for hour in range(3):
+        history.tidy(START + 3 * DAY + HOUR * hour)
+    assert history.rows("runs") == 0
     found = figures_at(history.reader, START + 5 * HOUR + minutes(20), {"endpoint"})
     assert found[ENDPOINT]["uptime_last_5m"].value == 350 % 97
 
@@ -106,7 +108,7 @@ def test_how_the_credits_stand_comes_from_what_was_recorded(history: Desk) -> No
         )
         used += Decimal("0.5")
         if minute % 360 == 0:
-            history.keep_up(START + minutes(minute))
+            history.tidy(START + minutes(minute))
     now = START + 8 * DAY - minutes(10)
     found = credits_state(history.reader, now)
     assert found.balance.value == bought - used + Decimal("0.5")

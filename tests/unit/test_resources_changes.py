@@ -32,7 +32,7 @@ def history(tmp_path: Path) -> Iterator[Desk]:
                 Sample(Series(UPTIME, "%"), None if uptime is None else Decimal(uptime)),
                 Sample(Series(LATENCY, "ms"), Decimal(400 + minute)),
             )
-            opened.writer.observe(
+            opened.observe(
                 Observation(
                     "endpoints:lab/one",
                     START + minutes(minute),

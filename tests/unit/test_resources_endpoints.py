@@ -56,7 +56,7 @@ def test_sort_values_are_numbers_in_the_unit_of_the_title() -> None:
 
 def test_what_is_recorded_says_its_unit_or_that_nobody_came() -> None:
     figure = Series(SeriesKey("endpoint", "m p", "latency_p50"), "", 60)
-    quiet = Curve(figure, HOUR, (Point(NOW, "null", nulls=3),))
+    quiet = Curve(figure, HOUR, (Point(NOW, "null"),))
     used = Curve(figure, HOUR, (Point(NOW, "value", Decimal(300), Decimal(1200), Decimal(500)),))
     past = {"uptime_last_5m": quiet, "latency_p50": used, "throughput_p50": used}
     told = section_of(ENDPOINTS, "Last 24 hours", replace(row(), past=past), NOW)

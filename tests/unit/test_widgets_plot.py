@@ -45,10 +45,10 @@ def curve(values: Sequence[Value], width: int = 60, begin: datetime = WINDOW.sin
         if value == "gap":
             points.append(Point(at))
         elif value is None:
-            points.append(Point(at, "null", nulls=1))
+            points.append(Point(at, "null"))
         else:
             amount = Decimal(value)
-            points.append(Point(at, "value", amount, amount, amount, amount, 1))
+            points.append(Point(at, "value", amount, amount, amount, amount))
     series = Series(SeriesKey("credits", "account", "left"), "USD")
     return Curve(series, timedelta(seconds=width), tuple(points))
 

@@ -94,7 +94,7 @@ class LiveReadings:
 def written(recorder: Recorder | None) -> object:
     """What was recorded, to be compared: there is something to ask for when it is another."""
     status = None if recorder is None else recorder.status
-    return None if status is None else (status.written_at, status.filled, status.models)
+    return None if status is None else (status.written_at, status.models)
 
 
 class Answers(NamedTuple):

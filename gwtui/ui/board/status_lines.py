@@ -45,7 +45,7 @@ def alerts_part(hub: FeedHub, *, live: bool) -> Content | None:
     return None if cell is None else toned(f" ! {'' if live else 'now: '}{cell.text}", cell.tone)
 
 
-def recording_line(history: Recording | None, known: Known | None, now: datetime) -> Content:
+def recording_line(history: Recording | None, known: Known | None) -> Content:
     """The one who records, or why nobody does; what a person should know of the file."""
     recorder = None if history is None else history.recorder
     if recorder is None:
@@ -53,7 +53,7 @@ def recording_line(history: Recording | None, known: Known | None, now: datetime
             return toned(f"Nothing is recorded: {safe_text(history.problem, _LONG)}", "bad")
         return toned("The history is not open", "muted")
     status = recorder.status
-    parts = [_who(recording=status.recording, known=known, now=now)]
+    parts = [_who(recording=status.recording, known=known)]
     if status.error is not None:
         parts.append(toned(safe_text(status.error, _LONG), "bad"))
     if status.notice:
@@ -63,15 +63,12 @@ def recording_line(history: Recording | None, known: Known | None, now: datetime
     return Content(" · ").join(parts)
 
 
-def _who(*, recording: bool, known: Known | None, now: datetime) -> Content:
+def _who(*, recording: bool, known: Known | None) -> Content:
     if recording:
         return toned("Recorded here", "good")
-    if known is None or known.holder is None:
+    if known is None or known.process is None:
         return toned("Nobody records yet", "warn")
-    late = (now - known.holder.expires_at).total_seconds()
-    if late > 0:
-        return toned(f"The one who recorded is silent for {times.age(late)}", "warn")
-    return toned(f"Recorded by another gwtui (process {known.holder.pid})", "plain")
+    return toned(f"Recorded by another gwtui (process {known.process})", "plain")
 
 
 def requests_part(session: Session) -> Content:

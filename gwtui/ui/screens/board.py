@@ -291,7 +291,7 @@ class BoardScreen(GatewayScreen):
             line.show(alerts or Content(""))
             if self.budget is None and session.gateway.traffic.recent().requests:
                 self.budget = requests_part(session)
-            recording = recording_line(session.history, self.known, self.now)
+            recording = recording_line(session.history, self.known)
             self.query_one("#board-recording", OneLine).show(Content.assemble(" ", recording))
 
     def _snapshot(self) -> BoardSnapshot:

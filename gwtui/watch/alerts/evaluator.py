@@ -33,7 +33,6 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.watch.alerts import store
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey, EvaluationResult, EventKind
 from gwtui.watch.history import model as kinds
-from gwtui.watch.history.deadline import in_time
 from gwtui.watch.history.model import (
     ACCOUNT,
     Fields,
@@ -43,10 +42,10 @@ from gwtui.watch.history.model import (
     Series,
     SeriesKey,
     Subject,
+    gap_after,
 )
 from gwtui.watch.history.queries import credits_state
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.writer import HistoryWriter, gap_after
 
 _HUNDRED = Decimal(100)
 _PRICE = "price_"
@@ -123,7 +122,6 @@ class Evaluator:
             values.setdefault(subject, {})[sample.series.key.figure] = sample.value
         patience = timedelta(seconds=gap_after(seen.every))
         for subject in dict.fromkeys((*seen.facts, *values)):
-            in_time()
             self.read(subject, values.get(subject, {}), seen.at, patience)
 
     def read(
@@ -202,7 +200,6 @@ class Evaluator:
     def _learn(self, seen: Observation) -> None:
         """Bring the facts up to date: null takes one away, one that is not mentioned stays."""
         for subject, fields in seen.facts.items():
-            in_time()
             merged = {**self.facts.get(subject, _NO_FACTS), **fields}
             self.facts[subject] = {name: one for name, one in merged.items() if one is not None}
         if seen.covers is None:
@@ -347,29 +344,15 @@ class PersistentEvaluator:
 
     def run(
         self,
-        writer: HistoryWriter,
+        connection: sqlite3.Connection,
         rules: Mapping[str, AlertRule],
         seen: Sequence[Observation],
         now: datetime,
     ) -> tuple[AlertEvent, ...]:
         """Run the rules over readings that were recorded; gives what happened, oldest first.
 
-        Raises LeaseLostError, sqlite3.Error; then nothing was written and nothing happened.
+        Within a transaction; ``forget`` what was found if it fails. Raises sqlite3.Error.
         """
-        try:
-            with writer.transaction() as connection:
-                return self._run(connection, rules, seen, now)
-        except BaseException:
-            self.forget()
-            raise
-
-    def _run(
-        self,
-        connection: sqlite3.Connection,
-        rules: Mapping[str, AlertRule],
-        seen: Sequence[Observation],
-        now: datetime,
-    ) -> tuple[AlertEvent, ...]:
         evaluator, reader = self._evaluator, HistoryReader(connection)
         known = store.read_alerts(connection, now)
         if evaluator is None:  # go on from what stands in the file

@@ -22,7 +22,6 @@ from gwtui.watch.alerts.evaluator import PersistentEvaluator
 from gwtui.watch.alerts.notifier import AlertNotifier
 from gwtui.watch.alerts.preview import Preview, preview
 from gwtui.watch.feeds.models import routing_feed
-from gwtui.watch.history.file import transaction
 from gwtui.watch.history.model import HistoryError, HistoryMissingError, Observation
 
 if TYPE_CHECKING:
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from gwtui.watch.history.reader import HistoryReader
     from gwtui.watch.history.recorder import Recorded, Recorder
     from gwtui.watch.history.recording import Recording
-    from gwtui.watch.history.writer import HistoryWriter
     from gwtui.watch.hub import FeedHub
 
 
@@ -147,11 +145,7 @@ class Alerts:
         return await self._change(lambda connection: store.lift(connection, chosen, now, self._who))
 
     async def _change(self, work: Callable[[sqlite3.Connection], Sequence[AlertEvent]]) -> int:
-        def changed(connection: sqlite3.Connection) -> int:
-            with transaction(connection):
-                return len(work(connection))
-
-        count = await self._archive.change(changed)
+        count = len(await self._archive.write(work))
         self.changed()
         return count
 
@@ -254,15 +248,17 @@ class Alerts:
     async def _evaluate(self, recorder: Recorder, seen: Sequence[Observation]) -> None:
         """No failure may end it; what was read meanwhile is lost, the next reading comes."""
 
-        def run(writer: HistoryWriter) -> tuple[AlertEvent, ...]:  # in the writing thread
-            return self._evaluator.run(writer, self._rule_file.refresh(), seen, self._clock.now())
+        def run(db: sqlite3.Connection) -> tuple[AlertEvent, ...]:  # in the writing thread
+            return self._evaluator.run(db, self._rule_file.refresh(), seen, self._clock.now())
 
         try:
             events = await recorder.archive.write(run)
         except HistoryError as error:
+            self._evaluator.forget()
             self._problem = str(error)
             return
         except Exception as error:
+            self._evaluator.forget()
             _log.exception("alerts: unexpected failure")
             self._problem = f"unexpected {type(error).__name__}"
             return

@@ -7,13 +7,12 @@ sqlite3.Error.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from gwtui.domain.alert_rules import Severity
 from gwtui.domain.alert_state import AlertState, State
@@ -25,8 +24,8 @@ from gwtui.watch.alerts.model import (
     EventKind,
     Present,
 )
-from gwtui.watch.history.file import open_readable, transaction
-from gwtui.watch.history.model import HistoryUnusableError, Subject, moment_of, seconds_of, text_of
+from gwtui.watch.history.file import ask
+from gwtui.watch.history.model import Subject, moment_of, seconds_of, text_of
 from gwtui.watch.history.reader import HistoryReader
 
 MOST_EVENTS = 20_000
@@ -324,39 +323,28 @@ def _moment(seconds: int | None) -> datetime | None:
     return None if seconds is None else moment_of(seconds)
 
 
-T = TypeVar("T")
-
-
 def present_alerts(path: Path, now: datetime) -> Present:
     """How the conditions stand, by what was evaluated last.
 
     Raises HistoryMissingError when nothing is recorded, HistoryUnusableError.
     """
 
-    def ask(connection: sqlite3.Connection) -> Present:
-        reader = HistoryReader(connection)
-        holder, span = reader.recorder(), reader.span()
+    def question(reader: HistoryReader) -> Present:
+        span = reader.span()
         return Present(
-            read_alerts(connection, now),
-            watching=holder is not None and holder.expires_at > now,
+            read_alerts(reader.connection, now),
+            watching=reader.recorder() is not None,
             as_of=None if span is None else span[1],
         )
 
-    return _ask(path, ask)
+    return ask(path, question)
 
 
 def alert_events(
     path: Path, since: datetime | None = None, until: datetime | None = None, limit: int = 100_000
 ) -> tuple[AlertEvent, ...]:
     """What happened, newest first. Raises HistoryMissingError, HistoryUnusableError."""
-    return _ask(
-        path, lambda connection: read_events(connection, since=since, until=until, limit=limit)
+    return ask(
+        path,
+        lambda reader: read_events(reader.connection, since=since, until=until, limit=limit),
     )
-
-
-def _ask(path: Path, question: Callable[[sqlite3.Connection], T]) -> T:
-    try:
-        with closing(open_readable(path)) as connection, transaction(connection, "DEFERRED"):
-            return question(connection)
-    except sqlite3.Error as error:
-        raise HistoryUnusableError(f"Cannot read {path}: {error}.") from None

@@ -134,7 +134,8 @@ def _is_known(reader: HistoryReader, fact: FactDifference, since: datetime) -> b
     source = f"{resource}s"
     if resource == "endpoint":
         source = endpoints_source(model_of(identity))
-    return fact.came is not True or reader.covered(source, since) is not None
+    first = reader.first_read(source)
+    return fact.came is not True or (first is not None and first <= since)
 
 
 def _of_facts(

@@ -68,18 +68,20 @@ async def ask_history(hub: FeedHub, question: Callable[[HistoryReader], T], noth
         if path is None:
             return nothing
         await hub.fill_past()
-        return await to_thread(_from_file, path, question, nothing)
+        try:
+            return await to_thread(_from_file, path, question)
+        except HistoryError:
+            return nothing
     try:
         return await archive.read(question)
     except HistoryError as error:
         raise GatewayError(str(error)) from None
 
 
-def _from_file(path: Path, question: Callable[[HistoryReader], T], nothing: T) -> T:
-    """Ask a file that another instance may be writing; ``nothing`` where it tells nothing."""
-    from gwtui.watch.history.queries import ask_file  # noqa: PLC0415 - loads SQLite
+def _from_file(path: Path, question: Callable[[HistoryReader], T]) -> T:
+    from gwtui.watch.history.file import ask  # noqa: PLC0415 - loads SQLite
 
-    return ask_file(path, question, nothing)
+    return ask(path, question)
 
 
 def _credits(now: datetime, reader: HistoryReader) -> CreditsPast:

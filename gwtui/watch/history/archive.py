@@ -3,180 +3,120 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Self, TypeVar
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.watch.history.deadline import Deadline
-from gwtui.watch.history.file import is_damage, open_readable, open_writable, transaction
-from gwtui.watch.history.lease import Lease
-from gwtui.watch.history.model import (
-    HistoryDamagedError,
-    HistoryError,
-    HistoryUnusableError,
-    Retention,
-)
+from gwtui.watch.history.file import ask, open_writable, told_errors, transaction, try_lock
+from gwtui.watch.history.model import HistoryUnusableError
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.writer import HistoryWriter
 
 T = TypeVar("T")
 
-
-class ArchiveThread:
-    """One connection in one thread of its own; work is done in the order it is given."""
-
-    def __init__(self, name: str) -> None:
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"history-{name}")
-        self._connection: sqlite3.Connection | None = None
-        self._deadline = Deadline()
-        self._ended = False
-
-    async def open(self, opening: Callable[[], sqlite3.Connection]) -> None:
-        """Open the connection. Raises what ``opening`` raises."""
-
-        def work() -> None:
-            self._connection = opening()
-
-        await self._run(work)
-
-    async def call(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Do something with the connection. Raises HistoryUnusableError, also once it is closed.
-
-        Work that began is finished even when the caller is cancelled.
-        """
-
-        def guarded() -> T:
-            if self._connection is None:
-                raise HistoryUnusableError("the history is closed")
-            try:
-                with self._deadline.applied():
-                    return work(self._connection)
-            except sqlite3.Error as error:
-                kind = HistoryDamagedError if is_damage(error) else HistoryUnusableError
-                raise kind(f"The history cannot be used: {error}.") from error
-
-        if self._ended:
-            raise HistoryUnusableError("the history is closed")
-        return await self._run(guarded)
-
-    def end_within(self, seconds: float) -> None:
-        """Let long work, under way or still to come, raise HistoryEndedError after so long."""
-        self._deadline.set(seconds)
-
-    async def leave(self) -> None:
-        """Finish what was begun and close the connection; another can be opened."""
-
-        def work() -> None:
-            connection, self._connection = self._connection, None
-            if connection is not None:
-                connection.close()
-
-        await asyncio.shield(self._run(work))
-
-    async def close(self) -> None:
-        """Finish what was begun, then end. May be called twice."""
-        if not self._ended:
-            self._ended = True
-            await self.leave()
-            self._thread.shutdown(wait=True)
-
-    async def _run(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+_STEPS_BETWEEN_CHECKS = 10_000
+"""Steps of SQLite between two looks whether to break off."""
 
 
 class Archive:
-    """The history of one gateway, open: ``read`` for everyone, ``write`` for the recorder."""
+    """The history of one gateway, open. Methods raise HistoryUnusableError, also once closed."""
 
-    def __init__(self, path: Path, clock: Clock, retention: Retention) -> None:
+    def __init__(self, path: Path, clock: Clock) -> None:
         self.path = path
-        self.retention = retention
-        self.lease = Lease(clock)
         self.notice = ""
         """What a person should know about the file, such as that a damaged one was set aside."""
         self._clock = clock
-        self._reading = ArchiveThread("reads")
-        self._writing = ArchiveThread("writes")
-        self._writer: HistoryWriter | None = None
+        self._reads = ThreadPoolExecutor(1, thread_name_prefix="history-reads")
+        self._writes = ThreadPoolExecutor(1, thread_name_prefix="history-writes")
+        self._connection: sqlite3.Connection | None = None
+        self._lock: int | None = None
+        self._interrupted = False
+        self._closed = False
 
     @classmethod
-    async def open(
-        cls, path: Path, clock: Clock = SYSTEM_CLOCK, retention: Retention | None = None
-    ) -> Self:
-        """Open a history, created when absent. Raises HistoryUnusableError."""
-        archive = cls(path, clock, retention or Retention())
+    async def open(cls, path: Path, clock: Clock = SYSTEM_CLOCK) -> Self:
+        """Open a history, created when absent."""
+        archive = cls(path, clock)
         try:
-            await archive._open()
+            await archive.reopen()
         except BaseException:
             await archive.close()
             raise
         return archive
 
     async def reopen(self) -> None:
-        """After damage: read the file through, set it aside if need be, open it again.
+        """Open the file again; one that is damaged is set aside, and a new one begins."""
+        await self._run(self._writes, self._open)
 
-        Raises HistoryUnusableError.
-        """
-        await self._reading.leave()
-        await self._writing.leave()
-        await self._open(doubted=True)
+    def _open(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        lock = try_lock(self.path) if self._lock is None else None
+        locked = self.is_recording or lock is not None
+        try:
+            opened = open_writable(self.path, self._clock.now(), locked=locked)
+        finally:
+            if lock is not None:
+                os.close(lock)
+        self._connection, self.notice = opened
+        self._connection.set_progress_handler(lambda: self._interrupted, _STEPS_BETWEEN_CHECKS)
 
-    async def _open(self, *, doubted: bool = False) -> None:
-        def writable() -> sqlite3.Connection:
-            opened = open_writable(self.path, self._clock.now(), doubted=doubted)
-            self.notice = opened.notice
-            self._writer = HistoryWriter(opened.connection, self.lease.id, self.retention)
-            return opened.connection
+    @property
+    def is_recording(self) -> bool:
+        """Whether this one has the right to record."""
+        return self._lock is not None
 
-        await self._writing.open(writable)
-        await self._reading.open(lambda: open_readable(self.path))
+    async def claim(self) -> bool:
+        """Take the right to record if no other process has it; whether it is ours."""
+        if self._lock is None:
+            self._lock = await self._run(self._writes, lambda: try_lock(self.path))
+        return self.is_recording
+
+    def release(self) -> None:
+        """Give the right to record back."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     async def read(self, question: Callable[[HistoryReader], T]) -> T:
-        """Ask, possibly several things of one consistent state: ``read(lambda h: h.latest(key))``.
+        """Ask, possibly several things of one consistent state: ``read(lambda h: h.series())``."""
+        return await self._run(self._reads, lambda: ask(self.path, question))
 
-        Raises HistoryUnusableError, and what the question raises.
-        """
+    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Write in one transaction: all of it or nothing. Any process may."""
 
-        def work(connection: sqlite3.Connection) -> T:
-            with transaction(connection, "DEFERRED"):
-                return question(HistoryReader(connection))
-
-        return await self._reading.call(work)
-
-    async def write(self, work: Callable[[HistoryWriter], T]) -> T:
-        """Write as the one who records. Raises LeaseLostError, HistoryUnusableError."""
-
-        def written(_connection: sqlite3.Connection) -> T:
-            if self._writer is None:
+        def written() -> T:
+            if self._connection is None or self._interrupted:
                 raise HistoryUnusableError("the history is closed")
-            return work(self._writer)
+            with told_errors(), transaction(self._connection):
+                return work(self._connection)
 
-        return await self._writing.call(written)
+        return await self._run(self._writes, written)
 
-    async def change(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Change what any instance may: the lease, the watched models."""
-        return await self._writing.call(work)
-
-    async def hold(self) -> bool:
-        """Renew or take the lease; see ``Lease.hold``."""
-        return await self._writing.call(self.lease.hold)
-
-    def end_within(self, seconds: float) -> None:
-        """The program ends: what is read or written for longer than that is broken off.
-
-        It raises HistoryEndedError with nothing written, and so does all long work after it.
-        """
-        self._reading.end_within(seconds)
-        self._writing.end_within(seconds)
+    def interrupt(self) -> None:
+        """Break off what is being written: nothing of it is kept, and nothing is written after."""
+        self._interrupted = True
 
     async def close(self) -> None:
-        """Give the lease back and close the file. May be called twice."""
-        try:
-            await self._writing.call(self.lease.release)
-        except HistoryError:
-            pass  # closed before, or the file cannot be written: the lease ends by itself
-        finally:
-            await self._writing.close()
-            await self._reading.close()
+        """Finish what was begun and close the file. May be called twice."""
+        if not self._closed:
+            await asyncio.shield(self._run(self._writes, self._leave))
+            self._closed = True
+            self._reads.shutdown()
+            self._writes.shutdown()
+        self.release()
+
+    def _leave(self) -> None:
+        if self._connection is not None:
+            with suppress(sqlite3.Error):
+                self._connection.close()
+
+    async def _run(self, thread: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+        if self._closed:
+            raise HistoryUnusableError("the history is closed")
+        return await asyncio.get_running_loop().run_in_executor(thread, work)

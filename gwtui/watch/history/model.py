@@ -120,8 +120,7 @@ GAP = Reading("gap")
 class Run(NamedTuple):
     """Samples that follow each other without a gap, from the first to the last moment.
 
-    ``low`` and ``high`` are None when none had a figure; ``last`` may be. ``flat``: all said the
-    same.
+    ``low`` and ``high`` are None when none had a figure; ``last`` may be.
     """
 
     start: datetime
@@ -129,14 +128,17 @@ class Run(NamedTuple):
     low: Decimal | None
     high: Decimal | None
     last: Decimal | None
-    flat: bool
+
+    @property
+    def flat(self) -> bool:
+        """Whether all samples had the same value."""
+        return self.low == self.high == self.last
 
 
 class Point(NamedTuple):
     """One slot of a curve: from ``at`` on, as long as the curve's ``width``.
 
-    ``samples`` readings had a figure, ``nulls`` had none. A "value" slot without samples lies
-    between two readings and repeats the one before it. Figures are None in "null" and "gap" slots.
+    Figures are None in "null" and "gap" slots. ``last`` may be None in a "value" slot, too.
     """
 
     at: datetime
@@ -145,8 +147,6 @@ class Point(NamedTuple):
     high: Decimal | None = None
     mean: Decimal | None = None
     last: Decimal | None = None
-    samples: int = 0
-    nulls: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,22 +156,6 @@ class Curve:
     series: Series
     width: timedelta
     points: tuple[Point, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Retention:
-    """How long what is kept. Raises ValueError unless each is longer than the one before."""
-
-    raw: timedelta = timedelta(hours=48)
-    five_minutes: timedelta = timedelta(days=30)
-    hours: timedelta = timedelta(days=365)
-    """Also the age at which changes and facts are forgotten."""
-
-    def __post_init__(self) -> None:
-        if not timedelta(hours=2) <= self.raw <= self.five_minutes <= self.hours:
-            raise ValueError(
-                "raw samples must be kept for 2 hours at least, and coarser ones no shorter"
-            )
 
 
 def endpoint_identity(model_id: str, row: str) -> str:
@@ -193,28 +177,17 @@ class HistoryUnusableError(HistoryError):
 
 
 class HistoryDamagedError(HistoryUnusableError):
-    """The file is damaged; ``Archive.reopen`` sets it aside and begins anew."""
+    """The file is damaged; ``Archive.reopen`` sets it aside and starts a new one."""
 
 
 class HistoryMissingError(HistoryError):
     """Nothing was recorded for this gateway yet."""
 
 
-class HistoryEndedError(HistoryError):
-    """The program ended before the work was done; nothing of its transaction was written."""
-
-
-class LeaseLostError(HistoryError):
-    """Another instance records now; nothing of this transaction was written."""
-
-
 DIGITS = 40
 """The wire's numbers are doubles or short decimal strings; a longer one is rounded to this."""
 
 _KEPT = Context(prec=DIGITS, rounding=ROUND_HALF_EVEN, Emax=MAX_EMAX, Emin=MIN_EMIN)
-EXACT = Context(prec=700, rounding=ROUND_HALF_EVEN, Emax=MAX_EMAX, Emin=MIN_EMIN)
-"""For sums: figures of ``DIGITS`` digits across the whole range of a double, without loss."""
-_MEAN = Context(prec=DIGITS, rounding=ROUND_HALF_EVEN, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _LONGEST_PLAIN = 20
 
 
@@ -232,9 +205,9 @@ def text_of(value: Decimal) -> str:
     return format(value, "f") if plain else str(value)
 
 
-def mean_of(total: Decimal, count: int) -> Decimal:
-    """The mean, rounded to ``DIGITS`` digits."""
-    return _MEAN.divide(total, Decimal(count))
+def gap_after(every: int) -> int:
+    """Seconds without a reading after which there is a gap, for one reading in ``every``."""
+    return every * 5 // 2 + 30
 
 
 def seconds_of(moment: datetime) -> int:

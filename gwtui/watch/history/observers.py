@@ -29,7 +29,6 @@ from gwtui.watch.feeds.guardrails import GuardrailRow
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.workspaces import Figures
 from gwtui.watch.history import model as figures
-from gwtui.watch.history.deadline import in_time
 from gwtui.watch.history.model import (
     ACCOUNT,
     NAME,
@@ -117,11 +116,7 @@ class _ObservationBuilder:
         values: Mapping[str, Decimal | None],
         facts: dict[str, JsonValue] | None = None,
     ) -> None:
-        """One subject; facts None: it is there, and no more is known.
-
-        Raises HistoryEndedError in a history's thread that is to end.
-        """
-        in_time()
+        """One subject; facts None: it is there, and no more is known."""
         subject = Subject(self._resource, safe_text(identity, LONGEST_IDENTITY))
         units = figures.UNITS.get(self._resource, {})
         for figure, value in values.items():

@@ -5,24 +5,18 @@ Credits, endpoints, changes, and the recording itself. All raise sqlite3.Error.
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from gwtui.domain.runway import WINDOWS, Burn, Outlook, UsedTotal, burns, outlook
 from gwtui.watch.history import model as figures
 from gwtui.watch.history import model as kinds
-from gwtui.watch.history.file import open_readable
-from gwtui.watch.history.lease import Holder
 from gwtui.watch.history.model import (
     ACCOUNT,
     Curve,
-    HistoryError,
     Reading,
     RecordedChange,
     SeriesKey,
@@ -34,7 +28,6 @@ TOTAL_USAGE = SeriesKey("credits", ACCOUNT, figures.TOTAL_USAGE)
 
 _BEFORE = timedelta(hours=1)
 """So much is read from before the longest window: its first step may begin there."""
-T = TypeVar("T")
 
 SPARK_SLOTS = 8
 """Slots of the small curves in a row."""
@@ -65,20 +58,11 @@ class QuerySpan:
         return self.until - self.since
 
 
-def ask_file(path: Path, query: Callable[[HistoryReader], T], nothing: T) -> T:
-    """Ask a file that another instance may be writing; ``nothing`` where it cannot be read."""
-    try:
-        with closing(open_readable(path)) as connection:
-            return query(HistoryReader(connection))
-    except (HistoryError, sqlite3.Error):
-        return nothing
-
-
 @dataclass(frozen=True, slots=True)
 class RecordingState:
-    """Who records, from when to when there is anything, and what is watched."""
+    """Which process records, from when to when there is anything, and what is watched."""
 
-    holder: Holder | None
+    process: int | None
     span: tuple[datetime, datetime] | None
     models: tuple[str, ...]
 
@@ -100,9 +84,10 @@ class CreditsState:
 def used_totals(reader: HistoryReader, since: datetime, until: datetime) -> list[UsedTotal]:
     """The readings of the total used; those without a figure are left out."""
     return [
-        UsedTotal(found.measured_at, found.value)
-        for found in reader.readings(TOTAL_USAGE, since, until)
-        if found.value is not None and found.measured_at is not None
+        UsedTotal(moment, run.last)
+        for run in reader.runs(TOTAL_USAGE, since, until)
+        if run.last is not None
+        for moment in ((run.start, run.until) if run.flat else (run.until,))
     ]
 
 

@@ -7,62 +7,187 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
-from datetime import datetime
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from gwtui.watch.history import lease, watched_models
-from gwtui.watch.history.curves import MOST_POINTS, curve, readings, runs, span_of
-from gwtui.watch.history.deadline import in_time
+from gwtui.watch.history.file import recording_process
 from gwtui.watch.history.model import (
     GAP,
     Curve,
     Fields,
+    Point,
     Reading,
     RecordedChange,
     Run,
     Series,
     SeriesKey,
     Subject,
+    gap_after,
     moment_of,
     seconds_of,
 )
-from gwtui.watch.history.tiers import COLUMNS, WIDTHS, Stretch
-from gwtui.watch.history.writer import gap_after
+from gwtui.watch.history.writer import HOUR
 
-RUN_WIDTH = 300
-"""Seconds of the runs that are read unless asked otherwise."""
+MOST_POINTS = 400
+"""Slots of a curve unless asked otherwise: more than the columns of most terminals."""
+STEPS = (
+    *(60, 120, 300, 600, 900, 1800),
+    *(3600, 7200, 10800, 14400, 21600, 43200),
+    *(86400, 2 * 86400, 7 * 86400, 14 * 86400, 28 * 86400),
+)
+"""Widths of slots in seconds. From an hour on they are read from hours."""
 
+_FINE = """
+SELECT start, until, value, value, value, value FROM runs
+WHERE series = :series AND start >= :since AND start < :until
+UNION ALL
+SELECT hour, until, low, high, mean, last FROM hours h
+WHERE series = :series AND hour >= :since AND hour < :until AND NOT EXISTS (
+    SELECT 1 FROM runs r WHERE r.series = h.series AND start >= hour AND start < hour + 3600
+)
+ORDER BY 1
+"""
+_COARSE = """
+SELECT hour, until, low, high, mean, last FROM hours
+WHERE series = :series AND hour >= :since AND hour < :until
+UNION ALL
+SELECT start, until, value, value, value, value FROM runs r
+WHERE series = :series AND start >= :since AND start < :until AND NOT EXISTS (
+    SELECT 1 FROM hours h WHERE h.series = r.series AND hour = start - start % 3600
+)
+ORDER BY 1
+"""
+_SERIES = "SELECT resource, identity, figure, unit, every FROM series "
+_AT = """
+SELECT resource, identity, figure, unit, every, r.start, r.until, r.value, hour, h.until, last
+FROM series s
+LEFT JOIN runs r ON r.series = s.id AND r.start = (
+    SELECT max(start) FROM runs WHERE series = s.id AND start <= :at
+)
+LEFT JOIN hours h ON h.series = s.id AND h.hour = (
+    SELECT max(hour) FROM hours WHERE series = s.id AND hour <= :at
+)
+"""
 _CHANGE = "id, at, not_before, kind, resource, identity, name, field, before, after"
 
 
-class HistoryReader:
-    """Questions to one connection; see ``archive.Archive.read`` for how to ask from asyncio."""
+class Row(NamedTuple):
+    """Readings in a row: equal ones, or those of an hour. Moments are seconds since 1970."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self._kept_from: dict[int, int] | None = None
+    start: int
+    until: int
+    low: Decimal | None
+    high: Decimal | None
+    mean: Decimal | None
+    last: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class CurveSpan:
+    """Slots of ``width`` seconds from ``begin``, a whole multiple of it, on."""
+
+    begin: int
+    width: int
+    count: int
 
     @property
-    def connection(self) -> sqlite3.Connection:
-        """For questions of other packages to tables of their own."""
-        return self._connection
+    def end(self) -> int:
+        """When the last slot ends."""
+        return self.begin + self.count * self.width
 
-    # Series -----------------------------------------------------------------------------------
+    @classmethod
+    def of(
+        cls,
+        since: datetime,
+        until: datetime,
+        resolution: float | None = None,
+        max_points: int = MOST_POINTS,
+    ) -> CurveSpan:
+        """The slots that cover a span: as wide as asked for, else the finest that are few enough.
+
+        Raises ValueError for a span that ends before it begins.
+        """
+        begin, end = seconds_of(since), seconds_of(until)
+        if end <= begin:
+            raise ValueError("the span must end after it begins")
+        if resolution is not None:
+            width = STEPS[min(bisect_left(STEPS, resolution), len(STEPS) - 1)]
+        else:
+            fitting = (step for step in STEPS if end - begin // step * step <= step * max_points)
+            width = next(fitting, STEPS[-1])
+        begin = begin // width * width
+        return cls(begin, width, -(-(end - begin) // width))
+
+
+def curve_of(series: Series, span: CurveSpan, rows: Iterable[Row]) -> Curve:
+    """The curve that rows in order of time make.
+
+    A row that reaches over several slots counts in each. A slot between two readings repeats the
+    one before it.
+    """
+    slots: list[list[Row]] = [[] for _ in range(span.count)]
+    for row in rows:
+        first = max(0, (row.start - span.begin) // span.width)
+        last = min(span.count - 1, (row.until - span.begin) // span.width)
+        for place in range(first, last + 1):
+            slots[place].append(row)
+    points: list[Point] = []
+    before: Row | None = None
+    for place, inside in enumerate(slots):
+        start = span.begin + place * span.width
+        if inside:
+            before = inside[-1]
+        elif before is not None and start - before.until <= gap_after(series.every):
+            value = before.last
+            inside.append(Row(start, start, value, value, value, value))
+        points.append(_point(start, span.width, series.every, inside))
+    return Curve(series, timedelta(seconds=span.width), tuple(points))
+
+
+def _point(start: int, width: int, every: int, rows: list[Row]) -> Point:
+    at = moment_of(start)
+    known = [row for row in rows if row.low is not None]
+    if not known:
+        return Point(at, "null" if rows else "gap")
+    if len(known) == 1:
+        (row,) = known
+        return Point(at, "value", row.low, row.high, row.mean, rows[-1].last)
+    total = seconds = 0.0
+    for row in known:
+        inside = min(row.until, start + width - 1) - max(row.start, start) + every
+        total += float(row.mean or 0) * inside
+        seconds += inside
+    return Point(
+        at,
+        "value",
+        min(row.low for row in known if row.low is not None),
+        max(row.high for row in known if row.high is not None),
+        Decimal(str(total / seconds)),
+        rows[-1].last,
+    )
+
+
+class HistoryReader:
+    """Questions to one connection; see ``Archive.read`` for how to ask from asyncio."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        """For questions of other packages to tables of their own."""
+
+    # Figures ----------------------------------------------------------------------------------
 
     def series(
         self, resource: str | None = None, identity: str | None = None, figure: str | None = None
     ) -> tuple[Series, ...]:
         """The series that were recorded, all or those of a resource, an identity, a figure."""
-        rows = self._connection.execute(
-            "SELECT resource, identity, figure, unit, every FROM series "
-            "WHERE (?1 IS NULL OR resource = ?1) AND (?2 IS NULL OR identity = ?2) "
-            "AND (?3 IS NULL OR figure = ?3) ORDER BY resource, identity, figure",
-            (resource, identity, figure),
-        )
-        return tuple(
-            Series(SeriesKey(resource, identity, figure), unit, every)
-            for resource, identity, figure, unit, every in rows
-        )
+        where, values = _chosen(resource, identity, figure)
+        rows = self.connection.execute(_SERIES + where + " ORDER BY 1, 2, 3", values)
+        return tuple(Series(SeriesKey(*row[:3]), *row[3:]) for row in rows)
 
     def points(
         self,
@@ -75,96 +200,66 @@ class HistoryReader:
     ) -> Curve | None:
         """The curve of a figure from ``since`` to ``until``; None for a series never recorded.
 
-        ``resolution`` is the width of a slot in seconds, rounded up to one of ``curves.STEPS``;
-        without it the finest that makes at most ``max_points`` slots. Where only coarser data is
-        left, its slots repeat it. Raises ValueError for a span that ends before it begins.
+        ``resolution`` is the width of a slot in seconds, rounded up to one of ``STEPS``; without it
+        the finest that makes at most ``max_points`` slots. Where only hours are left, finer slots
+        repeat them. Raises ValueError for a span that ends before it begins.
         """
-        found = self._find(key)
-        if found is None:
+        span = CurveSpan.of(since, until, resolution, max_points)
+        found = self.series(*key)
+        if not found:
             return None
-        number, series = found
-        span = span_of(since, until, resolution, max_points)
-        return curve(self._connection, number, series, span)
+        return curve_of(found[0], span, self._rows(key, span.begin, span.end, span.width))
 
-    def readings(self, key: SeriesKey, since: datetime, until: datetime) -> tuple[Reading, ...]:
-        """The samples of a span in order, with the moments they were taken at.
+    def runs(self, key: SeriesKey, since: datetime, until: datetime) -> tuple[Run, ...]:
+        """The readings of a span in order; of those that are two days old, hour by hour.
 
-        One for each five minutes, all of the newest; beyond the days that these are kept for, one
-        for each hour.
+        Two runs that lie further apart than ``gap_after`` leave a gap between them.
         """
-        found = self._find(key)
-        if found is None:
-            return ()
-        return tuple(readings(self._connection, found[0], since, until))
+        begin, end = seconds_of(since), seconds_of(until)
+        return tuple(
+            Run(
+                moment_of(max(row.start, begin)),
+                moment_of(min(row.until, end)),
+                *(row.low, row.high, row.last),
+            )
+            for row in self._rows(key, begin, end + 1, 0)
+            if row.until >= begin
+        )
 
-    def runs(
-        self, key: SeriesKey, since: datetime, until: datetime, *, width: int = RUN_WIDTH
-    ) -> tuple[Run, ...]:
-        """The samples of a span as runs in order.
-
-        Two that lie further apart than ``writer.gap_after`` leave a gap between them. ``width`` is
-        the shortest run in seconds that is asked for: less reads more rows.
-        """
-        found = self._find(key)
-        return () if found is None else tuple(runs(self._connection, found[0], since, until, width))
+    def at(
+        self,
+        moment: datetime,
+        resource: str | None = None,
+        identity: str | None = None,
+        figure: str | None = None,
+    ) -> dict[Series, Reading]:
+        """Figures as of a moment; of one that is two days old, the last of its hour."""
+        where, values = _chosen(resource, identity, figure)
+        at = seconds_of(moment)
+        rows = self.connection.execute(_AT + where, {**values, "at": at})
+        return {Series(SeriesKey(*row[:3]), row[3], row[4]): _reading(row[4:], at) for row in rows}
 
     def value_at(self, key: SeriesKey, moment: datetime) -> Reading:
-        """The figure as of a moment: exact as long as raw samples are kept, then to the bucket."""
-        found = self._find(key)
-        if found is None:
-            return GAP
-        number, series = found
-        return self.reading(number, series.every, seconds_of(moment))
+        """One figure as of a moment."""
+        return next(iter(self.at(moment, *key).values()), GAP)
 
-    def latest(self, key: SeriesKey) -> Reading:
-        """The newest reading, however old; its ``measured_at`` tells."""
-        found = self._find(key)
-        if found is None:
-            return GAP
-        stretches = (self._last_row(width, found[0], None) for width in WIDTHS)
-        newest = next((each for each in stretches if each is not None), None)
-        return GAP if newest is None else _reading(newest)
+    def _rows(self, key: SeriesKey, begin: int, end: int, width: int) -> Iterator[Row]:
+        """What was read from ``begin`` to ``end``; hours where ``width`` is an hour or more."""
+        span = {"series": self._number(key), "since": begin // HOUR * HOUR, "until": end}
+        rows = self.connection.execute(_COARSE if width >= HOUR else _FINE, span)
+        for start, until, *values in rows:
+            low, high, mean, last = values
+            value = _decimal(low)
+            if low == high == last:  # by far the most rows
+                yield Row(start, until, value, value, value, value)
+            else:
+                yield Row(start, until, value, *map(_decimal, (high, mean, last)))
 
-    def reading(self, number: int, every: int, at: int) -> Reading:
-        """The figure of a series, by its number in the file, as of a second."""
-        in_time()
-        for width in self._reaching(at):
-            found = self._last_row(width, number, at)
-            if found is None:
-                continue
-            if at - found.until > gap_after(every):
-                return GAP
-            return _reading(found, at)
-        return GAP
-
-    def _reaching(self, at: int) -> list[int]:
-        """The widths whose rows reach back to a second."""
-        if self._kept_from is None:
-            rows = self._connection.execute("SELECT width, kept_from FROM tiers")
-            self._kept_from = dict(rows.fetchall())
-        return [width for width in WIDTHS if self._kept_from.get(width, 0) <= at]
-
-    def _last_row(self, width: int, number: int, at: int | None) -> Stretch | None:
-        row = self._connection.execute(
-            f"SELECT {COLUMNS} FROM stretches WHERE width = ? AND series = ? "  # noqa: S608 - a constant
-            "AND start <= ? ORDER BY start DESC LIMIT 1",
-            (width, number, at if at is not None else 2**62),
+    def _number(self, key: SeriesKey) -> int | None:
+        found = self.connection.execute(
+            "SELECT id FROM series WHERE resource = ? AND identity = ? AND figure = ?", key
         ).fetchone()
-        return None if row is None else Stretch.of(row)
-
-    def _find(self, key: SeriesKey) -> tuple[int, Series] | None:
-        row = self._connection.execute(
-            "SELECT id, unit, every FROM series WHERE resource = ? AND identity = ? AND figure = ?",
-            key,
-        ).fetchone()
-        return None if row is None else (int(row[0]), Series(key, row[1], row[2]))
-
-    def numbered(self) -> Sequence[tuple[int, Series]]:
-        """Every series with its number in the file."""
-        rows = self._connection.execute(
-            "SELECT id, resource, identity, figure, unit, every FROM series"
-        )
-        return [(row[0], Series(SeriesKey(*row[1:4]), row[4], row[5])) for row in rows]
+        return None if found is None else int(found[0])
 
     # Facts ------------------------------------------------------------------------------------
 
@@ -174,28 +269,25 @@ class HistoryReader:
         until: datetime,
         kinds: Iterable[str] | None = None,
         *,
-        subject: Subject | None = None,
         limit: int = 1000,
     ) -> tuple[RecordedChange, ...]:
         """What changed after ``since`` and up to ``until``, newest first.
 
-        ``kinds`` are those of the module ``kinds``; a resource alone ("endpoint") means all of its
+        ``kinds`` are those of the module ``model``; a resource alone ("endpoint") means all of its
         kinds.
         """
         listed = None if kinds is None else json.dumps(sorted(kinds))
-        resource, identity = subject or (None, None)
-        rows = self._connection.execute(
+        rows = self.connection.execute(
             f"SELECT {_CHANGE} FROM changes WHERE at > ?1 AND at <= ?2 "  # noqa: S608 - a constant
             "AND (?3 IS NULL OR kind IN (SELECT value FROM json_each(?3)) "
-            "OR resource IN (SELECT value FROM json_each(?3))) "
-            "AND (?4 IS NULL OR (resource = ?4 AND identity = ?5)) ORDER BY id DESC LIMIT ?6",
-            (seconds_of(since), seconds_of(until), listed, resource, identity, limit),
+            "OR resource IN (SELECT value FROM json_each(?3))) ORDER BY id DESC LIMIT ?4",
+            (seconds_of(since), seconds_of(until), listed, limit),
         )
         return tuple(_change(row) for row in rows)
 
     def changes_after(self, last_id: int, limit: int = 1000) -> tuple[RecordedChange, ...]:
         """The changes written after the one with this id, oldest first: how to follow along."""
-        rows = self._connection.execute(
+        rows = self.connection.execute(
             f"SELECT {_CHANGE} FROM changes WHERE id > ? ORDER BY id LIMIT ?",  # noqa: S608 - a constant
             (last_id, limit),
         )
@@ -203,44 +295,62 @@ class HistoryReader:
 
     def facts_at(self, moment: datetime, resource: str | None = None) -> dict[Subject, Fields]:
         """The facts of everything that was there at a moment, as far as it was known then."""
-        at = seconds_of(moment)
-        rows = self._connection.execute(
-            "SELECT resource, identity, fields FROM versions WHERE since <= ?1 "
+        rows = self.connection.execute(
+            "SELECT resource, identity, fields FROM facts WHERE since <= ?1 "
             "AND (until IS NULL OR until > ?1) AND (?2 IS NULL OR resource = ?2)",
-            (at, resource),
+            (seconds_of(moment), resource),
         )
         return {Subject(*row[:2]): json.loads(row[2]) for row in rows}
 
     # The recording itself ---------------------------------------------------------------------
 
-    def covered(self, source: str, moment: datetime) -> datetime | None:
-        """When the source was last read before a moment; None when never."""
-        (at,) = self._connection.execute(
-            "SELECT max(min(until, ?1)) FROM coverage WHERE source = ?2 AND start <= ?1",
-            (seconds_of(moment), source),
+    def first_read(self, source: str) -> datetime | None:
+        """When the source was read first; None when never."""
+        found = self.connection.execute(
+            "SELECT first FROM sources WHERE name = ?", (source,)
         ).fetchone()
-        return None if at is None else moment_of(at)
+        return None if found is None else moment_of(found[0])
 
     def span(self) -> tuple[datetime, datetime] | None:
         """From the first to the last thing that is recorded; None when nothing is."""
-        first, last = self._connection.execute(
-            "SELECT min(start), max(until) FROM coverage"
+        first, last = self.connection.execute(
+            "SELECT min(first), max(last) FROM sources"
         ).fetchone()
         return None if first is None else (moment_of(first), moment_of(last))
 
-    def recorder(self) -> lease.Holder | None:
-        """Who records now."""
-        return lease.current(self._connection)
+    def recorder(self) -> int | None:
+        """The number of the process that records now; None when none does."""
+        _number, _name, path = self.connection.execute("PRAGMA database_list").fetchone()
+        return recording_process(Path(path))
 
     def watched_models(self) -> tuple[str, ...]:
-        """The models whose endpoints are watched."""
-        return watched_models.watched_models(self._connection)
+        """The models whose endpoints are watched, in the order they were added."""
+        rows = self.connection.execute("SELECT model FROM watched_models ORDER BY added_at, model")
+        return tuple(model for (model,) in rows)
 
 
-def _reading(found: Stretch, at: int | None = None) -> Reading:
-    """The last sample of a stretch; in a bucket it may lie a little after ``at``."""
-    measured = moment_of(found.until if at is None else min(found.until, at))
-    return Reading("null" if found.last is None else "value", found.last, measured)
+def _chosen(
+    resource: str | None, identity: str | None, figure: str | None
+) -> tuple[str, dict[str, str]]:
+    """A condition on the table of series, and its values."""
+    given = {"resource": resource, "identity": identity, "figure": figure}
+    values = {name: value for name, value in given.items() if value is not None}
+    where = " AND ".join(f"{name} = :{name}" for name in values)
+    return f"WHERE {where or True}", values
+
+
+def _reading(row: tuple[Any, ...], at: int) -> Reading:
+    every, start, until, value, hour, until_of_hour, last = row
+    if start is None or (hour is not None and hour > start):
+        until, value = until_of_hour, last
+    if until is None or at - until > gap_after(every):
+        return GAP
+    measured = moment_of(min(until, at))
+    return Reading("null" if value is None else "value", _decimal(value), measured)
+
+
+def _decimal(value: str | float | None) -> Decimal | None:
+    return None if value is None else Decimal(str(value))
 
 
 def _change(row: tuple[int, int, int | None, str, str, str, str, str, str, str]) -> RecordedChange:

@@ -1,4 +1,4 @@
-"""The recorder: samples feeds into the history for as long as this instance holds the lease.
+"""The recorder: samples feeds into the history while no other process does.
 
 It watches its feeds from the background: neither a hidden screen nor a terminal without focus stops
 them, and a feed that a person also looks at is still read only once.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sqlite3
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,31 +16,25 @@ from typing import Any
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.watch.history.archive import Archive
-from gwtui.watch.history.compaction import step
-from gwtui.watch.history.lease import BEAT
 from gwtui.watch.history.model import (
     HistoryDamagedError,
-    HistoryEndedError,
     HistoryError,
-    LeaseLostError,
     Observation,
     RecordedChange,
 )
 from gwtui.watch.history.sources import DEFAULT_PACES, Build, Paces, Sources
-from gwtui.watch.history.watched_models import is_own, set_defaults, unwatch_model, watch_model
-from gwtui.watch.history.writer import HistoryWriter
+from gwtui.watch.history.writer import (
+    has_own_models,
+    observe,
+    set_default_models,
+    tidy,
+    unwatch_model,
+    watch_model,
+)
 from gwtui.watch.hub import FeedHub
 
-COMPACTION_EVERY = 60.0
-"""Seconds between two rounds of compaction."""
-STEPS_A_ROUND = 50
-"""Steps of compaction in one round at most; what is left waits for the next."""
-SETTLING = 3600.0
-"""Seconds without compaction after the wall clock jumped: a wrong date must remove nothing."""
-LAST_WRITE = 0.3
-"""Seconds that the end of the program waits for what is being written."""
-JUMP = 3600.0
-"""Seconds by which the wall clock may run ahead of the monotonic one between two rounds."""
+CLAIM_EVERY = 10.0
+"""Seconds between two attempts to become the one who records."""
 
 _log = logging.getLogger(__name__)
 
@@ -49,11 +44,9 @@ class RecorderStatus:
     """How the recording stands; ``error`` and ``notice`` are for a person."""
 
     recording: bool = False
-    """Whether this instance holds the lease."""
+    """Whether this instance records."""
     written_at: datetime | None = None
     """The newest reading that is safe on the disk."""
-    filled: int = 0
-    """How often something of the past was filled in."""
     models: tuple[str, ...] = ()
     """The models whose endpoints are recorded by this instance."""
     error: str | None = None
@@ -88,8 +81,6 @@ class Recorder:
         self._listeners: list[Callable[[Recorded], None]] = []
         self._status = RecorderStatus(notice=archive.notice)
         self._errors: dict[str, str] = {}
-        self._round_at: tuple[datetime, float] | None = None
-        self._compact_from = 0.0
         self._seeded = False
 
     @property
@@ -105,7 +96,7 @@ class Recorder:
     def listen(self, listener: Callable[[Recorded], None]) -> Callable[[], None]:
         """Call ``listener`` after each reading this instance wrote; returns the way to stop.
 
-        An instance without the lease writes nothing: follow ``HistoryReader.changes_after`` there.
+        An instance that does not record writes nothing.
         """
         self._listeners.append(listener)
 
@@ -116,16 +107,16 @@ class Recorder:
         return leave
 
     async def start(self) -> None:
-        """Begin: take the lease if it is free, else wait for it."""
+        """Begin: record if no other process does, else wait for it to end."""
         if not self._tasks:
             loop = asyncio.get_running_loop()
             self._tasks = [
-                loop.create_task(self._keep_lease(), name="history lease"),
+                loop.create_task(self._keep_claim(), name="history claim"),
                 loop.create_task(self._write_on(), name="history writing"),
             ]
 
     async def stop(self) -> None:
-        """Write what has arrived and give the lease back. The archive stays open."""
+        """Write what has arrived and let others record. The archive stays open."""
         for task in self._tasks:
             task.cancel()
         if self._tasks:
@@ -135,61 +126,42 @@ class Recorder:
         if self._status.recording:
             await self._write_pending()
             self._set(recording=False)
-        try:
-            await self._archive.change(self._archive.lease.release)
-        except HistoryError as error:
-            _log.warning("history: %s", error)
+        self._archive.release()
 
     async def watch(self, model: str) -> None:
         """Record a model's endpoints from now on. Raises ValueError, HistoryUnusableError."""
         now = self._clock.now()
-        await self._archive.change(lambda connection: watch_model(connection, model, now))
+        await self._archive.write(lambda db: watch_model(db, model, now))
         await self._follow_models()
 
     async def unwatch(self, model: str) -> None:
         """Record a model's endpoints no more. Raises HistoryUnusableError."""
-        await self._archive.change(lambda connection: unwatch_model(connection, model))
+        await self._archive.write(lambda db: unwatch_model(db, model))
         await self._follow_models()
 
-    def note_filled(self) -> None:
-        """Something of the past was filled in: who shows it may ask again."""
-        self._set(filled=self._status.filled + 1)
+    # Recording --------------------------------------------------------------------------------
 
-    # The lease --------------------------------------------------------------------------------
-
-    async def _keep_lease(self) -> None:
+    async def _keep_claim(self) -> None:
         while True:
-            await self._guarded("lease", self._beat())
-            await self._clock.sleep(BEAT)
+            await self._guarded("claim", self._beat())
+            await self._clock.sleep(CLAIM_EVERY)
 
     async def _beat(self) -> None:
-        if not await self._archive.hold():
-            self._yield()
+        if not await self._archive.claim():
             return
         self._set(recording=True)
         self._sources.open()
         if not self._seeded:
-            self._seeded = True
             await self._seed()
+            self._seeded = True
         await self._follow_models()
-        await self._compact()
-
-    def _yield(self) -> None:
-        """Another instance records."""
-        self._sources.close()
-        self._pending.clear()
-        self._seeded = False
-        self._errors.clear()
-        self._set(recording=False, models=())
+        now = self._clock.now()
+        await self._archive.write(lambda db: tidy(db, now))
 
     async def _guarded(self, part: str, work: Awaitable[None]) -> None:
         """Do something of which no failure may end the recording; the status tells of it."""
         try:
             await work
-        except LeaseLostError:
-            self._yield()
-        except HistoryEndedError as error:
-            _log.info("history: a reading is not recorded: %s", error)
         except HistoryError as error:
             self._errors[part] = str(error)
             if isinstance(error, HistoryDamagedError):
@@ -213,12 +185,12 @@ class Recorder:
 
     async def _seed(self) -> None:
         """Without a list of a person's own, watch what is used most, else what was looked at."""
-        if await self._archive.change(is_own):
+        if await self._archive.write(has_own_models):
             return
         models = await self._sources.most_used() or self._sources.looked_at()
         now = self._clock.now()
         if models:
-            await self._archive.change(lambda connection: set_defaults(connection, models, now))
+            await self._archive.write(lambda db: set_default_models(db, models, now))
 
     async def _follow_models(self) -> None:
         models = await self._archive.read(lambda history: history.watched_models())
@@ -245,7 +217,7 @@ class Recorder:
             await self._guarded("writing", self._write(build))
 
     async def _write(self, build: Build) -> None:
-        recorded = await self._archive.write(lambda writer: _observed(writer, build))
+        recorded = await self._archive.write(lambda db: _observed(db, build))
         self._set(written_at=recorded.observation.at)
         for listener in tuple(self._listeners):
             try:
@@ -253,28 +225,11 @@ class Recorder:
             except Exception:
                 _log.exception("history: a listener failed")
 
-    # Compaction -------------------------------------------------------------------------------
-
-    async def _compact(self) -> None:
-        now, elapsed = self._clock.now(), self._clock.monotonic()
-        if self._round_at is not None:
-            before, then = self._round_at
-            if elapsed - then < COMPACTION_EVERY:
-                return
-            if abs((now - before).total_seconds() - (elapsed - then)) > JUMP:
-                self._compact_from = elapsed + SETTLING
-        self._round_at = (now, elapsed)
-        if elapsed < self._compact_from:
-            return
-        for _ in range(STEPS_A_ROUND):
-            if not await self._archive.write(lambda writer: step(writer, now)):
-                return
-
     def _set(self, **changes: Any) -> None:
         self._status = replace(self._status, **changes)
 
 
-def _observed(writer: HistoryWriter, build: Build) -> Recorded:
+def _observed(db: sqlite3.Connection, build: Build) -> Recorded:
     """In the writing thread: turning a long list into samples takes a moment."""
     observation = build()
-    return Recorded(observation, writer.observe(observation).changes)
+    return Recorded(observation, observe(db, observation))

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from gwtui.domain.history_source import HistorySource
-    from gwtui.watch.history.backfill import Backfill
     from gwtui.watch.history.recorder import Recorder
     from gwtui.watch.hub import FeedHub
 
 AskPast: TypeAlias = "Callable[[], HistorySource | None]"
 """Asks the gateway for its past; None where it can tell none."""
+
+LAST_WRITE = 0.3
+"""Seconds that the end of the program waits for what is being written."""
 
 _log = logging.getLogger(__name__)
 
@@ -37,8 +39,6 @@ class Recording:
     def __init__(self) -> None:
         self.recorder: Recorder | None = None
         self.problem = ""
-        self.filled = asyncio.Event()
-        """Set once nothing is left to fill in of the past."""
         self.filled_until: datetime | None = None
         """Where the past ends that was filled in where nothing was recorded before; else None."""
 
@@ -73,10 +73,7 @@ async def _record(
     recording: Recording, hub: FeedHub, path: Path, clock: Clock, past: AskPast | None
 ) -> None:
     """Record into the file at ``path`` until cancelled; ``recording`` says how that stands."""
-    from gwtui.watch.history.recorder import (  # noqa: PLC0415 - not in one piece with the rest
-        LAST_WRITE,
-        Recorder,
-    )
+    from gwtui.watch.history.recorder import Recorder  # noqa: PLC0415 - not in one piece with the rest
 
     try:
         archive = await Archive.open(path, clock)
@@ -86,38 +83,29 @@ async def _record(
         return
     recorder = Recorder(hub, archive, clock)
     try:
-        fill = None if past is None else await _begin_backfill(hub, archive, past)
-        if fill is not None and fill.first:
-            recording.filled_until = fill.past.until
+        if past is not None:
+            recording.filled_until = await _fill(hub, archive, past)
         await recorder.start()
         recording.recorder = recorder
-        if fill is not None:
-            await _finish_backfill(fill, recorder)
-        recording.filled.set()
         await asyncio.Event().wait()
     finally:
         recording.recorder = None
-        archive.end_within(LAST_WRITE)  # a reading that takes longer is not recorded
+        # A reading that takes longer to write is not recorded.
+        late = asyncio.get_running_loop().call_later(LAST_WRITE, archive.interrupt)
         await recorder.stop()
         await archive.close()
+        late.cancel()
 
 
-async def _begin_backfill(hub: FeedHub, archive: Archive, ask: AskPast) -> Backfill | None:
-    """Fill in the past of the account. None where nothing is missing, or another one records."""
-    from gwtui.watch.history.backfill import Backfill  # noqa: PLC0415 - the demo only
+async def _fill(hub: FeedHub, archive: Archive, ask: AskPast) -> datetime | None:
+    """Fill in the past; its end, where nothing was recorded before."""
+    from gwtui.watch.history.past import fill  # noqa: PLC0415 - the demo only
 
     try:
-        past = ask() if await archive.hold() else None
-        fill = None if past is None else await Backfill.begin(hub, archive, past)
-        return fill if fill is not None and await fill.fill_account() else None
+        past = ask() if await archive.claim() else None
+        is_first = await archive.read(lambda history: history.span()) is None
+        if past is not None and await fill(hub, archive, past) and is_first:
+            return past.until
     except Exception:  # whatever it is, what happens from now on is recorded
         _log.exception("history: the past cannot be filled in")
-        return None
-
-
-async def _finish_backfill(fill: Backfill, recorder: Recorder) -> None:
-    """Fill in the past of the endpoints, while it is recorded already."""
-    try:
-        await fill.fill_endpoints(recorder.note_filled)
-    except Exception:  # as above
-        _log.exception("history: the past of endpoints cannot be filled in")
+    return None

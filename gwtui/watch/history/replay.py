@@ -12,13 +12,13 @@ from pydantic import JsonValue
 
 from gwtui.domain.diffs import ABSENT, changed_fields
 from gwtui.watch.history.model import (
+    GAP,
     NAME,
     Fields,
     Reading,
     Resource,
     Series,
     Subject,
-    seconds_of,
 )
 from gwtui.watch.history.reader import HistoryReader
 
@@ -86,23 +86,20 @@ def figures_at(
     reader: HistoryReader, moment: datetime, resources: Collection[str]
 ) -> Mapping[Subject, Mapping[str, Reading]]:
     """Every figure of these resources as of a moment, by its name. Raises sqlite3.Error."""
-    at = seconds_of(moment)
     found: dict[Subject, dict[str, Reading]] = {}
-    for number, series in reader.numbered():
-        key = series.key
-        if key.resource in resources:
-            reading = reader.reading(number, series.every, at)
-            found.setdefault(Subject(key.resource, key.identity), {})[key.figure] = reading
+    for resource in resources:
+        for series, reading in reader.at(moment, resource).items():
+            subject = Subject(resource, series.key.identity)
+            found.setdefault(subject, {})[series.key.figure] = reading
     return found
 
 
 def differences(reader: HistoryReader, since: datetime, until: datetime) -> Differences:
     """What is different between two moments: facts by field, and figures. Raises sqlite3.Error."""
-    start, end = seconds_of(since), seconds_of(until)
+    earlier = reader.at(since)
     figures = []
-    for number, series in reader.numbered():
-        before = reader.reading(number, series.every, start)
-        after = reader.reading(number, series.every, end)
+    for series, after in reader.at(until).items():
+        before = earlier.get(series, GAP)
         if (before.state, before.value) != (after.state, after.value):
             figures.append(FigureDifference(series, before, after))
     figures.sort(key=lambda each: each.series.key)

@@ -29,7 +29,7 @@ from gwtui.watch.history.observers import (
     observe_keys,
     observe_workspaces,
 )
-from gwtui.watch.history.watched_models import DEFAULT_MODELS, defaults
+from gwtui.watch.history.writer import DEFAULT_MODELS, most_used
 from gwtui.watch.hub import FeedHub, Scope
 from gwtui.watch.shared_reads import FeedKey
 
@@ -218,6 +218,6 @@ def most_used_feed(hub: FeedHub) -> Feed[tuple[str, ...]]:
     """The models with the most requests in the last days."""
 
     async def fetch(client: GatewayClient) -> tuple[str, ...]:
-        return defaults((await client.activity.list()).items)
+        return most_used((await client.activity.list()).items)
 
     return hub.feed(FeedKey("models", ("most-used",)), fetch, cadence.ACTIVITY)

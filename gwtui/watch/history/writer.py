@@ -1,7 +1,6 @@
-"""Writes observations as samples, versions of facts, and changes: one transaction each.
+"""Writes observations: runs of equal readings, hours, facts and their changes.
 
-A fact is what holds until it changes, such as a key's limit. Of each subject there is a version for
-every set of facts it had, and a line for every change. Figures are appended to runs of equal ones.
+Every function works within the caller's transaction and raises sqlite3.Error.
 """
 
 from __future__ import annotations
@@ -9,28 +8,26 @@ from __future__ import annotations
 import json
 import logging
 import sqlite3
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from pydantic import JsonValue
 
+from gwtui.contract.usage import ActivityRow
 from gwtui.domain.diffs import ABSENT, changed_fields
 from gwtui.watch.history import model as kinds
-from gwtui.watch.history.deadline import in_time
-from gwtui.watch.history.file import transaction
 from gwtui.watch.history.model import (
     NAME,
     Fields,
-    LeaseLostError,
     Observation,
     RecordedChange,
-    Retention,
     Sample,
-    Series,
     SeriesKey,
     Subject,
+    gap_after,
     json_of,
     kept,
     moment_of,
@@ -38,341 +35,237 @@ from gwtui.watch.history.model import (
     short,
     text_of,
 )
-from gwtui.watch.history.tiers import FIVE_MINUTES, PARENT, RAW, WIDTHS, floor
 
-
-def forget_after(connection: sqlite3.Connection, moment: int) -> None:
-    """Inside a transaction: forget samples, versions and changes dated after ``moment``.
-
-    The coarser tiers give up the whole parent bucket that holds the moment: no row crosses its
-    beginning, and what was measured before the moment is gathered again from the finer tier.
-    """
-    _cut_runs(connection, moment)
-    for width in WIDTHS:
-        begin = moment + 1 if width == RAW else floor(moment, PARENT[width])
-        connection.execute(
-            "DELETE FROM stretches WHERE width = ? AND (start >= ? OR until > ?)",
-            (width, begin, moment),
-        )
-        connection.execute(
-            "UPDATE tiers SET rolled_until = min(rolled_until, ?), "
-            "kept_from = min(kept_from, ?) WHERE width = ?",
-            (begin, begin, width),
-        )
-    connection.execute("DELETE FROM coverage WHERE start > ?", (moment,))
-    connection.execute("UPDATE coverage SET until = ? WHERE until > ?", (moment, moment))
-    connection.execute("DELETE FROM versions WHERE since > ?", (moment,))
-    connection.execute("UPDATE versions SET until = NULL WHERE until > ?", (moment,))
-    connection.execute("DELETE FROM changes WHERE at > ?", (moment,))
-
-
-def _cut_runs(connection: sqlite3.Connection, moment: int) -> None:
-    """A run of equal readings that goes on after ``moment`` ends with the last one before it.
-
-    Its readings count as evenly spaced: nothing finer is known of them.
-    """
-    runs = connection.execute(
-        "SELECT series, start, until, count, nulls FROM stretches "
-        "WHERE width = ? AND start <= ? AND until > ?",
-        (RAW, moment, moment),
-    ).fetchall()
-    for series, start, until, count, nulls in runs:
-        gaps = count + nulls - 1
-        passed = gaps * (moment - start) // (until - start)
-        connection.execute(
-            "UPDATE stretches SET until = ?, count = ?, nulls = ? "
-            "WHERE width = ? AND series = ? AND start = ?",
-            (
-                start + passed * (until - start) // gaps,
-                passed + 1 if count else 0,
-                passed + 1 if nulls else 0,
-                *(RAW, series, start),
-            ),
-        )
-
-
+HOUR = 3600
+DAY = 24 * HOUR
+RUNS_KEPT = 2 * DAY
+"""How long every reading is kept, in seconds."""
+HOURS_KEPT = 365 * DAY
+"""How long hours, facts and changes are kept."""
 MOST_SERIES = 20_000
-"""A gateway that invents identities must not fill the disk; what comes later is not recorded."""
+"""A gateway that invents identities must not fill the disk: later series are not recorded."""
 CLOCK_WENT_BACK = 600
 """Seconds by which a reading may be older than the newest one before the clock is blamed."""
+_LATE = 300
+"""Seconds after the end of an hour when its last reading has arrived."""
 
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What became of an observation: ``late`` samples came too late, ``refused`` were too many."""
-
-    samples: int = 0
-    late: int = 0
-    refused: int = 0
-    changes: tuple[RecordedChange, ...] = ()
+def observe(db: sqlite3.Connection, seen: Observation) -> tuple[RecordedChange, ...]:
+    """Write what one reading said; gives what changed."""
+    return _observe(db, seen, _EXTEND_RUN, _NEW_RUN)
 
 
-def gap_after(every: int) -> int:
-    """Seconds without a reading, for a pace of ``every``, from which on it is a gap."""
-    return every * 5 // 2 + 30
+def observe_hour(db: sqlite3.Connection, seen: Observation) -> tuple[RecordedChange, ...]:
+    """Write a reading that stands for the hour that ends with it."""
+    return _observe(db, seen, _NEW_HOUR)
 
 
-class HistoryWriter:
-    """The one who writes, by the lease ``holder``; see ``lease``. Not safe between threads.
-
-    Every method is one transaction and raises LeaseLostError, with nothing written, when another
-    instance has taken the lease, HistoryEndedError when the program ends before it is done. Raises
-    sqlite3.Error when the file cannot be written.
-    """
-
-    def __init__(
-        self, connection: sqlite3.Connection, holder: str, retention: Retention | None = None
-    ) -> None:
-        self._connection = connection
-        self._holder = holder
-        self.retention = retention or Retention()
-        self._ids: dict[SeriesKey, tuple[int, int]] = {}
-        self._series: int | None = None
-        """How many series there are; None before they were counted."""
-        self._knows_all = False
-        """Whether ``_ids`` holds every series that there is."""
-
-    @property
-    def connection(self) -> sqlite3.Connection:
-        """For the other parts of this package."""
-        return self._connection
-
-    @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing, and only while the lease is ours. Raises LeaseLostError.
-
-        It begins with the lock of the file, so that nobody takes the lease before it ends.
-        """
-        try:
-            with transaction(self._connection):
-                self._check_lease()
-                yield self._connection
-        except BaseException:
-            self.forget_numbers()  # those given in a transaction that failed were never given
-            raise
-
-    def _check_lease(self) -> None:
-        found = self._connection.execute("SELECT holder FROM lease").fetchone()
-        if found is None or found[0] != self._holder:
-            raise LeaseLostError("another instance records this gateway now")
-
-    def observe(self, seen: Observation) -> Written:
-        """Write what one reading said; it is safe from kill -9 once this returns."""
-        at = seconds_of(seen.at)
-        with self.transaction():
-            self._set_clock(at)
-            before = self._covered_until(seen.source)
-            taken, late, refused = self._samples(seen.samples, at)
-            changes = record_facts(self._connection, seen, at, before)
-            self._cover(seen, at)
-        return Written(taken, late, refused, changes)
-
-    def _set_clock(self, at: int) -> None:
-        """Samples from after ``at`` were taken by a clock that was wrong: they would hide these."""
-        newest = self._connection.execute(
-            "SELECT value FROM settings WHERE name = 'newest'"
-        ).fetchone()
-        latest = int(newest[0]) if newest is not None else at
-        if latest - at > CLOCK_WENT_BACK:
-            _log.warning("history: the clock went back by %d s; later samples go", latest - at)
-            forget_after(self._connection, at)
-        elif latest >= at and newest is not None:
-            return
-        self._connection.execute("INSERT OR REPLACE INTO settings VALUES ('newest', ?)", (str(at),))
-
-    # Samples ----------------------------------------------------------------------------------
-
-    def _samples(self, samples: tuple[Sample, ...], at: int) -> tuple[int, int, int]:
-        taken = late = refused = 0
-        (rolled,) = self._connection.execute(
-            "SELECT coalesce(max(rolled_until), 0) FROM tiers WHERE width = ?", (FIVE_MINUTES,)
-        ).fetchone()
-        for sample in samples:
-            in_time()
-            identity = self.number_of(sample.series)
-            if identity is None:
-                refused += 1
-            elif at < rolled or not self._append(identity, sample, at):
-                late += 1
-            else:
-                taken += 1
-        return taken, late, refused
-
-    def _append(self, series: int, sample: Sample, at: int) -> bool:
-        """Lengthen the present run or begin another. False for a sample that is not newer."""
-        value = None if sample.value is None else text_of(kept(sample.value))
-        found = self._connection.execute(
-            "SELECT start, until, low FROM stretches WHERE width = ? AND series = ? "
-            "ORDER BY start DESC LIMIT 1",
-            (RAW, series),
-        ).fetchone()
-        if found is not None:
-            start, until, low = found
-            if at <= until:
-                return False
-            if (
-                low == value
-                and floor(start, FIVE_MINUTES) == floor(at, FIVE_MINUTES)
-                and at - until <= gap_after(sample.series.every)
-            ):
-                self._connection.execute(
-                    "UPDATE stretches SET until = ?, count = count + ?, nulls = nulls + ? "
-                    "WHERE width = ? AND series = ? AND start = ?",
-                    (at, value is not None, value is None, RAW, series, start),
-                )
-                return True
-        self._connection.execute(
-            "INSERT INTO stretches (width, series, start, until, count, nulls, low) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (RAW, series, at, at, value is not None, value is None, value),
-        )
-        return True
-
-    def number_of(self, series: Series) -> int | None:
-        """The number of a series, given on first sight; None when there are too many."""
-        known = self._ids.get(series.key)
-        if known is None:
-            known = self._look_up(series)
-        if known is None:
-            return None
-        number, every = known
-        if every != series.every:
-            self._connection.execute(
-                "UPDATE series SET every = ?, unit = ? WHERE id = ?",
-                (series.every, series.unit, number),
-            )
-        self._ids[series.key] = (number, series.every)
-        return number
-
-    def _look_up(self, series: Series) -> tuple[int, int] | None:
-        if self._knows_all:
-            return None
-        found = self._connection.execute(
-            "SELECT id, every FROM series WHERE resource = ? AND identity = ? AND figure = ?",
-            series.key,
-        ).fetchone()
-        if found is not None:
-            return int(found[0]), int(found[1])
-        if self._series is None:
-            (self._series,) = self._connection.execute("SELECT count(*) FROM series").fetchone()
-        if self._series >= MOST_SERIES:
-            self._learn_numbers()
-            return None
-        self._series += 1
-        made = self._connection.execute(
-            "INSERT INTO series (resource, identity, figure, unit, every) VALUES (?, ?, ?, ?, ?)",
-            (*series.key, series.unit, series.every),
-        )
-        return int(made.lastrowid or 0), series.every
-
-    def _learn_numbers(self) -> None:
-        """There will be no other series: a large account has many that are not recorded."""
-        rows = self._connection.execute(
-            "SELECT resource, identity, figure, id, every FROM series"
-        ).fetchall()
-        self._ids = {SeriesKey(*row[:3]): (int(row[3]), int(row[4])) for row in rows}
-        self._knows_all = True
-
-    def forget_numbers(self) -> None:
-        """Series were removed: look their numbers up again, and count them."""
-        self._ids.clear()
-        self._knows_all = False
-        self._series = None
-
-    # Coverage ---------------------------------------------------------------------------------
-
-    def _covered_until(self, source: str) -> int | None:
-        """When the source was last read, None when never."""
-        (until,) = self._connection.execute(
-            "SELECT max(until) FROM coverage WHERE source = ?", (source,)
-        ).fetchone()
-        return None if until is None else int(until)
-
-    def _cover(self, seen: Observation, at: int) -> None:
-        found = self._connection.execute(
-            "SELECT start, until FROM coverage WHERE source = ? ORDER BY start DESC LIMIT 1",
-            (seen.source,),
-        ).fetchone()
-        if found is not None and at <= found[1]:
-            return
-        if found is not None and at - found[1] <= gap_after(seen.every):
-            self._connection.execute(
-                "UPDATE coverage SET until = ? WHERE source = ? AND start = ?",
-                (at, seen.source, found[0]),
-            )
-            return
-        self._connection.execute("INSERT INTO coverage VALUES (?, ?, ?)", (seen.source, at, at))
-
-
-def record_facts(
-    connection: sqlite3.Connection, seen: Observation, at: int, covered: int | None
+def _observe(
+    db: sqlite3.Connection, seen: Observation, *statements: str
 ) -> tuple[RecordedChange, ...]:
-    """Inside a transaction: bring the versions up to date; gives what changed.
+    at = seconds_of(seen.at)
+    (newest,) = db.execute("SELECT max(last) FROM sources").fetchone()
+    if newest is not None and newest - at > CLOCK_WENT_BACK:
+        _log.warning("history: the clock went back by %d s; later readings go", newest - at)
+        forget_after(db, at)
+    _write_samples(db, seen.samples, at, statements)
+    known = db.execute("SELECT last FROM sources WHERE name = ?", (seen.source,)).fetchone()
+    changes = _record_facts(db, seen, at, None if known is None else int(known[0]))
+    db.execute(
+        "INSERT INTO sources VALUES (?1, ?2, ?2) "
+        "ON CONFLICT (name) DO UPDATE SET last = max(last, excluded.last)",
+        (seen.source, at),
+    )
+    return changes
 
-    ``covered`` is when the source was last read. None: this is the first reading, which shows how
-    things are and not what changed. An observation older than the present versions is passed over.
+
+# Figures ----------------------------------------------------------------------------------------
+
+_EXTEND_RUN = """
+UPDATE runs SET until = :at FROM series s
+WHERE s.resource = :resource AND s.identity = :identity AND s.figure = :figure
+AND series = s.id AND start = (SELECT max(start) FROM runs WHERE series = s.id)
+AND value IS :value AND until < :at AND until >= :at - :patience AND start >= :hour
+"""
+_NEW_RUN = """
+INSERT INTO runs SELECT id, :at, :at, :value FROM series
+WHERE resource = :resource AND identity = :identity AND figure = :figure
+AND :at > coalesce(
+    (SELECT until FROM runs WHERE series = id ORDER BY start DESC LIMIT 1), 0
+)
+"""
+_NEW_HOUR = """
+INSERT OR REPLACE INTO hours
+SELECT id, :hour, :at, :value, :value, CAST(:value AS REAL), :value FROM series
+WHERE resource = :resource AND identity = :identity AND figure = :figure
+"""
+
+
+def _write_samples(
+    db: sqlite3.Connection, samples: Sequence[Sample], at: int, statements: Iterable[str]
+) -> None:
+    (count,) = db.execute("SELECT count(*) FROM series").fetchone()
+    if count + len(samples) > MOST_SERIES:
+        samples = _within_bounds(db, samples, MOST_SERIES - count)
+    rows = [
+        {
+            **sample.series.key._asdict(),
+            "unit": sample.series.unit,
+            "every": sample.series.every,
+            "value": None if sample.value is None else text_of(kept(sample.value)),
+            "at": at,
+            "hour": at - at % HOUR,
+            "patience": gap_after(sample.series.every),
+        }
+        for sample in samples
+    ]
+    db.executemany(
+        "INSERT INTO series (resource, identity, figure, unit, every) "
+        "VALUES (:resource, :identity, :figure, :unit, :every) "
+        "ON CONFLICT DO UPDATE SET every = excluded.every WHERE every != excluded.every",
+        rows,
+    )
+    for statement in statements:
+        db.executemany(statement, rows)
+
+
+def _within_bounds(
+    db: sqlite3.Connection, samples: Sequence[Sample], room: int
+) -> Sequence[Sample]:
+    """The samples of known series, and of as many new ones as there is room for."""
+    known = {SeriesKey(*key) for key in db.execute("SELECT resource, identity, figure FROM series")}
+    new = [sample for sample in samples if sample.series.key not in known]
+    return [*(sample for sample in samples if sample.series.key in known), *new[:room]]
+
+
+_ROLL_UP = """
+INSERT OR REPLACE INTO hours
+SELECT DISTINCT
+    series,
+    hour,
+    max(until) OVER the_hour,
+    first_value(value) OVER (the_hour ORDER BY value IS NULL, CAST(value AS REAL)),
+    first_value(value) OVER (the_hour ORDER BY CAST(value AS REAL) DESC),
+    sum(CAST(value AS REAL) * seconds) OVER the_hour
+        / sum(iif(value IS NULL, NULL, seconds)) OVER the_hour,
+    first_value(value) OVER (the_hour ORDER BY start DESC)
+FROM (
+    SELECT runs.*, start - start % 3600 AS hour, until - start + every AS seconds
+    FROM series CROSS JOIN runs ON series = id
+    WHERE start >= ? AND start < ?
+)
+WINDOW the_hour AS (PARTITION BY series, hour)
+"""
+_ROLLED = "rolled"
+
+
+def tidy(db: sqlite3.Connection, now: datetime) -> None:
+    """Sum up the hours that are over, each once, and delete what is too old.
+
+    What is too old is left for the next hour after a long pause: it may be the clock that is wrong.
     """
-    if covered is not None and at <= covered:
+    at = seconds_of(now)
+    hour = (at - _LATE) // HOUR * HOUR
+    found = db.execute("SELECT value FROM settings WHERE name = ?", (_ROLLED,)).fetchone()
+    rolled = 0 if found is None else int(found[0])
+    if hour <= rolled:
+        return
+    db.execute(_ROLL_UP, (rolled, hour))
+    _set_rolled(db, hour)
+    if hour - rolled > DAY:
+        return
+    old = at - HOURS_KEPT
+    # Naming the series lets SQLite find the rows by the primary key.
+    db.execute(
+        "DELETE FROM runs WHERE series IN (SELECT id FROM series) AND start < ?",
+        (hour - RUNS_KEPT,),
+    )
+    db.execute("DELETE FROM hours WHERE series IN (SELECT id FROM series) AND hour < ?", (old,))
+    db.execute("DELETE FROM facts WHERE until < ?", (old,))
+    db.execute("DELETE FROM changes WHERE at < ?", (old,))
+    db.execute("DELETE FROM sources WHERE last < ?", (old,))
+    db.execute(
+        "DELETE FROM series WHERE NOT EXISTS (SELECT 1 FROM hours WHERE series = id) "
+        "AND NOT EXISTS (SELECT 1 FROM runs WHERE series = id)"
+    )
+
+
+def _set_rolled(db: sqlite3.Connection, hour: int) -> None:
+    db.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (_ROLLED, str(hour)))
+
+
+def forget_after(db: sqlite3.Connection, moment: int) -> None:
+    """Forget what is dated after a moment: the clock was wrong."""
+    hour = moment // HOUR * HOUR
+    db.execute("DELETE FROM runs WHERE start > ?", (moment,))
+    db.execute("UPDATE runs SET until = ?1 WHERE until > ?1", (moment,))
+    db.execute("DELETE FROM hours WHERE hour >= ?", (hour,))
+    db.execute(
+        "UPDATE settings SET value = min(CAST(value AS INTEGER), ?) WHERE name = ?", (hour, _ROLLED)
+    )
+    db.execute("DELETE FROM sources WHERE first > ?", (moment,))
+    db.execute("UPDATE sources SET last = min(last, ?)", (moment,))
+    db.execute("DELETE FROM facts WHERE since > ?", (moment,))
+    db.execute("UPDATE facts SET until = NULL WHERE until > ?", (moment,))
+    db.execute("DELETE FROM changes WHERE at > ?", (moment,))
+
+
+# Facts ------------------------------------------------------------------------------------------
+
+
+def _record_facts(
+    db: sqlite3.Connection, seen: Observation, at: int, last: int | None
+) -> tuple[RecordedChange, ...]:
+    """Bring the facts up to date; gives what changed.
+
+    ``last`` is when the source was last read. The first reading (None) shows how things are and not
+    what changed. An observation that is not newer is ignored.
+    """
+    if last is not None and at <= last:
         return ()
-    present = _present(connection, seen)
+    present = _present(db, seen)
     found: list[RecordedChange] = []
     for subject, fields in seen.facts.items():
-        in_time()
-        known = present.pop(subject, None)
-        if known is None:
-            new = _updated({}, fields)
-            _begin(connection, subject, at, new)
+        number, old = present.pop(subject, (None, {}))
+        merged = {**old, **{name: short(value) for name, value in fields.items()}}
+        new = {name: value for name, value in merged.items() if value is not None}
+        if number is None:
             found.append(_whole(kinds.came(subject.resource), subject, new))
-            continue
-        number, old = known
-        new = _updated(old, fields)
-        changes = changed_fields(old, new)
-        if changes:
-            connection.execute("UPDATE versions SET until = ? WHERE id = ?", (at, number))
-            _begin(connection, subject, at, new)
+        elif changes := changed_fields(old, new):
+            db.execute("UPDATE facts SET until = ? WHERE id = ?", (at, number))
             found += [_field(subject, new, each.field, each.before, each.after) for each in changes]
-    for subject, (number, fields) in present.items():
-        if seen.covers is not None and subject not in seen.facts:
-            connection.execute("UPDATE versions SET until = ? WHERE id = ?", (at, number))
-            found.append(_whole(kinds.went(subject.resource), subject, fields))
-    if covered is None:
+        else:
+            continue
+        db.execute(
+            "INSERT INTO facts (resource, identity, since, fields) VALUES (?, ?, ?, ?)",
+            (*subject, at, json_of(new)),
+        )
+    if seen.covers is not None:
+        for subject, (number, old) in present.items():
+            db.execute("UPDATE facts SET until = ? WHERE id = ?", (at, number))
+            found.append(_whole(kinds.went(subject.resource), subject, old))
+    if last is None:
         return ()
-    return tuple(_tell(connection, change, at, covered) for change in found)
+    return tuple(_write_change(db, change, at, last) for change in found)
 
 
-def _updated(old: Fields, seen: Fields) -> dict[str, JsonValue]:
-    """The facts after a reading: null takes one away, one that is not mentioned stays."""
-    merged = {**old, **{name: short(value) for name, value in seen.items()}}
-    return {name: value for name, value in merged.items() if value is not None}
-
-
-def _present(
-    connection: sqlite3.Connection, seen: Observation
-) -> dict[Subject, tuple[int, Fields]]:
-    """The versions that hold now of everything the observation may speak of."""
+def _present(db: sqlite3.Connection, seen: Observation) -> dict[Subject, tuple[int | None, Fields]]:
+    """The present facts of everything the observation may speak of."""
     areas = {Subject(subject.resource, "") for subject in seen.facts}
     if seen.covers is not None:
         areas = {seen.covers}
-    found: dict[Subject, tuple[int, Fields]] = {}
+    found: dict[Subject, tuple[int | None, Fields]] = {}
     for resource, prefix in areas:
-        rows = connection.execute(
-            "SELECT id, identity, fields FROM versions "
+        rows = db.execute(
+            "SELECT id, identity, fields FROM facts "
             "WHERE until IS NULL AND resource = ? AND substr(identity, 1, ?) = ?",
             (resource, len(prefix), prefix),
         )
         for number, identity, fields in rows:
-            in_time()
             found[Subject(resource, identity)] = (number, json.loads(fields))
     return found
-
-
-def _begin(connection: sqlite3.Connection, subject: Subject, at: int, fields: Fields) -> None:
-    connection.execute(
-        "INSERT INTO versions (resource, identity, since, fields) VALUES (?, ?, ?, ?)",
-        (*subject, at, json_of(fields)),
-    )
 
 
 def _whole(kind: str, subject: Subject, fields: Fields) -> RecordedChange:
@@ -393,31 +286,70 @@ def _name(fields: Fields, subject: Subject) -> str:
     return str(fields.get(NAME) or subject.identity)
 
 
-def _tell(
-    connection: sqlite3.Connection, change: RecordedChange, at: int, covered: int
+def _write_change(
+    db: sqlite3.Connection, change: RecordedChange, at: int, last: int
 ) -> RecordedChange:
-    made = connection.execute(
+    cursor = db.execute(
         "INSERT INTO changes (at, not_before, kind, resource, identity, name, field, before, after)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            at,
-            covered,
-            change.kind,
-            *change.subject,
-            change.name,
-            change.field,
-            json_of(change.before),
-            json_of(change.after),
+            *(at, last, change.kind, *change.subject, change.name, change.field),
+            *(json_of(change.before), json_of(change.after)),
         ),
     )
-    return RecordedChange(
-        int(made.lastrowid or 0),
-        moment_of(at),
-        moment_of(covered),
-        change.kind,
-        change.subject,
-        change.name,
-        change.field,
-        change.before,
-        change.after,
+    return replace(
+        change, id=int(cursor.lastrowid or 0), at=moment_of(at), not_before=moment_of(last)
     )
+
+
+# Watched models ---------------------------------------------------------------------------------
+
+DEFAULT_MODELS = 5
+"""How many of the most used models are watched until a person adds or removes one."""
+MOST_MODELS = 50
+"""Each one costs a request a minute."""
+_OWN = "watched_models_are_own"
+
+
+def has_own_models(db: sqlite3.Connection) -> bool:
+    """Whether a person chose the watched models; they may have chosen none."""
+    found = db.execute("SELECT 1 FROM settings WHERE name = ?", (_OWN,)).fetchone()
+    return found is not None
+
+
+def watch_model(db: sqlite3.Connection, model: str, now: datetime) -> None:
+    """Add a model ("author/slug"). Raises ValueError when it cannot be one."""
+    if "/" not in model or any(char.isspace() for char in model) or not model.isprintable():
+        raise ValueError("a model is named as author/slug")
+    (count,) = db.execute("SELECT count(*) FROM watched_models").fetchone()
+    if count >= MOST_MODELS:
+        raise ValueError(f"at most {MOST_MODELS} models can be watched")
+    db.execute("INSERT OR IGNORE INTO watched_models VALUES (?, ?)", (model, seconds_of(now)))
+    db.execute("INSERT OR REPLACE INTO settings VALUES (?, '1')", (_OWN,))
+
+
+def unwatch_model(db: sqlite3.Connection, model: str) -> None:
+    """Take a model off the list; what was recorded stays."""
+    db.execute("DELETE FROM watched_models WHERE model = ?", (model,))
+    db.execute("INSERT OR REPLACE INTO settings VALUES (?, '1')", (_OWN,))
+
+
+def set_default_models(db: sqlite3.Connection, models: Iterable[str], now: datetime) -> None:
+    """Watch these models, unless a person chose others."""
+    if has_own_models(db):
+        return
+    db.execute("DELETE FROM watched_models")
+    db.executemany(
+        "INSERT OR IGNORE INTO watched_models VALUES (?, ?)",
+        [(model, seconds_of(now) + place) for place, model in enumerate(models)],
+    )
+
+
+def most_used(rows: Iterable[ActivityRow]) -> tuple[str, ...]:
+    """The models with the most requests in the activity of the last 30 days."""
+    used: Counter[str] = Counter()
+    for row in rows:
+        if row.model and not any(char.isspace() for char in row.model):
+            used[row.model] += row.requests or 0
+    ranked = sorted(used, key=lambda model: (-used[model], model))
+    return tuple(ranked[:DEFAULT_MODELS])

@@ -28,10 +28,10 @@ from gwtui.domain.alert_state import AlertState
 from gwtui.domain.clock import Clock
 from gwtui.local.profile_tables import CheckThresholds
 from gwtui.watch.alerts.model import Alert, AlertKey, Present
-from gwtui.watch.history.file import history_path, open_writable
+from gwtui.watch.history.file import history_path
 from gwtui.watch.history.model import Subject
 from gwtui.watch.history.queries import BALANCE, TOTAL_USAGE
-from gwtui.watch.history.watched_models import watch_model
+from gwtui.watch.history.writer import watch_model
 from gwtui.watch.hub import FeedHub
 from headless_kit import Gwtui, Site
 from history_kit import desk
@@ -173,9 +173,8 @@ def test_the_watched_models_come_from_the_history(gwtui: Gwtui, private_home: Pa
     host = gwtui.site.gateway.host
     path = history_path(private_home / "data" / "gwtui", host, gwtui.site.gateway.base_url)
     path.parent.mkdir(parents=True)
-    connection = open_writable(path, NOW).connection
-    watch_model(connection, MODEL, NOW)
-    connection.close()
+    with desk(path, NOW) as history:
+        watch_model(history.connection, MODEL, NOW)
     _, text = line(gwtui, "--watched")
     assert text.count(f"'uptime {MODEL}") == 3
 

@@ -1,8 +1,9 @@
-"""The recorder: what it samples from feeds, while it holds the lease."""
+"""The recorder: what it samples from feeds, while no other process records."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
@@ -15,13 +16,11 @@ from gwtui.client.errors import ServerError
 from gwtui.contract.usage import ActivityRow
 from gwtui.watch.history import model as kinds
 from gwtui.watch.history.archive import Archive
-from gwtui.watch.history.lease import BEAT
 from gwtui.watch.history.model import SeriesKey
 from gwtui.watch.history.queries import BALANCE
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.recorder import Recorded, Recorder
-from gwtui.watch.history.watched_models import defaults
-from gwtui.watch.history.writer import HistoryWriter
+from gwtui.watch.history.recorder import CLAIM_EVERY, Recorded, Recorder
+from gwtui.watch.history.writer import most_used
 from gwtui.watch.hub import FeedHub
 from recorded_gateway_kit import MODEL, World
 from recorder_kit import ENDPOINT, changed, instance
@@ -52,7 +51,7 @@ async def test_it_records_the_account_and_the_most_used_models(
     read = recorder.archive.read
     assert (await read(lambda history: history.value_at(BALANCE, now))).value == 60
     price = SeriesKey("endpoint", ENDPOINT, "price_prompt")
-    assert (await read(lambda history: history.latest(price))).value == Decimal("0.0000027")
+    assert (await read(partial(value_of, price, now))) == Decimal("0.0000027")
     weekly = {
         figure: await read(partial(value_of, figures["workspace", figure].key, now))
         for figure in ("budget_weekly", "usage_weekly", "budget_weekly_remaining")
@@ -102,15 +101,13 @@ async def test_a_screen_that_reads_more_often_does_not_fill_the_history(
     recorder: Recorder, world: World, time: FakeClock
 ) -> None:
     hub: FeedHub = recorder.hub  # type: ignore[attr-defined]
+    told: list[Recorded] = []
+    recorder.listen(told.append)
     next(feed for feed in hub.feeds if feed.name == "credits").watch(lambda _state: None)
     world.reads.clear()
     await time.advance(600)
     assert world.reads.count("credits") == 60
-    found = await recorder.archive.read(
-        lambda history: history.points(BALANCE, time.start, time.now(), resolution=60)
-    )
-    assert found is not None
-    assert 10 <= sum(point.samples for point in found.points) <= 13
+    assert 10 <= sum(one.observation.source == "credits" for one in told) <= 13
 
 
 async def test_what_changes_is_told_to_listeners_and_kept(
@@ -178,8 +175,8 @@ def test_the_most_used_models_are_watched_first() -> None:
     }
     rows = [ActivityRow(model=model, requests=count) for model, count in uses.items()]
     rows += [ActivityRow(model="a/d", requests=2), ActivityRow(model=None, requests=99)]
-    assert defaults(rows) == ("a/most", "a/d", "a/b", "a/c", "a/none")
-    assert defaults([ActivityRow(model="a/unknown", requests=None)]) == ("a/unknown",)
+    assert most_used(rows) == ("a/most", "a/d", "a/b", "a/c", "a/none")
+    assert most_used([ActivityRow(model="a/unknown", requests=None)]) == ("a/unknown",)
 
 
 async def test_without_readable_activity_what_was_looked_at_is_watched(
@@ -211,13 +208,12 @@ async def test_one_instance_records_and_the_next_takes_over(
             assert first.status.recording
             assert not second.status.recording
             assert other.reads == []
-            balance = await second.archive.read(lambda history: history.latest(BALANCE))
-            assert balance.value == 60
-            holder = await second.archive.read(lambda history: history.recorder())
-            assert holder is not None
-            assert holder.id == first.archive.lease.id
+            balance = await second.archive.read(partial(value_of, BALANCE, time.now()))
+            assert balance == 60
+            process = await second.archive.read(lambda history: history.recorder())
+            assert process == os.getpid()
             await first.stop()
-            await time.advance(BEAT)
+            await time.advance(CLAIM_EVERY)
             assert second.status.recording
             assert "credits" in other.reads
         world.reads.clear()
@@ -234,23 +230,13 @@ async def test_what_arrived_is_written_before_the_end(
         world.credits["total_usage"] = Decimal(41)
         await time.advance(61)
     again = await Archive.open(path, time.clock)
-    assert (await again.read(lambda history: history.latest(BALANCE))).value == 59
+    assert await again.read(partial(value_of, BALANCE, time.now())) == 59
     await again.close()
 
 
-async def test_upkeep_goes_on_while_there_is_something_to_do(
-    recorder: Recorder, time: FakeClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    left = [True, True, False]
-    done: list[bool] = []
-
-    def step(_writer: HistoryWriter, _now: datetime) -> bool:
-        done.append(left.pop(0) if left else False)
-        return done[-1]
-
-    await time.advance(90)
-    monkeypatch.setattr("gwtui.watch.history.recorder.step", step)
-    await time.advance(60)
-    assert done == [True, True, False], "all of it at once"
-    await time.advance(120)
-    assert done[3:] == [False, False], "a look a minute finds nothing"
+async def test_an_hour_that_is_over_is_summed_up(recorder: Recorder, time: FakeClock) -> None:
+    await time.advance(2 * 3600)
+    hours = await recorder.archive.read(
+        lambda history: history.connection.execute("SELECT DISTINCT hour FROM hours").fetchall()
+    )
+    assert len(hours) in {1, 2}

@@ -56,7 +56,7 @@ class _Column:
     low: Decimal | None = None
     high: Decimal | None = None
     total: Decimal = Decimal(0)
-    weight: int = 0
+    count: int = 0
     nulls: bool = False
 
     def add(self, point: Point) -> None:
@@ -67,14 +67,13 @@ class _Column:
         self.high = point.high if self.high is None else max(self.high, point.high)
         typical = point.last if point.mean is None else point.mean
         if typical is not None:
-            weight = max(1, point.samples)
-            self.total += typical * weight
-            self.weight += weight
+            self.total += typical
+            self.count += 1
 
     @property
     def mean(self) -> Decimal | None:
-        """The mean of all readings; the lowest one where their number is not known."""
-        return self.total / self.weight if self.weight else self.low
+        """The mean of the points; the lowest reading where none has a mean."""
+        return self.total / self.count if self.count else self.low
 
 
 class Raster:

@@ -1,0 +1,266 @@
+"""Fills in the past week from a gateway that knows its own past: the demo's.
+
+For each hour that was not recorded, what the recorder would have observed at its end is written as
+that hour. The present hour gets a reading every two minutes. Nothing recorded is replaced.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from gwtui.contract.budgets import BUDGET_INTERVALS
+from gwtui.contract.usage import Credits
+from gwtui.domain.history_source import HistorySource, KeyUsage
+from gwtui.domain.resets import window_start
+from gwtui.local.alerts import FILE_NAME, RuleFile
+from gwtui.watch.feeds.credits import credits_feed
+from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed
+from gwtui.watch.feeds.guardrails import GuardrailRow, guardrails_feed
+from gwtui.watch.feeds.keys import KeyRow, keys_feed
+from gwtui.watch.feeds.workspaces import Figures, figures_feed
+from gwtui.watch.history.archive import Archive
+from gwtui.watch.history.model import PERCENTILES, UPTIMES, HistoryError, Observation, Sample
+from gwtui.watch.history.observers import (
+    ObservedReading,
+    observe_credits,
+    observe_endpoints,
+    observe_guardrails,
+    observe_keys,
+    observe_workspaces,
+)
+from gwtui.watch.history.sources import DEFAULT_PACES, Build, Sources, most_used_feed
+from gwtui.watch.history.writer import observe, observe_hour, set_default_models, tidy
+from gwtui.watch.hub import FeedHub, Scope
+
+_log = logging.getLogger(__name__)
+
+SPAN = timedelta(hours=168)
+"""How far back is filled in."""
+_HOUR = timedelta(hours=1)
+_SECOND = timedelta(seconds=1)
+_EVERY = timedelta(minutes=2)
+"""The pace of readings in the present hour: close enough that no curve has a gap."""
+_NOTHING = KeyUsage(Decimal(0), Decimal(0))
+_MOVING = {
+    **{name: (name, None) for name in UPTIMES},
+    **{
+        f"{what}_{which}": (f"{what}_last_30m", which)
+        for what in ("latency", "throughput")
+        for which in PERCENTILES
+    },
+}
+"""Figures that change by themselves: the field they are in, and which percentile of it."""
+
+
+async def fill(hub: FeedHub, archive: Archive, past: HistorySource) -> bool:
+    """Fill in what was not recorded; whether there was anything. Raises HistoryError."""
+    recorded = await archive.read(lambda history: history.span())
+    now = past.until.replace(minute=0, second=0, microsecond=0)
+    since = now - SPAN
+    if recorded is not None:
+        since = max(since, recorded[1].replace(minute=0, second=0, microsecond=0) + _HOUR)
+    if since > now:
+        return False
+    account = await _read_account(hub, past)
+    if account is None:
+        return False
+    hours = [since + _HOUR * place for place in range((now - since) // _HOUR)]
+    ends = [hour + _HOUR - _SECOND for hour in hours]
+    readings = [now + _EVERY * place for place in range((past.until - now) // _EVERY + 1)]
+
+    def work(db: sqlite3.Connection) -> None:
+        account.prepare([*ends, *readings])
+        for moment in ends:
+            for seen in account.at(moment):
+                observe_hour(db, seen)
+        for moment in readings:
+            for seen in account.at(moment):
+                observe(db, seen)
+        set_default_models(db, tuple(account.endpoints), past.until)
+        tidy(db, past.until)
+
+    await archive.write(work)
+    return True
+
+
+async def fill_past(hub: FeedHub, path: Path, past: HistorySource, config: Path) -> None:
+    """Fill in what the history at ``path`` lacks, and run the alert rules over what is now.
+
+    The rules are those of the file in the directory ``config``.
+
+    For a command that only reads what is recorded, where no dashboard has filled it in before.
+    Nothing happens where another process records. Never fails: the command does without the
+    recorded past then.
+    """
+    try:
+        archive = await Archive.open(path, hub.clock)
+    except HistoryError as error:
+        _log.warning("history: %s", error)
+        return
+    try:
+        if await archive.claim() and await fill(hub, archive, past):
+            await _evaluate(hub, archive, RuleFile(config / FILE_NAME, hub.connection.label))
+    except Exception:  # whatever it is, what is read now is shown
+        _log.exception("history: the past cannot be filled in")
+    finally:
+        await archive.close()
+
+
+async def _evaluate(hub: FeedHub, archive: Archive, rules: RuleFile) -> None:
+    """Record a reading of the account and the watched models, and what the rules say of it."""
+    from gwtui.watch.alerts.evaluator import (  # noqa: PLC0415 - not for every command
+        PersistentEvaluator,
+    )
+
+    builds: list[Build] = []
+    sources = Sources(hub, DEFAULT_PACES, hub.clock, lambda _name, build: builds.append(build))
+    sources.open()
+    sources.follow(await archive.read(lambda history: history.watched_models()))
+    try:
+        await sources.settled()
+    finally:
+        sources.close()
+    seen = [build() for build in builds]
+
+    def work(db: sqlite3.Connection) -> None:
+        for observation in seen:
+            observe(db, observation)
+        PersistentEvaluator().run(db, rules.refresh(), seen, hub.clock.now())
+
+    await archive.write(work)
+
+
+@dataclass
+class _PastAccount:
+    """The account as it is now, and as it was at any moment of the past that was prepared."""
+
+    past: HistorySource
+    credits: Credits
+    keys: Sequence[KeyRow]
+    workspaces: Mapping[str, Figures]
+    guardrails: Sequence[GuardrailRow]
+    endpoints: Mapping[str, Sequence[EndpointRow]]
+
+    def prepare(self, moments: Sequence[datetime]) -> None:
+        """Ask the gateway for all that ``at`` needs of these moments, which ascend."""
+        starts = (
+            window_start(interval, moment) for interval in BUDGET_INTERVALS for moment in moments
+        )
+        asked = sorted({*moments, *(start for start in starts if start is not None)})
+        self._totals = dict(zip(moments, self.past.account(moments), strict=True))
+        self._spent = {
+            row.identity: dict(zip(asked, spent, strict=True))
+            for row in self.keys
+            if (spent := self.past.spent(row.identity, asked)) is not None
+        }
+        self._figures = {
+            (model, row.identity): dict(zip(moments, told, strict=True))
+            for model, rows in self.endpoints.items()
+            for row in rows
+            if (told := self.past.figures(model, row.endpoint.tag or "", moments)) is not None
+        }
+
+    def at(self, moment: datetime) -> Iterator[Observation]:
+        """What the recorder would have observed."""
+        paces = DEFAULT_PACES
+        credits = self.credits.model_copy(update=self._totals[moment]._asdict())
+        yield observe_credits(credits, ObservedReading(moment, paces.credits))
+        keys = [
+            self._key(row, moment) for row in self.keys if _is_there(row.key.created_at, moment)
+        ]
+        yield observe_keys(keys, ObservedReading(moment, paces.keys))
+        spaces = {
+            identity: replace(found, spent=self._spent_in(identity, found, moment))
+            for identity, found in self.workspaces.items()
+            if found.workspace is None or _is_there(found.workspace.created_at, moment)
+        }
+        yield observe_workspaces(spaces, ObservedReading(moment, paces.workspaces))
+        rails = [row for row in self.guardrails if _is_there(row.guardrail.created_at, moment)]
+        yield observe_guardrails(rails, ObservedReading(moment, paces.guardrails))
+        for model, rows in self.endpoints.items():
+            known = [row for row in rows if (model, row.identity) in self._figures]
+            seen = observe_endpoints(model, known, ObservedReading(moment, paces.endpoints))
+            yield replace(seen, samples=tuple(self._moved(model, seen, moment)))
+
+    def _used(self, identity: str, interval: str, moment: datetime) -> KeyUsage:
+        """What a key used in its window up to a moment."""
+        spent = self._spent.get(identity)
+        if spent is None:
+            return _NOTHING
+        start = window_start(interval, moment)
+        until, since = spent[moment], _NOTHING if start is None else spent[start]
+        return KeyUsage(until.usd - since.usd, until.byok_usd - since.byok_usd)
+
+    def _key(self, row: KeyRow, moment: datetime) -> KeyRow:
+        key = row.key
+        if row.identity not in self._spent:
+            return row
+        used, today = (self._used(row.identity, each, moment) for each in ("lifetime", "daily"))
+        found: dict[str, Any] = {
+            "usage": used.usd,
+            "usage_daily": today.usd,
+            "byok_usage": used.byok_usd,
+        }
+        if key.limit is not None:
+            window = self._used(row.identity, key.limit_reset or "lifetime", moment)
+            counted = window.usd + (window.byok_usd if key.include_byok_in_limit else 0)
+            found["limit_remaining"] = key.limit - counted
+        if (disabled_at := self.past.disabled_at(row.identity)) is not None:
+            found["disabled"] = disabled_at <= moment
+        return replace(row, key=key.model_copy(update=found))
+
+    def _spent_in(
+        self, workspace: str, found: Figures, moment: datetime
+    ) -> Mapping[str, Decimal | None]:
+        """What the present keys of a workspace had used, by interval."""
+        byok = bool(found.workspace and found.workspace.include_byok_in_budgets)
+        keys = [row.identity for row in self.keys if row.key.workspace_id == workspace]
+        spent: dict[str, Decimal | None] = {}
+        for interval in BUDGET_INTERVALS:
+            used = [self._used(identity, interval, moment) for identity in keys]
+            spent[interval] = sum((one.usd + one.byok_usd * byok for one in used), Decimal(0))
+        return spent
+
+    def _moved(self, model: str, seen: Observation, moment: datetime) -> Iterator[Sample]:
+        """The samples with the figures of the moment; prices are what they are now."""
+        for sample in seen.samples:
+            key = sample.series.key
+            told = self._figures[model, key.identity.removeprefix(f"{model} ")][moment]
+            if key.figure not in _MOVING:
+                yield sample
+                continue
+            field, percentile = _MOVING[key.figure]
+            value = told[field]
+            if value is not None and percentile is not None:
+                value = value[percentile]
+            yield replace(sample, value=None if value is None else Decimal(str(value)))
+
+
+def _is_there(created_at: datetime | None, moment: datetime) -> bool:
+    """Whether something was created by then, as far as that is known."""
+    return created_at is None or created_at <= moment
+
+
+async def _read_account(hub: FeedHub, past: HistorySource) -> _PastAccount | None:
+    """What the account and its most used models are now; None where it cannot be read."""
+    scope = Scope()
+    credits = (await credits_feed(hub, scope).refresh()).value
+    keys = (await keys_feed(hub, scope).refresh()).value
+    workspaces = (await figures_feed(hub, scope).refresh()).value
+    guardrails = (await guardrails_feed(hub, scope).refresh()).value
+    models = (await most_used_feed(hub).refresh()).value or ()
+    if credits is None or keys is None or workspaces is None or guardrails is None:
+        return None
+    endpoints: dict[str, Sequence[EndpointRow]] = {}
+    for model in models:
+        rows = (await endpoints_feed(hub, Scope(parent=model)).refresh()).value
+        if rows:
+            endpoints[model] = rows
+    return _PastAccount(past, credits, keys, workspaces, guardrails, endpoints)

@@ -1,0 +1,216 @@
+"""Hours: what readings become, what is kept for how long, and how large the file is."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from sqlite3 import OperationalError
+
+import pytest
+
+from gwtui.watch.history.model import Point, SeriesKey, Subject
+from history_kit import START, USED, Desk, desk, minutes
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+LATENCY = SeriesKey("endpoint", "lab/m e", "latency_p50")
+UPTIME = SeriesKey("endpoint", "lab/m e", "uptime_last_5m")
+LIMIT = SeriesKey("key", "k", "limit")
+
+
+class World:
+    """Figures that grow, jump, come and go, and stay."""
+
+    def __init__(self) -> None:
+        self._random = random.Random(7)
+        self._used = Decimal(0)
+        self.told: list[tuple[datetime, dict[SeriesKey, Decimal | None]]] = []
+
+    def at(self, moment: datetime) -> dict[SeriesKey, Decimal | None]:
+        self._used += Decimal(self._random.randint(0, 900)) / 1000
+        uptime = self._random.choice([None, None, 0, 50, 100])
+        found = {
+            USED: self._used,
+            LATENCY: Decimal(self._random.randint(100, 999)),
+            UPTIME: None if uptime is None else Decimal(uptime),
+            LIMIT: Decimal(50),
+        }
+        self.told.append((moment, found))
+        return found
+
+    def values(self, key: SeriesKey, since: datetime, width: timedelta) -> list[Decimal | None]:
+        return [found[key] for at, found in self.told if since <= at < since + width]
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> Iterator[Desk]:
+    with desk(tmp_path / "h" / "one.sqlite3") as opened:
+        yield opened
+
+
+def live(history: Desk, world: World, days: int, every: int = 10) -> datetime:
+    """Read every few minutes for some days, and tidy as the recorder does."""
+    end = START + DAY * days
+    moment = START
+    while moment < end:
+        history.see(moment, world.at(moment), every=every * 60)
+        history.tidy(moment)
+        moment += minutes(every)
+    history.tidy(end + minutes(6))
+    return end
+
+
+def points(
+    history: Desk, key: SeriesKey, since: datetime, until: datetime, width: int
+) -> list[Point]:
+    curve = history.reader.points(key, since, until, resolution=width)
+    assert curve is not None
+    assert curve.width == timedelta(seconds=width)
+    return list(curve.points)
+
+
+def check(history: Desk, world: World, since: datetime, until: datetime, width: int) -> None:
+    """Every slot says what the readings in it say."""
+    for key in (USED, LATENCY, UPTIME, LIMIT):
+        for point in points(history, key, since, until, width):
+            values = world.values(key, point.at, timedelta(seconds=width))
+            known = [value for value in values if value is not None]
+            assert point.state == ("value" if known else "null")
+            if known:
+                assert (point.low, point.high) == (min(known), max(known))
+                assert point.last == values[-1]
+                assert point.mean is not None
+                assert min(known) <= point.mean <= max(known)
+
+
+def test_low_high_and_last_of_a_week_are_exact_at_every_width(history: Desk) -> None:
+    world = World()
+    end = live(history, world, 7)
+    check(history, world, START, end, 3600)
+    check(history, world, START, end, 14_400 + 7200)
+    check(history, world, START, end, 86_400)
+    check(history, world, end - 30 * HOUR, end, 600)
+
+
+def test_the_mean_of_an_hour_weighs_each_reading_alike(history: Desk) -> None:
+    world = World()
+    live(history, world, 1)
+    for point in points(history, LATENCY, START, START + DAY, 3600):
+        values = [value or 0 for value in world.values(LATENCY, point.at, HOUR)]
+        assert float(point.mean or 0) == pytest.approx(float(sum(values)) / len(values))
+
+
+def test_where_only_hours_are_left_finer_slots_repeat_them(history: Desk) -> None:
+    world = World()
+    live(history, world, 4)
+    slots = points(history, LATENCY, START + 5 * HOUR, START + 6 * HOUR, 60)
+    assert len(slots) == 60
+    values = [value for value in world.values(LATENCY, slots[0].at, HOUR) if value is not None]
+    assert {(slot.low, slot.high) for slot in slots[:50]} == {(min(values), max(values))}
+
+
+def test_readings_are_kept_for_two_days_and_hours_for_a_year(history: Desk) -> None:
+    for hour in range(24 * 400):
+        history.see(START + HOUR * hour, {USED: hour}, every=3600)
+        if hour % 24 == 0 or hour > 24 * 399:
+            history.tidy(START + HOUR * hour + minutes(6))
+    oldest = [
+        history.connection.execute(f"SELECT min({column}) FROM {table}").fetchone()[0]  # noqa: S608
+        for table, column in (("runs", "start"), ("hours", "hour"))
+    ]
+    end = (START + 400 * DAY).timestamp()
+    ages = [timedelta(seconds=end - at) for at in oldest]
+    assert timedelta(days=2) <= ages[0] <= timedelta(days=2, hours=2)
+    assert timedelta(days=365) <= ages[1] <= timedelta(days=365, hours=2)
+
+
+def test_what_never_changes_takes_a_row_an_hour(history: Desk) -> None:
+    for minute in range(0, 24 * 60, 2):
+        history.see(START + minutes(minute), {LIMIT: 50}, every=120)
+    assert history.rows("runs") == 24
+    history.tidy(START + DAY + minutes(6))
+    assert history.rows("hours") == 24
+    found = points(history, LIMIT, START, START + DAY, 300)
+    assert {(point.state, point.low, point.mean) for point in found} == {("value", 50, 50)}
+
+
+def test_old_facts_and_changes_go_and_present_ones_stay(history: Desk) -> None:
+    key, gone = Subject("key", "a"), Subject("key", "b")
+    keys = Subject("key", "")
+    history.see(START, facts={key: {"name": "a"}, gone: {"name": "b"}}, covers=keys)
+    history.see(START + HOUR, facts={key: {"name": "a"}}, covers=keys)
+    later = START + 400 * DAY
+    history.see(later, facts={key: {"name": "a2"}}, covers=keys)
+    for hour in range(3):
+        history.tidy(later + HOUR * hour)
+    assert [change.field for change in history.reader.changes(START, later)] == ["name"]
+    assert history.reader.facts_at(later) == {key: {"name": "a2"}}
+    assert history.reader.facts_at(START) == {key: {"name": "a"}}
+
+
+def test_a_clock_that_is_ahead_deletes_nothing_at_once(history: Desk) -> None:
+    live(history, World(), 1)
+    wrong = START + 800 * DAY
+    history.see(wrong, {USED: 1})
+    history.tidy(wrong)
+    assert len(points(history, USED, START, START + DAY, 3600)) == 24
+    assert history.reader.value_at(USED, START + minutes(30)).state == "value"
+
+
+def test_a_series_of_which_nothing_is_left_goes(history: Desk) -> None:
+    history.see(START, {USED: 1})
+    history.tidy(START + HOUR)
+    for hour in (0, 1):
+        history.tidy(START + 400 * DAY + HOUR * hour + minutes(6))
+    assert history.reader.series() == ()
+
+
+def test_tidying_that_is_cut_off_anywhere_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    """Wherever it ends, what is there after the next round is the same."""
+
+    def worked(path: Path, dies_at: int | None) -> list[object]:
+        with desk(path) as history:
+            world = World()
+            for minute in range(0, 9 * 60, 4):
+                history.see(START + minutes(minute), world.at(START + minutes(minute)), every=240)
+            if dies_at is not None:
+                history.connection.set_progress_handler(_cut_at(dies_at), 1)
+                with pytest.raises(OperationalError, match="interrupted"):
+                    history.tidy(START + 10 * HOUR)
+                history.connection.set_progress_handler(None, 0)
+            history.tidy(START + 10 * HOUR)
+            return history.connection.execute("SELECT * FROM hours ORDER BY 1, 2").fetchall()
+
+    whole = worked(tmp_path / "whole" / "h.sqlite3", None)
+    assert len(whole) == 9 * 4
+    for place in (50, 500, 3_000, 9_000):
+        assert worked(tmp_path / str(place) / "h.sqlite3", place) == whole
+
+
+def _cut_at(place: int) -> Callable[[], int]:
+    """Interrupt SQLite once, after so many of its own instructions."""
+    left = place
+
+    def handler() -> int:
+        nonlocal left
+        left -= 1
+        return 1 if left == 0 else 0
+
+    return handler
+
+
+def test_a_week_of_a_changing_figure_takes_less_than_a_quarter_of_a_megabyte(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "h" / "week.sqlite3"
+    source = random.Random(3)
+    with desk(path) as history:
+        for minute in range(7 * 24 * 60):
+            at = START + minutes(minute)
+            history.see(at, {LATENCY: source.randint(100, 999)})
+            if minute % 60 == 6:
+                history.tidy(at)
+        history.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert path.stat().st_size < 250_000
