@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from gwtui.cli import exits
 from gwtui.cli.output import narrate
 from gwtui.cli.target import Connect
+from gwtui.client.call import RetryNotice
 from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.retry import RetryNotice
 from gwtui.local.paths import Paths
 from gwtui.watch.history.file import history_path
 from gwtui.watch.hub import FeedHub

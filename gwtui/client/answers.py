@@ -18,7 +18,7 @@ from decimal import Decimal
 from http import HTTPStatus
 from typing import Any, TypeVar
 
-from gwtui.client.call import Answer
+from gwtui.client.call import Answer, retry_after_seconds
 from gwtui.client.errors import (
     BadRequestError,
     ConflictError,
@@ -32,7 +32,6 @@ from gwtui.client.errors import (
     UnauthorizedError,
     UnreadableAnswerError,
 )
-from gwtui.client.retry import retry_after_seconds
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.scalars import MAX_DIGITS, decimal_of
@@ -272,7 +271,7 @@ class Rows:
 def read_one(answer: Answer, model: type[ModelT]) -> ModelT:
     """The object in ``data``. Raises UnreadableAnswerError when there is none."""
     if not isinstance(_envelope(answer).get("data"), dict):
-        raise _unreadable(answer, "its data is not an object")
+        raise unreadable(answer, "its data is not an object")
     return model.model_validate(answer.json["data"])
 
 
@@ -284,7 +283,7 @@ def read_whole(answer: Answer, model: type[ModelT]) -> ModelT:
 def read_rows(answer: Answer) -> Rows:
     """The list in ``data``. Raises UnreadableAnswerError when there is none."""
     if not isinstance(_envelope(answer).get("data"), list):
-        raise _unreadable(answer, "its data is not a list")
+        raise unreadable(answer, "its data is not a list")
     total = answer.json.get("total_count")
     is_count = isinstance(total, int) and not isinstance(total, bool) and total >= 0
     return Rows(answer.json["data"], total if is_count else None)
@@ -295,7 +294,7 @@ def confirm_deleted(answer: Answer) -> None:
     if answer.json is None:
         return
     if _envelope(answer).get("deleted") is not True:
-        raise _unreadable(answer, "it does not confirm the deletion")
+        raise unreadable(answer, "it does not confirm the deletion")
 
 
 def read_count(answer: Answer, name: str) -> int:
@@ -303,16 +302,18 @@ def read_count(answer: Answer, name: str) -> int:
     count = _envelope(answer).get(name)
     if isinstance(count, int) and not isinstance(count, bool) and count >= 0:
         return count
-    raise _unreadable(answer, f"it has no {name}")
+    raise unreadable(answer, f"it has no {name}")
 
 
 def _envelope(answer: Answer) -> dict[str, Any]:
     if isinstance(answer.json, dict):
         return answer.json
-    raise _unreadable(answer, "it is not a JSON object")
+    raise unreadable(answer, "it is not a JSON object")
 
 
-def _unreadable(answer: Answer, why: str) -> UnreadableAnswerError:
+def unreadable(answer: Answer | None, why: str) -> UnreadableAnswerError:
+    """The error for an answer that is not what the contract describes."""
     return UnreadableAnswerError(
-        f"the answer is not what the API describes: {why}", request_id=answer.request_id
+        f"the answer is not what the API describes: {why}",
+        request_id=answer.request_id if answer else None,
     )

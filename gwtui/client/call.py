@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, Literal, Protocol, TypeVar
 from urllib.parse import quote, urlencode
 
 from pydantic import ValidationError
 
-from gwtui.client.errors import InvalidRequestError
+from gwtui.client.errors import (
+    ConnectFailedError,
+    GatewayError,
+    InvalidRequestError,
+    NoAnswerError,
+    RateLimitedError,
+    ServerError,
+)
+from gwtui.client.request_log import (
+    http_date,
+    may_retry,
+    request_answered,
+    request_pending,
+    request_sent,
+)
 from gwtui.contract.request import Problem, RequestModel, problems
+from gwtui.domain.clock import Clock
 
 Query = dict[str, str | int | bool]
 Method = Literal["GET", "POST", "PATCH", "PUT", "DELETE"]
@@ -120,3 +138,142 @@ def _pair(name: str, value: str | int | bool) -> str:
 
 def _text(value: str | int | bool) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+MAX_RETRIES = 3
+"""Attempts after the first."""
+BASE_WAIT = 0.3
+MAX_WAIT = 5.0
+"""Seconds; the back-off doubles from the one to the other, with full jitter."""
+BUDGET = 30.0
+"""Seconds that a read may take with its retries and their waits.
+
+A longer Retry-After is left to the caller.
+"""
+MAX_RETRY_AFTER = 86_400.0
+"""Seconds; no service may silence a client for longer than a day."""
+
+_PASSING_STATUSES = frozenset({502, 503, 504})
+
+
+@dataclass(frozen=True, slots=True)
+class RetryNotice:
+    """A read is about to be repeated: ``attempt`` 1 of ``attempts`` after ``wait`` seconds."""
+
+    method: str
+    path: str
+    attempt: int
+    attempts: int
+    wait: float
+    reason: str
+
+
+class RetryingCaller:
+    """Carries calls out through another caller and repeats reads."""
+
+    def __init__(
+        self,
+        caller: Caller,
+        clock: Clock,
+        on_retry: Callable[[RetryNotice], None] | None = None,
+        *,
+        budget: float = BUDGET,
+    ) -> None:
+        self._caller = caller
+        self._clock = clock
+        self._on_retry = on_retry
+        self._budget = budget
+
+    async def call(self, call: Call) -> Answer:
+        """Carry out a call, a read up to four times. Raises the last GatewayError.
+
+        A reading that failed the last time begins with one request that is not repeated.
+        """
+        with request_pending(read=call.is_read):
+            return await (self._read_in_time(call) if call.is_read else self._send(call))
+
+    async def _read_in_time(self, call: Call) -> Answer:
+        try:
+            async with asyncio.timeout(self._budget):
+                return await self._read(call)
+        except TimeoutError:
+            pass  # what it interrupted holds the request and must not become the error's context
+        raise NoAnswerError(f"the gateway did not answer completely within {self._budget:g} s")
+
+    async def _read(self, call: Call) -> Answer:
+        started = self._clock.monotonic()
+        for attempt in range(1, MAX_RETRIES + 1):
+            try:
+                return await self._send(call)
+            except GatewayError as error:
+                if not (is_transient(error) and may_retry()):
+                    raise
+                wait = self._wait(attempt, error)
+                if self._clock.monotonic() - started + wait > self._budget:
+                    raise
+                reason = error.message
+            self._notify(
+                RetryNotice(call.method, call.template, attempt, MAX_RETRIES, wait, reason)
+            )
+            await self._clock.sleep(wait)
+        return await self._send(call)
+
+    async def _send(self, call: Call) -> Answer:
+        request_sent()
+        answer = await self._caller.call(call)
+        request_answered()
+        return answer
+
+    def _wait(self, attempt: int, error: GatewayError) -> float:
+        """Full jitter keeps clients that failed together from coming back together."""
+        backoff = self._clock.chance() * min(MAX_WAIT, BASE_WAIT * 2.0 ** (attempt - 1))
+        return (retry_after_of(error) or 0.0) + backoff
+
+    def _notify(self, notice: RetryNotice) -> None:
+        if self._on_retry is not None:
+            self._on_retry(notice)
+
+
+def is_transient(error: GatewayError) -> bool:
+    """Whether the same read may succeed a moment later."""
+    if isinstance(error, ConnectFailedError):
+        return error.temporary
+    if isinstance(error, ServerError):
+        return error.status in _PASSING_STATUSES
+    return isinstance(error, NoAnswerError | RateLimitedError)
+
+
+def retry_after_of(error: GatewayError) -> float | None:
+    """Seconds that the gateway asked to wait, None when it did not ask."""
+    return error.retry_after if isinstance(error, RateLimitedError | ServerError) else None
+
+
+def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
+    """What ``retry-after-ms`` or ``retry-after`` (seconds or HTTP date) asks for, in seconds.
+
+    Header names are in lower case. Unreadable values count as absent, past dates as 0. A date is
+    compared with the answer's own where it has one: the clocks of the two machines may differ.
+    """
+    millis = _number(headers.get("retry-after-ms"))
+    if millis is not None:
+        return _bounded(millis / 1000)
+    text = headers.get("retry-after")
+    seconds = _number(text)
+    if seconds is not None:
+        return _bounded(seconds)
+    moment = http_date(text)
+    if moment is None:
+        return None
+    return _bounded((moment - (http_date(headers.get("date")) or now)).total_seconds())
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        number = float(text or "")
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _bounded(seconds: float) -> float:
+    return min(max(seconds, 0.0), MAX_RETRY_AFTER)

@@ -5,59 +5,18 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
-from gwtui.client.call import Answer, Call, Caller
-from gwtui.client.clock_skew import ClockSkew
+from gwtui.client import services
+from gwtui.client.call import Answer, Call, Caller, RetryingCaller, RetryNotice
 from gwtui.client.connection import Connection, WriteGate
 from gwtui.client.errors import ConnectFailedError
-from gwtui.client.request_log import Traffic
-from gwtui.client.retry import RetryingCaller, RetryNotice
+from gwtui.client.request_log import ClockSkew, Traffic
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 
 if TYPE_CHECKING:
-    from gwtui.client.byok import ByokService
-    from gwtui.client.catalog import CatalogService, ProvidersService
-    from gwtui.client.guardrails import GuardrailsService
-    from gwtui.client.keys import KeysService
-    from gwtui.client.organization import OrganizationService
     from gwtui.client.transport import Transport
-    from gwtui.client.usage import ActivityService, CreditsService, GenerationsService
-    from gwtui.client.workspaces import WorkspacesService
-
-
-S = TypeVar("S")
-
-
-class _Service(Generic[S]):
-    """A service of a client, given as "module:NAME".
-
-    It is loaded with its models when it is first asked for: a screen needs two or three of them.
-    """
-
-    def __init__(self, declaration: str) -> None:
-        self._module, _, self._kind = declaration.partition(":")
-        self._name = ""
-
-    def __set_name__(self, _owner: type[GatewayClient], name: str) -> None:
-        self._name = name
-
-    def __get__(self, client: GatewayClient, _owner: type[GatewayClient]) -> S:
-        service = self._make(getattr(import_module(self._module), self._kind), client)
-        client.__dict__[self._name] = service  # from now on it is found before this
-        return service
-
-    def _make(self, kind: Callable[..., S], client: GatewayClient) -> S:
-        return kind(client.caller)
-
-
-class _DialectService(_Service[S]):
-    """A service that must know the dialect of the gateway."""
-
-    def _make(self, kind: Callable[..., S], client: GatewayClient) -> S:
-        return kind(client.caller, client.connection.dialect)
 
 
 class GatewayClient:
@@ -65,21 +24,6 @@ class GatewayClient:
 
     ``async with GatewayClient(connection) as gateway: keys = await gateway.keys.list()``
     """
-
-    keys: _Service[KeysService] = _Service("gwtui.client.keys:KeysService")
-    workspaces: _Service[WorkspacesService] = _Service("gwtui.client.workspaces:WorkspacesService")
-    credits: _Service[CreditsService] = _Service("gwtui.client.usage:CreditsService")
-    catalog: _Service[CatalogService] = _Service("gwtui.client.catalog:CatalogService")
-    providers: _Service[ProvidersService] = _Service("gwtui.client.catalog:ProvidersService")
-    organization: _Service[OrganizationService] = _Service(
-        "gwtui.client.organization:OrganizationService"
-    )
-    guardrails: _Service[GuardrailsService] = _DialectService(
-        "gwtui.client.guardrails:GuardrailsService"
-    )
-    byok: _Service[ByokService] = _Service("gwtui.client.byok:ByokService")
-    activity: _Service[ActivityService] = _Service("gwtui.client.usage:ActivityService")
-    generations: _Service[GenerationsService] = _Service("gwtui.client.usage:GenerationsService")
 
     def __init__(
         self,
@@ -95,6 +39,17 @@ class GatewayClient:
         self._transport = transport or _ManagementTransport(connection, clock, self.gate)
         self.caller: Caller = RetryingCaller(self._transport, clock, on_retry)
         """What the services call."""
+        caller, dialect = self.caller, connection.dialect
+        self.keys = services.KeysService(caller, dialect)
+        self.workspaces = services.WorkspacesService(caller, dialect)
+        self.credits = services.CreditsService(caller, dialect)
+        self.catalog = services.CatalogService(caller, dialect)
+        self.providers = services.ProvidersService(caller, dialect)
+        self.organization = services.OrganizationService(caller, dialect)
+        self.guardrails = services.GuardrailsService(caller, dialect)
+        self.byok = services.ByokService(caller, dialect)
+        self.activity = services.ActivityService(caller, dialect)
+        self.generations = services.GenerationsService(caller, dialect)
 
     @property
     def skew(self) -> ClockSkew:

@@ -11,8 +11,6 @@ R = TypeVar("R")
 # Up to these amounts the work takes at most a few hundredths of a second, and stays in the loop.
 LARGE_BODY = 256 * 1024
 """Bytes of an answer that is parsed."""
-LARGE_MODEL = 60
-"""Endpoints of an answer that are validated."""
 LARGE_LIST = 2_000
 """Rows that are made of models that were read."""
 

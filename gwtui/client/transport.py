@@ -32,7 +32,6 @@ from gwtui.client.answers import (
     status_error,
 )
 from gwtui.client.call import Answer, Call
-from gwtui.client.clock_skew import ClockSkew
 from gwtui.client.connection import Connection, WriteGate
 from gwtui.client.errors import (
     ConnectFailedError,
@@ -43,7 +42,7 @@ from gwtui.client.errors import (
     UnreadableAnswerError,
 )
 from gwtui.client.long_work import LARGE_BODY, run_by_size
-from gwtui.client.request_log import Traffic, write_answered
+from gwtui.client.request_log import ClockSkew, Traffic, write_answered
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.domain.known_secrets import Secret, is_short, redactor, remember
 

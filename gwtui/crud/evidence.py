@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from math import isfinite
 from typing import Any, Generic, Literal, TypeVar
 
-from gwtui.client.clock_skew import ClockSkew
 from gwtui.client.paging import Listing
+from gwtui.client.request_log import ClockSkew
 from gwtui.crud import cells
 from gwtui.crud.columns import text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, Section

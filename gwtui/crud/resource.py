@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from gwtui.domain import cell_values
@@ -151,19 +150,16 @@ class Completion(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class ReadBy:
-    """The request that reads something: what makes its ``Call``, as "module:NAME", from ``given``.
+    """The request that reads something: an operation of the client such as "keys.get"."""
 
-    The module is loaded when the request is asked for.
-    """
-
-    call: str
+    operation: str
     given: tuple[str, ...] = ()
 
     def made(self) -> Call:
         """The request. Raises InvalidRequestError where what is given cannot stand in one."""
-        module, _, name = self.call.partition(":")
-        found: Call = getattr(import_module(module), name)(*self.given)
-        return found
+        from gwtui.client.services import request_of  # noqa: PLC0415 - seldom needed
+
+        return request_of(self.operation, *self.given)
 
 
 @dataclass(frozen=True, slots=True)

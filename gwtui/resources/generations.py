@@ -237,7 +237,7 @@ ONE_GENERATION: ResourceSpec[Generation] = ResourceSpec(
     sections=SECTIONS,
     feed=generation_feed,
     raw=lambda one: one.raw,
-    read_by=lambda one: ReadBy("gwtui.client.usage:generation_call", (one.id or "",)),
+    read_by=lambda one: ReadBy("generations.get", (one.id or "",)),
     empty="The gateway said nothing about it.",
     default_sort=("id", False),
 )

@@ -31,7 +31,7 @@ from gwtui.ui.text import toned
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
-    from gwtui.client.clock_skew import ClockSkew
+    from gwtui.client.request_log import ClockSkew
 
 
 _WORDS: tuple[tuple[type[GatewayError], str], ...] = (

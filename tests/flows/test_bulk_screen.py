@@ -139,13 +139,13 @@ async def test_escape_stops_and_the_rest_is_sent_when_wanted(
         for identity in wanted:
             table.select(identity)
             await pilot.press("space")
-        update = type(app.gateway.keys).update
+        update = app.gateway.keys.update
         begun, let_go = asyncio.Event(), asyncio.Event()
 
         async def held(self: Any, identity: str, request: UpdateKeyRequest) -> ApiKey:
             begun.set()
             await let_go.wait()
-            return await update(self, identity, request)
+            return await update(identity, request)
 
         monkeypatch.setattr(type(app.gateway.keys), "update", held)
         await pilot.press("x")

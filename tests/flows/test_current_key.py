@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gwtui.client.errors import NoAnswerError, ReadOnlyError
-from gwtui.client.keys import KeysService
+from gwtui.client.services import KeysService
 from gwtui.contract.keys import CreateKeyRequest
 from gwtui.resources.actions import for_scope
 from screen_text import shown

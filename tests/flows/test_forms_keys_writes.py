@@ -95,7 +95,7 @@ async def test_the_target_is_that_of_the_key_press(desk: KeyDesk) -> None:
 async def test_a_refusal_of_the_gateway_lands_on_its_field(
     desk: KeyDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gwtui.client import keys as service  # noqa: PLC0415
+    from gwtui.client import services as service  # noqa: PLC0415
 
     # Past the client's own check, to see what the gateway says.
     wrong = CreateKeyRequest.model_construct({"name", "limit"}, name="", limit=Decimal(-1))
@@ -129,10 +129,10 @@ async def test_a_lost_answer_is_told_and_stays_in_the_journal(
 ) -> None:
     from gwtui.client.errors import NoAnswerError  # noqa: PLC0415
 
-    delete = type(desk.app.gateway.keys).delete
+    delete = desk.app.gateway.keys.delete
 
     async def lost(self: Any, identity: str) -> None:
-        await delete(self, identity)
+        await delete(identity)
         raise NoAnswerError("The connection was reset.")
 
     monkeypatch.setattr(type(desk.app.gateway.keys), "delete", lost)
@@ -154,13 +154,13 @@ async def test_quitting_waits_for_a_write_under_way(
     async with site() as place:
         async with dashboard(place, tmp_path) as (app, pilot):
             desk = KeyDesk(place, app, pilot, tmp_path)
-            update = type(app.gateway.keys).update
+            update = app.gateway.keys.update
             begun, answered = asyncio.Event(), asyncio.Event()
 
             async def slow(self: Any, identity: str, request: UpdateKeyRequest) -> ApiKey:
                 begun.set()
                 await answered.wait()
-                return await update(self, identity, request)
+                return await update(identity, request)
 
             monkeypatch.setattr(type(app.gateway.keys), "update", slow)
             key = await desk.select(disabled=False, limit_reset="monthly")

@@ -100,14 +100,14 @@ async def zero_retention_follows_the_gateways_own_preview(desk: GuardrailDesk) -
 
 async def the_catalog_is_read_once_and_a_few_at_a_time(desk: GuardrailDesk) -> None:
     service = type(desk.app.gateway.catalog)
-    genuine, under_way, most, asked = service.endpoints, 0, 0, 0
+    genuine, under_way, most, asked = desk.app.gateway.catalog.endpoints, 0, 0, 0
 
     async def counted(self: Any, model_id: str) -> Any:
         nonlocal under_way, most, asked
         under_way, asked = under_way + 1, asked + 1
         most = max(most, under_way)
         try:
-            return await genuine(self, model_id)
+            return await genuine(model_id)
         finally:
             under_way -= 1
 

@@ -152,14 +152,14 @@ async def what_cannot_be_is_refused_before_anything_is_sent(desk: GuardrailDesk)
 
 
 async def what_the_gateway_refuses_lands_on_its_field(desk: GuardrailDesk) -> None:
-    from gwtui.client import guardrails as service  # noqa: PLC0415
+    from gwtui.client import services as service  # noqa: PLC0415
     from gwtui.crud.form import BuiltinRow  # noqa: PLC0415
     from gwtui.resources.guardrails import form as guardrail_form  # noqa: PLC0415
 
     # Past the form's and the client's own checks, to see what the gateway says.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(guardrail_form, "never_sent", lambda *_: [])
-        patch.setattr(service, "never_sent", lambda *_: [])
+        patch.setattr(service.GuardrailsService, "_refuse_unsendable", lambda *_: None)
         await desk.press("n")
         form = await desk.wait_for(FormScreen)
         await desk.press(*"zz flags")

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from gwtui.client.guardrails import GuardrailsService
-from gwtui.client.keys import KeysService
+from gwtui.client.services import GuardrailsService, KeysService
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.local.journal import Journal, JournalEntry
 from gwtui.resources.session import Session, SessionFiles, open_session
@@ -87,11 +86,11 @@ async def test_the_rest_is_opened_once_the_first_rows_are_there(
     make = Navigation._make
 
     def note(owner: type[Any], name: str) -> None:
-        before = getattr(owner, name)
+        before = vars(owner)[name]
 
         async def noted(self: Any, *given: Any, **named: Any) -> Any:
             rows.setdefault(name, listing(app).table.visible_count)
-            return await before(self, *given, **named)
+            return await before.__get__(self, owner)(*given, **named)
 
         monkeypatch.setattr(owner, name, noted)
 

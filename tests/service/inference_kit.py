@@ -11,9 +11,8 @@ from typing import Any
 from pydantic import SecretStr
 from service_kit import TOKEN, Play, ScriptedServer, request_head, serving
 
-from gwtui.client.chat_stream import ChatAnswer, ChatEvent
 from gwtui.client.connection import Connection
-from gwtui.client.inference import AnswerLimits, Inference
+from gwtui.client.inference import AnswerLimits, ChatAnswer, ChatEvent, Inference
 from gwtui.contract.chat import ChatRequest
 
 KEY = "gw-v1-TRYKEY-0123456789abcdef"

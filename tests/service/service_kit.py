@@ -13,9 +13,9 @@ from typing import Any
 import httpx
 from pydantic import SecretStr
 
+from gwtui.client.call import RetryNotice
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.retry import RetryNotice
 from gwtui.client.transport import Patience, Transport
 from gwtui.domain.clock import Clock
 

@@ -14,16 +14,17 @@ from hypothesis import strategies as st
 from service_kit import START, FakeTime, Step, data, refusal, rig
 
 from gwtui.client import errors
-from gwtui.client.call import Answer, Call
-from gwtui.client.gateway import GatewayClient
-from gwtui.client.request_log import reading_log
-from gwtui.client.retry import (
+from gwtui.client.call import (
     BUDGET,
     MAX_RETRY_AFTER,
+    Answer,
+    Call,
     RetryingCaller,
     RetryNotice,
     retry_after_seconds,
 )
+from gwtui.client.gateway import GatewayClient
+from gwtui.client.request_log import reading_log
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
 
 NOT_SENT: list[Step] = [

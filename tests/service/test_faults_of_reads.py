@@ -16,9 +16,9 @@ import pytest
 from service_kit import FakeTime
 
 from gwtui.client import errors
+from gwtui.client.call import MAX_RETRIES
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.retry import MAX_RETRIES
 from gwtui.client.transport import Patience, Transport
 from gwtui.embedded.faults.kinds import KINDS
 from gwtui.embedded.routes import all_operations

@@ -16,10 +16,10 @@ import pytest
 
 from fake_clock import FakeClock
 from gwtui.client.call import Answer, Call
-from gwtui.client.clock_skew import ClockSkew
 from gwtui.client.connection import Connection, WriteGate
 from gwtui.client.errors import NotFoundError, ServerError
 from gwtui.client.gateway import GatewayClient
+from gwtui.client.request_log import ClockSkew
 from gwtui.crud.resource import Scope
 from gwtui.resources.organization.resource import ORGANIZATION
 from gwtui.resources.workspaces.resource import WORKSPACES

@@ -14,8 +14,8 @@ import pytest_asyncio
 from inference_client_kit import MODEL, VECTORS, Place, asks, open_place
 from pydantic import SecretStr
 
-from gwtui.client.chat_stream import AnswerDelta, AnswerDone
 from gwtui.client.errors import GatewayError
+from gwtui.client.inference import AnswerDelta, AnswerDone
 from gwtui.client.refusals import refusal_details, refusal_kind
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.dialects import GENERIC

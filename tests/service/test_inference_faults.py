@@ -14,8 +14,8 @@ import pytest_asyncio
 from inference_client_kit import VECTORS, Place, asks, open_place
 
 from gwtui.client import errors
-from gwtui.client.chat_stream import AnswerDone
 from gwtui.client.errors import GatewayError
+from gwtui.client.inference import AnswerDone
 from gwtui.contract.embeddings import EmbeddingRequest
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.faults.kinds import KINDS

@@ -26,14 +26,6 @@ from inference_kit import (
 from service_kit import TOKEN, Play, everything_said, http_answer, request_head, sends
 
 from gwtui.client import event_stream
-from gwtui.client.chat_stream import (
-    AnswerDelta,
-    AnswerDone,
-    AnswerFailed,
-    ChatAnswer,
-    KeepAlive,
-    UsageReported,
-)
 from gwtui.client.errors import (
     ConnectFailedError,
     ForbiddenError,
@@ -45,7 +37,15 @@ from gwtui.client.errors import (
     ServerError,
     UnreadableAnswerError,
 )
-from gwtui.client.inference import Inference
+from gwtui.client.inference import (
+    AnswerDelta,
+    AnswerDone,
+    AnswerFailed,
+    ChatAnswer,
+    Inference,
+    KeepAlive,
+    UsageReported,
+)
 from gwtui.contract.chat import ChatRequest
 
 

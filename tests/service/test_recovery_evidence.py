@@ -15,10 +15,10 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from gwtui.client.clock_skew import ClockSkew
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.paging import Listing
+from gwtui.client.request_log import ClockSkew
 from gwtui.client.transport import Transport
 from gwtui.contract.budgets import Budget
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest

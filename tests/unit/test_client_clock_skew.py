@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwtui.client.clock_skew import TOLERATED, ClockSkew
+from gwtui.client.request_log import TOLERATED, ClockSkew
 from gwtui.ui.connection_health import skew_text
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)

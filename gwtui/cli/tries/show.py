@@ -12,9 +12,8 @@ from typing import Any
 
 from gwtui.cli import exits
 from gwtui.cli.output import data_on_stdout, narrate, narrate_lines, print_json, print_table
-from gwtui.client.chat_stream import AnswerDelta, ChatAnswer, ChatEvent
 from gwtui.client.errors import GatewayError, NoAnswerError, UnreadableAnswerError
-from gwtui.client.inference import EmbeddingAnswer
+from gwtui.client.inference import AnswerDelta, ChatAnswer, ChatEvent, EmbeddingAnswer
 from gwtui.client.refusals import refusal_details, refusal_kind, refusal_remedy
 from gwtui.contract.completion import TokenUsage
 from gwtui.contract.embeddings import EmbeddingUsage

@@ -93,7 +93,9 @@ def _read_by(row: AssignmentRow) -> ReadBy:
     """The list that has it: of its guardrail, where that is known."""
     kind = "keys" if isinstance(row.assignment, KeyAssignment) else "members"
     one = row.assignment.guardrail_id
-    return ReadBy("gwtui.client.guardrails:assignments_call", (kind, one) if one else (kind,))
+    if one is None:
+        return ReadBy(f"guardrails.{kind}_of_all")
+    return ReadBy(f"guardrails.{kind}_of_one", (one,))
 
 
 ASSIGNMENTS: ResourceSpec[AssignmentRow] = ResourceSpec(

@@ -149,9 +149,7 @@ GUARDRAILS: ResourceSpec[GuardrailRow] = ResourceSpec(
         columns=frozenset({"binds", "keys", "members"}),
     ),
     raw=lambda row: row.guardrail.raw if row.made else {},
-    read_by=lambda row: (
-        ReadBy("gwtui.client.guardrails:guardrail_call", (row.identity,)) if row.made else None
-    ),
+    read_by=lambda row: ReadBy("guardrails.get", (row.identity,)) if row.made else None,
     empty="No guardrails in this scope yet: press {guardrails.create} to create one.",
     scoped=True,
     default_sort=("name", False),

@@ -6,10 +6,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from dataclasses import dataclass
 from decimal import Decimal
 
-from gwtui.client.chat_stream import ChatAnswer
 from gwtui.client.errors import GatewayError, StatusError
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.inference import Inference
+from gwtui.client.inference import ChatAnswer, Inference
 from gwtui.client.refusals import RefusalKind, refusal_kind, refusal_remedy
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.completion import PipelineStage

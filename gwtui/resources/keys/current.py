@@ -252,7 +252,7 @@ THIS_KEY: ResourceSpec[CurrentKey] = ResourceSpec(
     sections=SECTIONS,
     feed=current_key_rows_feed,
     raw=lambda key: key.raw,
-    read_by=lambda _key: ReadBy("gwtui.client.keys:current_key_call"),
+    read_by=lambda _key: ReadBy("keys.current"),
     empty="The gateway said nothing about the key.",
     default_sort=("label", False),
 )

@@ -392,7 +392,7 @@ KEYS: ResourceSpec[KeyRow] = ResourceSpec(
     writes="gwtui.resources.keys.writes:WRITES",
     completion=Completion(_bindings, _bind, columns=frozenset({"guardrail"})),
     raw=lambda row: row.key.raw,
-    read_by=lambda row: ReadBy("gwtui.client.keys:key_call", (row.identity,)),
+    read_by=lambda row: ReadBy("keys.get", (row.identity,)),
     empty="No keys in this scope yet: press {keys.create} to create one.",
     scoped=True,
     default_sort=("name", False),

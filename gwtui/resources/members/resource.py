@@ -135,7 +135,7 @@ MEMBERS: ResourceSpec[MemberRow] = ResourceSpec(
     feed=members_feed,
     raw=lambda row: row.member.raw,
     read_by=lambda row: (
-        ReadBy("gwtui.client.organization:members_call", (row.member.workspace_id,))
+        ReadBy("workspaces.members", (row.member.workspace_id,))
         if row.member.workspace_id
         else None
     ),

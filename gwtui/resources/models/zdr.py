@@ -157,7 +157,7 @@ ZDR: ResourceSpec[ZdrRow] = ResourceSpec(
     ),
     feed=zdr_feed,
     raw=lambda row: [endpoint.raw for endpoint in row.remaining],
-    read_by=lambda _row: ReadBy("gwtui.client.catalog:zdr_call"),
+    read_by=lambda _row: ReadBy("catalog.zdr_endpoints"),
     empty="The catalog is empty: the gateway offers no model to this key.",
     default_sort=("state", False),
     opens="endpoints",

@@ -129,7 +129,7 @@ ORGANIZATION: ResourceSpec[PersonRow] = ResourceSpec(
     feed=people_feed,
     completion=Completion(places_feed, _complete, columns=frozenset({"workspaces"})),
     raw=lambda row: row.person.raw,
-    read_by=lambda _row: ReadBy("gwtui.client.organization:people_call"),
+    read_by=lambda _row: ReadBy("organization.members"),
     empty="The organization has no members that this key may see.",
     default_sort=("name", False),
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from gwtui.client.organization import OrganizationService
+from gwtui.client.services import OrganizationService
 from gwtui.contract.organization import OrganizationSettings, UpdateOrganizationSettingsRequest
 from gwtui.crud import fields
 from gwtui.crud.fields import Field, Fields, PlanContext

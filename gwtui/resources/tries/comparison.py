@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
-from gwtui.client.chat_stream import AnswerDelta, ChatAnswer
 from gwtui.client.errors import GatewayError
-from gwtui.client.inference import Inference
+from gwtui.client.inference import AnswerDelta, ChatAnswer, Inference
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.models import Endpoint
 from gwtui.contract.routing import ProviderPreferences

@@ -8,8 +8,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from gwtui.client.chat_stream import ChatAnswer
 from gwtui.client.errors import GatewayError
+from gwtui.client.inference import ChatAnswer
 from gwtui.client.refusals import (
     RefusalKind,
     refusal_details,

@@ -16,10 +16,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from gwtui.client.chat_stream import ChatAnswer
 from gwtui.client.errors import GatewayError, NotFoundError, StatusError
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.inference import EmbeddingAnswer
+from gwtui.client.inference import ChatAnswer, EmbeddingAnswer
 from gwtui.contract.byok import ByokCredential
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.completion import TokenUsage

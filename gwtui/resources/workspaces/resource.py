@@ -153,7 +153,7 @@ WORKSPACES: ResourceSpec[WorkspaceRow] = ResourceSpec(
         columns=frozenset({"keys", "members", "budget"}),
     ),
     raw=lambda row: row.workspace.raw,
-    read_by=lambda row: ReadBy("gwtui.client.workspaces:workspace_call", (row.identity,)),
+    read_by=lambda row: ReadBy("workspaces.get", (row.identity,)),
     empty="No workspace is visible to this key; a management key sees every one.",
     default_sort=("name", False),
     facets={"logging": lambda row, _now: logging_label(row.workspace)},

@@ -13,9 +13,8 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.worker import Worker
 
-from gwtui.client.chat_stream import AnswerDelta, ChatAnswer
 from gwtui.client.errors import GatewayError, NotFoundError
-from gwtui.client.inference import Inference
+from gwtui.client.inference import AnswerDelta, ChatAnswer, Inference
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.current_key import CurrentKey
 from gwtui.crud.form import Facts, FormSpec, custom_rows

@@ -12,7 +12,7 @@ from management_kit import NOBODY, carried_out, fresh_keys, id_of, team
 from gwtui.client import errors
 from gwtui.client.call import Answer, Call, Caller
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.guardrails import GuardrailsService
+from gwtui.client.services import GuardrailsService
 from gwtui.contract.content_filters import BuiltinFilterRequest, CustomFilterRequest
 from gwtui.contract.dialects import GENERIC
 from gwtui.contract.guardrails import (
@@ -169,7 +169,7 @@ async def test_a_long_list_is_whole_while_rows_come_and_go(client: GatewayClient
         for _ in range(4):
             await client.guardrails.create(CreateGuardrailRequest(name="late"))
 
-    meddled = Meddled(client.guardrails._caller, meddle)
+    meddled = Meddled(client.guardrails.caller, meddle)
     listing = await GuardrailsService(meddled, client.connection.dialect).list()
     read = [id_of(one) for one in listing.items]
     assert len(read) == len(set(read))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gwtui.cli import exits, output
-from gwtui.client.keys import KeysService
+from gwtui.client.services import KeysService
 from gwtui.contract.keys import CreatedKey, CreateKeyRequest
 from gwtui.contract.workspaces import Workspace
 from headless_changes_kit import YES, done, log

@@ -222,7 +222,7 @@ def test_a_keyring_that_drops_keys_is_found_out(
 def test_an_unreachable_gateway_stores_nothing(
     ring: DictRing, gwtui: Commands, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gwtui.client.retry.BASE_WAIT", 0.0)
+    monkeypatch.setattr("gwtui.client.call.BASE_WAIT", 0.0)
     code, _, err = gwtui("login", "--base-url", "http://127.0.0.1:9", stdin="key")
     assert code == exits.FAILED
     assert "connection refused; nothing was stored" in err

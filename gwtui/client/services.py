@@ -1,0 +1,612 @@
+"""The management API as services: each operation is declared once, by method, path and models.
+
+Every method raises GatewayError. A write is one request and never repeated. Models of the contract
+are loaded with the first request that needs them: a screen needs few of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Coroutine
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+
+from gwtui.client.answers import (
+    Rows,
+    confirm_deleted,
+    read_count,
+    read_one,
+    read_rows,
+    read_whole,
+    unreadable,
+)
+from gwtui.client.call import Answer, Call, Caller, Method, query_params, validated
+from gwtui.client.errors import InvalidRequestError, NotFoundError
+from gwtui.client.long_work import run_by_size
+from gwtui.client.paging import Listing, Pager, listing_of
+from gwtui.contract.dialects import Dialect
+from gwtui.contract.request import Problem
+from gwtui.contract.values import KEYS_PAGE, MAX_PAGE, MODELS_PAGE
+from gwtui.domain.known_secrets import remember
+
+if TYPE_CHECKING:
+    from gwtui.contract.budgets import Budget, PutBudgetRequest
+    from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
+    from gwtui.contract.current_key import CurrentKey
+    from gwtui.contract.guardrails import (
+        AssignKeysRequest,
+        AssignMembersRequest,
+        CreateGuardrailRequest,
+        Guardrail,
+        KeyAssignment,
+        MemberAssignment,
+        UpdateGuardrailRequest,
+    )
+    from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, UpdateKeyRequest
+    from gwtui.contract.models import Endpoint, Model, ModelCount, ModelEndpoints, Provider
+    from gwtui.contract.organization import (
+        ChangeMembersRequest,
+        MembersAdded,
+        MembersRemoved,
+        OrganizationMember,
+        OrganizationSettings,
+        UpdateOrganizationSettingsRequest,
+        WorkspaceMember,
+    )
+    from gwtui.contract.usage import (
+        ActivityRow,
+        Credits,
+        FeedbackRequest,
+        Generation,
+        GenerationContent,
+    )
+    from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+LARGE_ANSWER = 96 * 1024
+"""Bytes of an answer from which its models are made in a thread."""
+_SEGMENT = re.compile(r"\{(\w+)\}")
+
+
+def _model(name: str) -> Any:
+    """A model of the contract, given as "module:NAME"."""
+    module, _, model = name.partition(":")
+    return getattr(import_module(f"gwtui.contract.{module}"), model)
+
+
+class Service:
+    """Operations on one kind of resource."""
+
+    def __init__(self, caller: Caller, dialect: Dialect) -> None:
+        self.caller = caller
+        self.dialect = dialect
+
+
+class ServiceMethod(Generic[P, T]):
+    """One operation of the API, a method of its service.
+
+    Its arguments are the identifiers in the path and the query, in order, and then the request of
+    the model ``body``. ``segments`` makes the identifiers in the path of the arguments.
+    """
+
+    def __init__(
+        self,
+        method: Method,
+        template: str,
+        read: Callable[[Answer], Any],
+        *,
+        body: str = "",
+        query: str = "",
+        segments: Callable[..., dict[str, str]] | None = None,
+    ) -> None:
+        self._method: Method = method
+        self._template = template
+        self._read = read
+        self._body = body
+        self._query = query
+        self._segments = segments or self._by_place
+
+    def __get__(
+        self, service: Service, _owner: type[Service]
+    ) -> Callable[P, Coroutine[Any, Any, T]]:
+        async def send(*arguments: P.args, **query: P.kwargs) -> T:
+            return await self.carry_out(service, self.call(*arguments, **query))
+
+        return send
+
+    def _by_place(self, *identifiers: str) -> dict[str, str]:
+        return dict(zip(_SEGMENT.findall(self._template), identifiers, strict=False))
+
+    def call(self, *arguments: Any, **query: Any) -> Call:
+        """The request. Raises InvalidRequestError for arguments that the contract refuses."""
+        identifiers, body = arguments, None
+        if self._body:
+            *identifiers, request = arguments  # type: ignore[assignment]
+            body = validated(request, _model(self._body))
+        if self._query:
+            query[self._query] = identifiers[-1]
+        segments = self._segments(*identifiers)
+        return Call(self._method, self._template, segments, query_params(**query), body)
+
+    async def carry_out(self, service: Service, call: Call) -> T:
+        """Send a request and read its answer."""
+        answer = await service.caller.call(call)
+        result: T = await run_by_size(partial(self._read, answer), answer.size, LARGE_ANSWER)
+        return result
+
+
+class PagedList(ServiceMethod[P, Listing[T]]):
+    """A list that is read page by page, to its end. Keyword arguments go into the query."""
+
+    def __init__(
+        self,
+        template: str,
+        model: str,
+        key: str = "id",
+        *,
+        page: int = MAX_PAGE,
+        sends_limit: bool = True,
+    ) -> None:
+        super().__init__("GET", template, read_rows)
+        self._model = model
+        self._key = key
+        self._page = page
+        self._sends_limit = sends_limit
+
+    async def carry_out(self, service: Service, call: Call) -> Listing[T]:
+        """Read every page."""
+        pager: Pager[Any] = Pager(
+            service.caller,
+            call,
+            _model(self._model),
+            self._key,
+            page=self._page,
+            sends_limit=self._sends_limit,
+        )
+        return await pager.everything()
+
+
+def request_of(name: str, *arguments: str) -> Call:
+    """The request of an operation, given as "service.operation", such as "keys.get".
+
+    Raises InvalidRequestError for arguments that cannot stand in a path.
+    """
+    service, _, operation = name.partition(".")
+    found: ServiceMethod[Any, Any] = vars(SERVICES[service])[operation]
+    return found.call(*arguments)
+
+
+def _one(model: str) -> Callable[[Answer], Any]:
+    return lambda answer: read_one(answer, _model(model))
+
+
+def _rows(model: str, key: str = "") -> Callable[[Answer], Listing[Any]]:
+    return lambda answer: listing_of(read_rows(answer), _model(model), key)
+
+
+def _added(answer: Answer) -> MembersAdded:
+    added: MembersAdded = read_whole(answer, _model("organization:MembersAdded"))
+    if added.added_count is None and added.data is None:
+        raise unreadable(answer, "it does not say which members were added")
+    return added
+
+
+def _removed(answer: Answer) -> MembersRemoved:
+    read_count(answer, "removed_count")
+    removed: MembersRemoved = read_whole(answer, _model("organization:MembersRemoved"))
+    return removed
+
+
+def _created_key(answer: Answer) -> CreatedKey:
+    created: CreatedKey = read_whole(answer, _model("keys:CreatedKey"))
+    remember(created.key)
+    if created.data is None and created.key is None:
+        raise unreadable(answer, "it holds neither the new key nor its description")
+    return created
+
+
+def _author_and_slug(model_id: str) -> dict[str, str]:
+    author, slash, slug = model_id.partition("/")
+    if not slash:
+        raise InvalidRequestError([Problem("model_id", "must have the form author/slug")])
+    return {"author": author, "slug": slug}
+
+
+def _budget_path(id_or_slug: str, interval: str) -> dict[str, str]:
+    intervals = _model("budgets:BUDGET_INTERVALS")
+    if interval not in intervals:
+        raise InvalidRequestError([Problem("interval", f"must be one of {', '.join(intervals)}")])
+    return {"id": id_or_slug, "interval": interval}
+
+
+class KeysService(Service):
+    """API keys: contract "API key", "POST /keys"; extended section 1."""
+
+    get: ServiceMethod[[str], ApiKey] = ServiceMethod("GET", "/keys/{hash}", _one("keys:ApiKey"))
+    current: ServiceMethod[[], CurrentKey] = ServiceMethod(
+        "GET", "/key", _one("current_key:CurrentKey")
+    )
+    """What the connection's own key may do; any key may ask."""
+    create: ServiceMethod[[CreateKeyRequest], CreatedKey] = ServiceMethod(
+        "POST", "/keys", _created_key, body="keys:CreateKeyRequest"
+    )
+    """Only this answer holds the full key."""
+    update: ServiceMethod[[str, UpdateKeyRequest], ApiKey] = ServiceMethod(
+        "PATCH", "/keys/{hash}", _one("keys:ApiKey"), body="keys:UpdateKeyRequest"
+    )
+    delete: ServiceMethod[[str], None] = ServiceMethod("DELETE", "/keys/{hash}", confirm_deleted)
+    _list: PagedList[..., ApiKey] = PagedList(
+        "/keys", "keys:ApiKey", "hash", page=KEYS_PAGE, sends_limit=False
+    )
+    _first_page: ServiceMethod[..., Listing[ApiKey]] = ServiceMethod(
+        "GET", "/keys", _rows("keys:ApiKey", "hash")
+    )
+
+    async def list(
+        self,
+        *,
+        workspace_id: str | None = None,
+        include_disabled: bool = True,
+        include_expired: bool = True,
+    ) -> Listing[ApiKey]:
+        """Every key of one workspace, newest first; of the default one when none is given."""
+        return await self._list(
+            include_disabled=include_disabled,
+            include_expired=include_expired,
+            workspace_id=workspace_id,
+        )
+
+    async def default_workspace(self) -> str | None:
+        """The id of the default workspace, from the first page of its keys.
+
+        The contract marks it nowhere. None when that page names none.
+        """
+        page = await self._first_page(include_disabled=True, include_expired=True, offset=0)
+        return next((key.workspace_id for key in page.items if key.workspace_id), None)
+
+
+class WorkspacesService(Service):
+    """Workspaces, named by uuid or slug: contract "Workspace"; extended sections 2 and 3."""
+
+    list: PagedList[[], Workspace] = PagedList("/workspaces", "workspaces:Workspace")
+    get: ServiceMethod[[str], Workspace] = ServiceMethod(
+        "GET", "/workspaces/{id}", _one("workspaces:Workspace")
+    )
+    create: ServiceMethod[[CreateWorkspaceRequest], Workspace] = ServiceMethod(
+        "POST",
+        "/workspaces",
+        _one("workspaces:Workspace"),
+        body="workspaces:CreateWorkspaceRequest",
+    )
+    update: ServiceMethod[[str, UpdateWorkspaceRequest], Workspace] = ServiceMethod(
+        "PATCH",
+        "/workspaces/{id}",
+        _one("workspaces:Workspace"),
+        body="workspaces:UpdateWorkspaceRequest",
+    )
+    _delete: ServiceMethod[..., None] = ServiceMethod("DELETE", "/workspaces/{id}", confirm_deleted)
+    members: PagedList[[str], WorkspaceMember] = PagedList(
+        "/workspaces/{id}/members", "organization:WorkspaceMember", "user_id"
+    )
+    """Every member of a workspace; of the default one that is the whole organization."""
+    add_members: ServiceMethod[[str, ChangeMembersRequest], MembersAdded] = ServiceMethod(
+        "POST",
+        "/workspaces/{id}/members/add",
+        _added,
+        body="organization:ChangeMembersRequest",
+    )
+    """Somebody who is a member already counts as added, too."""
+    remove_members: ServiceMethod[[str, ChangeMembersRequest], MembersRemoved] = ServiceMethod(
+        "POST",
+        "/workspaces/{id}/members/remove",
+        _removed,
+        body="organization:ChangeMembersRequest",
+    )
+    """Refused for members with active keys in the workspace."""
+    _budgets: ServiceMethod[[str], Listing[Budget]] = ServiceMethod(
+        "GET", "/workspaces/{id}/budgets", _rows("budgets:Budget", "id")
+    )
+    budget: ServiceMethod[[str, str], Budget] = ServiceMethod(
+        "GET",
+        "/workspaces/{id}/budgets/{interval}",
+        _one("budgets:Budget"),
+        segments=_budget_path,
+    )
+    put_budget: ServiceMethod[[str, str, PutBudgetRequest], Budget] = ServiceMethod(
+        "PUT",
+        "/workspaces/{id}/budgets/{interval}",
+        _one("budgets:Budget"),
+        body="budgets:PutBudgetRequest",
+        segments=_budget_path,
+    )
+    """Set the budget of one interval, whether there was one or not."""
+    delete_budget: ServiceMethod[[str, str], None] = ServiceMethod(
+        "DELETE", "/workspaces/{id}/budgets/{interval}", confirm_deleted, segments=_budget_path
+    )
+    """No error when there was none."""
+
+    async def delete(self, id_or_slug: str, *, confirm_default: bool = False) -> None:
+        """Delete a workspace with its budgets and guardrails; refused while keys are active.
+
+        The default workspace goes only with ``confirm_default``.
+        """
+        confirmed = {"confirm_default_workspace_deletion": True} if confirm_default else {}
+        await self._delete(id_or_slug, **confirmed)
+
+    async def budgets(self, id_or_slug: str) -> Listing[Budget]:
+        """The budgets of a workspace: at most one for each interval, not paged.
+
+        A gateway may answer 404 for a workspace without budgets: it has none if it exists.
+        """
+        try:
+            return await self._budgets(id_or_slug)
+        except NotFoundError:
+            await self.get(id_or_slug)
+            return listing_of(Rows([], None), _model("budgets:Budget"), "id")
+
+
+class GuardrailsService(Service):
+    """Guardrails and what they are assigned to: contract "Guardrail"; extended section 5.
+
+    A guardrail that the dialect refuses raises InvalidRequestError and is not sent.
+    """
+
+    get: ServiceMethod[[str], Guardrail] = ServiceMethod(
+        "GET", "/guardrails/{id}", _one("guardrails:Guardrail")
+    )
+    """A workspace's default guardrail is not found until its first update."""
+    delete: ServiceMethod[[str], None] = ServiceMethod(
+        "DELETE", "/guardrails/{id}", confirm_deleted
+    )
+    _list: PagedList[..., Guardrail] = PagedList("/guardrails", "guardrails:Guardrail")
+    _create: ServiceMethod[[CreateGuardrailRequest], Guardrail] = ServiceMethod(
+        "POST",
+        "/guardrails",
+        _one("guardrails:Guardrail"),
+        body="guardrails:CreateGuardrailRequest",
+    )
+    _update: ServiceMethod[[str, UpdateGuardrailRequest], Guardrail] = ServiceMethod(
+        "PATCH",
+        "/guardrails/{id}",
+        _one("guardrails:Guardrail"),
+        body="guardrails:UpdateGuardrailRequest",
+    )
+    keys_of_one: PagedList[[str], KeyAssignment] = PagedList(
+        "/guardrails/{id}/assignments/keys", "guardrails:KeyAssignment"
+    )
+    keys_of_all: PagedList[[], KeyAssignment] = PagedList(
+        "/guardrails/assignments/keys", "guardrails:KeyAssignment"
+    )
+    members_of_one: PagedList[[str], MemberAssignment] = PagedList(
+        "/guardrails/{id}/assignments/members", "guardrails:MemberAssignment"
+    )
+    members_of_all: PagedList[[], MemberAssignment] = PagedList(
+        "/guardrails/assignments/members", "guardrails:MemberAssignment"
+    )
+    assign_keys: ServiceMethod[[str, AssignKeysRequest], int] = ServiceMethod(
+        "POST",
+        "/guardrails/{id}/assignments/keys",
+        partial(read_count, name="assigned_count"),
+        body="guardrails:AssignKeysRequest",
+    )
+    """Assign to keys, in the place of the guardrail that a key has. How many were assigned."""
+    unassign_keys: ServiceMethod[[str, AssignKeysRequest], int] = ServiceMethod(
+        "POST",
+        "/guardrails/{id}/assignments/keys/remove",
+        partial(read_count, name="unassigned_count"),
+        body="guardrails:AssignKeysRequest",
+    )
+    """How many keys had the guardrail."""
+    assign_members: ServiceMethod[[str, AssignMembersRequest], int] = ServiceMethod(
+        "POST",
+        "/guardrails/{id}/assignments/members",
+        partial(read_count, name="assigned_count"),
+        body="guardrails:AssignMembersRequest",
+    )
+    """As ``assign_keys``."""
+    unassign_members: ServiceMethod[[str, AssignMembersRequest], int] = ServiceMethod(
+        "POST",
+        "/guardrails/{id}/assignments/members/remove",
+        partial(read_count, name="unassigned_count"),
+        body="guardrails:AssignMembersRequest",
+    )
+    """As ``unassign_keys``."""
+
+    async def list(self, *, workspace_id: str | None = None) -> Listing[Guardrail]:
+        """Every guardrail of one workspace; of the default one when none is given."""
+        return await self._list(workspace_id=workspace_id)
+
+    async def create(self, request: CreateGuardrailRequest) -> Guardrail:
+        """Create a guardrail. It enforces nothing until it is assigned."""
+        self._refuse_unsendable(request)
+        return await self._create(request)
+
+    async def update(self, id: str, request: UpdateGuardrailRequest) -> Guardrail:
+        """Change the given fields; the first update of a default guardrail creates it."""
+        self._refuse_unsendable(request)
+        return await self._update(id, request)
+
+    async def key_assignments(self, id: str | None) -> Listing[KeyAssignment]:
+        """The keys that a guardrail is assigned to; None for those of the whole account."""
+        return await (self.keys_of_all() if id is None else self.keys_of_one(id))
+
+    async def member_assignments(self, id: str | None) -> Listing[MemberAssignment]:
+        """The members that a guardrail is assigned to; None for those of the whole account."""
+        return await (self.members_of_all() if id is None else self.members_of_one(id))
+
+    def _refuse_unsendable(self, request: CreateGuardrailRequest | UpdateGuardrailRequest) -> None:
+        found = _model("guardrails:never_sent")(request, self.dialect)
+        if found:
+            raise InvalidRequestError(found)
+
+
+class ByokService(Service):
+    """BYOK provider credentials: contract "BYOK provider credential"; extended section 6.
+
+    No answer holds a raw key.
+    """
+
+    get: ServiceMethod[[str], ByokCredential] = ServiceMethod(
+        "GET", "/byok/{id}", _one("byok:ByokCredential")
+    )
+    create: ServiceMethod[[CreateByokRequest], ByokCredential] = ServiceMethod(
+        "POST", "/byok", _one("byok:ByokCredential"), body="byok:CreateByokRequest"
+    )
+    update: ServiceMethod[[str, UpdateByokRequest], ByokCredential] = ServiceMethod(
+        "PATCH", "/byok/{id}", _one("byok:ByokCredential"), body="byok:UpdateByokRequest"
+    )
+    """``key`` rotates in place: the gateway forgets the old key."""
+    delete: ServiceMethod[[str], None] = ServiceMethod("DELETE", "/byok/{id}", confirm_deleted)
+    _list: PagedList[..., ByokCredential] = PagedList("/byok", "byok:ByokCredential")
+
+    async def list(
+        self, *, workspace_id: str | None = None, provider: str | None = None
+    ) -> Listing[ByokCredential]:
+        """Every credential of one workspace; of the default one when none is given."""
+        return await self._list(workspace_id=workspace_id, provider=provider)
+
+
+class CatalogService(Service):
+    """Models and the endpoints that serve them: extended contract section 7.
+
+    A model is named "author/slug"; a variant such as ``:free`` is allowed.
+    """
+
+    model: ServiceMethod[[str], Model] = ServiceMethod(
+        "GET", "/model/{author}/{slug}", _one("models:Model"), segments=_author_and_slug
+    )
+    endpoints: ServiceMethod[[str], ModelEndpoints] = ServiceMethod(
+        "GET",
+        "/models/{author}/{slug}/endpoints",
+        _one("models:ModelEndpoints"),
+        segments=_author_and_slug,
+    )
+    """A model with every endpoint that serves it."""
+    zdr_endpoints: ServiceMethod[[], Listing[Endpoint]] = ServiceMethod(
+        "GET", "/endpoints/zdr", _rows("models:Endpoint")
+    )
+    """Every endpoint that remains where zero data retention is enforced; not paged."""
+    _models: PagedList[..., Model] = PagedList("/models", "models:Model", page=MODELS_PAGE)
+    _user_models: PagedList[..., Model] = PagedList(
+        "/models/user", "models:Model", page=MODELS_PAGE
+    )
+    _count: ServiceMethod[..., ModelCount] = ServiceMethod(
+        "GET", "/models/count", _one("models:ModelCount")
+    )
+
+    async def models(
+        self, *, output_modalities: str = "all", query: str | None = None
+    ) -> Listing[Model]:
+        """Every model; ``query`` is the API's own search. The API's default is text only."""
+        return await self._models(output_modalities=output_modalities, q=query or None)
+
+    async def user_models(self, *, output_modalities: str = "all") -> Listing[Model]:
+        """The models that the policies of the connection's own key leave; any key may ask."""
+        return await self._user_models(output_modalities=output_modalities)
+
+    async def count(self, *, output_modalities: str = "all") -> int:
+        """How many models there are; one small request."""
+        found = (await self._count(output_modalities=output_modalities)).count
+        if found is None:
+            raise unreadable(None, "it has no count")
+        return found
+
+
+class ProvidersService(Service):
+    """The companies that serve endpoints."""
+
+    list: ServiceMethod[[], Listing[Provider]] = ServiceMethod(
+        "GET", "/providers", _rows("models:Provider", "slug")
+    )
+
+
+class OrganizationService(Service):
+    """Members and settings of the organization: extended section 4.
+
+    NotFoundError means that the key belongs to no organization.
+    """
+
+    members: PagedList[[], OrganizationMember] = PagedList(
+        "/organization/members", "organization:OrganizationMember"
+    )
+    settings: ServiceMethod[[], OrganizationSettings] = ServiceMethod(
+        "GET", "/organization/settings", _one("organization:OrganizationSettings")
+    )
+    update_settings: ServiceMethod[[UpdateOrganizationSettingsRequest], OrganizationSettings] = (
+        ServiceMethod(
+            "PATCH",
+            "/organization/settings",
+            _one("organization:OrganizationSettings"),
+            body="organization:UpdateOrganizationSettingsRequest",
+        )
+    )
+
+
+class CreditsService(Service):
+    """What was bought and what is used, in USD: contract "Credits"."""
+
+    get: ServiceMethod[[], Credits] = ServiceMethod("GET", "/credits", _one("usage:Credits"))
+
+
+class ActivityService(Service):
+    """What the account's endpoints did, day by day: extended section 8."""
+
+    _list: ServiceMethod[..., Listing[ActivityRow]] = ServiceMethod(
+        "GET", "/activity", _rows("usage:ActivityRow")
+    )
+
+    async def list(
+        self,
+        *,
+        date: str | None = None,
+        api_key_hash: str | None = None,
+        user_id: str | None = None,
+        workspace_id: str | None = None,
+        by_workspace: bool = False,
+    ) -> Listing[ActivityRow]:
+        """The rows of the last 30 completed UTC days, or of one ``date`` (YYYY-MM-DD).
+
+        ``by_workspace`` splits each row by workspace and names it. Not paged.
+        """
+        return await self._list(
+            date=date,
+            api_key_hash=api_key_hash,
+            user_id=user_id,
+            workspace_id=workspace_id,
+            group_by="workspace" if by_workspace else None,
+        )
+
+
+class GenerationsService(Service):
+    """Single generations: extended section 8."""
+
+    get: ServiceMethod[[str], Generation] = ServiceMethod(
+        "GET", "/generation", _one("usage:Generation"), query="id"
+    )
+    """Request and usage metadata; any key may ask."""
+    content: ServiceMethod[[str], GenerationContent] = ServiceMethod(
+        "GET", "/generation/content", _one("usage:GenerationContent"), query="id"
+    )
+    """What was read and written. NotFoundError also where the workspace does not log that."""
+    give_feedback: ServiceMethod[[FeedbackRequest], None] = ServiceMethod(
+        "POST", "/generation/feedback", lambda _answer: None, body="usage:FeedbackRequest"
+    )
+    """The contract describes no answer, so none is read."""
+
+
+SERVICES: dict[str, type[Service]] = {
+    "keys": KeysService,
+    "workspaces": WorkspacesService,
+    "credits": CreditsService,
+    "catalog": CatalogService,
+    "providers": ProvidersService,
+    "organization": OrganizationService,
+    "guardrails": GuardrailsService,
+    "byok": ByokService,
+    "activity": ActivityService,
+    "generations": GenerationsService,
+}
+"""The services of a client, by its attribute."""
