@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gwtui.resources.activity import OTHERS, RankedGroup
 from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.organization.resource import ORGANIZATION
-from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.actions.context import ActionContext, Handler, on_screen
 from gwtui.ui.screens.activity import ActivityScreen
 
 if TYPE_CHECKING:
@@ -16,53 +16,10 @@ if TYPE_CHECKING:
     from gwtui.watch.feeds.organization import PersonRow
 
 
-def _activity(context: ActionContext) -> ActivityScreen | None:
-    """The activity screen, where it is what was shown at the key press."""
-    return context.screen if isinstance(context.screen, ActivityScreen) else None
-
-
-async def next_grouping(context: ActionContext) -> None:
-    """Rank the next of model, provider, workspace, key and user."""
-    if (screen := _activity(context)) is not None:
-        screen.next_grouping()
-
-
-async def by_key(context: ActionContext) -> None:
-    """Rank by key."""
-    if (screen := _activity(context)) is None:
-        return
-    if not screen.rank_by("key"):
-        context.app.say("One key or person is shown: their keys are not told apart")
-
-
-async def type_days(context: ActionContext) -> None:
-    """Type the days that are summed up."""
-    if (screen := _activity(context)) is not None:
-        screen.open_days()
-
-
-async def day_before(context: ActionContext) -> None:
-    """Select the bar to the left."""
-    if (screen := _activity(context)) is not None:
-        screen.step_day(-1)
-
-
-async def day_after(context: ActionContext) -> None:
-    """Select the bar to the right."""
-    if (screen := _activity(context)) is not None:
-        screen.step_day(1)
-
-
-async def next_measure(context: ActionContext) -> None:
-    """Draw the next of spend, BYOK cost, requests and tokens."""
-    if (screen := _activity(context)) is not None:
-        screen.next_measure()
-
-
 async def open_ranked(context: ActionContext) -> None:
     """Go to the selected model, provider, workspace or key."""
-    screen, one = _activity(context), context.target
-    if screen is None or not isinstance(one, RankedGroup):
+    screen, one = context.screen, context.target
+    if not isinstance(screen, ActivityScreen) or not isinstance(one, RankedGroup):
         return
     if one.parts[0] in {"", OTHERS}:
         context.app.say("There is nothing to open behind this line")
@@ -107,12 +64,12 @@ async def _open_person(context: ActionContext, user: str, name: str) -> None:
 
 
 IMMEDIATE: Mapping[str, Handler] = {
-    "activity.group": next_grouping,
-    "activity.keys": by_key,
-    "activity.days": type_days,
-    "activity.before": day_before,
-    "activity.after": day_after,
-    "activity.measure": next_measure,
+    "activity.group": on_screen(ActivityScreen, lambda screen: screen.next_grouping()),
+    "activity.keys": on_screen(ActivityScreen, lambda screen: screen.rank_by_key()),
+    "activity.days": on_screen(ActivityScreen, lambda screen: screen.open_days()),
+    "activity.before": on_screen(ActivityScreen, lambda screen: screen.step_day(-1)),
+    "activity.after": on_screen(ActivityScreen, lambda screen: screen.step_day(1)),
+    "activity.measure": on_screen(ActivityScreen, lambda screen: screen.next_measure()),
     "activity.open": open_ranked,
     "keys.activity": activity_of_key,
     "organization.activity": activity_of_person,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.actions.context import ActionContext, Handler, on_screen
 from gwtui.ui.board.sources import recorder_of, unwatch_model, watch_model
 from gwtui.ui.board.status_lines import request_lines
 from gwtui.ui.screens.board import BoardScreen
@@ -22,23 +22,6 @@ if TYPE_CHECKING:
 def _board(context: ActionContext) -> BoardScreen | None:
     """The board, where it is what was shown at the key press."""
     return context.screen if isinstance(context.screen, BoardScreen) else None
-
-
-def _on_board(act: Callable[[BoardScreen], object]) -> Handler:
-    async def handle(context: ActionContext) -> None:
-        if (board := _board(context)) is not None:
-            act(board)
-
-    return handle
-
-
-async def _order(context: ActionContext) -> None:
-    if (board := _board(context)) is not None:
-        context.app.say(f"Endpoints {board.endpoints.next_order()}")
-
-
-def _jump(board: BoardScreen) -> None:
-    board.open_prompt(JumpPrompt)
 
 
 async def _type_model(context: ActionContext) -> None:
@@ -80,14 +63,6 @@ async def _changes(context: ActionContext) -> None:
     await context.app.open_route("changes")
 
 
-def _on_changes(act: Callable[[ChangesScreen], object]) -> Handler:
-    async def handle(context: ActionContext) -> None:
-        if isinstance(context.screen, ChangesScreen):
-            act(context.screen)
-
-    return handle
-
-
 async def _requests(context: ActionContext) -> None:
     """What goes out to the gateway, and why."""
     session = context.app.session
@@ -99,22 +74,22 @@ async def _requests(context: ActionContext) -> None:
 
 
 IMMEDIATE: Mapping[str, Handler] = {
-    "board.page": _on_board(lambda board: board.next_page()),
-    "board.zoom_in": _on_board(lambda board: board.zoom(-1)),
-    "board.zoom_out": _on_board(lambda board: board.zoom(1)),
-    "board.earlier": _on_board(lambda board: board.step(-1)),
-    "board.later": _on_board(lambda board: board.step(1)),
-    "board.leap_back": _on_board(lambda board: board.step(-1, leap=True)),
-    "board.leap_forward": _on_board(lambda board: board.step(1, leap=True)),
-    "board.live": _on_board(lambda board: board.show_moment(None)),
-    "board.jump": _on_board(_jump),
-    "board.measure": _on_board(lambda board: board.next_measure()),
-    "board.zone": _on_board(lambda board: board.switch_zone()),
-    "board.order": _order,
+    "board.page": on_screen(BoardScreen, lambda board: board.next_page()),
+    "board.zoom_in": on_screen(BoardScreen, lambda board: board.zoom(-1)),
+    "board.zoom_out": on_screen(BoardScreen, lambda board: board.zoom(1)),
+    "board.earlier": on_screen(BoardScreen, lambda board: board.step(-1)),
+    "board.later": on_screen(BoardScreen, lambda board: board.step(1)),
+    "board.leap_back": on_screen(BoardScreen, lambda board: board.step(-1, leap=True)),
+    "board.leap_forward": on_screen(BoardScreen, lambda board: board.step(1, leap=True)),
+    "board.live": on_screen(BoardScreen, lambda board: board.show_moment(None)),
+    "board.jump": on_screen(BoardScreen, lambda board: board.open_prompt(JumpPrompt)),
+    "board.measure": on_screen(BoardScreen, lambda board: board.next_measure()),
+    "board.zone": on_screen(BoardScreen, lambda board: board.switch_zone()),
+    "board.order": on_screen(BoardScreen, lambda board: board.next_order()),
     "board.changes": _changes,
     "board.open": _open_endpoint,
-    "changes.between": _on_changes(lambda screen: screen.open_between()),
-    "changes.each": _on_changes(lambda screen: screen.switch_each()),
+    "changes.between": on_screen(ChangesScreen, lambda screen: screen.open_between()),
+    "changes.each": on_screen(ChangesScreen, lambda screen: screen.switch_each()),
     "app.requests": _requests,
 }
 

@@ -65,3 +65,14 @@ class ActionContext(Generic[T]):
 
 Handler = Callable[[ActionContext[T]], Awaitable[Any]]
 """Does what an action promises. May wait for a person: it runs in a worker of its own."""
+S = TypeVar("S")
+
+
+def on_screen(kind: type[S], act: Callable[[S], object]) -> Handler:
+    """A handler that does something with the screen of the key press, where it is of this kind."""
+
+    async def handle(context: ActionContext) -> None:
+        if isinstance(context.screen, kind):
+            act(context.screen)
+
+    return handle

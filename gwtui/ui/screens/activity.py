@@ -216,17 +216,17 @@ class ActivityScreen(GatewayScreen):
     def next_grouping(self) -> None:
         """Rank the next: models, providers, workspaces, keys, users; the last two by account."""
         offered = self._offered()
-        self.rank_by(offered[(offered.index(self._grouping) + 1) % len(offered)])
+        self._rank_by(offered[(offered.index(self._grouping) + 1) % len(offered)])
 
-    def rank_by(self, grouping: Grouping) -> bool:
-        """Rank these; whether they can be told apart here."""
-        if grouping not in self._offered():
-            return False
+    def rank_by_key(self) -> None:
+        """Rank keys, where they can be told apart."""
+        if "key" in self._offered():
+            self._rank_by("key")
+        else:
+            self.gwtui.say("One key or person is shown: their keys are not told apart")
+
+    def _rank_by(self, grouping: Grouping) -> None:
         self._grouping = grouping
-        self._regroup()
-        return True
-
-    def _regroup(self) -> None:
         self._parts_failed = False
         self._to_top = True
         self.refeed()

@@ -45,7 +45,7 @@ from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.lines import OneLine
-from gwtui.ui.widgets.plot import SPANS, PlotView
+from gwtui.ui.widgets.plot import SPANS
 from gwtui.ui.widgets.prompt import JumpPrompt, TextPrompt, WatchPrompt
 from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.board import BoardSnapshot, newest
@@ -354,6 +354,10 @@ class BoardScreen(GatewayScreen):
         self.fold()
         self.focus_body()
 
+    def next_order(self) -> None:
+        """Order the endpoints by model, or the worst first."""
+        self.gwtui.say(f"Endpoints {self.endpoints.next_order()}")
+
     def next_measure(self) -> None:
         """Draw the next figure of the endpoint, on the page that shows it."""
         if not self.is_wall and self.page:
@@ -434,10 +438,6 @@ class BoardScreen(GatewayScreen):
         if event.text:
             await watch_model(self.gwtui, event.text)
             self.ask()
-
-    @on(PlotView.Zoomed)
-    def _zoomed(self, event: PlotView.Zoomed) -> None:
-        self.zoom(event.by)
 
     @on(ResourceTable.Highlighted, "#board-table")
     def _selected(self) -> None:

@@ -207,12 +207,9 @@ class BarChart(LinesView, can_focus=False):
     def draw(self, chart: Chart) -> None:
         """Draw this; lines that stay the same are not repainted."""
         self._chart = chart
-        self._lay_out()
+        self.on_resize()
 
     def on_resize(self) -> None:
-        """Draw for the new size."""
-        self._lay_out()
-
-    def _lay_out(self) -> None:
+        """Draw in the room there is."""
         if self._chart is not None and self.size.width and self.size.height:
             self.show(chart_lines(self._chart, self.size.width, self.size.height))

@@ -38,15 +38,8 @@ _SIGNS: dict[Tone, str] = {
 """Heights tell the states apart where colours do not: the worse, the taller."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """One cell: its sign and its tone."""
-
-    sign: str = " "
-    tone: Tone = "plain"
-
-
-EMPTY = Mark()
+Mark = tuple[str, Tone]
+"""One cell: its sign and its tone."""
 
 
 @dataclass(slots=True)
@@ -133,10 +126,10 @@ class Raster:
         """The cell of a line, counted from above, and a column."""
         dots = self._dots[row][column]
         if dots:
-            return Mark(chr(_BRAILLE + dots), self._tones[row][column])
+            return chr(_BRAILLE + dots), self._tones[row][column]
         if row == self.height - 1 and self._nulls[column]:
-            return Mark(ABSENT, "muted")
-        return EMPTY
+            return ABSENT, "muted"
+        return " ", "plain"
 
 
 def column_of(moment: datetime, window: PlotWindow, count: int, *, end: bool = False) -> int:
@@ -242,12 +235,8 @@ def _axis_figures(figure: PlotFigure, scale: Scale, rows: int) -> Iterator[tuple
 
 def _runs(marks: Iterable[Mark]) -> Iterator[Content]:
     """Neighbours of one tone as one text: each change of colour costs bytes."""
-    for tone, run in groupby(marks, key=_drawn_tone):
-        yield toned("".join(mark.sign for mark in run), tone)
-
-
-def _drawn_tone(mark: Mark) -> Tone:
-    return "plain" if mark.sign == " " else mark.tone
+    for tone, run in groupby(marks, key=lambda mark: mark[1]):
+        yield toned("".join(sign for sign, _ in run), tone)
 
 
 def _zone(figure: PlotFigure) -> str:

@@ -11,6 +11,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollDown, ScrollTo, ScrollUp
 from textual.strip import Strip
 
 from gwtui.crud.resource import Tone
@@ -283,6 +284,24 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
             self.scroll_rows(cursor)
         elif cursor >= self.top + self.lines:
             self.scroll_rows(cursor - self.lines + 1)
+
+    def on_scroll_down(self, event: ScrollDown) -> None:
+        """A click below the scrollbar's handle."""
+        self._bar(event, self.top + self.lines)
+
+    def on_scroll_up(self, event: ScrollUp) -> None:
+        """A click above the scrollbar's handle."""
+        self._bar(event, self.top - self.lines)
+
+    def on_scroll_to(self, event: ScrollTo) -> None:
+        """The scrollbar's handle is dragged."""
+        if event.y is not None:
+            self._bar(event, event.y)
+
+    def _bar(self, event: ScrollDown | ScrollUp | ScrollTo, top: float) -> None:
+        event.stop()
+        event.prevent_default()
+        self.scroll_rows(top)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Repaint what is different at the new position."""

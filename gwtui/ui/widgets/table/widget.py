@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from textual import events
 from textual.binding import BindingType
-from textual.scrollbar import ScrollDown, ScrollTo, ScrollUp
 
 from gwtui.crud.resource import Facets
 from gwtui.ui.widgets.table import messages
@@ -267,19 +266,6 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
         """Scroll some rows up; with Shift or Ctrl, to the columns on the left."""
         self._wheel(event, -1)
 
-    def on_scroll_down(self, event: ScrollDown) -> None:
-        """A click below the scrollbar's handle."""
-        self._bar(event, self.top + self.lines)
-
-    def on_scroll_up(self, event: ScrollUp) -> None:
-        """A click above the scrollbar's handle."""
-        self._bar(event, self.top - self.lines)
-
-    def on_scroll_to(self, event: ScrollTo) -> None:
-        """The scrollbar's handle is dragged."""
-        if event.y is not None:
-            self._bar(event, event.y)
-
     def _wheel(self, event: events.MouseScrollDown | events.MouseScrollUp, way: int) -> None:
         event.stop()
         event.prevent_default()
@@ -287,11 +273,6 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
             self._turn(way)
         else:
             self.scroll_rows(self.top + way * WHEEL)
-
-    def _bar(self, event: ScrollDown | ScrollUp | ScrollTo, top: float) -> None:
-        event.stop()
-        event.prevent_default()
-        self.scroll_rows(top)
 
     def _press_header(self, x: int) -> None:
         slot = self.shape.slot_at(x)
