@@ -27,7 +27,7 @@ from gwtui.watch.history.file import history_path, open_writable, transaction
 from gwtui.watch.history.model import UNITS, Observation, Sample, Series, SeriesKey
 from gwtui.watch.history.observers import ObservedReading, observe_credits, observe_endpoints
 from gwtui.watch.history.writer import observe, tidy, watch_model
-from gwtui.watch.shared_reads import unshared
+from gwtui.watch.hub import unshared
 
 MODELS = ("northwind/atlas-large", "northwind/atlas-mini")
 EVERY = timedelta(minutes=5)

@@ -16,10 +16,17 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from contextvars import Context
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar, cast
 
 from gwtui.client.errors import GatewayError, RateLimitedError
-from gwtui.client.request_log import ReadingLog, Shortfall, reading_log
+from gwtui.client.request_log import (
+    PartListener,
+    ReadingLog,
+    Shortfall,
+    include,
+    may_retry,
+    reading_log,
+)
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.local.caught_errors import caught_errors
 from gwtui.watch.cadence import FIRST_RETRY, Cadence, Load, Restraint, retry_delay
@@ -90,11 +97,18 @@ Listener = Callable[[FeedState[T]], None]
 
 @dataclass(slots=True, eq=False)
 class _Flight:
-    """One read: ``requested`` when somebody asked for it, ``started`` once it left the queue."""
+    """One read: ``requested`` when somebody asked for it, ``started`` once it left the queue.
+
+    ``number`` orders the reads of all feeds by when they were asked for, ``log`` is what it costs
+    and lacks so far. ``fault`` is why it gave no value.
+    """
 
     landed: asyncio.Future[None]
     requested: bool
+    number: int
+    log: ReadingLog = field(default_factory=ReadingLog)
     started: bool = False
+    fault: GatewayError | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,9 +123,9 @@ class _Viewer(Generic[T]):
 class Feed(Generic[T]):
     """Reads one resource at its cadence; made by ``FeedHub.feed``. Needs a running event loop.
 
-    ``gate`` bounds how many feeds read at the same time, ``restraint`` holds them all back.
-    ``outdate`` is called when somebody says that the value is out of date, for a ``fetch`` that
-    remembers something.
+    ``gate`` bounds how many feeds read at the same time, ``restraint`` holds them all back,
+    ``next_number`` counts the reads of all of them. ``outdate`` is called when somebody says that
+    the value is out of date, for a ``fetch`` that takes values of other feeds.
     """
 
     def __init__(  # noqa: PLR0913 - all by name
@@ -124,8 +138,10 @@ class Feed(Generic[T]):
         gate: AbstractAsyncContextManager[Any] | None = None,
         outdate: Callable[[], None] = lambda: None,
         restraint: Restraint | None = None,
+        next_number: Callable[[], int] = lambda: 0,
     ) -> None:
         self.name = name
+        self._next_number = next_number
         self._outdate = outdate
         self.cadence = cadence
         self._fetch = fetch
@@ -136,6 +152,8 @@ class Feed(Generic[T]):
         self._viewers: list[_Viewer[T]] = []
         self._pauses: set[Hashable] = set()
         self._flight: _Flight | None = None
+        self._value_of: _Flight | None = None
+        """The read that gave the value."""
         self._next: asyncio.Future[None] | None = None
         self._timer: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -235,7 +253,7 @@ class Feed(Generic[T]):
         self._outdate()
         flight = self._flight
         if flight is None:
-            landed = self._begin(requested=True)
+            landed = self._begin(requested=True).landed
         elif not flight.started:
             flight.requested = True
             landed = flight.landed
@@ -243,6 +261,53 @@ class Feed(Generic[T]):
             landed = self._next = self._next or asyncio.get_running_loop().create_future()
         await asyncio.shield(landed)
         return self._state
+
+    async def latest(
+        self, *, after: int, within: float, since: int, on_part: PartListener | None = None
+    ) -> T:
+        """The value of a read that was asked for later than number ``after``, for another feed.
+
+        It is not older than ``within`` seconds, unless the read was under way already. What it
+        lacks and what it costs counts for the reading of the caller, and so does its age where it
+        was asked for no later than number ``since``. ``on_part`` is told what has come of a long
+        list meanwhile. Raises GatewayError.
+        """
+        known = self._value_of
+        if known is not None and known.number > after and self.seconds_old <= within:
+            fetched_at = self._state.fetched_at
+            include(known.log, read_at=None if known.number > since else fetched_at)
+            return cast("T", self._state.value)
+        while True:
+            joined = self._flight is not None
+            flight = self._flight or self._begin(requested=True)
+            flight.log.trying |= not may_retry()
+            fits = flight.number > after
+            if on_part is not None and fits:
+                flight.log.parts.append(on_part)
+            try:
+                await asyncio.shield(flight.landed)
+            finally:
+                if fits:
+                    include(flight.log, requests=not joined)
+                    if on_part is not None:
+                        flight.log.parts.remove(on_part)
+            if self._value_of is flight and fits:
+                return cast("T", self._state.value)
+            if self._closed or fits:
+                raise flight.fault or GatewayError("The connection is closed")
+
+    @property
+    def seconds_old(self) -> float:
+        """The age of its value by both clocks: one stands still while a machine sleeps."""
+        if self._state.fetched_at is None:
+            return math.inf
+        passed = (self._clock.now() - self._state.fetched_at).total_seconds()
+        return max(passed, self._clock.monotonic() - self._read_at)
+
+    @property
+    def reading(self) -> bool:
+        """Whether a read is under way."""
+        return self._flight is not None
 
     def show_part(self, value: T, progress: str) -> None:
         """Show what has come so far of the read under way, which goes on.
@@ -268,14 +333,14 @@ class Feed(Generic[T]):
 
     # One read -------------------------------------------------------------------------------
 
-    def _begin(
-        self, *, requested: bool, landed: asyncio.Future[None] | None = None
-    ) -> asyncio.Future[None]:
+    def _begin(self, *, requested: bool, landed: asyncio.Future[None] | None = None) -> _Flight:
         self._stop_timer()
-        flight = _Flight(landed or asyncio.get_running_loop().create_future(), requested)
+        landed = landed or asyncio.get_running_loop().create_future()
+        flight = _Flight(landed, requested, self._next_number())
+        flight.log.trying = self._failures > 0
         self._flight = flight
         self._spawn(self._fly(flight)).add_done_callback(lambda _: self._land(flight))
-        return flight.landed
+        return flight
 
     async def _fly(self, flight: _Flight) -> None:
         async with self._gate:
@@ -283,12 +348,11 @@ class Feed(Generic[T]):
                 return  # nobody is left who wants it now
             flight.started = True
             self._publish(replace(self._state, refreshing=True))
-            with reading_log(trying=self._failures > 0) as log:
-                await self._read(log)
+            with reading_log(flight.log):
+                await self._read(flight)
 
-    async def _read(self, log: ReadingLog) -> None:
+    async def _read(self, flight: _Flight) -> None:
         """Fetch once and publish what came of it."""
-        fault: GatewayError | None = None
         try:
             value = await self._fetch()
         except ReadAbandonedError:
@@ -296,18 +360,19 @@ class Feed(Generic[T]):
             self._publish(replace(self._state, refreshing=False))
             return
         except GatewayError as error:
-            fault = error
+            flight.fault = error
         except Exception as error:
-            fault = _unforeseen(self.name, error)
-        self._cost = log.requests
-        if fault is not None:
-            self._failed(fault)
+            flight.fault = _unforeseen(self.name, error)
+        self._cost = flight.log.requests
+        if flight.fault is not None:
+            self._failed(flight.fault)
         else:
-            self._arrived(value, log)
+            self._arrived(value, flight)
 
-    def _arrived(self, value: T, log: ReadingLog) -> None:
+    def _arrived(self, value: T, flight: _Flight) -> None:
         if self._closed:
             return
+        self._value_of = flight
         self._failures = 0
         self._due = None
         self._read_at = self._clock.monotonic()
@@ -318,8 +383,8 @@ class Feed(Generic[T]):
                 value,
                 fetched_at=self._clock.now(),
                 stale_after=self.cadence.stale_after * slowdown,
-                lacks=log.lacks,
-                oldest=log.oldest,
+                lacks=flight.log.lacks,
+                oldest=flight.log.oldest,
             )
         )
 

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from weakref import WeakValueDictionary
 
+from gwtui.client.request_log import (
+    PageHandler,
+    PartListener,
+    ReadingLog,
+    include,
+    may_retry,
+    reading_log,
+)
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
+from gwtui.watch.base_reads import BaseRead, FeedKey
 from gwtui.watch.cadence import Cadence, Restraint
 from gwtui.watch.feed import Feed
-from gwtui.watch.shared_reads import SHARED_AT_MOST, SHARED_FOR, FeedKey, PoolReader, ReadPool
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from gwtui.client.connection import Connection
     from gwtui.client.gateway import GatewayClient
-    from gwtui.client.request_log import PageHandler
     from gwtui.local.audit import AuditLog
     from gwtui.local.journal import Journal
     from gwtui.watch.history.archive import Archive
@@ -35,6 +44,13 @@ MOST_PASSING = 12
 """Feeds of one row or one moment that are kept with their values once nobody uses them."""
 
 _PAUSED_BY_HUB = "hub"
+
+SHARED_FOR = 0.5
+"""Share of its cadence for which a feed takes what was read for another one."""
+SHARED_AT_MOST = 30.0
+"""Seconds after which it takes it no more, however slow the feed is."""
+_ASKED = Cadence(SHARED_AT_MOST, stale_after=math.inf)
+"""Of base feeds, which nobody watches: they are read when they are asked."""
 
 OF_ACCOUNT = "findings"
 """The feeds made of the whole account begin so: every write may make them out of date."""
@@ -67,7 +83,12 @@ class FeedHub:
         self._clock = clock
         self._gate = asyncio.Semaphore(reads_at_a_time)
         self._restraint = Restraint()
-        self._pool = ReadPool(client, clock)
+        self._base: dict[FeedKey[Any], Feed[Any]] = {}
+        """The feeds that others are made of, those that were asked for longest ago first."""
+        self._numbers = count(1)
+        self._begun = 0
+        self._outdated = 0
+        """Values of reads up to this number are from before a write."""
         self._feeds: WeakValueDictionary[FeedKey[Any], Feed[Any]] = WeakValueDictionary()
         self._lasting: list[Feed[Any]] = []
         self._passing: dict[FeedKey[Any], Feed[Any]] = {}
@@ -130,13 +151,13 @@ class FeedHub:
     def derive(
         self,
         key: FeedKey[T],
-        compose: Callable[[PoolReader], Awaitable[T]],
+        compose: Callable[[FeedReader], Awaitable[T]],
         cadence: Cadence,
         *,
         outdate: Callable[[], None] = lambda: None,
         passing: bool = False,
     ) -> Feed[T]:
-        """The feed of what ``compose`` makes of shared reads; otherwise like ``feed``.
+        """The feed of what ``compose`` makes of base feeds; otherwise like ``feed``.
 
         It takes what was read for other feeds in the last part of its cadence (``SHARED_FOR``), or
         in the last seconds (``SHARED_AT_MOST``) where that is less. A value that is said to be out
@@ -147,17 +168,58 @@ class FeedHub:
 
         def outdated() -> None:
             nonlocal after
-            after = self._pool.begun
+            after = self._begun
             outdate()
 
         def fetch(_client: GatewayClient) -> Awaitable[T]:
             within = min(SHARED_FOR * cadence.seconds, SHARED_AT_MOST)
             found = partial(self._feeds.get, key)
-            return compose(
-                PoolReader(self._pool, after=after, within=within, feed=found, take=self._take)
-            )
+            return compose(FeedReader(self, after, within, found, self._take))
 
         return self.feed(key, fetch, cadence, outdate=outdated, passing=passing)
+
+    async def base_value(
+        self,
+        read: BaseRead[T],
+        *,
+        after: int,
+        within: float,
+        since: int,
+        on_part: PartListener | None = None,
+    ) -> T:
+        """The value of a base feed; see ``Feed.latest``. Raises GatewayError."""
+        feed: Feed[T] | None = self._base.pop(read.key, None)
+        if feed is None:
+            feed = Feed(
+                read.key.name,
+                lambda: read.read(self._client),
+                _ASKED,
+                clock=self._clock,
+                next_number=self._number,
+            )
+        self._base[read.key] = feed
+        after = max(after, self._outdated)
+        try:
+            return await feed.latest(after=after, within=within, since=since, on_part=on_part)
+        finally:
+            self._let_go()
+
+    def _number(self) -> int:
+        self._begun = next(self._numbers)
+        return self._begun
+
+    def _let_go(self) -> None:
+        """Let go of the base feeds whose values are too old for anybody."""
+        while self._base:
+            key, oldest = next(iter(self._base.items()))
+            if oldest.reading or oldest.seconds_old <= SHARED_AT_MOST:
+                break
+            del self._base[key]
+
+    @property
+    def begun(self) -> int:
+        """The number of the latest read of a base feed."""
+        return self._begun
 
     def streaming(self, take: PageHandler) -> FeedHub:
         """A hub of the same connection for one feed, which is to be refreshed once.
@@ -186,6 +248,11 @@ class FeedHub:
     def connection(self) -> Connection:
         """The gateway that is read."""
         return self._client.connection
+
+    @property
+    def client(self) -> GatewayClient:
+        """The services of the gateway."""
+        return self._client
 
     @property
     def clock(self) -> Clock:
@@ -226,7 +293,7 @@ class FeedHub:
         Returns after the watched ones were read; the others are read when next looked at. A write
         may change more than it names: nothing that was read before it is shared any more.
         """
-        self._pool.forget()
+        self._outdated = self._begun
         reads = []
         for feed in self.feeds:
             if not feed.name.startswith((prefix, OF_ACCOUNT)):
@@ -240,8 +307,7 @@ class FeedHub:
     async def close(self) -> None:
         """End every feed and wait for its reads to stop."""
         self._closed = True
-        await asyncio.gather(*(feed.close() for feed in self.feeds))
-        await self._pool.close()
+        await asyncio.gather(*(feed.close() for feed in (*self.feeds, *self._base.values())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,3 +317,70 @@ class Scope:
     workspace: str | None = None
     parent: str | None = None
     """Identity of the resource that was opened to get here, such as a model id."""
+
+
+class FeedReader:
+    """Asks base feeds for values, for one reading of a feed that is made of them.
+
+    What it gets was asked for later than number ``after``, and is not older than ``within``
+    seconds. ``feed`` gives the feed that reads, if one does. ``take`` is who takes the rows of the
+    feed's list as they come, where that is wanted instead of the whole.
+    """
+
+    def __init__(
+        self,
+        hub: FeedHub,
+        after: int = 0,
+        within: float = 0.0,
+        feed: Callable[[], Feed[Any] | None] = lambda: None,
+        take: PageHandler | None = None,
+    ) -> None:
+        self.take = take
+        self.client = hub.client
+        self.clock = hub.clock
+        self._hub = hub
+        self._feed = feed
+        self._after = after
+        self._within = within
+        self._begun = hub.begun
+
+    async def get(self, read: BaseRead[T], on_part: PartListener | None = None) -> T:
+        """The value, read now or a moment ago for another feed. Raises GatewayError.
+
+        ``on_part`` is told what has come of a long list while the rest of it is read.
+        """
+        return await self._hub.base_value(
+            read, after=self._after, within=self._within, since=self._begun, on_part=on_part
+        )
+
+    async def fresh(self, read: BaseRead[T], on_part: PartListener | None = None) -> T:
+        """The value, read since this reading began; otherwise like ``get``."""
+        after = max(self._after, self._begun)
+        return await self._hub.base_value(
+            read, after=after, within=math.inf, since=self._begun, on_part=on_part
+        )
+
+    async def hand_on(self, read: BaseRead[tuple[Any, ...]], take: PageHandler) -> None:
+        """Read a list now, each page of it handed to ``take``. Raises GatewayError.
+
+        Nothing of it is kept or shared. A list that comes in one answer is one page.
+        """
+        log = ReadingLog(trying=not may_retry(), page_handler=take)
+        try:
+            with reading_log(log):
+                whole = await read.read(self.client)
+        finally:
+            include(log, requests=True)
+        if whole:
+            await take(whole)
+
+    @property
+    def growing(self) -> Feed[Any] | None:
+        """The feed that reads, while it has no value and so shows parts; None without one."""
+        feed = self._feed()
+        return None if feed is None or feed.state.value is not None else feed
+
+
+def unshared(client: GatewayClient) -> FeedReader:
+    """A reader for what reads once, such as a form: nothing is shared with any feed."""
+    return FeedReader(FeedHub(client))

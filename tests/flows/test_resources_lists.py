@@ -12,8 +12,8 @@ from gwtui.domain.keys import key_state
 from gwtui.domain.uptime import verdict
 from gwtui.resources.registry import RESOURCES, SCREENS, TABS
 from gwtui.ui.widgets.detail import DetailPane
+from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.feeds.keys import fetch_keys
-from gwtui.watch.shared_reads import FeedKey
 from screen_text import shown
 from shared_dashboard import walk
 from shell_kit import dashboard, has_data, line, listing, notices, site, until

@@ -34,6 +34,7 @@ from gwtui.ui.widgets.table.layout import arrange
 from gwtui.ui.widgets.table.model import TableModel
 from gwtui.ui.widgets.table.view import _TONES, Palette, header_strip, row_strip
 from gwtui.watch import cadence
+from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.activity import activity_feed, key_activity_feed
 from gwtui.watch.feeds.credits import credits_feed
@@ -41,7 +42,6 @@ from gwtui.watch.feeds.current_key import current_key_feed
 from gwtui.watch.feeds.keys import keys_feed
 from gwtui.watch.feeds.models import catalog_feed
 from gwtui.watch.hub import FeedHub
-from gwtui.watch.shared_reads import FeedKey
 
 WIDTHS = (80, 120)
 HERE = Connection("https://gateway.example", named_by=("--profile", "here"))

@@ -24,13 +24,13 @@ from gwtui.crud.resource import Scope
 from gwtui.resources.organization.resource import ORGANIZATION
 from gwtui.resources.workspaces.resource import WORKSPACES
 from gwtui.watch import cadence
+from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.byok import byok_feed
 from gwtui.watch.feeds.guardrails import bindings_feed, guardrails_feed
 from gwtui.watch.feeds.keys import fetch_keys, keys_feed
 from gwtui.watch.feeds.workspaces import figures_feed, figures_of_feed, workspaces_feed
 from gwtui.watch.hub import FeedHub
-from gwtui.watch.shared_reads import FeedKey
 
 FEW, MANY = 5, 300
 TEN_MINUTES = 600

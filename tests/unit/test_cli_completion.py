@@ -25,8 +25,8 @@ from gwtui.client.connection import Connection
 from gwtui.local.name_cache import cache_file, keep_names, read_names
 from gwtui.resources.keys.resource import KEYS as KEYS  # noqa: PLC0414 - a list that was read
 from gwtui.resources.known_names import store_read_names
+from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.feeds.keys import KeyRow
-from gwtui.watch.shared_reads import FeedKey
 from resource_samples import HOSTILE, key
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ from gwtui.client.request_log import (
     request_sent,
 )
 from gwtui.client.transport import Transport
+from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.hub import FeedHub
-from gwtui.watch.shared_reads import FeedKey
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from gwtui.resources.activity import (
 )
 from gwtui.watch.feeds import activity as activity_feeds
 from gwtui.watch.feeds.activity import Activity, KeyActivity, UserActivity, read_key_activity
-from gwtui.watch.shared_reads import unshared
+from gwtui.watch.hub import unshared
 
 
 def row(**fields: Any) -> ActivityRow:

@@ -9,10 +9,10 @@ import pytest
 from fake_clock import FakeClock
 from gwtui.client.errors import ConnectFailedError
 from gwtui.client.gateway import GatewayClient
+from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.hub import FeedHub
-from gwtui.watch.shared_reads import FeedKey
 
 CADENCE = Cadence(10, stale_after=45)
 

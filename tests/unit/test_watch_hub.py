@@ -15,10 +15,10 @@ from fake_clock import FakeClock
 from gwtui.client.errors import RateLimitedError
 from gwtui.client.gateway import GatewayClient
 from gwtui.watch import cadence
+from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import FeedState
 from gwtui.watch.hub import MOST_PASSING, READS_AT_A_TIME, FeedHub
-from gwtui.watch.shared_reads import FeedKey
 
 CADENCE = Cadence(10, stale_after=45)
 

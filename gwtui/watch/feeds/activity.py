@@ -17,12 +17,12 @@ from gwtui.contract.usage import ActivityRow, Generation
 from gwtui.domain.activity import day_of
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch import cadence
+from gwtui.watch.base_reads import PEOPLE, WORKSPACES, FeedKey
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.concurrent_reads import fetch_each
 from gwtui.watch.feeds.keys import KeyRow, read_keys
 from gwtui.watch.feeds.organization import shown_person
-from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.shared_reads import PEOPLE, WORKSPACES, FeedKey, PoolReader
+from gwtui.watch.hub import FeedHub, FeedReader, Scope
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -88,7 +88,7 @@ class DayRow:
 
 
 async def read_activity(
-    reader: PoolReader, workspace: str | None, key_hash: str | None, user: str | None = None
+    reader: FeedReader, workspace: str | None, key_hash: str | None, user: str | None = None
 ) -> Activity:
     """The last 30 completed days of the account, a workspace, a key, or the keys of a user.
 
@@ -132,7 +132,7 @@ def user_activity_feed(hub: FeedHub, user: str) -> Feed[Activity]:
 
 
 async def read_key_activity(
-    reader: PoolReader, workspace: str | None, *, people: bool = False
+    reader: FeedReader, workspace: str | None, *, people: bool = False
 ) -> KeyActivity:
     """What each key did that was ever used, the busiest first. Raises GatewayError.
 
@@ -171,7 +171,7 @@ def _names_of(people: Sequence[OrganizationMember]) -> dict[str, str]:
     return {person.id: shown_person(person, person.id) for person in people if person.id}
 
 
-async def read_user_activity(reader: PoolReader, workspace: str | None) -> UserActivity:
+async def read_user_activity(reader: FeedReader, workspace: str | None) -> UserActivity:
     """What the keys did that each member of the organization made. Raises GatewayError."""
     people = await reader.get(PEOPLE)
     names = _names_of(people)
@@ -217,7 +217,7 @@ def every_user_activity_feed(hub: FeedHub, scope: Scope) -> Feed[UserActivity]:
     )
 
 
-async def _days(reader: PoolReader, scope: Scope) -> Sequence[DayRow]:
+async def _days(reader: FeedReader, scope: Scope) -> Sequence[DayRow]:
     found = await read_activity(reader, scope.workspace, scope.parent)
     return tuple(DayRow(row, found.workspaces.get(row.workspace_id or "")) for row in found.rows)
 

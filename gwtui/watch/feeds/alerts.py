@@ -11,10 +11,10 @@ from gwtui.client.errors import GatewayError
 from gwtui.domain.alert_rules import AlertRule, default_rules, names_apart
 from gwtui.watch import cadence
 from gwtui.watch.alerts.model import Alert, AlertEvent
+from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.feed import Feed
 from gwtui.watch.history.model import HistoryError
 from gwtui.watch.hub import FeedHub
-from gwtui.watch.shared_reads import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.local.alerts import AlertBook

@@ -11,12 +11,12 @@ from gwtui.contract.byok import ByokCredential
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch import cadence
+from gwtui.watch.base_reads import PEOPLE, FeedKey
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.concurrent_reads import fetch_of_workspaces, open_workspaces
 from gwtui.watch.feeds.keys import read_keys
 from gwtui.watch.feeds.organization import shown_person
-from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.shared_reads import PEOPLE, FeedKey, PoolReader
+from gwtui.watch.hub import FeedHub, FeedReader, Scope
 
 FEEDS = "byok"
 """The feeds that a write to a credential makes out of date begin so."""
@@ -86,7 +86,7 @@ def _trial(row: ByokRow) -> tuple[bool, bool, int, str]:
     return row.credential.is_fallback is True, order is None, order or 0, row.identity
 
 
-async def read_byok(reader: PoolReader, workspace: str | None) -> Sequence[ByokRow]:
+async def read_byok(reader: FeedReader, workspace: str | None) -> Sequence[ByokRow]:
     """The credentials of one workspace, or of every one, in the order in which they are tried.
 
     Raises GatewayError: a list that lacks a workspace's credentials is never given out as whole.
@@ -114,7 +114,7 @@ def byok_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[ByokRow]]:
     )
 
 
-async def read_names(reader: PoolReader) -> Mapping[str, str]:
+async def read_names(reader: FeedReader) -> Mapping[str, str]:
     """Names of keys by hash and of members by user id; what cannot be read is left out."""
     names: dict[str, str] = {}
     try:

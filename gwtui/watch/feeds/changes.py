@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pydantic import JsonValue
 
 from gwtui.client.errors import GatewayError
+from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.history.model import (
@@ -26,7 +27,6 @@ from gwtui.watch.history.observers import endpoints_source
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.replay import Differences, FactDifference, FigureDifference, differences
 from gwtui.watch.hub import FeedHub
-from gwtui.watch.shared_reads import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient

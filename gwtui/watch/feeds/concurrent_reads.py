@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.client.long_work import LARGE_LIST
 from gwtui.client.request_log import workspaces_without_id
-from gwtui.watch.shared_reads import WORKSPACES
+from gwtui.watch.base_reads import WORKSPACES
 
 if TYPE_CHECKING:
     from gwtui.client.request_log import PageHandler
     from gwtui.contract.workspaces import Workspace
-    from gwtui.watch.shared_reads import PoolReader, SharedRead
+    from gwtui.watch.base_reads import BaseRead
+    from gwtui.watch.hub import FeedReader
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -29,7 +30,7 @@ _TELL_EVERY = 0.5
 """Seconds between two looks at what has come so far."""
 
 
-async def open_workspaces(reader: PoolReader, *, every: bool = True) -> Mapping[str, Workspace]:
+async def open_workspaces(reader: FeedReader, *, every: bool = True) -> Mapping[str, Workspace]:
     """The workspaces by id, in their order. Raises GatewayError.
 
     Where ``every`` one is to be read, one that came without an id is told as something that lacks.
@@ -111,7 +112,7 @@ class GrowingList(Generic[R]):
 
     def __init__(
         self,
-        reader: PoolReader,
+        reader: FeedReader,
         things: str,
         rows_of: Callable[[Mapping[Any, Sequence[Any]]], Sequence[R]],
         *,
@@ -134,7 +135,7 @@ class GrowingList(Generic[R]):
         self,
         part: str | None,
         get: Callable[..., Awaitable[tuple[T, ...]]],
-        what: SharedRead[tuple[T, ...]],
+        what: BaseRead[tuple[T, ...]],
     ) -> tuple[T, ...]:
         """What ``get``, a method of the reader, reads of one part. Raises GatewayError."""
         if self._reader.take is not None:
@@ -147,7 +148,7 @@ class GrowingList(Generic[R]):
         return whole
 
     async def _hand_on(
-        self, part: str | None, what: SharedRead[tuple[Any, ...]], take: PageHandler
+        self, part: str | None, what: BaseRead[tuple[Any, ...]], take: PageHandler
     ) -> None:
         """Read a part page by page; its rows wait for those of the part before."""
         before, done = self._before, asyncio.Event()

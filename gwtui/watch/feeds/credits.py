@@ -13,11 +13,11 @@ from gwtui.contract.usage import Credits
 from gwtui.domain import runway as burn
 from gwtui.domain.runway import Meter, Outlook, Rate, credit_outlook
 from gwtui.watch import cadence
+from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.keys import read_keys, used_today
 from gwtui.watch.feeds.recorded import credits_past_feed
-from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.shared_reads import FeedKey, PoolReader
+from gwtui.watch.hub import FeedHub, FeedReader, Scope
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -82,7 +82,7 @@ def credits_rows_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[CreditsRow]]
 def around_feed(hub: FeedHub, _scope: Scope) -> Feed[Around]:
     """What the keys used today and what is recorded of the credits."""
 
-    async def read(reader: PoolReader) -> Around:
+    async def read(reader: FeedReader) -> Around:
         keys = await read_keys(reader, None)
         past = (await credits_past_feed(hub, Scope()).refresh()).value
         return used_today(keys), None if past is None else past.state

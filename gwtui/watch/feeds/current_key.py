@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from gwtui.client.errors import GatewayError
 from gwtui.contract.current_key import CurrentKey
 from gwtui.watch import cadence
+from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.shared_reads import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient

@@ -15,9 +15,9 @@ from gwtui.domain.times import relative, utc
 from gwtui.local.doctor import DoctorLine
 from gwtui.local.paths import Paths
 from gwtui.watch import cadence
+from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
-from gwtui.watch.shared_reads import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection

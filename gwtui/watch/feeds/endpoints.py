@@ -24,10 +24,10 @@ from gwtui.client.request_log import list_read
 from gwtui.contract.models import Endpoint, Model, ModelEndpoints
 from gwtui.domain.clock import Clock
 from gwtui.watch import cadence
+from gwtui.watch.base_reads import MODELS, FeedKey, endpoints_of
 from gwtui.watch.feed import Feed, ReadAbandonedError
 from gwtui.watch.feeds.concurrent_reads import CONCURRENCY, fetch_each
-from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.shared_reads import MODELS, FeedKey, PoolReader, endpoints_of
+from gwtui.watch.hub import FeedHub, FeedReader, Scope
 
 if TYPE_CHECKING:
     from gwtui.watch.history.model import Curve
@@ -96,7 +96,7 @@ def rows_of(model: ModelEndpoints, *, keyless: bool = False) -> tuple[EndpointRo
     return tuple(rows)
 
 
-async def read_endpoints(reader: PoolReader, model_id: str) -> Sequence[EndpointRow]:
+async def read_endpoints(reader: FeedReader, model_id: str) -> Sequence[EndpointRow]:
     """Every endpoint of a model ("author/slug"), read now. Raises GatewayError."""
     model = await reader.fresh(endpoints_of(model_id))
     unreadable = sum(field.startswith("endpoints[") for field in model.gaps)
@@ -137,7 +137,7 @@ class Sweep:
     """The models that the present reading has still to ask, in the order of the catalog."""
     _told: float = -math.inf
 
-    async def rows(self, reader: PoolReader, feed: Feed[Rows]) -> Rows:
+    async def rows(self, reader: FeedReader, feed: Feed[Rows]) -> Rows:
         """Every endpoint, in the order of the catalog. Raises GatewayError and NotWantedError.
 
         A model that is gone by now has none. One whose endpoints are refused counts as unreadable,
@@ -172,7 +172,7 @@ class Sweep:
             list_read(len(refused), complete=True)
         return self._in_order(models)
 
-    async def _ask(self, reader: PoolReader, model: Model, refused: list[GatewayError]) -> None:
+    async def _ask(self, reader: FeedReader, model: Model, refused: list[GatewayError]) -> None:
         """Read the endpoints of one model. Raises GatewayError for what a later try may mend."""
         name = model.id or ""
         try:

@@ -21,20 +21,19 @@ from gwtui.domain.findings import (
 )
 from gwtui.local.paths import Paths
 from gwtui.watch import cadence
-from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.concurrent_reads import fetch_each, open_workspaces
-from gwtui.watch.feeds.guardrails import GuardrailRow, read_guardrails
-from gwtui.watch.hub import OF_ACCOUNT, FeedHub, Scope
-from gwtui.watch.shared_reads import (
+from gwtui.watch.base_reads import (
     PEOPLE,
     FeedKey,
-    PoolReader,
     budgets_of,
     endpoints_of,
     key_assignments,
     keys_of,
     member_assignments,
 )
+from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.concurrent_reads import fetch_each, open_workspaces
+from gwtui.watch.feeds.guardrails import GuardrailRow, read_guardrails
+from gwtui.watch.hub import OF_ACCOUNT, FeedHub, FeedReader, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -77,7 +76,7 @@ class FindingsReader:
         self._endpoints: Mapping[str, int | None] | None = None
         self._read_at = 0.0
 
-    async def read(self, reader: PoolReader) -> AccountFacts:
+    async def read(self, reader: FeedReader) -> AccountFacts:
         """A part that fails is said to be unread. Raises GatewayError without any workspaces."""
         spaces = tuple((await open_workspaces(reader)).values())
         parts = _UnreadParts()
@@ -108,7 +107,7 @@ class FindingsReader:
         )
 
     async def _offers(
-        self, reader: PoolReader, parts: _UnreadParts
+        self, reader: FeedReader, parts: _UnreadParts
     ) -> Mapping[str, int | None] | None:
         """The number of endpoints of each model that was used in the days that are kept."""
         now = self._clock.monotonic()
@@ -152,17 +151,17 @@ def _found(row: GuardrailRow) -> FoundGuardrail:
     return FoundGuardrail(row.guardrail, workspace_id, row.is_default, row.made)
 
 
-async def _held_by_keys(reader: PoolReader) -> Mapping[str, str]:
+async def _held_by_keys(reader: FeedReader) -> Mapping[str, str]:
     found = await reader.get(key_assignments(None))
     return {one.key_hash: one.guardrail_id or "" for one in found if one.key_hash}
 
 
-async def _held_by_members(reader: PoolReader) -> Mapping[str, str]:
+async def _held_by_members(reader: FeedReader) -> Mapping[str, str]:
     found = await reader.get(member_assignments(None))
     return {one.user_id: one.guardrail_id or "" for one in found if one.user_id}
 
 
-async def _people(reader: PoolReader) -> frozenset[str]:
+async def _people(reader: FeedReader) -> frozenset[str]:
     return frozenset(person.id for person in await reader.get(PEOPLE) if person.id)
 
 
@@ -183,7 +182,7 @@ def findings_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[AccountFinding]]:
     workspace = scope.workspace
     account = FindingsReader(hub.clock)
 
-    async def read(reader: PoolReader) -> Sequence[AccountFinding]:
+    async def read(reader: FeedReader) -> Sequence[AccountFinding]:
         facts = await account.read(reader)
         unused = reader.client.connection.unused_days or UNUSED_DAYS
         rules = await asyncio.to_thread(rules_of, hub)

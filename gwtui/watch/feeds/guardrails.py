@@ -19,6 +19,13 @@ from gwtui.contract.organization import OrganizationMember
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.clock import Clock
 from gwtui.watch import cadence
+from gwtui.watch.base_reads import (
+    PEOPLE,
+    FeedKey,
+    guardrails_of,
+    key_assignments,
+    member_assignments,
+)
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.concurrent_reads import (
     GrowingList,
@@ -28,16 +35,7 @@ from gwtui.watch.feeds.concurrent_reads import (
     read_both,
 )
 from gwtui.watch.feeds.organization import shown_person
-from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.shared_reads import (
-    PEOPLE,
-    FeedKey,
-    PoolReader,
-    guardrails_of,
-    key_assignments,
-    member_assignments,
-    unshared,
-)
+from gwtui.watch.hub import FeedHub, FeedReader, Scope, unshared
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -166,7 +164,7 @@ def _by_guardrail(rows: Sequence[A]) -> Mapping[str | None, tuple[A, ...]]:
 
 
 async def read_guardrails(
-    reader: PoolReader, workspace: str | None = None, *, ask: bool = True, shown: bool = False
+    reader: FeedReader, workspace: str | None = None, *, ask: bool = True, shown: bool = False
 ) -> Sequence[GuardrailRow]:
     """The guardrails of one workspace, or of every one, each workspace's default one included.
 
@@ -273,7 +271,7 @@ class BindingsReader:
         """The guardrails were changed."""
         self._rows = None
 
-    async def read(self, reader: PoolReader) -> Bindings:
+    async def read(self, reader: FeedReader) -> Bindings:
         """Every guardrail with its assignments. A part that fails is a fault, not a failure."""
         now = self._clock.monotonic()
         if self._rows is not None and now - self._read_at < NAMES_LAST:
@@ -285,7 +283,7 @@ class BindingsReader:
 
 
 async def read_bindings(
-    reader: PoolReader, guardrails: Sequence[GuardrailRow] | None = None
+    reader: FeedReader, guardrails: Sequence[GuardrailRow] | None = None
 ) -> Bindings:
     """Every guardrail with its assignments. A part that fails is a fault, not a failure.
 
@@ -355,7 +353,7 @@ class AssignmentRow:
         return shown_person(self.person, one.user_id)
 
 
-async def _people(reader: PoolReader) -> Mapping[str, OrganizationMember]:
+async def _people(reader: FeedReader) -> Mapping[str, OrganizationMember]:
     """The people of the organization by user id; empty where they cannot be read."""
     try:
         people = await reader.get(PEOPLE)
@@ -369,7 +367,7 @@ async def fetch_people(client: GatewayClient) -> Mapping[str, OrganizationMember
     return await _people(unshared(client))
 
 
-async def read_assignments(reader: PoolReader, scope: Scope) -> Sequence[AssignmentRow]:
+async def read_assignments(reader: FeedReader, scope: Scope) -> Sequence[AssignmentRow]:
     """The assignments of a guardrail, or of every guardrail in a workspace or the account.
 
     Raises GatewayError: a list that lacks keys or members is never given out as whole.
@@ -398,7 +396,7 @@ async def read_assignments(reader: PoolReader, scope: Scope) -> Sequence[Assignm
     return await run_by_size(work, len(keys) + len(members), LARGE_LIST)
 
 
-async def _guardrails(reader: PoolReader, scope: Scope) -> Mapping[str, GuardrailRow]:
+async def _guardrails(reader: FeedReader, scope: Scope) -> Mapping[str, GuardrailRow]:
     if scope.parent is None:
         return {row.identity: row for row in await read_guardrails(reader, scope.workspace)}
     guardrail = await reader.client.guardrails.get(scope.parent)

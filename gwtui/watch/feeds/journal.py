@@ -18,9 +18,9 @@ from gwtui.local.audit import AuditEntry, AuditLog
 from gwtui.local.journal import FILE_NAME, Journal, JournalEntry, OpenIntent
 from gwtui.local.paths import Paths
 from gwtui.watch import cadence
+from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.feed import Feed
 from gwtui.watch.hub import FeedHub
-from gwtui.watch.shared_reads import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient

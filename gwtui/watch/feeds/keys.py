@@ -20,10 +20,10 @@ from gwtui.contract.keys import ApiKey, limit_used_share
 from gwtui.contract.workspaces import Workspace
 from gwtui.local.paths import Paths
 from gwtui.watch import cadence
+from gwtui.watch.base_reads import FeedKey, keys_of
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.concurrent_reads import GrowingList, fetch_of_workspaces, open_workspaces
-from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.shared_reads import FeedKey, PoolReader, keys_of, unshared
+from gwtui.watch.hub import FeedHub, FeedReader, Scope, unshared
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -87,7 +87,7 @@ def used_today(rows: Sequence[KeyRow]) -> Decimal | None:
     return sum(known, Decimal(0)) if known or not rows else None
 
 
-async def read_keys(reader: PoolReader, workspace: str | None) -> Sequence[KeyRow]:
+async def read_keys(reader: FeedReader, workspace: str | None) -> Sequence[KeyRow]:
     """The keys of one workspace, or of every one; disabled and expired ones included.
 
     Raises GatewayError: a list that lacks a workspace's keys is never given out as whole.
@@ -101,7 +101,7 @@ async def read_keys(reader: PoolReader, workspace: str | None) -> Sequence[KeyRo
     return await run_by_size(partial(_rows, known, listed), _count(listed), LARGE_LIST)
 
 
-async def _list_keys(reader: PoolReader, workspace: str | None) -> Sequence[KeyRow]:
+async def _list_keys(reader: FeedReader, workspace: str | None) -> Sequence[KeyRow]:
     """The rows of ``read_keys``, read now and shown as they come."""
     known = await open_workspaces(reader, every=workspace is None)
     rows_of = partial(_rows, known)
@@ -179,7 +179,7 @@ def keys_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[KeyRow]]:
     """The keys feed of a scope: "keys" for all workspaces, "keys:ID" for one."""
     workspace = scope.workspace
 
-    async def read(reader: PoolReader) -> Sequence[KeyRow]:
+    async def read(reader: FeedReader) -> Sequence[KeyRow]:
         rows = await _list_keys(reader, workspace)
         await note_keys(hub, (row.key for row in rows))
         return rows

@@ -22,20 +22,19 @@ from gwtui.domain.catalog import (
 )
 from gwtui.domain.guardrail_effect import ModelEffect, effect_on_model, restrictions_of
 from gwtui.watch import cadence
-from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.concurrent_reads import GrowingList, fetch_each
-from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow, read_guardrails
-from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.shared_reads import (
+from gwtui.watch.base_reads import (
     MODELS,
     PROVIDERS,
     USER_MODELS,
     ZDR_ENDPOINTS,
+    BaseRead,
     FeedKey,
-    PoolReader,
-    SharedRead,
     endpoints_of,
 )
+from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.concurrent_reads import GrowingList, fetch_each
+from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow, read_guardrails
+from gwtui.watch.hub import FeedHub, FeedReader, Scope
 
 
 def models_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[Model]]:
@@ -44,7 +43,7 @@ def models_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[Model]]:
     return hub.derive(key, partial(_models, MODELS), cadence.MODELS)
 
 
-async def _models(what: SharedRead[tuple[Model, ...]], reader: PoolReader) -> Sequence[Model]:
+async def _models(what: BaseRead[tuple[Model, ...]], reader: FeedReader) -> Sequence[Model]:
     def rows_of(listed: Mapping[str, Sequence[Model]]) -> Sequence[Model]:
         return tuple(model for models in listed.values() for model in models)
 
@@ -91,7 +90,7 @@ class ZdrRow:
         return sum(is_healthy(endpoint) for endpoint in self.remaining)
 
 
-async def _zdr_rows(reader: PoolReader) -> Sequence[ZdrRow]:
+async def _zdr_rows(reader: FeedReader) -> Sequence[ZdrRow]:
     """Every model of the catalog with the endpoints that remain. Raises GatewayError."""
     remaining: dict[str, list[Endpoint]] = defaultdict(list)
     for endpoint in await reader.fresh(ZDR_ENDPOINTS):
@@ -109,7 +108,7 @@ def zdr_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[ZdrRow]]:
     return hub.derive(FeedKey("zdr"), _zdr_rows, cadence.MODELS)
 
 
-async def read_zdr(reader: PoolReader) -> frozenset[EndpointKey] | None:
+async def read_zdr(reader: FeedReader) -> frozenset[EndpointKey] | None:
     """The endpoints that keep no data; None when the gateway does not tell. Raises GatewayError."""
     try:
         found = await reader.get(ZDR_ENDPOINTS)
@@ -123,7 +122,7 @@ async def read_zdr(reader: PoolReader) -> frozenset[EndpointKey] | None:
 # What guardrails are compared with ---------------------------------------------------------------
 
 
-async def read_slugs(reader: PoolReader) -> Mapping[str, str]:
+async def read_slugs(reader: FeedReader) -> Mapping[str, str]:
     """The slugs of the providers by their names. Raises GatewayError."""
     providers = await reader.get(PROVIDERS)
     return {one.name: one.slug for one in providers if one.name and one.slug}
@@ -148,7 +147,7 @@ class Routing:
         return CatalogView(offers, self.provider_slugs, self.zdr)
 
 
-async def _routing(reader: PoolReader) -> Routing:
+async def _routing(reader: FeedReader) -> Routing:
     """Three lists. Raises GatewayError."""
     models = await reader.get(MODELS)
     return Routing(models, await read_slugs(reader), await read_zdr(reader))
@@ -182,7 +181,7 @@ def catalog_feed(hub: FeedHub) -> Feed[CatalogView]:
     return hub.derive(key, lambda reader: _catalog(reader, progress), cadence.CATALOG)
 
 
-async def _catalog(reader: PoolReader, progress: Progress) -> CatalogView:
+async def _catalog(reader: FeedReader, progress: Progress) -> CatalogView:
     """Every model with its endpoints, a few requests at a time. Raises GatewayError.
 
     A model that is gone when its turn comes has no readable endpoints; a gateway that does not
@@ -218,7 +217,7 @@ class GuardrailOnModel:
     effect: ModelEffect
 
 
-async def _guardrails_on_model(reader: PoolReader, scope: Scope) -> Sequence[GuardrailOnModel]:
+async def _guardrails_on_model(reader: FeedReader, scope: Scope) -> Sequence[GuardrailOnModel]:
     """Every guardrail of the scope, applied to the model that it names as parent.
 
     One that is not made yet blocks nothing and is left out. Raises GatewayError.
@@ -235,7 +234,7 @@ async def _guardrails_on_model(reader: PoolReader, scope: Scope) -> Sequence[Gua
     )
 
 
-async def _view_of_model(reader: PoolReader, model_id: str) -> CatalogView:
+async def _view_of_model(reader: FeedReader, model_id: str) -> CatalogView:
     """The catalog with the endpoints of one model."""
     models = await reader.get(MODELS)
     try:

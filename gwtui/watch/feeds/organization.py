@@ -16,10 +16,10 @@ from gwtui.contract.organization import OrganizationMember, OrganizationSettings
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch import cadence
+from gwtui.watch.base_reads import PEOPLE, FeedKey, keys_of, members_of
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.concurrent_reads import GrowingList, Parts, fetch_each, open_workspaces
-from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.shared_reads import PEOPLE, FeedKey, PoolReader, keys_of, members_of
+from gwtui.watch.hub import FeedHub, FeedReader, Scope
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -59,7 +59,7 @@ class PersonRow:
         return self.person.id or f"?{self.person.email}|{full_name(self.person)}"
 
 
-async def _people(reader: PoolReader) -> Sequence[PersonRow]:
+async def _people(reader: FeedReader) -> Sequence[PersonRow]:
     def rows_of(listed: Mapping[str, Sequence[OrganizationMember]]) -> Sequence[PersonRow]:
         return tuple(PersonRow(person) for people in listed.values() for person in people)
 
@@ -67,7 +67,7 @@ async def _people(reader: PoolReader) -> Sequence[PersonRow]:
     return rows_of({"": await growing.read("", reader.fresh, PEOPLE)})
 
 
-async def _places(reader: PoolReader) -> Mapping[str, tuple[Belonging, ...]]:
+async def _places(reader: FeedReader) -> Mapping[str, tuple[Belonging, ...]]:
     """The workspaces of each user id, in the order of the workspaces. Raises GatewayError."""
     spaces = tuple((await open_workspaces(reader)).values())
 
@@ -132,7 +132,7 @@ class MemberRow:
         return tuple(key for key in self.keys or () if is_active(key, now))
 
 
-async def read_members(reader: PoolReader, workspace_id: str) -> Sequence[MemberRow]:
+async def read_members(reader: FeedReader, workspace_id: str) -> Sequence[MemberRow]:
     """The members of a workspace, with what the organization says of them. Raises GatewayError.
 
     Who they are and what keys they have is joined where it can be read: a list without names is

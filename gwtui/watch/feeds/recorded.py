@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.client.errors import GatewayError
+from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.history.model import HistoryError
 from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.shared_reads import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient

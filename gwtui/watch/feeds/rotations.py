@@ -29,14 +29,14 @@ from gwtui.local.journal import FILE_NAME as JOURNAL
 from gwtui.local.rotations import FILE_NAME, RotationEvent, RotationLog, record_old_key
 from gwtui.local.sealed_keys import sealed_keys
 from gwtui.watch import cadence
+from gwtui.watch.base_reads import FeedKey, key_assignments
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.concurrent_reads import fetch_each
 from gwtui.watch.feeds.keys import own_state
 from gwtui.watch.feeds.recorded import ask_history
 from gwtui.watch.history.model import BYOK_USAGE, USAGE, Run, SeriesKey, kept
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.hub import FeedHub
-from gwtui.watch.shared_reads import FeedKey, PoolReader, key_assignments
+from gwtui.watch.hub import FeedHub, FeedReader
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -66,7 +66,7 @@ class RotationsReader:
     def __init__(self, hub: FeedHub) -> None:
         self._hub = hub
 
-    async def read(self, reader: PoolReader) -> Sequence[RotationRow]:
+    async def read(self, reader: FeedReader) -> Sequence[RotationRow]:
         """Every rotation of the gateway that goes on, or ended lately. Raises GatewayError."""
         await self._hub.complete()
         journal = self._hub.journal or Journal(own_state() / JOURNAL)
@@ -213,7 +213,7 @@ def _outcome(entry: JournalEntry) -> tuple[CreationOutcome, str | None]:
 
 
 async def _held(
-    reader: PoolReader, rotations: Sequence[KeyRotation]
+    reader: FeedReader, rotations: Sequence[KeyRotation]
 ) -> tuple[Mapping[str, str] | None, str]:
     """Which guardrail each key holds, where that matters; else None and why."""
     if all(one.guardrail is None or one.ended is not None for one in rotations):

@@ -16,18 +16,17 @@ from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.keys import KeyCount, spent_by_interval
 from gwtui.watch import cadence
-from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.concurrent_reads import GrowingList, Parts, fetch_each
-from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.shared_reads import (
+from gwtui.watch.base_reads import (
     WORKSPACES,
     FeedKey,
-    PoolReader,
     budgets_of,
     guardrails_of,
     keys_of,
     members_of,
 )
+from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.concurrent_reads import GrowingList, Parts, fetch_each
+from gwtui.watch.hub import FeedHub, FeedReader, Scope
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -82,7 +81,7 @@ def workspaces_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[Workspace]]:
     return hub.derive(key, lambda reader: reader.get(WORKSPACES), cadence.WORKSPACES)
 
 
-async def _rows(reader: PoolReader) -> Sequence[WorkspaceRow]:
+async def _rows(reader: FeedReader) -> Sequence[WorkspaceRow]:
     default: str | None = None
 
     def rows_of(listed: Mapping[str, Sequence[Workspace]]) -> Sequence[WorkspaceRow]:
@@ -135,7 +134,7 @@ async def default_workspace_id(client: GatewayClient) -> str | None:
         return None
 
 
-async def read_figures(reader: PoolReader) -> Mapping[str, Figures]:
+async def read_figures(reader: FeedReader) -> Mapping[str, Figures]:
     """The figures of every workspace by its id. A part that fails is a fault, not a failure.
 
     Raises GatewayError only when the workspaces cannot be listed.
@@ -145,7 +144,7 @@ async def read_figures(reader: PoolReader) -> Mapping[str, Figures]:
     return {space.id or "": found for space, found in zip(spaces, figures, strict=True)}
 
 
-async def figures_of(reader: PoolReader, space: Workspace) -> Figures:
+async def figures_of(reader: FeedReader, space: Workspace) -> Figures:
     """Keys, members, budgets and guardrails of one workspace."""
     identity = space.id or ""
     parts = Parts()
@@ -199,7 +198,7 @@ class BudgetRow:
         return BudgetUse(self.interval, self.budget.limit_usd, self.spent)
 
 
-async def _budgets(reader: PoolReader, workspace_id: str) -> Sequence[BudgetRow]:
+async def _budgets(reader: FeedReader, workspace_id: str) -> Sequence[BudgetRow]:
     return tuple(BudgetRow(one) for one in await reader.fresh(budgets_of(workspace_id)))
 
 
@@ -217,7 +216,7 @@ def spent_feed(hub: FeedHub, scope: Scope) -> Feed[Figures]:
     """What belongs to the workspace that the scope names as parent. ValueError without one."""
     workspace_id = _workspace(scope)
 
-    async def read(reader: PoolReader) -> Figures:
+    async def read(reader: FeedReader) -> Figures:
         return await figures_of(reader, await reader.client.workspaces.get(workspace_id))
 
     key: FeedKey[Figures] = FeedKey("workspaces", ("figures", workspace_id))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from gwtui.client.errors import NotFoundError
 from gwtui.domain.clock import Clock
 from gwtui.watch import cadence
+from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed
 from gwtui.watch.feeds.endpoints import endpoints_feed
@@ -31,7 +32,6 @@ from gwtui.watch.history.observers import (
 )
 from gwtui.watch.history.writer import DEFAULT_MODELS, most_used
 from gwtui.watch.hub import FeedHub, Scope
-from gwtui.watch.shared_reads import FeedKey
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient

@@ -29,8 +29,8 @@ from gwtui.local.caught_errors import caught_errors
 from gwtui.resources.keys import resource as resource_of_keys
 from gwtui.resources.keys.resource import KEYS
 from gwtui.watch import cadence
+from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.hub import FeedHub
-from gwtui.watch.shared_reads import FeedKey
 from headless_kit import Gwtui, Site
 
 MODEL = "helioscope/corona-code"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any, cast
@@ -13,10 +15,10 @@ from fake_clock import FakeClock
 from gwtui.client.errors import GatewayError, ServerError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.request_log import Shortfall, list_read, request_sent, workspaces_without_id
+from gwtui.watch.base_reads import BaseRead, FeedKey
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed
-from gwtui.watch.hub import FeedHub
-from gwtui.watch.shared_reads import FeedKey, PoolReader, ReadPool, SharedRead, unshared
+from gwtui.watch.hub import FeedHub, FeedReader, unshared
 
 SLOW = Cadence(60, stale_after=240)
 FAST = Cadence(20, stale_after=90)
@@ -43,11 +45,21 @@ class Account:
         return f"{what} {number}"
 
 
-def shared(what: str) -> SharedRead[str]:
-    return SharedRead(FeedKey(what), lambda client: cast("Account", client).read(what))
+def shared(what: str) -> BaseRead[str]:
+    return BaseRead(FeedKey(what), lambda client: cast("Account", client).read(what))
+
+
+class Row:
+    """A value that is there or gone."""
+
+
+async def row(client: Any) -> Row:
+    client.asked.append("large")
+    return Row()
 
 
 SPACES, KEYS = shared("spaces"), shared("keys")
+LARGE: BaseRead[Row] = BaseRead(FeedKey("large"), row)
 
 
 @pytest.fixture
@@ -72,7 +84,7 @@ def spaces_feed(hub: FeedHub, name: str, cadence: Cadence = SLOW) -> Feed[str]:
 
 
 def joined_feed(hub: FeedHub, cadence: Cadence = SLOW) -> Feed[tuple[str, str]]:
-    async def both(reader: PoolReader) -> tuple[str, str]:
+    async def both(reader: FeedReader) -> tuple[str, str]:
         return await reader.get(SPACES), await reader.fresh(KEYS)
 
     return hub.derive(FeedKey("joined"), both, cadence)
@@ -142,7 +154,7 @@ async def test_what_another_feed_reads_during_a_reading_is_not_older_than_it(
 ) -> None:
     account.held = {1: asyncio.Event()}
 
-    async def twice(reader: PoolReader) -> tuple[str, ...]:
+    async def twice(reader: FeedReader) -> tuple[str, ...]:
         return await reader.get(KEYS), await reader.get(SPACES), await reader.fresh(SPACES)
 
     long = hub.derive(FeedKey("long"), twice, SLOW)
@@ -187,8 +199,9 @@ async def test_a_refresh_does_not_join_what_was_asked_for_before_it(
     await time.settle()
     late = asyncio.ensure_future(spaces_feed(hub, "late").refresh())
     await time.settle()
-    assert account.asked == ["spaces", "spaces"]
+    account.held[1].set()
     assert (await late).value == "spaces 2"
+    assert account.asked == ["spaces", "spaces"]
 
 
 async def test_an_older_answer_never_follows_a_newer_one(
@@ -198,14 +211,16 @@ async def test_an_older_answer_never_follows_a_newer_one(
     early = spaces_feed(hub, "early")
     look(early)
     await time.settle()
-    await spaces_feed(hub, "late").refresh()
-    account.held[1].set()
+    late = asyncio.ensure_future(spaces_feed(hub, "late").refresh())
     await time.settle()
-    assert early.state.value == "spaces 2", "it waited for the first, the second had come"
+    account.held[1].set()
+    assert (await late).value == "spaces 2"
+    assert early.state.value == "spaces 1", "it was asked for first"
+    assert (await early.refresh()).value == "spaces 3"
     third = spaces_feed(hub, "third")
     look(third)
     await time.settle()
-    assert third.state.value == "spaces 2"
+    assert third.state.value == "spaces 3"
 
 
 async def test_what_is_out_of_date_is_made_of_later_reads_once_it_is_looked_at(
@@ -234,9 +249,10 @@ async def test_after_a_write_nothing_from_before_it_is_shared(
     other = spaces_feed(hub, "c")
     look(other)
     await time.settle()
-    assert other.state.value == "spaces 3"
     account.held[2].set()
-    assert (await waiting).value == "spaces 3", "asked before the write, and a newer one is there"
+    assert (await waiting).value == "spaces 2", "asked before the write"
+    await time.settle()
+    assert other.state.value == "spaces 3"
 
 
 async def test_what_was_asked_for_before_a_write_is_not_shared_after_it(
@@ -274,7 +290,7 @@ async def test_a_read_that_fails_fails_every_feed_that_needs_it_and_is_not_kept(
 async def test_a_feed_that_can_do_without_a_source_is_not_failed_by_it(
     hub: FeedHub, account: Account
 ) -> None:
-    async def lenient(reader: PoolReader) -> str:
+    async def lenient(reader: FeedReader) -> str:
         try:
             return await reader.get(SPACES)
         except GatewayError:
@@ -298,7 +314,7 @@ async def test_what_a_source_lacks_every_feed_made_of_it_lacks(
     assert second.state.lacks == Shortfall(unreadable=2)
     assert joined.state.lacks == Shortfall(unreadable=4)
 
-    async def closed(reader: PoolReader) -> str:
+    async def closed(reader: FeedReader) -> str:
         workspaces_without_id(1)
         return await reader.get(SPACES)
 
@@ -353,7 +369,7 @@ async def test_closing_ends_what_is_being_read(account: Account, time: FakeClock
     await time.settle()
     waiting = asyncio.ensure_future(feed.refresh())
     await time.settle()
-    before = {task for task in asyncio.all_tasks() if task.get_name() == "read spaces"}
+    before = {task for task in asyncio.all_tasks() if task.get_name() == "feed spaces"}
     assert len(before) == 1
     await hub.close()
     assert all(task.done() for task in before)
@@ -362,28 +378,27 @@ async def test_closing_ends_what_is_being_read(account: Account, time: FakeClock
 
 
 async def test_who_stops_waiting_does_not_stop_the_read_for_others(
-    account: Account, time: FakeClock
+    hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
     account.held = {1: asyncio.Event()}
-    pool = ReadPool(cast("GatewayClient", account), time.clock)
-    first = asyncio.ensure_future(PoolReader(pool).get(SPACES))
-    second = asyncio.ensure_future(PoolReader(pool).get(SPACES))
+    first = asyncio.ensure_future(FeedReader(hub).get(SPACES))
+    second = asyncio.ensure_future(FeedReader(hub).get(SPACES))
     await time.settle()
     first.cancel()
     account.held[1].set()
     assert await second == "spaces 1"
-    await pool.close()
 
 
-async def test_answers_are_let_go_when_nobody_could_take_them(
-    account: Account, time: FakeClock
+async def test_values_are_let_go_when_nobody_could_take_them(
+    hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
-    pool = ReadPool(cast("GatewayClient", account), time.clock)
-    await PoolReader(pool).get(SPACES)
+    kept = [weakref.ref(await FeedReader(hub).get(LARGE))]
+    await FeedReader(hub, within=30).get(LARGE)
+    assert account.asked == ["large"]
     await time.advance(31)
-    await PoolReader(pool).get(KEYS)
-    assert [key.name for key in pool._answers] == ["keys"]
-    await pool.close()
+    await FeedReader(hub).get(KEYS)
+    gc.collect()
+    assert [value() for value in kept] == [None]
 
 
 async def test_a_reader_of_its_own_shares_nothing(account: Account) -> None:
