@@ -85,3 +85,14 @@ async def test_the_list_stays_around_a_dialog_and_only_what_is_seen_of_it_is_rep
         await until(pilot, lambda: "9,999" in app.lines[title], "the row that was covered")
         assert app.lines[0] == wider
         assert "9,999" in app.lines[21]
+
+
+@pytest.mark.usefixtures("every_frame")
+async def test_what_is_beneath_is_painted_on_when_a_dialog_closes_before_it_was_painted() -> None:
+    app = Covered()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "row-000" in app.lines[1], "the list")
+        app.push_screen(ask())
+        await app.pop_screen()
+        app.table.show([replace(one, used=9999) for one in things(50)])
+        await until(pilot, lambda: "9,999" in app.lines[1], "what changed beneath")

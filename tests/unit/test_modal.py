@@ -100,6 +100,7 @@ async def test_what_waits_for_a_refresh_does_not_run_in_a_closed_dialog() -> Non
     app, dialog = TerminalApp(), ask("closing")
     async with app.run_test() as pilot:
         await app.push_screen(dialog)
+        await pilot.pause()
         dialog.dismiss(False)
         app.screen.call_later(asyncio.sleep, 0.1)  # what is beneath is busy, and painted later
         dialog.call_after_refresh(lambda: found.append(len(dialog.query("#safe"))))

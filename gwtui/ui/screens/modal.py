@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from typing import Any, ClassVar, TypeVar
 
 from rich.segment import Segment
@@ -66,6 +67,7 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
     def __init__(self) -> None:
         super().__init__()
         take_own_keys(self)
+        self._unpainted = ExitStack()
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """What is beneath, and the footer as the last line."""
@@ -147,6 +149,8 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
 
     async def on_event(self, event: events.Event) -> None:
         """An error costs what it happened in; a dialog that cannot be made closes."""
+        if isinstance(event, events.Compose):
+            self._unpainted.enter_context(self.app.batch_update())
         try:
             await super().on_event(event)
         except Exception as error:
@@ -174,6 +178,17 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
         """It is open, and nothing stands above: what was answered meanwhile holds."""
         if self._waiting is not None:
             self.dismiss()
+        self.call_after_refresh(self._paint)
+
+    @on(events.Unmount)
+    def _let_paint(self) -> None:
+        """Closed, perhaps before it was painted: the screen beneath is painted again."""
+        self._unpainted.close()
+
+    def _paint(self) -> None:
+        """Paint it for the first time: only now it has its size, and the classes of that size."""
+        self._unpainted.close()
+        self.refresh()
 
 
 def dialog_room(screen: Dialog[Any]) -> int:
