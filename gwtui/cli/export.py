@@ -25,8 +25,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.local.paths import Paths
 from gwtui.local.private_file import replace_file
 from gwtui.watch.hub import FeedHub
-from gwtui.watch.metrics.exposition import registry_of, text_of
-from gwtui.watch.metrics.readings import Readings
+from gwtui.watch.metrics import Readings, registry_of, text_of
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry

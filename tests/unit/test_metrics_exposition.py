@@ -25,8 +25,14 @@ from gwtui.watch.history.model import (
     SeriesKey,
     Subject,
 )
-from gwtui.watch.metrics.exposition import METRICS, OF_FIGURE, SUBJECT_LABELS, registry_of, text_of
-from gwtui.watch.metrics.readings import ReadingsSnapshot
+from gwtui.watch.metrics import (
+    METRICS,
+    OF_FIGURE,
+    SUBJECT_LABELS,
+    ReadingsSnapshot,
+    registry_of,
+    text_of,
+)
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: their names, and the latest readings in its text formats.
+"""Metrics for Prometheus: their names, the latest reading of each, and its text formats.
 
 Units are Prometheus's base units: seconds, ratios from 0 to 1, USD. A figure that is not known has
 no sample: an absent series, never 0.
@@ -6,11 +6,11 @@ no sample: an absent series, never 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
@@ -19,12 +19,15 @@ from prometheus_client.registry import Collector
 from pydantic import JsonValue
 
 from gwtui import __version__
+from gwtui.client.gateway import GatewayClient
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.models import PRICE_KEYS
+from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch.history import model as figures
 from gwtui.watch.history.model import NAME, Observation, Subject, model_of
-from gwtui.watch.metrics.readings import ReadingsSnapshot
+from gwtui.watch.history.sources import DEFAULT_PACES, Build, Paces, Sources
+from gwtui.watch.hub import FeedHub
 
 Kind = Literal["gauge", "counter"]
 
@@ -73,51 +76,112 @@ def _metric(
     return Metric(f"{PREFIX}_{resource}_{rest}", text, (*SUBJECT_LABELS[resource], *extra), kind)
 
 
-_PURCHASED = _metric("credits", "purchased_usd", "Credits bought so far.")
-_USED = _metric("credits", "used_usd", "Credits used so far.", kind="counter")
-_BALANCE = _metric("credits", "balance_usd", "Credits that are left; negative when overdrawn.")
+class _Row(NamedTuple):
+    """A metric of a resource, and the figures that it gives, each with its extra labels."""
 
-_UPTIME = _metric(
-    "endpoint", "uptime_ratio", "Uptime over the window; absent without traffic.", ("window",)
-)
-_LATENCY = _metric(
-    "endpoint", "latency_seconds", "Time to the first token, last 30 minutes.", ("percentile",)
-)
-_THROUGHPUT = _metric(
-    "endpoint",
-    "throughput_tokens_per_second",
-    "Tokens per second, last 30 minutes.",
-    ("percentile",),
-)
-_STATUS = _metric("endpoint", "status", "The gateway's status number: 0 is normal, below is not.")
-_PRICE = _metric(
-    "endpoint",
-    "price_usd",
-    "Price per unit (token, request, image), discount taken off.",
-    ("price",),
-)
+    resource: str
+    name: str
+    help: str
+    figures: Mapping[str, tuple[str, ...]]
+    extra: tuple[str, ...] = ()
+    kind: Kind = "gauge"
+    factor: Decimal = Decimal(1)
 
-_KEY_USED = _metric("key", "used_usd", "What the key used so far.", kind="counter")
-_KEY_TODAY = _metric("key", "used_today_usd", "What the key used this UTC day.")
-_KEY_BYOK = _metric(
-    "key",
-    "byok_used_usd",
-    "List price of what the key used through provider keys; absent while there is none.",
-    kind="counter",
+
+_TABLE = (
+    _Row("credits", "purchased_usd", "Credits bought so far.", {figures.TOTAL_CREDITS: ()}),
+    _Row("credits", "used_usd", "Credits used so far.", {figures.TOTAL_USAGE: ()}, kind="counter"),
+    _Row(
+        "credits",
+        "balance_usd",
+        "Credits that are left; negative when overdrawn.",
+        {figures.BALANCE: ()},
+    ),
+    _Row(
+        "endpoint",
+        "uptime_ratio",
+        "Uptime over the window; absent without traffic.",
+        {figure: (window,) for figure, window in _WINDOWS.items()},
+        ("window",),
+        factor=_CENTI,
+    ),
+    _Row(
+        "endpoint",
+        "latency_seconds",
+        "Time to the first token, last 30 minutes.",
+        {f"latency_{which}": (which,) for which in figures.PERCENTILES},
+        ("percentile",),
+        factor=_MILLI,
+    ),
+    _Row(
+        "endpoint",
+        "throughput_tokens_per_second",
+        "Tokens per second, last 30 minutes.",
+        {f"throughput_{which}": (which,) for which in figures.PERCENTILES},
+        ("percentile",),
+    ),
+    _Row(
+        "endpoint",
+        "status",
+        "The gateway's status number: 0 is normal, below is not.",
+        {figures.STATUS: ()},
+    ),
+    _Row(
+        "endpoint",
+        "price_usd",
+        "Price per unit (token, request, image), discount taken off.",
+        {figures.price_figure(key): (key,) for key in PRICE_KEYS},
+        ("price",),
+    ),
+    _Row("key", "used_usd", "What the key used so far.", {figures.USAGE: ()}, kind="counter"),
+    _Row("key", "used_today_usd", "What the key used this UTC day.", {figures.USAGE_DAILY: ()}),
+    _Row(
+        "key",
+        "byok_used_usd",
+        "List price of what the key used through provider keys; absent while there is none.",
+        {figures.BYOK_USAGE: ()},
+        kind="counter",
+    ),
+    _Row("key", "limit_usd", "The key's spending limit; absent without one.", {figures.LIMIT: ()}),
+    _Row(
+        "key",
+        "limit_remaining_usd",
+        "What is left of the key's limit.",
+        {figures.LIMIT_REMAINING: ()},
+    ),
+    _Row(
+        "workspace",
+        "used_usd",
+        "What the workspace used in the present window.",
+        {figures.usage_figure(interval): (interval,) for interval in BUDGET_INTERVALS},
+        ("interval",),
+    ),
+    _Row(
+        "workspace",
+        "budget_usd",
+        "The workspace's budget.",
+        {figures.budget_figure(interval): (interval,) for interval in BUDGET_INTERVALS},
+        ("interval",),
+    ),
+    _Row(
+        "workspace",
+        "budget_remaining_usd",
+        "What is left of the workspace's budget.",
+        {figures.remaining_figure(interval): (interval,) for interval in BUDGET_INTERVALS},
+        ("interval",),
+    ),
 )
-_KEY_LIMIT = _metric("key", "limit_usd", "The key's spending limit; absent without one.")
-_KEY_LEFT = _metric("key", "limit_remaining_usd", "What is left of the key's limit.")
+OF_FIGURE: Mapping[tuple[str, str], FigureMetric] = {
+    (row.resource, figure): FigureMetric(
+        _metric(row.resource, row.name, row.help, row.extra, row.kind), extra, row.factor
+    )
+    for row in _TABLE
+    for figure, extra in row.figures.items()
+}
+"""Resource and figure -> metric: every figure that is recorded has one."""
+
 KEY_DISABLED = _metric("key", "disabled", "1 for a disabled key, 0 for an enabled one.")
 KEY_EXPIRES = _metric("key", "expires_timestamp_seconds", "When the key expires; absent if never.")
-
-_SPACE_USED = _metric(
-    "workspace", "used_usd", "What the workspace used in the present window.", ("interval",)
-)
-_SPACE_BUDGET = _metric("workspace", "budget_usd", "The workspace's budget.", ("interval",))
-_SPACE_LEFT = _metric(
-    "workspace", "budget_remaining_usd", "What is left of the workspace's budget.", ("interval",)
-)
-
 READING_UP = Metric(f"{PREFIX}_reading_up", "1 if the last reading succeeded.", ("reading",))
 READING_TIME = Metric(
     f"{PREFIX}_reading_timestamp_seconds", "When the figures of a reading were read.", ("reading",)
@@ -126,39 +190,6 @@ CLOCK_SKEW = Metric(
     f"{PREFIX}_gateway_clock_skew_seconds", "How far the gateway's clock is ahead of this one's."
 )
 BUILD = Metric(f"{PREFIX}_build_info", "The version of this program.", ("version",))
-
-
-def _mapped() -> Iterator[tuple[tuple[str, str], FigureMetric]]:
-    yield ("credits", figures.TOTAL_CREDITS), FigureMetric(_PURCHASED)
-    yield ("credits", figures.TOTAL_USAGE), FigureMetric(_USED)
-    yield ("credits", figures.BALANCE), FigureMetric(_BALANCE)
-    for figure in figures.UPTIMES:
-        yield ("endpoint", figure), FigureMetric(_UPTIME, (_WINDOWS[figure],), _CENTI)
-    for which in figures.PERCENTILES:
-        yield ("endpoint", f"latency_{which}"), FigureMetric(_LATENCY, (which,), _MILLI)
-        yield ("endpoint", f"throughput_{which}"), FigureMetric(_THROUGHPUT, (which,))
-    yield ("endpoint", figures.STATUS), FigureMetric(_STATUS)
-    for key in PRICE_KEYS:
-        yield ("endpoint", figures.price_figure(key)), FigureMetric(_PRICE, (key,))
-    yield ("key", figures.USAGE), FigureMetric(_KEY_USED)
-    yield ("key", figures.USAGE_DAILY), FigureMetric(_KEY_TODAY)
-    yield ("key", figures.BYOK_USAGE), FigureMetric(_KEY_BYOK)
-    yield ("key", figures.LIMIT), FigureMetric(_KEY_LIMIT)
-    yield ("key", figures.LIMIT_REMAINING), FigureMetric(_KEY_LEFT)
-    for interval in BUDGET_INTERVALS:
-        yield ("workspace", figures.usage_figure(interval)), FigureMetric(_SPACE_USED, (interval,))
-        yield (
-            ("workspace", figures.budget_figure(interval)),
-            FigureMetric(_SPACE_BUDGET, (interval,)),
-        )
-        yield (
-            ("workspace", figures.remaining_figure(interval)),
-            FigureMetric(_SPACE_LEFT, (interval,)),
-        )
-
-
-OF_FIGURE: Mapping[tuple[str, str], FigureMetric] = dict(_mapped())
-"""Resource and figure -> metric: every figure that is recorded has one."""
 
 METRICS: tuple[Metric, ...] = tuple(
     dict.fromkeys(
@@ -170,11 +201,71 @@ METRICS: tuple[Metric, ...] = tuple(
 )
 """Every metric, in the order in which they are exposed."""
 
+PATIENCE = 3
+"""Readings that may be missed before a figure is no longer given."""
 _LABEL = 200
 """Characters of a label."""
 
 Family = GaugeMetricFamily | CounterMetricFamily
 Facts = Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingsSnapshot:
+    """What is known at one moment.
+
+    ``observations`` hold the readings that are fresh enough, by name; ``up`` says of every reading
+    whether the last attempt succeeded. ``skew`` is the gateway's clock against this one, seconds.
+    """
+
+    observations: Mapping[str, Observation]
+    up: Mapping[str, bool]
+    skew: float | None = None
+
+
+class Readings:
+    """Reads all that is watched at its pace, and keeps the latest of each."""
+
+    def __init__(
+        self,
+        client: GatewayClient,
+        hub: FeedHub,
+        clock: Clock = SYSTEM_CLOCK,
+        paces: Paces = DEFAULT_PACES,
+    ) -> None:
+        self._client = client
+        self._clock = clock
+        self._latest: dict[str, Observation] = {}
+        self._sources = Sources(hub, paces, clock, self._arrived)
+
+    async def open(self, models: Iterable[str] | None = None) -> None:
+        """Begin to read; ``models`` None watches the ones that are used most."""
+        self._sources.open()
+        chosen = await self._sources.most_used() if models is None else tuple(models)
+        self._sources.follow(chosen)
+
+    def close(self) -> None:
+        """Read no more."""
+        self._sources.close()
+
+    async def settled(self) -> None:
+        """Wait until every reading has succeeded or failed once."""
+        await self._sources.settled()
+
+    def _arrived(self, name: str, build: Build) -> None:
+        self._latest[name] = build()
+
+    def snapshot(self) -> ReadingsSnapshot:
+        """What is known now. A figure that was not read again for long is left out."""
+        now = self._clock.now()
+        reads = self._sources.reads()
+        fresh = {
+            name: found
+            for name, found in self._latest.items()
+            if name in reads and (now - found.at).total_seconds() <= PATIENCE * found.every
+        }
+        up = {name: bool(ok) for name, ok in reads.items()}
+        return ReadingsSnapshot(fresh, up, self._client.skew.seconds)
 
 
 class ReadingsCollector(Collector):

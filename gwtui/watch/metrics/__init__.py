@@ -1,1 +1,0 @@
-"""What is watched as metrics for Prometheus: names, the latest readings, their exposition."""
