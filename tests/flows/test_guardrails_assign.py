@@ -12,7 +12,7 @@ from gwtui.contract.guardrails import AssignKeysRequest
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import PickScreen
-from gwtui.ui.widgets.detail import DetailPane
+from gwtui.ui.screens.detail_pane import DetailPane
 from shared_dashboard import walk
 from shell_kit import line, listing, until
 

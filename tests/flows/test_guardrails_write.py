@@ -17,7 +17,7 @@ from gwtui.contract.guardrails import CreateGuardrailRequest, UpdateGuardrailReq
 from gwtui.ui.forms.confirm import ConfirmScreen, ConflictScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import PickScreen
-from gwtui.ui.widgets.detail import DetailPane
+from gwtui.ui.screens.detail_pane import DetailPane
 from shared_dashboard import start_over, walk
 from shell_kit import listing, until
 

@@ -50,7 +50,7 @@ async def test_a_long_list_is_prepared_in_another_thread(
             # The same rows again are nothing to prepare: an app at rest prepares nothing.
             prepared = len(threads)
             await keys.reread()
-            await until(pilot, lambda: not keys._row_loader._working, "the rows read again")
+            await until(pilot, lambda: not keys.rows._working, "the rows read again")
     main = threading.main_thread()
     assert [thread for count, thread in threads if count > 2_000]
     assert not [thread for count, thread in threads if count > 2_000 and thread is main]

@@ -34,7 +34,7 @@ async def colleague(place: Site) -> AsyncIterator[GatewayClient]:
 
 
 def rows(app: GwtuiApp) -> dict[str, Any]:
-    return listing(app)._by_identity()
+    return listing(app).rows.by_identity()
 
 
 async def go(app: GwtuiApp, pilot: Any, route: str) -> None:

@@ -11,7 +11,7 @@ from gwtui.crud.schema_drift import all_gaps, all_unknown_fields
 from gwtui.domain.keys import key_state
 from gwtui.domain.uptime import verdict
 from gwtui.resources.registry import RESOURCES, SCREENS, TABS
-from gwtui.ui.widgets.detail import DetailPane
+from gwtui.ui.screens.detail_pane import DetailPane
 from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.feeds.keys import fetch_keys
 from screen_text import shown

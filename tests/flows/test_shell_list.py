@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from textual.content import Content
 
-from gwtui.crud.resource import ResourceSpec
+from gwtui.ui.screens.detail_pane import DetailPane
 from gwtui.ui.screens.pages import ReadingScreen
-from gwtui.ui.widgets.detail import DetailPane
 from gwtui.ui.widgets.prompt import FilterPrompt
 from journeys import Terminal, at_rest
 from screen_text import shown, whole
@@ -195,7 +195,7 @@ async def the_sort_chooser_sorts_and_turns_the_present_column_around(desk: Any) 
     app, pilot = desk.app, desk.pilot
     await unfiltered(desk)
     screen = listing(app)
-    screen.sort("name", descending=False)
+    screen.table.sort_by("name")
     await pilot.press("s")
     await until(pilot, lambda: app.screen is not screen, "the chooser")
     await pilot.press("enter")
@@ -237,18 +237,18 @@ async def the_detail_pane_follows_the_row_where_there_is_room(desk: Any) -> None
 async def test_a_held_key_moves_the_rows_and_the_detail_follows_once_it_rests(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rest = "gwtui.ui.screens.master_detail._REST"
+    rest = "gwtui.ui.screens.detail_pane._REST"
     monkeypatch.setattr(rest, 600.0)
     async with site() as place, dashboard(place, tmp_path) as (app, pilot):
         pane = listing(app).query_one(DetailPane)
         shown: list[str] = []
-        show = pane.show_item
+        show = pane.show
 
-        def noted(spec: ResourceSpec[Any], item: Any, now: datetime) -> None:
-            shown.append(spec.name(item))
-            show(spec, item, now)
+        def noted(lines: Sequence[Content]) -> None:
+            shown.append(lines[0].plain)
+            show(lines)
 
-        monkeypatch.setattr(pane, "show_item", noted)
+        monkeypatch.setattr(pane, "show", noted)
         await pilot.press(*["down"] * 8)
         await pilot.pause()
         assert listing(app).declared.name(listing(app).target()) not in pane.text
@@ -260,9 +260,8 @@ async def test_a_held_key_moves_the_rows_and_the_detail_follows_once_it_rests(
 
 
 async def test_what_completes_the_first_row_is_in_its_detail_once_it_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr("gwtui.ui.screens.master_detail._REST", 600.0)
     async with site() as place, dashboard(place, tmp_path) as (app, pilot):
         pane = listing(app).query_one(DetailPane)
         await until(pilot, lambda: re.search(r"assigned +none", pane.text), "no guardrail")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from gwtui.ui.screens.list_rows import RowCompletion, RowLoader
+from gwtui.ui.screens.list_rows import ListRows
 from gwtui.ui.widgets.table import (
     CountsChanged,
     Highlighted,
@@ -167,22 +169,25 @@ async def test_a_filter_that_hides_everything_gives_the_row_back() -> None:
 async def test_the_end_of_a_list_that_grows_is_followed_until_the_cursor_goes_elsewhere() -> None:
     app = TableApp(things(30))
     async with app.run_test(size=SIZE) as pilot:
-        loader = RowLoader[Thing](app.screen, app.table, RowCompletion(None), list)
+        spec: Any = SimpleNamespace(completion=None)
+        screen: Any = app.screen
+        loader: ListRows[Thing] = ListRows(screen, app.table, spec, list)
         await pilot.press("end")
         for count in (60, 90):
-            loader.show(things(count), growing=True)
+            loader.take(things(count), partial=True)
             await pilot.pause()
             assert f"row-{count - 1:03}" in app.cursor_line()
         await pilot.press("up")
-        loader.show(things(120), growing=True)
+        loader.take(things(120), partial=True)
         await pilot.press("down", "down")
-        loader.show(things(150), growing=True)
+        loader.take(things(150))
         assert app.table.selected_identity == "id-090"
         await pilot.press("end")
-        loader.show(things(180))
+        loader.take(things(180))
         assert app.table.selected_identity == "id-149", "a list that is read again does not grow"
         await pilot.press("home")
-        loader.show([Thing("a", "aaa"), *things(180)], growing=True)
+        loader.take(things(180), partial=True)
+        loader.take([Thing("a", "aaa"), *things(180)], partial=True)
         assert app.table.selected_identity == "a"
 
 

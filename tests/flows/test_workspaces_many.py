@@ -47,13 +47,13 @@ async def test_figures_follow_the_view(tmp_path: Path) -> None:
             assert _row(app).figures.keys.total == 0  # type: ignore[union-attr]
             whole = figures_feed(app.hub, app.scope)
             assert not whole.watched
-            listing(app).sort("keys", descending=True)
+            listing(app).table.sort_by("keys", descending=True)
             await until(pilot, lambda: whole.state.value is not None, "every row's figures")
             assert len(whole.state.value or ()) == table.total_count
             for identity in table.identities:
                 table.select(identity)
                 assert _row(app).figures is not None
-            listing(app).sort("name", descending=False)
+            listing(app).table.sort_by("name", descending=False)
             await until(pilot, lambda: not whole.watched, "the view alone")
 
 

@@ -1,4 +1,4 @@
-"""Actions on a generation: looking one up by its id, reading its content."""
+"""Reading the content of a generation."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.contract.usage import Generation
 from gwtui.resources.generations import shown_name
-from gwtui.ui.actions.context import ActionContext, Handler, on_screen
-from gwtui.ui.screens.generation import GenerationScreen, content_lines
+from gwtui.ui.actions.context import ActionContext, Handler
+from gwtui.ui.screens.generation import content_lines
 from gwtui.ui.screens.pages import ReadingScreen
 
 
@@ -30,7 +30,4 @@ async def show_content(context: ActionContext[Generation]) -> None:
             await app.push_screen(screen)
 
 
-IMMEDIATE: Mapping[str, Handler] = {
-    "generation.lookup": on_screen(GenerationScreen, lambda screen: screen.ask())
-}
-PATIENT: Mapping[str, Handler] = {"generation.content": show_content}
+HANDLERS: Mapping[str, Handler] = {"generation.content": show_content}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache, partial
 from importlib import import_module
+from inspect import isawaitable, iscoroutinefunction
 from typing import TYPE_CHECKING, NamedTuple
 
 from gwtui.client.errors import GatewayError
@@ -18,6 +19,7 @@ from gwtui.ui.commands import tab_of
 
 if TYPE_CHECKING:
     from gwtui.ui.app import GwtuiApp
+    from gwtui.ui.screens.base import GatewayScreen
 
 BACKGROUND = frozenset({"app.refresh", "board.unwatch", "board.watch", "models.watch"})
 """Patient actions that ask nothing once they began: nobody's next key waits for their end."""
@@ -25,19 +27,18 @@ BACKGROUND = frozenset({"app.refresh", "board.unwatch", "board.watch", "models.w
 _FIGURES = ("models", "endpoints", "all-endpoints")
 MODULES: Mapping[str, tuple[str, ...]] = {
     "app": ("app",),
-    "lists": ("list", "figures"),
-    "output": ("list.copy", "list.export", "app.screenshot"),
+    "output": ("list.copy", "list.export", "list.raw", "figures.raw", "app.screenshot"),
     "links": (
         *("alert-history", "alerts.go", "alerts.rules", "alerts.history", "assignments"),
         *("findings.go", "generation.model"),
         *("guardrails.assigned", "guardrails.all_assigned", "keys.guardrail", "members.people"),
         *("model-guardrails", "models.guardrails", "rotations.old", "rotations.new"),
         *("workspaces.members", "workspaces.keys", "workspaces.guardrails", "workspaces.byok"),
-        "workspaces.people",
+        *("workspaces.people", "list.open"),
     ),
     "activity": ("activity", "keys.activity", "organization.activity"),
     "board": ("board", "changes", "models.watch", "app.requests"),
-    "models": (*_FIGURES, "credits", "key"),
+    "models": (*_FIGURES, "key"),
     "tries": tuple(f"{one}.try" for one in (*_FIGURES, "keys", "guardrails", "byok", "workspaces")),
     "keys": ("keys",),
     "workspaces": ("workspaces", "members", "budgets"),
@@ -78,12 +79,29 @@ def handlers_of(module: str) -> Handlers:
     return Handlers(declared.get("IMMEDIATE", {}), patient)
 
 
+def screen_handler(action: Action, screen: type[GatewayScreen]) -> tuple[Handler, bool] | None:
+    """The method of a screen that does an action: ``do_list_sort`` for "list.sort"; None for none.
+
+    One that is no coroutine is immediate.
+    """
+    method = getattr(screen, f"do_{action.id.replace('.', '_').replace('-', '_')}", None)
+    if method is None:
+        return None
+
+    async def handle(context: ActionContext) -> None:
+        result = method(context.screen)
+        if isawaitable(result):
+            await result
+
+    return handle, not iscoroutinefunction(method)
+
+
 async def _go(tab: str, context: ActionContext) -> None:
     await context.app.navigation.show_tab(tab)
 
 
 def handler(action: Action) -> tuple[Handler, bool]:
-    """The handler of an action, and whether it is immediate. KeyError when it has none."""
+    """The handler of an action, and whether it is immediate. KeyError when it has none here."""
     tab = tab_of(action)
     if tab is not None:
         return partial(_go, tab), True

@@ -12,6 +12,7 @@ from gwtui.domain.alert_rules import GATEWAY, GUARDED
 from gwtui.resources.workspaces.view import shown_name
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.commands import key_of
+from gwtui.ui.screens.resource import ResourceScreen
 
 if TYPE_CHECKING:
     from gwtui.contract.usage import Generation
@@ -22,6 +23,15 @@ if TYPE_CHECKING:
     from gwtui.watch.feeds.keys import KeyRow
     from gwtui.watch.feeds.rotations import RotationRow
     from gwtui.watch.feeds.workspaces import WorkspaceRow
+
+
+async def open_row(context: ActionContext) -> None:
+    """Open the list behind the row, else its detail."""
+    spec = context.spec
+    if spec is not None and spec.opens is not None and context.identity is not None:
+        await context.app.navigation.open_child(spec, context.identity)
+    elif isinstance(context.screen, ResourceScreen):
+        context.screen.open_detail()
 
 
 async def show_assigned(context: ActionContext[GuardrailRow]) -> None:
@@ -226,6 +236,7 @@ async def go_to_model(context: ActionContext[Generation]) -> None:
 
 
 IMMEDIATE: Mapping[str, Handler] = {
+    "list.open": open_row,
     "alerts.go": go_to_subject,
     "alert-history.go": go_to_subject,
     "alerts.rules": show_rules,

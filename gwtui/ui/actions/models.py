@@ -1,4 +1,4 @@
-"""Actions on models, endpoints, the key in use and credits; none of them writes."""
+"""Actions on models, endpoints and the key in use; none of them writes."""
 
 from __future__ import annotations
 
@@ -88,14 +88,6 @@ async def models_of_key(context: ActionContext) -> None:
     await context.app.open_route("user-models")
 
 
-async def next_window(context: ActionContext) -> None:
-    """Rank by the next window."""
-    from gwtui.ui.screens.credits import CreditsScreen  # noqa: PLC0415 - loaded when shown
-
-    if isinstance(context.screen, CreditsScreen):
-        context.screen.next_window()
-
-
 async def _open_calculator(
     context: ActionContext, model_id: str, model_name: str | None, endpoint: str | None
 ) -> None:
@@ -183,7 +175,6 @@ HANDLERS: Mapping[str, Handler] = {
     "all-endpoints.price": price_of_endpoint,
     "all-endpoints.model": endpoints_of_model,
     "key.models": models_of_key,
-    "credits.window": next_window,
     **{
         f"{resource}.figures": compare_figures
         for resource in ("models", "endpoints", "all-endpoints")

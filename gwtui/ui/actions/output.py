@@ -1,4 +1,4 @@
-"""What leaves the dashboard because a person asks for it: copies, exported lists, screenshots.
+"""What a person takes out of the dashboard: raw JSON, copies, exported lists, screenshots.
 
 Each has a menu before it, and goes to the clipboard or into a file; nothing that holds a secret
 that this program uses.
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from gwtui.contract.response import ResponseModel
 from gwtui.crud.export import ExportForm, exported, exported_figures, with_id
 from gwtui.crud.form import PickOption
 from gwtui.crud.resource import Column, ResourceSpec
@@ -32,12 +33,14 @@ from gwtui.resources.copying import (
 from gwtui.ui.actions.context import ActionContext, Handler, Marks
 from gwtui.ui.clipboard import copy_text
 from gwtui.ui.screens.dialogs import AskScreen, SaveScreen
+from gwtui.ui.screens.pages import ReadingScreen, raw_lines
 from gwtui.ui.screens.picker import MenuEntry, MenuScreen, Picker
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.screenshot import SecretInSightError, picture_of
 from gwtui.ui.widgets.table import ResourceTable
 
 if TYPE_CHECKING:
+    from textual.content import Content
     from textual.screen import Screen
 
     from gwtui.crud.action import Action
@@ -137,6 +140,29 @@ async def _may_replace(app: GwtuiApp, path: Path) -> bool:
         deliberate="Replace",
     )
     return await app.push_screen_wait(question)
+
+
+async def show_raw(context: ActionContext) -> None:
+    """Show the row as the gateway sent it."""
+    if context.spec is not None:
+        lines = raw_lines(context.spec.raw(context.target), context.target)
+        title = f"Raw JSON · {context.spec.singular} {context.spec.name(context.target)}"
+        await _read_raw(context, title, lines)
+
+
+async def show_raw_object(context: ActionContext) -> None:
+    """Show the object of a screen that shows one as the gateway sent it."""
+    item = context.target
+    if isinstance(item, ResponseModel):
+        lines = raw_lines(item.raw, item)
+        await _read_raw(context, f"Raw JSON · {context.screen.heading}", lines)
+
+
+async def _read_raw(context: ActionContext, title: str, lines: Sequence[Content]) -> None:
+    async def copy() -> None:
+        await copy_from_raw(context)
+
+    await context.app.push_screen(ReadingScreen(title, lambda _width: lines, copy=copy))
 
 
 async def copy(context: ActionContext) -> None:
@@ -378,7 +404,8 @@ def _screenshot_actions() -> list[Action]:
     ]
 
 
-HANDLERS: Mapping[str, Handler] = {
+IMMEDIATE: Mapping[str, Handler] = {"list.raw": show_raw, "figures.raw": show_raw_object}
+PATIENT: Mapping[str, Handler] = {
     "list.copy": copy,
     "list.export": export,
     "app.screenshot": screenshot,

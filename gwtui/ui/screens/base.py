@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +15,6 @@ from textual.binding import Binding
 from textual.containers import Vertical
 from textual.content import Content
 from textual.reactive import Reactive
-from textual.screen import Screen
 from textual.widget import Widget
 
 from gwtui.crud.action import APP
@@ -54,58 +52,6 @@ if TYPE_CHECKING:
 _CRUMB = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
 
 
-class PathLine(Screen[None]):
-    """Has a line for paths from the first ``path_prompt`` on, above its status line."""
-
-    @property
-    @abstractmethod
-    def gwtui(self) -> GwtuiApp:
-        """The app."""
-
-    @abstractmethod
-    def capture(self) -> ActionContext:
-        """What actions act on now."""
-
-    @abstractmethod
-    def focus_body(self) -> None:
-        """Put the focus where it belongs."""
-
-    @on(events.DescendantFocus)
-    @on(events.DescendantBlur)
-    def _focus_moved(self) -> None:
-        for footer in self.query(KeyFooter):
-            footer.fit()
-
-    async def path_prompt(self) -> GotoPrompt:
-        """Where a path is typed; made when it is first asked for."""
-        from gwtui.ui.widgets.prompt import GotoPrompt  # noqa: PLC0415 - at the first use
-
-        for prompt in self.query(GotoPrompt):
-            return prompt
-        prompt = GotoPrompt(id="goto")
-        await self.mount(prompt, before="#status")
-        return prompt
-
-    async def on_goto_prompt_entered(self, message: GotoPrompt.Entered) -> None:
-        """Open the route that was typed."""
-        from gwtui.ui.goto import follow  # noqa: PLC0415 - at the first use
-
-        self.focus_body()
-        await follow(self.capture(), message.route)
-
-    def on_goto_prompt_typed(self, message: GotoPrompt.Typed) -> None:
-        """Read the names that may complete what is typed."""
-        from gwtui.ui.goto import PathNames  # noqa: PLC0415 - at the first use
-
-        names = PathNames(self.gwtui)
-        if names.is_missing(message.text):
-            self.run_worker(self._learn_names(names, message.text), group="names", exclusive=True)
-
-    async def _learn_names(self, names: PathNames, text: str) -> None:
-        await names.learn(text)
-        (await self.path_prompt()).renew_ghost()
-
-
 @dataclass(frozen=True, slots=True)
 class ListSnapshot:
     """A list as it was left; ``detail`` is what the person chose."""
@@ -115,7 +61,7 @@ class ListSnapshot:
     detail: bool | None
 
 
-class GatewayScreen(RunsWhileOpen, PathLine, TerminalSized[None]):
+class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
     """Header, banner, body, status line and footer around one view of the gateway.
 
     A subclass calls ``super().__init__("credits", title="Credits")`` and fills in these hooks:
@@ -340,7 +286,7 @@ class GatewayScreen(RunsWhileOpen, PathLine, TerminalSized[None]):
 
     def on_screen_suspend(self) -> None:
         """Leave the feeds."""
-        if self._is_whole:  # what was waited for is there
+        if self.is_open:  # what was waited for is there
             facts = header_facts(self.gwtui, self.tab)
             self.query_one(StatusLine).show_status(self._status(self.now), facts)
         self._subscriptions.close()
@@ -364,21 +310,16 @@ class GatewayScreen(RunsWhileOpen, PathLine, TerminalSized[None]):
 
     def second(self) -> None:
         """Called once per second while the screen is shown."""
-        if self._is_whole:
+        if self.is_open:
             guarded(f"tick of {self.resource}", self.tick, None)(self.now)
             self.refresh_frame()
-
-    @property
-    def _is_whole(self) -> bool:
-        """Whether every widget is there: not before the first, nor while they are removed."""
-        return self.is_mounted and self.is_open
 
     def refresh_frame(self) -> None:
         """Bring header, banner, panel, status line and footer up to date; unchanged lines rest.
 
         Under a dialog, where nothing is watched, what the feeds said last stays.
         """
-        if not self._is_whole:
+        if not self.is_open:
             return
         now = self.now
         facts = header_facts(self.gwtui, self.tab)
@@ -459,3 +400,40 @@ class GatewayScreen(RunsWhileOpen, PathLine, TerminalSized[None]):
             silent = session is not None and session.gateway.traffic.silent
             parts.append(freshness(self.states[0], now, silent=silent))
         return Content.assemble(" ", Content(" · ").join(parts))
+
+    @on(events.DescendantFocus)
+    @on(events.DescendantBlur)
+    def _focus_moved(self) -> None:
+        for footer in self.query(KeyFooter):
+            footer.fit()
+
+    # Paths ----------------------------------------------------------------------------------
+
+    async def path_prompt(self) -> GotoPrompt:
+        """Where a path is typed, above the status line; made when it is first asked for."""
+        from gwtui.ui.widgets.prompt import GotoPrompt  # noqa: PLC0415 - at the first use
+
+        for prompt in self.query(GotoPrompt):
+            return prompt
+        prompt = GotoPrompt(id="goto")
+        await self.mount(prompt, before="#status")
+        return prompt
+
+    async def on_goto_prompt_entered(self, message: GotoPrompt.Entered) -> None:
+        """Open the route that was typed."""
+        from gwtui.ui.goto import follow  # noqa: PLC0415 - at the first use
+
+        self.focus_body()
+        await follow(self.capture(), message.route)
+
+    def on_goto_prompt_typed(self, message: GotoPrompt.Typed) -> None:
+        """Read the names that may complete what is typed."""
+        from gwtui.ui.goto import PathNames  # noqa: PLC0415 - at the first use
+
+        names = PathNames(self.gwtui)
+        if names.is_missing(message.text):
+            self.run_worker(self._learn_names(names, message.text), group="names", exclusive=True)
+
+    async def _learn_names(self, names: PathNames, text: str) -> None:
+        await names.learn(text)
+        (await self.path_prompt()).renew_ghost()

@@ -240,7 +240,7 @@ class BoardScreen(GatewayScreen):
 
     @property
     def _is_ready(self) -> bool:
-        return self._is_whole and all(panel.is_mounted for panel in self._panels)
+        return self.is_open and all(panel.is_mounted for panel in self._panels)
 
     # Showing ----------------------------------------------------------------------------------
 
@@ -304,7 +304,7 @@ class BoardScreen(GatewayScreen):
 
     def ask(self) -> None:
         """Ask the history again; during a round of questions: once more after it."""
-        if self._is_whole and self.gwtui.session is not None:
+        if self.is_open and self.gwtui.session is not None:
             self._asks_again = True
             if not self._asking:
                 self._asking = True

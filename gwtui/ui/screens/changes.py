@@ -108,7 +108,7 @@ class ChangesScreen(ResourceScreen):
     def _compare(self, between: Between) -> None:
         self._between = between
         column, descending = ("at", True) if between.each else CHANGES.default_sort
-        self.sort(column, descending=descending)
+        self.table.sort_by(column, descending=descending)
         self.table.show(())
         self.refeed()
 

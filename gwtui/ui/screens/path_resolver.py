@@ -16,9 +16,7 @@ from gwtui.resources.registry import in_sentence
 from gwtui.ui.screens.picker import Picker
 
 if TYPE_CHECKING:
-    from gwtui.ui.screens.base import GatewayScreen
-    from gwtui.ui.screens.list_filter import ListFilter
-    from gwtui.ui.widgets.table.widget import ResourceTable
+    from gwtui.ui.screens.resource import ResourceScreen
     from gwtui.watch.feed import FeedState
 
 
@@ -44,20 +42,9 @@ class PathResolver:
     Nothing is selected before it is found.
     """
 
-    def __init__(
-        self,
-        screen: GatewayScreen,
-        table: ResourceTable[Any],
-        filtering: ListFilter,
-        spec: ResourceSpec[Any],
-        opened_from: tuple[ResourceSpec[Any], str] | None,
-    ) -> None:
-        """``opened_from`` is the resource and the identity of the row that opened the list."""
+    def __init__(self, screen: ResourceScreen) -> None:
         self._screen = screen
-        self._table = table
-        self._filtering = filtering
-        self._opened_from = opened_from
-        self._spec = spec
+        self._spec = screen.declared
         self._query: _PathQuery | None = None
         self._reading = False
         self._outdated = False
@@ -135,7 +122,7 @@ class PathResolver:
             return
         screen, spec, app = self._screen, self._spec, self._screen.gwtui
         identity = spec.identity(row)
-        if self._filtering.reveal(identity):
+        if self._screen.filtering.reveal(identity):
             app.say(f"The filter hid {self._called(row)}: it is cleared")
         screen.show_row(identity, detail=query.child is None)
         child = query.child or spec.opens
@@ -173,8 +160,7 @@ class PathResolver:
         """It is not in the list: perhaps in another workspace, perhaps in no list."""
         screen, spec, app = self._screen, self._spec, self._screen.gwtui
         if spec.scoped and app.scope.workspace is not None:
-            parent = None if self._opened_from is None else self._opened_from[1]
-            everywhere = spec.feed(app.hub, Scope(parent=parent))
+            everywhere = spec.feed(app.hub, Scope(parent=screen.parent_row))
             whole = await everywhere.refresh()
             if self._look_up(query, whole.value or ()).rows:
                 named = f"“{safe_line(query.path, _NAME)}” is not in {app.scope_name}"
@@ -191,16 +177,17 @@ class PathResolver:
         self._say_missing(spec, query.path, state, self._shown_instead())
 
     def _shown_instead(self) -> str:
-        row = self._table.selected
+        row = self._screen.table.selected
         here = "" if row is None else f", the cursor is on {self._called(row)}"
         return f"The list is shown{here}."
 
     def _explain(self, state: FeedState[Any]) -> None:
         """What was opened by its identity is not there: say what is called alike, once."""
         unknown = isinstance(state.error, NotFoundError)
-        if unknown and self._opened_from is not None and not self._explained:
+        opener, parent = self._screen.opener, self._screen.parent_row
+        if unknown and opener is not None and parent is not None and not self._explained:
             self._explained = True
-            self._screen.run_worker(self._explain_parent(*self._opened_from), group=_GROUP)
+            self._screen.run_worker(self._explain_parent(opener, parent), group=_GROUP)
 
     async def _explain_parent(self, opener: ResourceSpec[Any], parent: str) -> None:
         app = self._screen.gwtui

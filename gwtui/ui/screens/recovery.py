@@ -184,7 +184,7 @@ class RecoveryScreen(GatewayScreen):
 
     def _lay_out(self, now: datetime) -> None:
         evidence = self.evidence
-        if evidence is None or not self._is_whole:
+        if evidence is None or not self.is_open:
             return
         width = min(_WIDEST, self.app.size.width - _MARGINS)
         about = self.query_one("#recovery-about", LinesView)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual import events, on
@@ -21,13 +20,12 @@ from gwtui.resources.registry import in_sentence
 from gwtui.ui.actions.context import Marks
 from gwtui.ui.commands import offered
 from gwtui.ui.screens.base import GatewayScreen, ListSnapshot
+from gwtui.ui.screens.detail_pane import DetailPane
 from gwtui.ui.screens.list_filter import ListFilter
-from gwtui.ui.screens.list_rows import RowCompletion, RowLoader
+from gwtui.ui.screens.list_rows import ListRows
 from gwtui.ui.screens.list_settings import ListSettings
-from gwtui.ui.screens.master_detail import MasterDetail
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
-from gwtui.ui.widgets.detail import DetailPane
 from gwtui.ui.widgets.table import Opened, ResourceTable, SelectionLost, SortChanged
 from gwtui.watch.feed import FeedState
 
@@ -70,17 +68,11 @@ class ResourceScreen(GatewayScreen):
         """Identity of the row that was opened to get here; None for a list of its own."""
         self._parent_name = parent_name or safe_text(parent or "", 60)
         self.opener = opener
-        self._rows: Sequence[Any] | None = None
         self._rows_of: Scope | None = None
         """What the rows were narrowed to that are shown."""
-        self._row_completion = RowCompletion(spec.completion)
-        self._followed: Sequence[str] = ()
-        """The rows that are completed one by one."""
         self._pending_row: str | None = None
         self._path_resolver: PathResolver | None = None
         """From the first path on that names a row, or the first reading that fails."""
-        self._partial = False
-        """Whether the rows are the first of a longer reading."""
         self._grows_since: datetime | None = None
         """When the first part of a long list was shown, None for one that came whole."""
         self._ticked: datetime | None = None
@@ -90,11 +82,11 @@ class ResourceScreen(GatewayScreen):
             spec.columns, spec.identity, now, facets=spec.facets, can_mark=True
         )
         self.settings = ListSettings(spec, self.gwtui.preference_store)
-        self.detail = MasterDetail(self, self.table, spec, self.settings)
+        self.detail = DetailPane(self, self.settings)
         self.filtering = ListFilter(self, self.table, spec)
         self.table.choose_columns(self.settings.columns)
         self._restored: ListSnapshot | None = None
-        self._row_loader = RowLoader(self, self.table, self._row_completion, self._shown)
+        self.rows = ListRows(self, self.table, spec, self._shown)
 
     # Hooks of the frame -----------------------------------------------------------------------
 
@@ -102,22 +94,17 @@ class ResourceScreen(GatewayScreen):
         """The list and the detail pane."""
         with Horizontal(id="split"):
             yield self.table
-            yield DetailPane(id="detail")
+            yield self.detail
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
         """The own feed, in the scope of app and opened row; with rows, what completes them."""
         scope = replace(self.gwtui.scope, parent=self.parent_row)
-        uses: list[FeedUse] = [(self.declared.feed(hub, scope), self._show)]
-        if self._rows is not None:
-            rows = self._by_identity()
-            followed = {identity: rows[identity] for identity in self._followed if identity in rows}
-            uses += self._row_completion.uses(hub, scope, followed, self._show_rows)
-        return uses
+        return [(self.declared.feed(hub, scope), self._show), *self.rows.uses(hub, scope)]
 
     def deciding_state(self) -> FeedState[Any] | None:
         """As ever; a list that is read but not in the table yet is still being loaded."""
         state = super().deciding_state()
-        unseen = self._rows is None or self._row_loader.first
+        unseen = self.rows.read is None or self.rows.loading
         if state is not None and state.shown is not None and unseen:
             return FeedState()
         return state
@@ -154,7 +141,7 @@ class ResourceScreen(GatewayScreen):
             return
         self._ticked = now
         self.table.tick()
-        self.detail.refresh(now)
+        self.detail.renew()
 
     def target(self) -> Any | None:
         """The selected item."""
@@ -166,21 +153,20 @@ class ResourceScreen(GatewayScreen):
 
     def focus_body(self) -> None:
         """The detail pane when it is alone, else the list."""
-        pane = self.query_one(DetailPane)
-        self.set_focus(self.table if self.table.display else pane)
+        self.set_focus(self.table if self.table.display else self.detail)
 
     def open_detail(self) -> None:
         """Show the detail pane and let the keys scroll it."""
         if not self.detail.shown:
             self.detail.toggle()
-        self.set_focus(self.detail.pane)
+        self.set_focus(self.detail)
 
     def go_back(self) -> bool:
         """Leave the detail pane, else clear the filter."""
         if self.detail.alone:
             self.detail.choose(None)
             return True
-        if isinstance(self.focused, DetailPane):
+        if self.focused is self.detail:
             self.set_focus(self.table)
             return True
         return self.filtering.clear()
@@ -222,7 +208,7 @@ class ResourceScreen(GatewayScreen):
         first = not seen and any(state.error is None and state.value is None for state in own)
         pending = self._pending_row is not None and any(state.refreshing for state in own)
         resolving = self._path_resolver is not None and self._path_resolver.active and bool(own)
-        return first or pending or resolving or self._row_loader.first or self.table.is_filtering
+        return first or pending or resolving or self.rows.loading or self.table.is_filtering
 
     def awaits(self, event: events.Event) -> bool:
         """Whether an input is meant for a row: not what is typed into a line or leads elsewhere."""
@@ -248,22 +234,95 @@ class ResourceScreen(GatewayScreen):
         from gwtui.ui.screens.path_resolver import PathResolver  # noqa: PLC0415 - seldom
 
         if self._path_resolver is None:
-            opener, parent = self.opener, self.parent_row
-            opened_from = None if opener is None or parent is None else (opener, parent)
-            self._path_resolver = PathResolver(
-                self, self.table, self.filtering, self.declared, opened_from
-            )
+            self._path_resolver = PathResolver(self)
         return self._path_resolver
 
-    def sort(self, column: str, *, descending: bool) -> None:
-        """Sort by a column."""
-        self.table.sort_by(column, descending=descending)
-        self.refresh_frame()
+    # Actions of every list --------------------------------------------------------------------
 
-    def choose_columns(self, columns: Sequence[str]) -> None:
-        """Show these columns from now on, by their ids; empty for the usual ones."""
-        self.settings.chose_columns(columns)
-        self.table.choose_columns(self.settings.columns)
+    async def do_list_filter(self) -> None:
+        """Let the person type a filter."""
+        await self.filtering.open()
+
+    async def do_list_sort(self) -> None:
+        """Choose the column to sort by; choosing the present one reverses the order."""
+        from gwtui.crud.form import PickOption  # noqa: PLC0415 - when asked for
+        from gwtui.ui.screens.picker import Picker  # noqa: PLC0415 - when asked for
+
+        spec, (present, descending) = self.declared, self.table.sorting
+        sign = "▼" if descending else "▲"
+        choices = [
+            PickOption(c.id, f"{c.title} {sign}" if c.id == present else c.title, c.help)
+            for c in spec.columns
+        ]
+        chosen = await self.gwtui.push_screen_wait(
+            Picker(f"Sort {in_sentence(spec.title)} by", choices, current=present)
+        )
+        for picked in spec.columns:
+            if picked.id == chosen:
+                self.table.sort_by(*picked.order_after(self.table.sorting))
+
+    def do_list_sort_left(self) -> None:
+        """Sort by the column to the left."""
+        self._sort_beside(-1)
+
+    def do_list_sort_right(self) -> None:
+        """Sort by the column to the right."""
+        self._sort_beside(1)
+
+    def _sort_beside(self, step: int) -> None:
+        columns, present = self.declared.columns, self.table.sorting
+        ids = [column.id for column in columns]
+        place = ids.index(present[0]) if present[0] in ids else -step
+        self.table.sort_by(*columns[(place + step) % len(ids)].order_after(present))
+
+    def do_list_reverse(self) -> None:
+        """Turn the order around."""
+        column, descending = self.table.sorting
+        self.table.sort_by(column, descending=not descending)
+
+    async def do_list_columns(self) -> None:
+        """Choose what is shown of each row."""
+        from gwtui.ui.screens.columns import ColumnsScreen  # noqa: PLC0415 - when asked for
+
+        spec, table = self.declared, self.table
+        chosen = await self.gwtui.push_screen_wait(
+            ColumnsScreen(f"Columns of {spec.title}", spec.columns, table.choice, table.shape.width)
+        )
+        if chosen is not None:
+            self.settings.chose_columns(chosen)
+            table.choose_columns(self.settings.columns)
+
+    def do_list_detail(self) -> None:
+        """Show or hide the detail pane."""
+        self.detail.toggle()
+
+    def do_list_detail_wider(self) -> None:
+        """Give the detail pane more room."""
+        self.detail.widen(1)
+
+    def do_list_detail_narrower(self) -> None:
+        """Give the list more room."""
+        self.detail.widen(-1)
+
+    def do_list_mark(self) -> None:
+        """Mark the selected row, or take the mark away."""
+        self.table.action_toggle_mark()
+
+    def do_list_mark_range(self) -> None:
+        """Mark the rows between the one that was marked last and the selected one."""
+        self.table.mark_range()
+
+    def do_list_mark_all(self) -> None:
+        """Mark every row that the filter lets through."""
+        self.table.mark_visible()
+
+    def do_list_invert_marks(self) -> None:
+        """Mark the listed rows that are not marked, and no other listed one."""
+        self.table.invert_marks()
+
+    def do_list_unmark(self) -> None:
+        """Take every mark away."""
+        self.table.clear_marks()
 
     # Messages ---------------------------------------------------------------------------------
 
@@ -276,66 +335,48 @@ class ResourceScreen(GatewayScreen):
             self.settings.say_unknown()
         else:
             await self.filtering.hold(self._restored.filter)
-        self.detail.arrange()
+        self.detail.place()
 
     def on_resize(self, _event: events.Resize) -> None:
         """Put the detail pane where it fits."""
-        self.detail.arrange()
+        self.detail.place()
 
     def _show(self, state: FeedState[Any]) -> None:
         if state.shown is not None:
-            first, same = self._rows is None, state.shown is self._rows
-            self._rows = state.shown
-            self._expect_narrowed()
-            growing, self._partial = self._partial or bool(state.progress), bool(state.progress)
-            if self._partial and self._grows_since is None:
+            first = self.rows.read is None
+            if state.progress and self._grows_since is None:
                 self._grows_since = self.now
-            if not same:
-                self._show_rows(growing=growing)
+            self._expect_narrowed(state.shown)
+            self.rows.take(state.shown, partial=bool(state.progress))
             if first:  # what completes them is read once they are painted
-                self.call_after_refresh(partial(self._follow_view, again=True))
+                self.call_after_refresh(self._follow_view)
             else:
                 self._follow_view()
         if self._path_resolver is not None or state.error is not None:
             self._resolver().look_in(state)
 
-    def _expect_narrowed(self) -> None:
+    def _expect_narrowed(self, rows: Sequence[Any]) -> None:
         """That the selected row is in no other workspace is no news to who chose another one."""
         before, self._rows_of = self._rows_of, self.gwtui.scope
         selected = self.table.selected_identity
-        if before not in (None, self._rows_of) and selected and selected not in self._by_identity():
-            self.expect_gone((selected,))
-
-    def _show_rows(self, *, growing: bool = False) -> None:
-        if self._rows is not None:
-            self._row_loader.show(self._rows, growing=growing)
+        if before not in (None, self._rows_of) and selected:
+            self.expect_gone({selected} - {self.declared.identity(row) for row in rows})
 
     def _shown(self) -> None:
         self._select_pending_row()
-        self.detail.refresh(self.now)
+        self.detail.renew()
 
-    def _by_identity(self) -> dict[str, Any]:
-        return {self.declared.identity(row): row for row in self._rows or ()}
-
-    def _follow_view(self, *, again: bool = False) -> None:
-        """Read what completes the rows that are in view now; ``again`` whatever was in view."""
+    def _follow_view(self) -> None:
+        """Read what completes the rows that are in view now."""
         completion = self.declared.completion
-        if completion is None or completion.one is None:
-            if again and completion is not None:
-                self.refeed()
-            return
-        table = self.table
-        every = bool(self.filtering.text) or table.sorting[0] in completion.columns
-        in_view = dict.fromkeys(table.identities[table.top : table.top + table.lines])
-        in_view |= dict.fromkeys(filter(None, (table.selected_identity,)))
-        needed = self._row_completion.needs(self._by_identity(), tuple(in_view), every=every)
-        if again or set(needed) != set(self._followed):
-            self._followed = needed
+        sorted_by = self.table.sorting[0]
+        every = completion is not None and sorted_by in completion.columns
+        if self.rows.follow_view(every=every or bool(self.filtering.text)):
             self.refeed()
 
     def on_resource_table_highlighted(self) -> None:
         """Another row is selected."""
-        self.detail.follow(self.now)
+        self.detail.follow()
 
     async def on_resource_table_opened(self, message: Opened) -> None:
         """Enter on a row, or a click on the selected one."""

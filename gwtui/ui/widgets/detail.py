@@ -1,4 +1,4 @@
-"""The pane with every figure of one resource, and its text: labelled figures, small tables."""
+"""Every figure of one resource as lines of text: labelled figures, small tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from textual.content import Content
 from gwtui.crud.resource import Cell, DetailRow, DetailTable, ResourceSpec, Section
 from gwtui.ui.commands import with_keys
 from gwtui.ui.text import cell_content, fit, is_id, shortened, toned
-from gwtui.ui.widgets.lines import LinesView
 
 _LABEL = 22
 _GAP = "  "
@@ -197,51 +196,3 @@ def _listed(table: DetailTable, width: int) -> list[Content]:
             room = max(1, width - len(_GAP))
             lines += [Content.assemble(_GAP, part) for part in _wrap(line, room)]
     return lines
-
-
-_NARROWEST = 20
-
-
-class DetailPane(LinesView):
-    """Shows one item of a resource; another item starts at the top, the same one stays in place."""
-
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._identity: str | None = None
-        self._shown: tuple[ResourceSpec[Any], Any, datetime] | None = None
-        self._folded: tuple[Any, int, datetime] | None = None
-        """What the lines were folded of: the item, cells, the second."""
-
-    def on_resize(self) -> None:
-        """Fold the lines anew in another width: they may have been shown before it was known."""
-        if self._shown is not None and (self._folded is None or self._folded[1] != self._room):
-            self.show_item(*self._shown)
-
-    def take_width(self, percent: int | None) -> None:
-        """Be as wide as a person chose, in percent of the terminal; None for the usual width."""
-        self.styles.width = None if percent is None else f"{percent}%"
-        self.styles.min_width = None if percent is None else _NARROWEST
-        self.styles.max_width = None if percent is None else "80%"
-
-    def show_item(self, spec: ResourceSpec[Any], item: Any | None, now: datetime) -> None:
-        """Show this item, None for no selection."""
-        self._shown = None if item is None else (spec, item, now)
-        if item is None:
-            self._identity = self._folded = None
-            self.show([toned("Nothing is selected", "muted")])
-            return
-        identity = spec.identity(item)
-        if identity != self._identity:
-            self._identity = identity
-            self.scroll_to(0, 0, animate=False)
-        if not self.size:
-            return  # its lines are folded once its width is known
-        before, folded = self._folded, (item, self._room, now.replace(microsecond=0))
-        if before is None or before[0] is not item or before[1:] != folded[1:]:
-            self._folded = folded
-            self.show(detail_lines(spec, item, now, self._room))
-
-    @property
-    def _room(self) -> int:
-        """Cells of a line."""
-        return max(_NARROWEST, self.scrollable_content_region.width)

@@ -23,10 +23,11 @@ class RunsWhileOpen(MessagePump):
     def is_open(self) -> bool:
         """Whether every widget in it is there.
 
-        Not once the program ends, or it or anything around it is closing.
+        Not before it is mounted, nor once the program ends, or it or anything around it closes.
         """
         widget = cast("Widget", self)
-        return widget.is_attached and all(node.is_running for node in widget.ancestors_with_self)
+        running = all(node.is_running for node in widget.ancestors_with_self)
+        return widget.is_mounted and widget.is_attached and running
 
     def call_after_refresh(
         self, callback: Callable[..., object], *args: Any, **kwargs: Any
