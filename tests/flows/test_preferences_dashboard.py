@@ -59,7 +59,7 @@ async def test_choices_are_there_at_the_next_start(demo: Demo, config: Path) -> 
         await pressing("d")(pilot)
         assert header(app) == chosen
         assert app.screen.query_one("#detail").outer_size.width == wide
-        await pressing("vertical_line", "r", "enter")(pilot)
+        await pressing("vertical_line", "ctrl+r", "enter")(pilot)
         assert "State" in header(app)
     found = Preferences(file).of_list("keys")
     assert (found.columns, found.detail) == (None, None)
