@@ -27,7 +27,7 @@ from gwtui.resources.preferences import Preferences
 from gwtui.resources.session import SessionFiles, TryMemory
 from gwtui.ui import in_doubt_writes
 from gwtui.ui.actions.context import ActionContext, Marks
-from gwtui.ui.actions.handlers import BACKGROUND, handler, report_failure, screen_handler
+from gwtui.ui.actions.handlers import BACKGROUND, handler, report_failure
 from gwtui.ui.commands import key_of, offered
 from gwtui.ui.connection import SWEEPING, ConnectedApp
 from gwtui.ui.input_queue import ACTIONS
@@ -311,8 +311,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         if refusal is not None:
             self.say(refusal, severity="warning")
             return
-        on_screen = screen_handler(action, type(context.screen))
-        handle, immediate = on_screen or handler(action)
+        handle, immediate = handler(action)
         if immediate:
             try:
                 await handle(context)

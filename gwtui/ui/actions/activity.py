@@ -10,6 +10,7 @@ from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.organization.resource import ORGANIZATION
 from gwtui.ui.actions.context import ActionContext, Handler, on_screen
 from gwtui.ui.screens.activity import ActivityScreen
+from gwtui.ui.screens.credits import CreditsScreen
 
 if TYPE_CHECKING:
     from gwtui.watch.feeds.keys import KeyRow
@@ -69,6 +70,7 @@ IMMEDIATE: Mapping[str, Handler] = {
     "activity.days": on_screen(ActivityScreen, lambda screen: screen.open_days()),
     "activity.before": on_screen(ActivityScreen, lambda screen: screen.step_day(-1)),
     "activity.after": on_screen(ActivityScreen, lambda screen: screen.step_day(1)),
+    "credits.window": on_screen(CreditsScreen, lambda screen: screen.next_window()),
     "activity.measure": on_screen(ActivityScreen, lambda screen: screen.next_measure()),
     "activity.open": open_ranked,
     "keys.activity": activity_of_key,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Generic
 
 from typing_extensions import TypeVar  # typing's own has no default yet
@@ -73,6 +74,8 @@ def on_screen(kind: type[S], act: Callable[[S], object]) -> Handler:
 
     async def handle(context: ActionContext) -> None:
         if isinstance(context.screen, kind):
-            act(context.screen)
+            result = act(context.screen)
+            if isawaitable(result):
+                await result
 
     return handle

@@ -1,4 +1,4 @@
-"""Reading the content of a generation."""
+"""Actions on a generation: looking one up by its id, reading its content."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.contract.usage import Generation
 from gwtui.resources.generations import shown_name
-from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.screens.generation import content_lines
+from gwtui.ui.actions.context import ActionContext, Handler, on_screen
+from gwtui.ui.screens.generation import GenerationScreen, content_lines
 from gwtui.ui.screens.pages import ReadingScreen
 
 
@@ -30,4 +30,7 @@ async def show_content(context: ActionContext[Generation]) -> None:
             await app.push_screen(screen)
 
 
-HANDLERS: Mapping[str, Handler] = {"generation.content": show_content}
+IMMEDIATE: Mapping[str, Handler] = {
+    "generation.lookup": on_screen(GenerationScreen, lambda screen: screen.ask())
+}
+PATIENT: Mapping[str, Handler] = {"generation.content": show_content}

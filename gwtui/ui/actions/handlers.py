@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache, partial
 from importlib import import_module
-from inspect import isawaitable, iscoroutinefunction
 from typing import TYPE_CHECKING, NamedTuple
 
 from gwtui.client.errors import GatewayError
@@ -19,7 +18,6 @@ from gwtui.ui.commands import tab_of
 
 if TYPE_CHECKING:
     from gwtui.ui.app import GwtuiApp
-    from gwtui.ui.screens.base import GatewayScreen
 
 BACKGROUND = frozenset({"app.refresh", "board.unwatch", "board.watch", "models.watch"})
 """Patient actions that ask nothing once they began: nobody's next key waits for their end."""
@@ -27,6 +25,7 @@ BACKGROUND = frozenset({"app.refresh", "board.unwatch", "board.watch", "models.w
 _FIGURES = ("models", "endpoints", "all-endpoints")
 MODULES: Mapping[str, tuple[str, ...]] = {
     "app": ("app",),
+    "lists": ("list",),
     "output": ("list.copy", "list.export", "list.raw", "figures.raw", "app.screenshot"),
     "links": (
         *("alert-history", "alerts.go", "alerts.rules", "alerts.history", "assignments"),
@@ -36,7 +35,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
         *("workspaces.members", "workspaces.keys", "workspaces.guardrails", "workspaces.byok"),
         *("workspaces.people", "list.open"),
     ),
-    "activity": ("activity", "keys.activity", "organization.activity"),
+    "activity": ("activity", "credits", "keys.activity", "organization.activity"),
     "board": ("board", "changes", "models.watch", "app.requests"),
     "models": (*_FIGURES, "key"),
     "tries": tuple(f"{one}.try" for one in (*_FIGURES, "keys", "guardrails", "byok", "workspaces")),
@@ -77,23 +76,6 @@ def handlers_of(module: str) -> Handlers:
     declared = vars(import_module(f"gwtui.ui.actions.{module}"))
     patient = {**declared.get("PATIENT", {}), **declared.get("HANDLERS", {})}
     return Handlers(declared.get("IMMEDIATE", {}), patient)
-
-
-def screen_handler(action: Action, screen: type[GatewayScreen]) -> tuple[Handler, bool] | None:
-    """The method of a screen that does an action: ``do_list_sort`` for "list.sort"; None for none.
-
-    One that is no coroutine is immediate.
-    """
-    method = getattr(screen, f"do_{action.id.replace('.', '_').replace('-', '_')}", None)
-    if method is None:
-        return None
-
-    async def handle(context: ActionContext) -> None:
-        result = method(context.screen)
-        if isawaitable(result):
-            await result
-
-    return handle, not iscoroutinefunction(method)
 
 
 async def _go(tab: str, context: ActionContext) -> None:

@@ -162,7 +162,7 @@ class CreditsScreen(GatewayScreen):
             window = fitted(window_at(DAY, self.now), (curve,))
             plot.draw(PlotFigure("Balance", window, (PlotLine(curve),), money.usd))
 
-    def do_credits_window(self) -> None:
+    def next_window(self) -> None:
         """Rank by the next window: today, this week, this month."""
         self._window = WINDOWS[(WINDOWS.index(self._window) + 1) % len(WINDOWS)]
         self._show_spending()

@@ -71,7 +71,7 @@ class GenerationScreen(ObjectScreen):
     def focus_body(self) -> None:
         """The figures once there are any, else the id."""
         if self.target() is None:
-            self.do_generation_lookup()
+            self.ask()
         else:
             super().focus_body()
 
@@ -82,7 +82,7 @@ class GenerationScreen(ObjectScreen):
             return True
         return False
 
-    def do_generation_lookup(self) -> None:
+    def ask(self) -> None:
         """Let the person type an id."""
         self.query_one("#generation-id", QuietInput).focus()
 

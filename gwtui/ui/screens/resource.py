@@ -239,11 +239,7 @@ class ResourceScreen(GatewayScreen):
 
     # Actions of every list --------------------------------------------------------------------
 
-    async def do_list_filter(self) -> None:
-        """Let the person type a filter."""
-        await self.filtering.open()
-
-    async def do_list_sort(self) -> None:
+    async def choose_sort(self) -> None:
         """Choose the column to sort by; choosing the present one reverses the order."""
         from gwtui.crud.form import PickOption  # noqa: PLC0415 - when asked for
         from gwtui.ui.screens.picker import Picker  # noqa: PLC0415 - when asked for
@@ -261,26 +257,19 @@ class ResourceScreen(GatewayScreen):
             if picked.id == chosen:
                 self.table.sort_by(*picked.order_after(self.table.sorting))
 
-    def do_list_sort_left(self) -> None:
-        """Sort by the column to the left."""
-        self._sort_beside(-1)
-
-    def do_list_sort_right(self) -> None:
-        """Sort by the column to the right."""
-        self._sort_beside(1)
-
-    def _sort_beside(self, step: int) -> None:
+    def sort_beside(self, step: int) -> None:
+        """Sort by the column to the left (-1) or to the right (1)."""
         columns, present = self.declared.columns, self.table.sorting
         ids = [column.id for column in columns]
         place = ids.index(present[0]) if present[0] in ids else -step
         self.table.sort_by(*columns[(place + step) % len(ids)].order_after(present))
 
-    def do_list_reverse(self) -> None:
+    def reverse_order(self) -> None:
         """Turn the order around."""
         column, descending = self.table.sorting
         self.table.sort_by(column, descending=not descending)
 
-    async def do_list_columns(self) -> None:
+    async def choose_columns(self) -> None:
         """Choose what is shown of each row."""
         from gwtui.ui.screens.columns import ColumnsScreen  # noqa: PLC0415 - when asked for
 
@@ -291,38 +280,6 @@ class ResourceScreen(GatewayScreen):
         if chosen is not None:
             self.settings.chose_columns(chosen)
             table.choose_columns(self.settings.columns)
-
-    def do_list_detail(self) -> None:
-        """Show or hide the detail pane."""
-        self.detail.toggle()
-
-    def do_list_detail_wider(self) -> None:
-        """Give the detail pane more room."""
-        self.detail.widen(1)
-
-    def do_list_detail_narrower(self) -> None:
-        """Give the list more room."""
-        self.detail.widen(-1)
-
-    def do_list_mark(self) -> None:
-        """Mark the selected row, or take the mark away."""
-        self.table.action_toggle_mark()
-
-    def do_list_mark_range(self) -> None:
-        """Mark the rows between the one that was marked last and the selected one."""
-        self.table.mark_range()
-
-    def do_list_mark_all(self) -> None:
-        """Mark every row that the filter lets through."""
-        self.table.mark_visible()
-
-    def do_list_invert_marks(self) -> None:
-        """Mark the listed rows that are not marked, and no other listed one."""
-        self.table.invert_marks()
-
-    def do_list_unmark(self) -> None:
-        """Take every mark away."""
-        self.table.clear_marks()
 
     # Messages ---------------------------------------------------------------------------------
 
