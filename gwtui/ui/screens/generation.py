@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -137,119 +137,103 @@ _REST = 2_000
 _INDENT = "  "
 _TEXTS = ("text", "input_text", "output_text")
 
+_Piece = tuple[Literal["title", "role", "note", "text", "rest"], Any]
+"""What is shown, and as what: a text is folded, of a rest its JSON."""
+
 
 def content_lines(content: GenerationContent, width: int) -> list[Content]:
-    """Input message by message, then reasoning, answer and error: never markup, never links."""
-    page = _ContentPage(width)
-    page.title("Input")
-    _write_input(page, content.input)
+    """Input message by message, then reasoning, answer and error: never markup, never links.
+
+    Of all texts together ``MOST`` characters are shown, and how many more there are.
+    """
+    room = max(20, width) - len(_INDENT)
+    lines: list[Content] = []
+    left = MOST
+    for kind, value in _pieces(content):
+        if kind == "title":
+            lines += [Content("")] if lines else []
+            lines.append(toned(value, "accent", bold=True))
+        elif kind == "role":
+            lines += [] if lines[-1].plain == "Input" else [Content("")]
+            lines.append(toned(safe_line(value or UNKNOWN, _TITLE), "muted", bold=True))
+        elif kind == "note":
+            lines.append(toned(_INDENT + value, "muted"))
+        elif kind == "rest":
+            text = json.dumps(value, ensure_ascii=False, default=str)
+            lines += _folded(safe_text(text, _REST), room, "muted")
+        else:
+            text = str(value)
+            shown = safe_text(text, left, newlines=True) if left else ""
+            for paragraph in shown.split("\n") if shown else ():
+                lines += _folded(paragraph, room, "plain")
+            if len(text) > left:
+                more = f"({len(text) - left:,} more characters are not shown)"
+                lines.append(toned(_INDENT + more, "muted"))
+            left = max(0, left - len(text))
+    return lines
+
+
+def _folded(paragraph: str, room: int, tone: Tone) -> list[Content]:
+    text = toned(paragraph, tone)
+    # To wrap takes ten times as long.
+    fits = len(paragraph) <= room and paragraph.isascii()
+    folded = [text] if fits else text.wrap(room) or [text]
+    return [Content.assemble(_INDENT, line) for line in folded]
+
+
+def _pieces(content: GenerationContent) -> Iterator[_Piece]:
+    yield "title", "Input"
+    if content.input is None:
+        yield "note", UNKNOWN
+    else:
+        yield from _input(dict(content.input))
     output = content.output
     if output is not None and output.reasoning is not None:
-        page.title("Reasoning")
-        page.text(output.reasoning)
-    page.title("Output")
-    if output is None:
-        page.note(UNKNOWN)
+        yield "title", "Reasoning"
+        yield "text", output.reasoning
+    yield "title", "Output"
+    if output is None or "completion" in output.gaps:
+        yield "note", UNKNOWN
     elif output.completion is None:
-        page.note(UNKNOWN if "completion" in output.gaps else "none")
+        yield "note", "none"
     else:
-        page.text(output.completion)
+        yield "text", output.completion
     if content.error:
-        page.title("Error", "bad")
-        message = content.error.get("message")
-        page.text(message) if isinstance(message, str) else None
-        page.rest({name: value for name, value in content.error.items() if name != "message"})
+        yield "title", "Error"
+        yield from _named(content.error, "message")
     gaps = list(all_gaps(content))
     if gaps:
-        page.title("Gaps", "warn")
-        for path, why in gaps:
-            page.text(f"{path}: {why}")
-    return page.lines
+        yield "title", "Gaps"
+        yield from (("text", f"{path}: {why}") for path, why in gaps)
 
 
-def _write_input(page: _ContentPage, given: Mapping[str, Any] | None) -> None:
-    if given is None:
-        page.note(UNKNOWN)
-        return
-    rest = dict(given)
-    prompt, messages = rest.get("prompt"), rest.get("messages")
-    if isinstance(prompt, str):
-        page.text(prompt)
-        del rest["prompt"]
-    if isinstance(messages, list):
-        for number, message in enumerate(messages):
-            _write_message(page, message, first=number == 0)
-        del rest["messages"]
-    page.rest(rest)
+def _input(rest: dict[str, Any]) -> Iterator[_Piece]:
+    messages = rest.pop("messages") if isinstance(rest.get("messages"), list) else ()
+    prompt = {"prompt": rest.pop("prompt")} if isinstance(rest.get("prompt"), str) else {}
+    yield from _named(prompt, "prompt")
+    for message in messages:
+        if not isinstance(message, Mapping):
+            yield "rest", message
+            continue
+        yield "role", message.get("role")
+        body = message.get("content")
+        for part in body if isinstance(body, list) else [body]:
+            if isinstance(part, Mapping) and part.get("type") in _TEXTS:
+                yield from _named({k: v for k, v in part.items() if k != "type"}, "text")
+            elif part is not None:
+                yield "text" if isinstance(part, str) else "rest", part
+        yield from _rest({k: v for k, v in message.items() if k not in {"role", "content"}})
+    yield from _rest(rest)
 
 
-def _write_message(page: _ContentPage, message: Any, *, first: bool) -> None:
-    if not isinstance(message, Mapping):
-        page.rest(message)
-        return
-    if not first:
-        page.blank()
-    page.role(message.get("role"))
-    body = message.get("content")
-    parts = body if isinstance(body, list) else [body]
-    for part in parts:
-        _write_part(page, part)
-    page.rest({name: value for name, value in message.items() if name not in {"role", "content"}})
+def _named(values: Mapping[str, Any], name: str) -> Iterator[_Piece]:
+    """What stands under the name as text, then the others."""
+    if isinstance(values.get(name), str):
+        yield "text", values[name]
+        values = {key: value for key, value in values.items() if key != name}
+    yield from _rest(values)
 
 
-def _write_part(page: _ContentPage, part: Any) -> None:
-    if isinstance(part, str):
-        page.text(part)
-    elif isinstance(part, Mapping) and part.get("type") in _TEXTS and "text" in part:
-        page.text(part["text"])
-        page.rest({name: value for name, value in part.items() if name not in {"type", "text"}})
-    elif part is not None:
-        page.rest(part)
-
-
-class _ContentPage:
-    """Lines, folded to the width; stops taking text at ``MOST`` characters and says so."""
-
-    def __init__(self, width: int) -> None:
-        self._width = max(20, width)
-        self._left = MOST
-        self.lines: list[Content] = []
-
-    def title(self, text: str, tone: Any = "accent") -> None:
-        if self.lines:
-            self.blank()
-        self.lines.append(toned(text, tone, bold=True))
-
-    def role(self, name: Any) -> None:
-        self.lines.append(toned(safe_line(name or UNKNOWN, _TITLE), "muted", bold=True))
-
-    def note(self, text: str) -> None:
-        self.lines.append(toned(_INDENT + text, "muted"))
-
-    def blank(self) -> None:
-        self.lines.append(Content(""))
-
-    def text(self, value: Any) -> None:
-        """A text as it was written, line breaks kept."""
-        text = value if isinstance(value, str) else str(value)
-        shown = safe_text(text, self._left, newlines=True) if self._left > 0 else ""
-        if shown:
-            for paragraph in shown.split("\n"):
-                self._fold(paragraph)
-        if len(text) > self._left:
-            self.note(f"({len(text) - max(0, self._left):,} more characters are not shown)")
-        self._left -= min(len(text), max(0, self._left))
-
-    def rest(self, value: Any) -> None:
-        """Whatever else there is, as JSON."""
-        if value in ({}, [], None):
-            return
-        self._fold(safe_text(json.dumps(value, ensure_ascii=False, default=str), _REST), "muted")
-
-    def _fold(self, paragraph: str, tone: Tone = "plain") -> None:
-        room = self._width - len(_INDENT)
-        if len(paragraph) <= room and paragraph.isascii():  # to wrap takes ten times as long
-            self.lines.append(Content.assemble(_INDENT, toned(paragraph, tone)))
-            return
-        folded = toned(paragraph, tone).wrap(room) or [toned(paragraph, tone)]
-        self.lines += [Content.assemble(_INDENT, line) for line in folded]
+def _rest(values: Mapping[str, Any]) -> Iterator[_Piece]:
+    if values:
+        yield "rest", values

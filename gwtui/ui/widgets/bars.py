@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
@@ -28,8 +29,6 @@ SERIES = tuple(f"$series-{number}" for number in range(1, 5))
 REST = STYLES["muted"]
 _CHOSEN_REST = STYLES["plain"]
 
-_Stack = Sequence[tuple[str, int]]
-"""The styles of a bar from below, each with the height in eighths of a line that it ends at."""
 _Text = tuple[str, str]
 """Text and its style."""
 
@@ -91,7 +90,7 @@ def chart_lines(chart: Chart, width: int, height: int) -> list[Content]:
     bars = chart.bars[-room:]
     left = len(chart.bars) - len(bars)
     stacks = [
-        _stack(chart, bar, (top, rows), _rest(chart, left + place))
+        _eighths(chart, bar, _rest(chart, left + place), top, rows)
         for place, bar in enumerate(bars)
     ]
     wide = max(1, pitch - 1)
@@ -117,40 +116,37 @@ def _rest(chart: Chart, place: int) -> str:
     return _CHOSEN_REST if chosen is not None and chosen[0] <= place <= chosen[1] else REST
 
 
-def _stack(chart: Chart, bar: Bar, scale: tuple[Decimal, int], rest: str) -> _Stack | None:
-    """How a bar is made up; None where its value is unknown.
-
-    ``scale`` is the upper end of the axis and how many lines lead there.
-    """
+def _eighths(chart: Chart, bar: Bar, rest: str, top: Decimal, rows: int) -> list[str] | None:
+    """The style of each eighth of a line from below; None where the value is unknown."""
     if bar.value is None:
         return None
-    ends, so_far = [], Decimal(0)
-    for part in bar.parts:
+    styles: list[str] = []
+    so_far = Decimal(0)
+    for style, part in zip((*chart.looks, rest), (*bar.parts, bar.value), strict=True):
         so_far = min(bar.value, so_far + max(Decimal(0), part))
-        ends.append(_steps(so_far, *scale))
-    return list(zip((*chart.looks, rest), (*ends, _steps(bar.value, *scale)), strict=True))
+        styles += [style] * (_steps(so_far, top, rows) - len(styles))
+    return styles
 
 
-def _cell(stack: _Stack | None, level: int, wide: int) -> _Text:
-    """A bar of ``wide`` cells on one line; level 0 is the lowest line."""
-    if stack is None:
-        sign, style = UNKNOWN_BAR if level == 0 else " ", STYLES["warn"]
-    elif pieces := _pieces(stack, level * _STEPS):
-        sign, style = _block(pieces)
-    else:
-        sign, style = " ", ""
-    return sign * wide, style
+def _cell(eighths: Sequence[str] | None, level: int, wide: int) -> _Text:
+    """A bar of ``wide`` cells on one line; level 0 is the lowest line.
+
+    A cell can show two styles when it is full, else one.
+    """
+    if eighths is None:
+        return (UNKNOWN_BAR if level == 0 else " ") * wide, STYLES["warn"]
+    inside = eighths[level * _STEPS : (level + 1) * _STEPS]
+    if not inside:
+        return " " * wide, ""
+    lowest = inside.count(inside[0])
+    above = inside[lowest:]
+    if above and len(inside) == _STEPS:
+        return _EIGHTHS[lowest] * wide, f"{inside[0]}{_BACKGROUND}{_most(above)}"
+    return _EIGHTHS[len(inside)] * wide, _most(inside)
 
 
-def _pieces(stack: _Stack, bottom: int) -> _Stack:
-    """The looks in one line of a bar from below, each with how many eighths it fills there."""
-    found, below = [], bottom
-    for look, height in stack:
-        end = min(height, bottom + _STEPS)
-        if end > below:
-            found.append((look, end - below))
-            below = end
-    return found
+def _most(styles: Sequence[str]) -> str:
+    return Counter(styles).most_common(1)[0][0]
 
 
 def _joined(cells: Iterable[_Text]) -> list[Content]:
@@ -163,17 +159,6 @@ def _joined(cells: Iterable[_Text]) -> list[Content]:
         else:
             found.append((text, style))
     return [Content.styled(text, style) for text, style in found if text]
-
-
-def _block(pieces: _Stack) -> _Text:
-    """The sign and the style of one cell, which can show two looks when it is full, else one."""
-    most = max(pieces, key=lambda one: one[1])[0]
-    filled = sum(eighths for _, eighths in pieces)
-    lowest, eighths = pieces[0]
-    if filled < _STEPS or len(pieces) == 1:
-        return _EIGHTHS[filled], most
-    above = max(pieces[1:], key=lambda one: one[1])[0]
-    return _EIGHTHS[eighths], f"{lowest}{_BACKGROUND}{above}"
 
 
 def _steps(value: Decimal, top: Decimal, rows: int) -> int:
