@@ -49,7 +49,9 @@ SHARED_FOR = 0.5
 """Share of its cadence for which a feed takes what was read for another one."""
 SHARED_AT_MOST = 30.0
 """Seconds after which it takes it no more, however slow the feed is."""
-_ASKED = Cadence(SHARED_AT_MOST, stale_after=math.inf)
+KEPT = 600.0
+"""Seconds for which the values of base feeds are kept for who needs no newer ones."""
+_ASKED = Cadence(KEPT, stale_after=math.inf)
 """Of base feeds, which nobody watches: they are read when they are asked."""
 
 OF_ACCOUNT = "findings"
@@ -154,7 +156,6 @@ class FeedHub:
         compose: Callable[[FeedReader], Awaitable[T]],
         cadence: Cadence,
         *,
-        outdate: Callable[[], None] = lambda: None,
         passing: bool = False,
     ) -> Feed[T]:
         """The feed of what ``compose`` makes of base feeds; otherwise like ``feed``.
@@ -169,7 +170,6 @@ class FeedHub:
         def outdated() -> None:
             nonlocal after
             after = self._begun
-            outdate()
 
         def fetch(_client: GatewayClient) -> Awaitable[T]:
             within = min(SHARED_FOR * cadence.seconds, SHARED_AT_MOST)
@@ -187,7 +187,10 @@ class FeedHub:
         since: int,
         on_part: PartListener | None = None,
     ) -> T:
-        """The value of a base feed; see ``Feed.latest``. Raises GatewayError."""
+        """The value of a base feed; see ``Feed.latest``. Raises GatewayError.
+
+        ``after`` -1 takes values from before a write, too.
+        """
         feed: Feed[T] | None = self._base.pop(read.key, None)
         if feed is None:
             feed = Feed(
@@ -198,7 +201,8 @@ class FeedHub:
                 next_number=self._number,
             )
         self._base[read.key] = feed
-        after = max(after, self._outdated)
+        if after >= 0:
+            after = max(after, self._outdated)
         try:
             return await feed.latest(after=after, within=within, since=since, on_part=on_part)
         finally:
@@ -212,7 +216,7 @@ class FeedHub:
         """Let go of the base feeds whose values are too old for anybody."""
         while self._base:
             key, oldest = next(iter(self._base.items()))
-            if oldest.reading or oldest.seconds_old <= SHARED_AT_MOST:
+            if oldest.reading or oldest.seconds_old <= KEPT:
                 break
             del self._base[key]
 
@@ -359,6 +363,19 @@ class FeedReader:
         return await self._hub.base_value(
             read, after=after, within=math.inf, since=self._begun, on_part=on_part
         )
+
+    async def lasting(self, read: BaseRead[T], within: float) -> T:
+        """The value, not older than ``within`` seconds: no write of this program changes it."""
+        return await self._hub.base_value(read, after=-1, within=within, since=-1)
+
+    def relaxed(self, within: float) -> FeedReader:
+        """The same reader for what seldom changes: not older than ``within`` seconds.
+
+        Its age does not count for the reading.
+        """
+        other = copy(self)
+        other._within, other._begun = within, -1
+        return other
 
     async def hand_on(self, read: BaseRead[tuple[Any, ...]], take: PageHandler) -> None:
         """Read a list now, each page of it handed to ``take``. Raises GatewayError.

@@ -395,10 +395,25 @@ async def test_values_are_let_go_when_nobody_could_take_them(
     kept = [weakref.ref(await FeedReader(hub).get(LARGE))]
     await FeedReader(hub, within=30).get(LARGE)
     assert account.asked == ["large"]
-    await time.advance(31)
+    await time.advance(601)
     await FeedReader(hub).get(KEYS)
     gc.collect()
     assert [value() for value in kept] == [None]
+
+
+async def test_what_seldom_changes_may_be_older_and_does_not_age_what_is_made_of_it(
+    hub: FeedHub, account: Account, time: FakeClock
+) -> None:
+    async def names(reader: FeedReader) -> tuple[str, str]:
+        return await reader.relaxed(300).get(SPACES), await reader.lasting(KEYS, 600)
+
+    look(hub.derive(FeedKey("names"), names, SLOW))
+    await time.advance(245)
+    feed = hub.derive(FeedKey("names"), names, SLOW)
+    assert account.asked == ["spaces", "keys"]
+    assert (feed.state.age(time.now()) or 0) < 60
+    await hub.refresh("names")
+    assert feed.state.value == ("spaces 3", "keys 2"), "a write may change the one, not the other"
 
 
 async def test_a_reader_of_its_own_shares_nothing(account: Account) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.domain.alert_rules import AlertRule
-from gwtui.domain.clock import Clock
 from gwtui.domain.findings import (
     UNUSED_DAYS,
     AccountFacts,
@@ -23,9 +23,9 @@ from gwtui.local.paths import Paths
 from gwtui.watch import cadence
 from gwtui.watch.base_reads import (
     PEOPLE,
+    BaseRead,
     FeedKey,
     budgets_of,
-    endpoints_of,
     key_assignments,
     keys_of,
     member_assignments,
@@ -38,6 +38,7 @@ from gwtui.watch.hub import OF_ACCOUNT, FeedHub, FeedReader, Scope
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from gwtui.client.gateway import GatewayClient
     from gwtui.contract.budgets import Budget
     from gwtui.contract.keys import ApiKey
     from gwtui.contract.workspaces import Workspace
@@ -68,74 +69,61 @@ class _UnreadParts:
             return None
 
 
-class FindingsReader:
-    """Reads the account again and again; what models are offered at is remembered for a while."""
+async def read_account(reader: FeedReader) -> AccountFacts:
+    """A part that fails is said to be unread. Raises GatewayError without any workspaces."""
+    spaces = tuple((await open_workspaces(reader)).values())
+    parts = _UnreadParts()
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._endpoints: Mapping[str, int | None] | None = None
-        self._read_at = 0.0
+    async def keys_in(space: Workspace) -> tuple[ApiKey, ...] | None:
+        return await parts.read("keys", lambda: reader.get(keys_of(space.id)), space)
 
-    async def read(self, reader: FeedReader) -> AccountFacts:
-        """A part that fails is said to be unread. Raises GatewayError without any workspaces."""
-        spaces = tuple((await open_workspaces(reader)).values())
-        parts = _UnreadParts()
+    async def budgets_in(space: Workspace) -> tuple[Budget, ...] | None:
+        identity = space.id or ""
+        return await parts.read("budgets", lambda: reader.get(budgets_of(identity)), space)
 
-        async def keys_in(space: Workspace) -> tuple[ApiKey, ...] | None:
-            return await parts.read("keys", lambda: reader.get(keys_of(space.id)), space)
+    keys = await fetch_each(spaces, keys_in)
+    budgets = await fetch_each(spaces, budgets_in)
+    rows = await parts.read("guardrails", lambda: read_guardrails(reader))
+    held = await parts.read("assignments", lambda: _held_by_keys(reader))
+    members = await parts.read("assignments", lambda: _held_by_members(reader))
+    people = await parts.read("people", lambda: _people(reader))
+    offers = await parts.read("activity", lambda: reader.lasting(OFFERS, OFFERS_LAST))
+    return AccountFacts(
+        workspaces=spaces,
+        keys=_by_workspace(spaces, keys),
+        budgets=_by_workspace(spaces, budgets),
+        guardrails=None if rows is None else tuple(map(_found, rows)),
+        key_guardrails=held,
+        member_guardrails=members,
+        people=people,
+        endpoints=offers,
+        unread=tuple(parts.unread),
+    )
 
-        async def budgets_in(space: Workspace) -> tuple[Budget, ...] | None:
-            identity = space.id or ""
-            return await parts.read("budgets", lambda: reader.get(budgets_of(identity)), space)
 
-        keys = await fetch_each(spaces, keys_in)
-        budgets = await fetch_each(spaces, budgets_in)
-        rows = await parts.read("guardrails", lambda: read_guardrails(reader))
-        held = await parts.read("assignments", lambda: _held_by_keys(reader))
-        members = await parts.read("assignments", lambda: _held_by_members(reader))
-        people = await parts.read("people", lambda: _people(reader))
-        return AccountFacts(
-            workspaces=spaces,
-            keys=_by_workspace(spaces, keys),
-            budgets=_by_workspace(spaces, budgets),
-            guardrails=None if rows is None else tuple(map(_found, rows)),
-            key_guardrails=held,
-            member_guardrails=members,
-            people=people,
-            endpoints=await self._offers(reader, parts),
-            unread=tuple(parts.unread),
-        )
+async def _offers(client: GatewayClient) -> Mapping[str, int | None]:
+    """The number of endpoints of each model that was used in the days that are kept."""
+    used: Counter[str] = Counter()
+    for row in (await client.activity.list()).items:
+        if row.model:
+            used[row.model] += row.requests or 0
 
-    async def _offers(
-        self, reader: FeedReader, parts: _UnreadParts
-    ) -> Mapping[str, int | None] | None:
-        """The number of endpoints of each model that was used in the days that are kept."""
-        now = self._clock.monotonic()
-        if self._endpoints is not None and now - self._read_at < OFFERS_LAST:
-            return self._endpoints
-        listed = await parts.read("activity", reader.client.activity.list)
-        if listed is None:
+    async def of_model(model: str) -> int | None:
+        try:
+            found = (await client.catalog.endpoints(model)).endpoints
+        except NotFoundError:
+            return 0  # it left the catalog
+        except GatewayError:
             return None
-        used: dict[str, int] = {}
-        for row in listed.items:
-            if row.model:
-                used[row.model] = used.get(row.model, 0) + (row.requests or 0)
-        models = sorted(used, key=lambda one: -used[one])
+        return None if found is None else len(found)
 
-        async def of_model(model: str) -> int | None:
-            try:
-                found = (await reader.get(endpoints_of(model))).endpoints
-            except NotFoundError:
-                return 0  # it left the catalog
-            except GatewayError:
-                return None
-            return None if found is None else len(found)
+    models = [model for model, _ in used.most_common()]
+    read = models[:MOST_MODELS]
+    counts = dict(zip(read, await fetch_each(read, of_model), strict=True))
+    return {model: counts.get(model) for model in models}
 
-        read = models[:MOST_MODELS]
-        counts = dict(zip(read, await fetch_each(read, of_model), strict=True))
-        self._endpoints = {model: counts.get(model) for model in models}
-        self._read_at = now
-        return self._endpoints
+
+OFFERS: BaseRead[Mapping[str, int | None]] = BaseRead(FeedKey("offers"), _offers)
 
 
 def _by_workspace(
@@ -180,10 +168,9 @@ def _is_of(finding: AccountFinding, workspace: str | None) -> bool:
 def findings_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[AccountFinding]]:
     """The findings of the account, or those of one workspace; what is unread stays with both."""
     workspace = scope.workspace
-    account = FindingsReader(hub.clock)
 
     async def read(reader: FeedReader) -> Sequence[AccountFinding]:
-        facts = await account.read(reader)
+        facts = await read_account(reader)
         unused = reader.client.connection.unused_days or UNUSED_DAYS
         rules = await asyncio.to_thread(rules_of, hub)
         found = find(replace(facts, unused_days=unused), rules, hub.clock.now())

@@ -17,7 +17,6 @@ from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
 from gwtui.contract.organization import OrganizationMember
 from gwtui.contract.workspaces import Workspace
-from gwtui.domain.clock import Clock
 from gwtui.watch import cadence
 from gwtui.watch.base_reads import (
     PEOPLE,
@@ -254,44 +253,14 @@ def _unmade(space: Workspace, identity: str) -> Guardrail:
     )
 
 
-class BindingsReader:
-    """Reads which guardrail binds what, again and again.
-
-    The assignments of the whole account are two lists. What the guardrails are called takes a
-    request for each workspace and seldom changes: it is remembered for ``NAMES_LAST``, unless
-    somebody says that it changed.
-    """
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._rows: Sequence[GuardrailRow] | None = None
-        self._read_at = 0.0
-
-    def forget(self) -> None:
-        """The guardrails were changed."""
-        self._rows = None
-
-    async def read(self, reader: FeedReader) -> Bindings:
-        """Every guardrail with its assignments. A part that fails is a fault, not a failure."""
-        now = self._clock.monotonic()
-        if self._rows is not None and now - self._read_at < NAMES_LAST:
-            return await read_bindings(reader, self._rows)
-        found = await read_bindings(reader)
-        self._rows = None if found.guardrails is None else tuple(found.guardrails.values())
-        self._read_at = now
-        return found
-
-
-async def read_bindings(
-    reader: FeedReader, guardrails: Sequence[GuardrailRow] | None = None
-) -> Bindings:
+async def _bindings(reader: FeedReader) -> Bindings:
     """Every guardrail with its assignments. A part that fails is a fault, not a failure.
 
-    ``guardrails`` are those of the whole account where they are known.
+    The assignments of the whole account are two lists. What the guardrails are called takes a
+    request for each workspace and seldom changes: it may be older.
     """
-    parts, rows = Parts(), guardrails
-    if rows is None:
-        rows = await parts.read("guardrails", lambda: read_guardrails(reader, ask=False))
+    parts, names = Parts(), reader.relaxed(NAMES_LAST)
+    rows = await parts.read("guardrails", lambda: read_guardrails(names, ask=False))
     keys = await parts.read("assigned keys", lambda: reader.get(key_assignments(None)))
     members = await parts.read("assigned members", lambda: reader.get(member_assignments(None)))
     return Bindings(
@@ -304,10 +273,7 @@ async def read_bindings(
 
 def bindings_feed(hub: FeedHub) -> Feed[Bindings]:
     """Every guardrail and whom it binds, the whole account."""
-    bindings = BindingsReader(hub.clock)
-    return hub.derive(
-        FeedKey(FEEDS, ("bindings",)), bindings.read, cadence.WORKSPACES, outdate=bindings.forget
-    )
+    return hub.derive(FeedKey(FEEDS, ("bindings",)), _bindings, cadence.WORKSPACES)
 
 
 def guardrails_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[GuardrailRow]]:
