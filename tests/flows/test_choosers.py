@@ -25,7 +25,7 @@ from gwtui.crud.plan import Applied
 from gwtui.domain.alert_rules import KINDS
 from gwtui.resources.keys.form import create_form
 from gwtui.resources.keys.resource import KEYS as KEYS_LIST
-from gwtui.ui.forms.confirm import ConflictScreen, FieldConflict, SideEditor
+from gwtui.ui.forms.confirm import ConflictScreen, FieldConflict
 from gwtui.ui.forms.content_filters import BuiltinsScreen
 from gwtui.ui.forms.field_editors import ChoiceEditor
 from gwtui.ui.forms.form_screen import FormScreen
@@ -331,7 +331,7 @@ async def test_a_builtin_filter_is_typed_and_escape_first_takes_that_back() -> N
 async def test_the_side_of_a_conflict_is_typed() -> None:
     app = HostApp(ConflictScreen("Changed", [FieldConflict("name", "Name", "a", "b", "c")]))
     async with app.run_test(size=(80, 24)) as pilot:
-        side = app.modal.query_one(SideEditor)
+        side = app.modal.query_one(ChoiceEditor)
         await press(pilot, *"your")
         assert side.value == "mine"
         await press(pilot, *"x", "enter")

@@ -14,7 +14,7 @@ from gwtui.client.errors import NotSentError
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.request import RequestModel
 from gwtui.crud.form import Facts, FormSpec, MultiPickField, PickOption
-from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown, bundle_alike
+from gwtui.crud.plan import Applied, Outcome, Plan, Refused, bundle_alike
 from gwtui.crud.plan_text import NAME_LIMIT, Names, count, named, several
 from gwtui.crud.resource import Cell
 from gwtui.crud.undo import undo_each
@@ -35,12 +35,10 @@ from gwtui.ui.actions.writing import (
     confirm,
     confirm_and_report,
     execute,
-    execute_all,
     plain_facts,
     read_again,
     refresh,
     report_done,
-    report_unknown,
 )
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.picker import NAMED, Picker
@@ -252,26 +250,20 @@ async def _pick(
 
 async def unassign(context: ActionContext) -> None:
     """Take guardrails from the marked keys and members, or from the selected one."""
-    app, rows = context.app, context.chosen
-    known = await fetch_people(app.gateway)
+    rows = context.chosen
+    known = await fetch_people(context.app.gateway)
     people = {user: shown_person(person, user) for user, person in known.items()}
     plans = _unassign_plans(rows, people)
-    if context.covered or not plans:
+    if not plans:
         return
     title = f"Take guardrails away in {len(plans)} requests"
     shown = plans[0] if len(plans) == 1 else bundle_alike(title, plans, undo_each(plans))
-    confirmation = await confirm(context, shown, "Take it away")
-    if confirmation is None:
-        return
-    outcome = await execute_all(context, confirmation, lambda plan: plan.title)
-    match outcome:
-        case Applied(numbers):
-            report_done(context, f"{count(sum(numbers), 'assignment')} taken away")
-        case Refused(error):
-            app.say(safe_line(error.message, 300), severity="error")
-        case Unknown():
-            await report_unknown(context, outcome, "The answer was lost")
-    await refresh(context, FEEDS)
+    await confirm_and_report(context, shown, "Take it away", _taken_away, FEEDS)
+
+
+def _taken_away(numbers: int | tuple[int, ...]) -> str:
+    number = sum(numbers) if isinstance(numbers, tuple) else numbers
+    return f"{count(number, 'assignment')} taken away"
 
 
 def _unassign_plans(rows: Sequence[AssignmentRow], people: Names) -> list[Plan[Any]]:

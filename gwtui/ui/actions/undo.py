@@ -16,7 +16,6 @@ from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.writing import (
     confirm,
     execute,
-    execute_all,
     refresh,
     report_unknown,
     send_one,
@@ -44,7 +43,7 @@ async def undo(context: ActionContext) -> None:
     if done.parts:
         await _undo_many(context, done, confirmation)
         return
-    outcome = await _execute(context, confirmation)
+    outcome = await execute(context, confirmation)
     if isinstance(outcome, Applied):
         changes.forget(done)
     await _say_outcome(context, done, outcome)
@@ -104,12 +103,6 @@ async def _undo_many(
     await refresh(context, _EVERYTHING)
     if answer == "look" and run.lost is not None:
         await app.open_route(route_to(run.lost.part.plan.id))
-
-
-async def _execute(context: ActionContext, confirmation: Confirmation[Any]) -> Outcome[Any]:
-    if confirmation.plan.parts:
-        return await execute_all(context, confirmation, lambda part: part.title)
-    return await execute(context, confirmation)
 
 
 async def _say_outcome(context: ActionContext, done: AppliedChange, outcome: Outcome[Any]) -> None:

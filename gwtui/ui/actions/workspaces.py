@@ -7,15 +7,16 @@ and removed many at once. All budgets are edited in one form; each that changes 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from gwtui.client.errors import GatewayError, NotSentError
 from gwtui.client.gateway import GatewayClient
-from gwtui.contract.organization import ChangeMembersRequest, OrganizationMember
+from gwtui.contract.organization import ChangeMembersRequest, MembersRemoved, OrganizationMember
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import PickOption
-from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown
+from gwtui.crud.plan import Applied, Outcome, Plan, Refused
 from gwtui.crud.plan_text import count
 from gwtui.crud.undo import none_on_error
 from gwtui.domain.keys import spent_by_interval
@@ -34,17 +35,14 @@ from gwtui.ui.actions.writing import (
     confirm,
     confirm_and_report,
     execute,
-    execute_all,
     go_instead,
     plain_facts,
     read_again,
     refresh,
     report_done,
-    report_unknown,
     send_and_report,
 )
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.watch.feeds.organization import MemberRow, full_name, shown_person
 
@@ -180,31 +178,13 @@ async def remove_members(context: ActionContext[MemberRow]) -> None:
         if await go_instead(context, shown, "Show the workspace's keys"):
             await go_to(context, "keys", space)
         return
-    confirmation = await confirm(context, shown, "Remove")
-    if confirmation is None:
-        return
-    await _report_removed(
-        context, space, await execute_all(context, confirmation, lambda plan: plan.title)
-    )
-    await refresh(context, *_MEMBER_FEEDS)
 
+    def done(removed: MembersRemoved | tuple[MembersRemoved, ...]) -> str:
+        each = removed if isinstance(removed, tuple) else (removed,)
+        who = count(sum(one.removed_count or 0 for one in each), "member")
+        return f"{who} removed from workspace {WRITES.name(space)}"
 
-async def _report_removed(context: ActionContext, space: Workspace, outcome: Outcome[Any]) -> None:
-    app = context.app
-    match outcome:
-        case Applied(values):
-            who = count(sum(value.removed_count or 0 for value in values), "member")
-            report_done(context, f"{who} removed from workspace {WRITES.name(space)}")
-        case Refused(error):
-            await app.push_screen_wait(
-                AskScreen(
-                    "Nobody was removed",
-                    f"{safe_line(error.message, 400)}. Whoever has an active key in the workspace "
-                    "stays: move, disable or delete the key first.",
-                )
-            )
-        case Unknown():
-            await report_unknown(context, outcome, "The answer was lost")
+    await confirm_and_report(context, shown, "Remove", done, *_MEMBER_FEEDS)
 
 
 def _workspace_id(context: ActionContext) -> str | None:
@@ -236,7 +216,7 @@ async def edit_budgets(context: ActionContext) -> None:
         format_value=FIELDS.formatter(PlanContext(app.clock.now())),
         plan=lambda fresh, changes: fresh.plan(changes, app.clock.now()),
         uses=lambda _fresh: read_uses(app.gateway, identity, app.clock.now()),
-        send=lambda context, confirmation: execute_all(context, confirmation, _budget_done),
+        send=partial(execute, done=_budget_done),
     )
     form: FormScreen[Any] = FormScreen(
         budgets_form(present.workspace, present.known, spent), plain_facts(context), editing.submit

@@ -121,48 +121,35 @@ def _critical_name(context: ActionContext) -> str:
 # Carrying out -----------------------------------------------------------------------------------
 
 
-async def execute(context: ActionContext, confirmation: Confirmation[T]) -> Outcome[T]:
-    """Send the plan's request, and remember the change for undo."""
-    session = context.app.session
-    if session is None:
-        return _NO_CONNECTION
-    outcome = await send_one(context, confirmation)
-    if isinstance(outcome, Applied):
-        session.executor.undo.add(confirmation.plan, outcome.value)
-    return outcome
+async def execute(
+    context: ActionContext,
+    confirmation: Confirmation[Any],
+    done: Callable[[Plan[Any]], str] = lambda plan: plan.title,
+) -> Outcome[Any]:
+    """Send the plan's requests one after the other, up to the first that fails.
 
-
-async def execute_all(
-    context: ActionContext, confirmation: Confirmation[Any], done: Callable[[Plan[Any]], str]
-) -> Outcome[tuple[Any, ...]]:
-    """Send the requests of a plan one after the other, up to the first that fails.
-
-    What was done before that stays done, and the failure says so in the words of ``done``; it can
-    be undone together, as far as it has a way back.
+    What was done before that stays done, and the failure says so in the words of ``done``. It can
+    be undone together, as far as it has a way back. A plan of several parts gives a tuple.
     """
-    session = context.app.session
-    if session is None:
-        return _NO_CONNECTION
+    session, plan = context.app.session, confirmation.plan
+    outcome: Outcome[Any] = _NO_CONNECTION
     values: list[Any] = []
-    failure: Refused | Unknown | None = None
-    for each in confirmation.each():
+    for each in () if session is None else confirmation.each():
         outcome = await send_one(context, each)
         if not isinstance(outcome, Applied):
-            failure = outcome
             break
         values.append(outcome.value)
-    if values:
-        plan = confirmation.plan
+    if session is not None and values:
         session.executor.undo.add(plan, tuple(values) if plan.parts else values[0])
-    if failure is None:
+    if not plan.parts:
+        return outcome
+    if isinstance(outcome, Applied):
         return Applied(tuple(values))
-    carried = [done(each.plan) for each in confirmation.each()]
-    failed = confirmation.each()[len(values)].plan
-    message = f"{failed.title}: {failure.error.message}"
+    message = f"{plan.parts[len(values)].title}: {outcome.error.message}"
     if values:
-        message = f"Done before: {', '.join(carried[: len(values)])}. Then {message}"
-    error = GatewayError(message, request_id=failure.error.request_id)
-    return replace(failure, error=error)
+        carried = ", ".join(done(part) for part in plan.parts[: len(values)])
+        message = f"Done before: {carried}. Then {message}"
+    return replace(outcome, error=GatewayError(message, request_id=outcome.error.request_id))
 
 
 _NO_CONNECTION = Refused(NotSentError("Nothing was sent: there is no connection now."))

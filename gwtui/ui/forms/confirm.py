@@ -12,9 +12,8 @@ from typing import Any, ClassVar, Literal
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.geometry import Region
 from textual.widgets import Button, Static
 
 from gwtui.crud.plan import Change, Plan
@@ -27,8 +26,7 @@ from gwtui.ui.text import toned
 from gwtui.ui.widgets.containers import FoldingScroll
 
 Side = Literal["theirs", "mine"]
-_LABEL = 9
-"""Cells before a value: its mark and whose it is."""
+_SIDES: tuple[tuple[Side, str], ...] = (("theirs", "theirs"), ("mine", "yours"))
 
 
 class ConfirmScreen(Question):
@@ -175,73 +173,6 @@ class FieldConflict:
     mine: str
 
 
-class SideEditor(ChoiceEditor):
-    """The original above theirs and mine, each in full however long it is; one is chosen."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "step(-1)", show=False),
-        Binding("down", "step(1)", show=False),
-    ]
-
-    def __init__(self, dispute: FieldConflict) -> None:
-        options = [("theirs", "theirs"), ("mine", "yours")]
-        super().__init__(options, "theirs", id=f"side-{dispute.field}")
-        self._values = (dispute.original, dispute.theirs, dispute.mine)
-
-    def _broken(self, width: int) -> list[list[int]]:
-        """Each line is that of a side, or of none."""
-        sides: tuple[list[int], ...] = ([], [0], [1])
-        return [
-            side
-            for side, folded in zip(sides, self._folded(width), strict=True)
-            for _ in range(len(folded))
-        ]
-
-    def _folded(self, width: int) -> list[list[Content]]:
-        """The lines of each value, folded beside its label."""
-        room = max(1, width - _LABEL)
-        return [toned(value).wrap(room) or [Content("")] for value in self._values]
-
-    def render(self) -> Content:
-        """Three values below each other."""
-        chosen = self.chosen + 1
-        lines: list[Content] = []
-        for index, (word, folded) in enumerate(
-            zip(("was", "theirs", "yours"), self._folded(self.size.width), strict=True)
-        ):
-            on = index == chosen
-            tone: Tone = "accent" if on and self.has_focus else "plain" if on else "muted"
-            mark = ("● " if on else "○ ") if index else ""
-            heads = [f"{mark}{word}".ljust(_LABEL), *[" " * _LABEL] * len(folded)]
-            lines += [
-                toned(head + part.plain, tone, bold=on)
-                for head, part in zip(heads, folded, strict=False)
-            ]
-        return Content("\n").join(lines)
-
-    def watch_chosen(self) -> None:
-        """Show the side that was chosen."""
-        super().watch_chosen()
-        self._show_chosen()
-
-    def scroll_visible(self, *_arguments: Any, **_options: Any) -> None:
-        """Scroll to the chosen side: it may be far down in a long dispute."""
-        self.call_after_refresh(self._show_chosen)
-
-    def _show_chosen(self) -> None:
-        folded = self._folded(self.size.width)
-        top = sum(map(len, folded[: self.chosen + 1]))
-        if self.is_attached and isinstance(self.parent, VerticalScroll):
-            # Of a long one the beginning: what stands above it is not pushed away for the rest.
-            height = min(len(folded[self.chosen + 1]), self.parent.size.height // 2)
-            region = Region(0, self.virtual_region.y + top, self.size.width, height)
-            self.parent.scroll_to_region(region, animate=False)
-
-    def _choose_at(self, event: events.Click) -> None:
-        for side in self._lines[event.y] if event.y < len(self._lines) else ():
-            self.chosen = side
-
-
 class ConflictScreen(Dialog[Mapping[str, Side] | None]):
     """Returns the side chosen for each field, None to go back to the form.
 
@@ -251,6 +182,8 @@ class ConflictScreen(Dialog[Mapping[str, Side] | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", show=False, id="form.leave"),
         Binding("ctrl+s", "go", show=False, id="form.send"),
+        Binding("down", "app.focus_next", show=False, id="form.next_field"),
+        Binding("up", "app.focus_previous", show=False, id="form.previous_field"),
     ]
     AUTO_FOCUS = "ChoiceEditor"
 
@@ -270,13 +203,17 @@ class ConflictScreen(Dialog[Mapping[str, Side] | None]):
             with FoldingScroll(id="conflict-fields", classes="long", can_focus=False):
                 for dispute in self._disputes:
                     yield Static(toned(dispute.label, "accent", bold=True), classes="label")
-                    yield SideEditor(dispute)
+                    yield ChoiceEditor(_SIDES, "theirs", id=f"side-{dispute.field}")
+                    values = (dispute.original, dispute.theirs, dispute.mine)
+                    for side, value in zip(("was", "theirs", "yours"), values, strict=True):
+                        line = Content.assemble(toned(f"{side}: ", "muted"), toned(value))
+                        yield Static(line, classes="side")
             yield buttons(go="Go on", back="Back to the form")
 
     @property
     def hint(self) -> str:
         """Which keys there are."""
-        return "{form.send} goes on · {form.leave} goes back · ↑ ↓ choose · Tab next"
+        return "{form.send} goes on · {form.leave} goes back · ← → choose · Tab next"
 
     @on(Entered)
     def _entered(self, event: Entered) -> None:
@@ -295,6 +232,6 @@ class ConflictScreen(Dialog[Mapping[str, Side] | None]):
         """Go on with what was chosen."""
         sides: dict[str, Side] = {}
         for dispute in self._disputes:
-            chosen = self.query_one(f"#side-{dispute.field}", SideEditor).value
+            chosen = self.query_one(f"#side-{dispute.field}", ChoiceEditor).value
             sides[dispute.field] = "mine" if chosen == "mine" else "theirs"
         self.dismiss(sides)
