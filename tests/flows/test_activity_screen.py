@@ -20,7 +20,7 @@ from gwtui.ui.screens.activity import ActivityScreen
 from gwtui.ui.screens.generation import GenerationScreen
 from gwtui.ui.widgets.bars import BarChart
 from gwtui.ui.widgets.lines import OneLine
-from gwtui.ui.widgets.prompt import DaysPrompt
+from gwtui.ui.widgets.prompt import Prompt
 from gwtui.watch.feeds import activity as activity_feeds
 from journeys import Terminal, at_rest
 from screen_text import shown
@@ -148,7 +148,7 @@ async def test_who_spent_most_yesterday_takes_three_keys(tmp_path: Path) -> None
         await until(pilot, lambda: week in line(screen_of(app), "status"), "the week")
         terminal.write("@today\r")
         await until(pilot, lambda: "today is not over" in notices(app), "why not")
-        prompt = screen_of(app).query_one(DaysPrompt)
+        prompt = screen_of(app).query_one("#activity-days", Prompt)
         assert prompt.input.has_focus, "what was typed can be mended"
         assert prompt.input.value == "today"
         terminal.write("\x1b[27u")

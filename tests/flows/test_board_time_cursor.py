@@ -16,7 +16,7 @@ from dashboard_kit import MOMENT, Demo, settled
 from gwtui.ui.screens.changes import ChangesScreen
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.plot import PlotView
-from gwtui.ui.widgets.prompt import JumpPrompt
+from gwtui.ui.widgets.prompt import Prompt
 from shared_dashboard import walk
 
 
@@ -61,7 +61,7 @@ async def an_earlier_moment_shows_what_was_recorded(opened: Opened) -> None:
 
     await press(opened, "at", "type soonish", "enter")
     assert "yesterday 18:00, 3h ago" in notices(app)
-    prompt = screen.query_one(JumpPrompt)
+    prompt = screen.query_one("#board-jump", Prompt)
     assert (prompt.display, prompt.input.has_focus, prompt.input.value) == (True, True, "soonish")
     await press(opened, "escape")
     app.clear_notifications()

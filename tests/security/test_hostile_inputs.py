@@ -62,7 +62,7 @@ class Editors(App[None]):
     def compose(self) -> ComposeResult:
         yield TextEditor(self.value, "")
         yield LinesEditor(self.value)
-        yield GotoPrompt()
+        yield GotoPrompt(":")
         yield ChoiceEditor([("a", "one"), ("b", "two")], self.value)
         yield PickEditor("title", [("a", "one")], "a")
 
@@ -170,7 +170,7 @@ async def test_only_what_can_be_typed_is_offered() -> None:
     async with app.run_test() as pilot:
         prompt = app.query_one(GotoPrompt)
         typeable = all_names(["keys/a\x1b[2Jb", "keys/plain"], lambda name: (name,))
-        prompt.offer(lambda text: completed(text, typeable), ())
+        prompt.complete_by(lambda text: completed(text, typeable), ())
         prompt.open()
         await pilot.press("k", "e", "y")
         await app.workers.wait_for_complete()

@@ -7,19 +7,19 @@ from textual.screen import Screen
 from textual.widgets import Button
 
 from form_kit import HostApp
-from gwtui.ui.widgets.prompt import WatchPrompt
+from gwtui.ui.widgets.prompt import Prompt
 
 
 class Prompted(Screen[None]):
     def compose(self) -> ComposeResult:
-        yield WatchPrompt()
+        yield Prompt("+")
         yield Button("Elsewhere")
 
 
 async def test_tab_takes_ghost_text_and_never_leads_out_of_a_prompt() -> None:
     app = HostApp(Prompted())
     async with app.run_test() as pilot:
-        prompt = app.screen.query_one(WatchPrompt)
+        prompt = app.screen.query_one(Prompt)
         prompt.offer(["northwind/atlas", "northwind/atlas-large", "south\n/x"])
         prompt.open()
         await pilot.press(*"north", "tab")

@@ -61,7 +61,7 @@ async def open_palette(context: ActionContext) -> None:
 async def open_goto(context: ActionContext) -> None:
     """Let the person type a path."""
     prompt = await context.screen.path_prompt()
-    prompt.offer(PathNames(context.app).complete, context.app.paths.paths)
+    prompt.complete_by(PathNames(context.app).complete, context.app.paths.paths)
     prompt.open()
 
 

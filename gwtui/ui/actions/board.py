@@ -11,7 +11,7 @@ from gwtui.ui.board.status_lines import request_lines
 from gwtui.ui.screens.board import BoardScreen
 from gwtui.ui.screens.changes import ChangesScreen
 from gwtui.ui.screens.pages import ReadingScreen
-from gwtui.ui.widgets.prompt import JumpPrompt, WatchPrompt
+from gwtui.ui.widgets.prompt import Prompt
 from gwtui.watch.feeds.models import models_feed
 
 if TYPE_CHECKING:
@@ -29,9 +29,10 @@ async def _type_model(context: ActionContext) -> None:
     board = _board(context)
     if board is None or recorder_of(context.app) is None:
         return
-    board.open_prompt(WatchPrompt)
+    prompt = board.query_one("#board-watch", Prompt)
+    prompt.open()
     state = await models_feed(context.app.hub, context.app.scope).refresh()
-    board.query_one(WatchPrompt).offer(model.id for model in state.value or () if model.id)
+    prompt.offer(model.id for model in state.value or () if model.id)
 
 
 async def _open_endpoint(context: ActionContext[EndpointLine]) -> None:
@@ -82,7 +83,9 @@ IMMEDIATE: Mapping[str, Handler] = {
     "board.leap_back": on_screen(BoardScreen, lambda board: board.step(-1, leap=True)),
     "board.leap_forward": on_screen(BoardScreen, lambda board: board.step(1, leap=True)),
     "board.live": on_screen(BoardScreen, lambda board: board.show_moment(None)),
-    "board.jump": on_screen(BoardScreen, lambda board: board.open_prompt(JumpPrompt)),
+    "board.jump": on_screen(
+        BoardScreen, lambda board: board.query_one("#board-jump", Prompt).open()
+    ),
     "board.measure": on_screen(BoardScreen, lambda board: board.next_measure()),
     "board.zone": on_screen(BoardScreen, lambda board: board.switch_zone()),
     "board.order": on_screen(BoardScreen, lambda board: board.next_order()),

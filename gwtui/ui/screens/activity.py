@@ -44,7 +44,7 @@ from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import cell_content, fit, shared_widths, toned
 from gwtui.ui.widgets.bars import PICKED, REST, SERIES, Bar, BarChart, Chart
 from gwtui.ui.widgets.lines import OneLine
-from gwtui.ui.widgets.prompt import DaysPrompt, TextPrompt
+from gwtui.ui.widgets.prompt import Prompt
 from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.activity import (
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
 
 PEOPLE = "organization"
 """The resource whose rows open the activity of a person."""
+_DAYS_HINT = "days, UTC: yesterday, last friday, 7d, 2026-11-20, 2026-11-01 .. 2026-11-07, all"
 _MARGINS = 2
 _TALL = [(34, "-tall")]
 """From how many lines on the bars are taller, and the class that makes them so."""
@@ -134,7 +135,7 @@ class ActivityScreen(GatewayScreen):
 
     def compose_bars(self) -> ComposeResult:
         """The days to be typed."""
-        yield DaysPrompt(id="activity-days")
+        yield Prompt("@", _DAYS_HINT, id="activity-days")
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
         """The activity; that of single keys only while they are ranked."""
@@ -234,7 +235,7 @@ class ActivityScreen(GatewayScreen):
 
     def open_days(self) -> None:
         """Let the person type the days."""
-        self.query_one(DaysPrompt).open()
+        self.query_one("#activity-days", Prompt).open()
 
     def step_day(self, way: int) -> None:
         """Select the day before or after the selected one; the last day where none is."""
@@ -263,15 +264,15 @@ class ActivityScreen(GatewayScreen):
         days = [day for day in self._days if chosen is None or day in chosen]
         self._rows = activity.within(self._every, days)
 
-    @on(TextPrompt.Entered, "#activity-days")
-    def _days_typed(self, event: TextPrompt.Entered) -> None:
+    @on(Prompt.Entered, "#activity-days")
+    def _days_typed(self, event: Prompt.Entered) -> None:
         event.stop()
         try:
             if event.text and self._days:
                 self._choose(parse_days(event.text, self._days))
         except ValueError as error:
             self.gwtui.say(safe_text(error, 120), severity="warning")
-            event.prompt.open_again(event.text)
+            event.prompt.open(event.text)
         else:
             self.focus_body()
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from gwtui.resources.copying import CopySource
     from gwtui.ui.app import GwtuiApp
     from gwtui.ui.goto import PathNames
-    from gwtui.ui.widgets.prompt import GotoPrompt
+    from gwtui.ui.widgets.prompt import GotoPrompt, Prompt
     from gwtui.ui.widgets.table.widget import TableSnapshot
     from gwtui.watch.hub import FeedHub
 
@@ -411,20 +411,22 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
 
     async def path_prompt(self) -> GotoPrompt:
         """Where a path is typed, above the status line; made when it is first asked for."""
-        from gwtui.ui.widgets.prompt import GotoPrompt  # noqa: PLC0415 - at the first use
+        from gwtui.ui.widgets.prompt import GOTO_HINT, GotoPrompt  # noqa: PLC0415 - at the first use
 
         for prompt in self.query(GotoPrompt):
             return prompt
-        prompt = GotoPrompt(id="goto")
+        prompt = GotoPrompt(":", GOTO_HINT, id="goto")
         await self.mount(prompt, before="#status")
         return prompt
 
-    async def on_goto_prompt_entered(self, message: GotoPrompt.Entered) -> None:
+    async def on_prompt_entered(self, message: Prompt.Entered) -> None:
         """Open the route that was typed."""
+        if message.prompt.id != "goto":
+            return
         from gwtui.ui.goto import follow  # noqa: PLC0415 - at the first use
 
         self.focus_body()
-        await follow(self.capture(), message.route)
+        await follow(self.capture(), message.text)
 
     def on_goto_prompt_typed(self, message: GotoPrompt.Typed) -> None:
         """Read the names that may complete what is typed."""

@@ -46,7 +46,7 @@ from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.plot import SPANS
-from gwtui.ui.widgets.prompt import JumpPrompt, TextPrompt, WatchPrompt
+from gwtui.ui.widgets.prompt import Prompt
 from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.board import BoardSnapshot, newest
 from gwtui.watch.feed import FeedState
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 
 WALL = (160, 44)
 """From this size on everything is shown at once."""
+_JUMP_HINT = "moment, UTC: 2026-11-20 18:00, yesterday 18:00, 3h ago, last friday"
 _TALL = 34
 _ASK_EVERY = 20.0
 """Seconds between two rounds of questions while nothing else asks for one."""
@@ -153,8 +154,8 @@ class BoardScreen(GatewayScreen):
 
     def compose_bars(self) -> ComposeResult:
         """Where a moment or a model is typed."""
-        yield JumpPrompt(id="board-jump")
-        yield WatchPrompt(id="board-watch")
+        yield Prompt("@", _JUMP_HINT, id="board-jump")
+        yield Prompt("+", "model to watch: author/slug", id="board-watch")
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
         """Everything that is shown."""
@@ -396,10 +397,6 @@ class BoardScreen(GatewayScreen):
         self.refresh_frame()
         self.ask()
 
-    def open_prompt(self, kind: type[TextPrompt]) -> None:
-        """Let the person type."""
-        self.query_one(kind).open()
-
     @property
     def _begin(self) -> datetime | None:
         span = None if self.known is None else self.known.span
@@ -416,8 +413,8 @@ class BoardScreen(GatewayScreen):
         """Fold what has no room."""
         self.fold()
 
-    @on(TextPrompt.Entered, "#board-jump")
-    def _jump(self, event: TextPrompt.Entered) -> None:
+    @on(Prompt.Entered, "#board-jump")
+    def _jump(self, event: Prompt.Entered) -> None:
         if not event.text:
             self.focus_body()
             return
@@ -425,15 +422,15 @@ class BoardScreen(GatewayScreen):
             moment = times.parse_past(event.text, self.now)
         except ValueError as error:
             self.gwtui.say(f"No moment: {error}", severity="warning")
-            event.prompt.open_again(event.text)
+            event.prompt.open(event.text)
             return
         self.focus_body()
         if self._begin is not None and moment < self._begin:
             self.gwtui.say(f"The recording begins at {times.utc(self._begin)}")
         self.show_moment(within(moment, self.now, self._begin))
 
-    @on(TextPrompt.Entered, "#board-watch")
-    async def _watch(self, event: TextPrompt.Entered) -> None:
+    @on(Prompt.Entered, "#board-watch")
+    async def _watch(self, event: Prompt.Entered) -> None:
         self.focus_body()
         if event.text:
             await watch_model(self.gwtui, event.text)

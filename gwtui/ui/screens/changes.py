@@ -15,7 +15,7 @@ from gwtui.resources.changes import CHANGES
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
-from gwtui.ui.widgets.prompt import BetweenPrompt, TextPrompt
+from gwtui.ui.widgets.prompt import Prompt
 from gwtui.ui.widgets.table import SelectionLost
 from gwtui.watch.feeds.changes import Between, changes_feed, last_day
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 NO_EVENT = "No price, endpoint, key, budget or guardrail changed between the two moments."
 _SEPARATOR = ".."
+_BETWEEN_HINT = "from .. to, UTC: yesterday 18:00 .. 3h ago, or 2026-11-20 .. now"
 
 
 class ChangesScreen(ResourceScreen):
@@ -35,7 +36,7 @@ class ChangesScreen(ResourceScreen):
 
     def compose_bars(self) -> ComposeResult:
         """Where the moments are typed."""
-        yield BetweenPrompt(id="changes-between")
+        yield Prompt("@", _BETWEEN_HINT, id="changes-between")
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
         """The history, nothing else."""
@@ -77,7 +78,7 @@ class ChangesScreen(ResourceScreen):
 
     def open_between(self) -> None:
         """Let the person type the moments."""
-        self.query_one(BetweenPrompt).open()
+        self.query_one("#changes-between", Prompt).open()
 
     def switch_each(self) -> None:
         """The net, or every change by itself."""
@@ -112,10 +113,10 @@ class ChangesScreen(ResourceScreen):
         self.table.show(())
         self.refeed()
 
-    @on(TextPrompt.Entered, "#changes-between")
-    def _typed(self, event: TextPrompt.Entered) -> None:
+    @on(Prompt.Entered, "#changes-between")
+    def _typed(self, event: Prompt.Entered) -> None:
         if event.text and not self.compare(event.text):
-            event.prompt.open_again(event.text)
+            event.prompt.open(event.text)
         else:
             self.focus_body()
 

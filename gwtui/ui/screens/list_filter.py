@@ -44,7 +44,7 @@ class ListFilter:
         explaining, prompt = await self._made()
         self._from_top = self._table.model.cursor in (None, 0)
         prompt.filter_input.suggest = self._suggestions
-        prompt.open()
+        prompt.show()
         explaining.display = True
         self._show()
 
@@ -93,7 +93,7 @@ class ListFilter:
                 FilterPrompt,
             )
 
-            self._lines = FilterHelp(id="filter-help"), FilterPrompt(id="filter")
+            self._lines = FilterHelp(id="filter-help"), FilterPrompt("/", id="filter")
             await self._screen.mount(*self._lines, after="#body")
         return self._lines
 

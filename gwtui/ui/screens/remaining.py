@@ -128,7 +128,7 @@ class RemainingScreen(FedDialog[None]):
             yield OneLine(id="remaining-strangers")
             yield self._table
             yield LinesView(id="remaining-lines")
-            yield FilterPrompt(id="remaining-filter")
+            yield FilterPrompt("/", id="remaining-filter")
             yield OneLine(id="remaining-keys")
 
     def on_mount(self) -> None:
@@ -169,7 +169,7 @@ class RemainingScreen(FedDialog[None]):
 
     def action_filter(self) -> None:
         """Narrow the list while typing."""
-        self.query_one(FilterPrompt).open()
+        self.query_one(FilterPrompt).show()
 
     def action_both(self) -> None:
         """Apply the default guardrail of the workspace too, or not."""

@@ -199,9 +199,8 @@ class FilterInput(QuietInput):
 
 
 class Prompt(Horizontal):
-    """A sign and an input, hidden until opened. Escape closes it; Tab never leads out of it."""
+    """A sign and an input, hidden until opened. Escape leaves it; Tab never leads out of it."""
 
-    SIGN: ClassVar[str] = ">"
     FOCUS_KEYS: ClassVar[str] = "Enter goes on · Esc leaves"
     INPUT: ClassVar[type[QuietInput]] = QuietInput
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -213,18 +212,54 @@ class Prompt(Horizontal):
     Prompt .sign { width: 3; color: $tone-accent; text-style: bold; }
     """
 
+    class Entered(Message):
+        """Something was entered, or the prompt was left (``text`` empty)."""
+
+        def __init__(self, prompt: Prompt, text: str) -> None:
+            super().__init__()
+            self.prompt = prompt
+            self.text = text
+
+        @property
+        def control(self) -> Prompt:
+            """The prompt, for the selector of ``on``."""
+            return self.prompt
+
+    def __init__(self, sign: str, hint: str = "", *, id: str | None = None) -> None:
+        """``hint`` says what can be typed."""
+        super().__init__(id=id)
+        self._sign = sign
+        self._hint = hint
+
     def compose(self) -> ComposeResult:
         """The sign and the input."""
-        yield Static(f" {self.SIGN} ", classes="sign", markup=False)
-        yield self.INPUT()
+        yield Static(f" {self._sign} ", classes="sign", markup=False)
+        yield self.INPUT(placeholder=self._hint)
 
     @property
     def input(self) -> QuietInput:
         """The input."""
         return self.query_one(QuietInput)
 
-    def open(self) -> None:
-        """Show the prompt and give it the keys at once, so that fast typing is not lost."""
+    def offer(self, names: Iterable[str]) -> None:
+        """Complete what is typed from these."""
+        typeable = [name for name in names if name.isprintable()]
+
+        def complete(text: str) -> str | None:
+            return next((name for name in typeable if text and name.startswith(text)), None)
+
+        self.input.complete_by(complete)
+
+    def open(self, text: str = "") -> None:
+        """Show the prompt and give it the keys at once, so that fast typing is not lost.
+
+        It starts empty, or with a ``text`` that could not be understood.
+        """
+        self.input.begin_with(text)
+        self.show()
+
+    def show(self) -> None:
+        """Show it as it is."""
         self.display = True
         self.screen.set_focus(self.input)
 
@@ -232,30 +267,32 @@ class Prompt(Horizontal):
         """Hide the prompt."""
         self.display = False
 
-    def action_leave(self) -> None:
-        """Close without doing anything."""
+    def submit(self, text: str) -> None:
+        """Close, and say what was entered."""
         self.close()
+        self.post_message(self.Entered(self, text))
+
+    def action_leave(self) -> None:
+        """Leave without doing anything."""
+        self.submit("")
 
     def action_stay(self) -> None:
         """A prompt has one field."""
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.submit(event.value.strip())
 
 
 class GotoPrompt(Prompt):
     """The prompt for a path such as keys/NAME, or a command; ``↑`` brings earlier ones back."""
 
-    SIGN = ":"
     FOCUS_KEYS = "Enter goes there · Esc leaves · Tab completes · ↑ earlier ones"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "recall(-1)", show=False, priority=True),
         Binding("down", "recall(1)", show=False, priority=True),
     ]
-
-    class Entered(Message):
-        """A path was entered, or the prompt was left (``route`` empty)."""
-
-        def __init__(self, route: str) -> None:
-            super().__init__()
-            self.route = route
 
     class Typed(Message, bubble=True):
         """Another text stands in the prompt: names that complete it may have to be read."""
@@ -269,10 +306,9 @@ class GotoPrompt(Prompt):
     """Which of the earlier ones is shown; None for what is typed."""
     _draft = ""
 
-    def offer(self, complete: Complete, earlier: Sequence[str]) -> None:
+    def complete_by(self, complete: Complete, earlier: Sequence[str]) -> None:
         """Complete by ``complete``; ``earlier`` is what was entered before, the newest last."""
         self.input.complete_by(complete)
-        self.input.placeholder = GOTO_HINT
         self._earlier = tuple(earlier)
 
     def renew_ghost(self) -> None:
@@ -282,11 +318,10 @@ class GotoPrompt(Prompt):
         if self.display and whole is not None:
             self.input.post_message(SuggestionReady(typed, whole))
 
-    def open(self) -> None:
+    def open(self, text: str = "") -> None:
         """Start with an empty path."""
-        self.input.value = ""
         self._place = None
-        super().open()
+        super().open(text)
 
     def action_recall(self, step: int) -> None:
         """Bring back what was entered before, of which the beginning is what was typed."""
@@ -301,11 +336,6 @@ class GotoPrompt(Prompt):
             self._place = place
             self.input.begin_with(matching[place])
 
-    def action_leave(self) -> None:
-        """Leave without going anywhere."""
-        self.close()
-        self.post_message(self.Entered(""))
-
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:
         event.stop()
@@ -313,18 +343,14 @@ class GotoPrompt(Prompt):
             self._place = None  # an earlier one is being changed
         self.post_message(self.Typed(event.value))
 
-    @on(Input.Submitted)
-    def _submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        self.close()
-        typed = event.value.strip()
-        self.post_message(self.Entered(self.input.completed(typed) or typed))
+    def submit(self, text: str) -> None:
+        """Go to what the text is the beginning of."""
+        super().submit(self.input.completed(text) or text)
 
 
 class FilterPrompt(Prompt):
     """The filter of a list: applies while typed, Enter keeps it, Escape clears it."""
 
-    SIGN = "/"
     FOCUS_KEYS = "Enter keeps the filter · Esc clears it · Tab completes · ? explains it"
     INPUT = FilterInput
 
@@ -369,93 +395,11 @@ class FilterPrompt(Prompt):
         event.stop()
         self.post_message(self.Changed(event.value))
 
-    @on(Input.Submitted)
-    def _submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        if not event.value.strip():
+    def submit(self, text: str) -> None:
+        """Keep the filter."""
+        if not text:
             self.clear()
         self.post_message(self.Closed())
-
-
-class TextPrompt(Prompt):
-    """A prompt that starts empty; ``HINT`` says what can be typed."""
-
-    HINT: ClassVar[str] = ""
-
-    class Entered(Message):
-        """Something was entered, or the prompt was left (``text`` empty)."""
-
-        def __init__(self, prompt: TextPrompt, text: str) -> None:
-            super().__init__()
-            self.prompt = prompt
-            self.text = text
-
-        @property
-        def control(self) -> TextPrompt:
-            """The prompt, for the selector of ``on``."""
-            return self.prompt
-
-    def open(self) -> None:
-        """Start with an empty line."""
-        self.input.value = ""
-        self.input.placeholder = self.HINT
-        super().open()
-
-    def open_again(self, text: str) -> None:
-        """Hold what was typed, which could not be understood."""
-        self.open()
-        self.input.begin_with(text)
-
-    def action_leave(self) -> None:
-        """Leave without doing anything."""
-        self._close("")
-
-    @on(Input.Submitted)
-    def _submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        self._close(event.value.strip())
-
-    def _close(self, text: str) -> None:
-        self.close()
-        self.post_message(self.Entered(self, text))
-
-
-class JumpPrompt(TextPrompt):
-    """A moment."""
-
-    SIGN = "@"
-    HINT = "moment, UTC: 2026-11-20 18:00, yesterday 18:00, 3h ago, last friday"
-
-
-class WatchPrompt(TextPrompt):
-    """A model."""
-
-    SIGN = "+"
-    FOCUS_KEYS = "Enter watches it · Esc leaves · Tab completes"
-    HINT = "model to watch: author/slug"
-
-    def offer(self, models: Iterable[str]) -> None:
-        """Complete from these."""
-        names = [name for name in models if name.isprintable()]
-
-        def complete(text: str) -> str | None:
-            return next((name for name in names if text and name.startswith(text)), None)
-
-        self.input.complete_by(complete)
-
-
-class DaysPrompt(TextPrompt):
-    """Days of activity."""
-
-    SIGN = "@"
-    HINT = "days, UTC: yesterday, last friday, 7d, 2026-11-20, 2026-11-01 .. 2026-11-07, all"
-
-
-class BetweenPrompt(TextPrompt):
-    """Two moments."""
-
-    SIGN = "@"
-    HINT = "from .. to, UTC: yesterday 18:00 .. 3h ago, or 2026-11-20 .. now"
 
 
 class FilterHelp(OneLine):
