@@ -46,18 +46,11 @@ class ProgressLine(PartsLine):
     """
 
     def show_progress(self, state: FormState, current: int) -> None:
-        """Show every part; where the line is too narrow, marks stand for the titles of others."""
+        """Show every part."""
         groups = state.spec.groups
-        summaries = [state.summary(group) for group in groups]
-        long = [_part(group, summaries[at], at == current) for at, group in enumerate(groups)]
-        width = sum(part.cell_length + len(_GAP) for part in long)
-        if width > self.size.width > 0:
-            long = [
-                part if at == current else _short(at, summaries[at]) for at, part in enumerate(long)
-            ]
         parts = [Part(toned(f"{current + 1}/{len(groups)}{_GAP}", "muted"))]
-        for at, content in enumerate(long):
-            parts.append(Part(content, f"part.{at}"))
+        for at, group in enumerate(groups):
+            parts.append(Part(_part(group, state.summary(group), at == current), f"part.{at}"))
             parts.append(Part(Content(_GAP)))
         self.show_parts(parts)
 
@@ -73,10 +66,6 @@ def _part_with(focused: Widget | None, groups: Sequence[FieldGroup]) -> int:
 def _part(group: FieldGroup, summary: FormSummary, current: bool) -> Content:
     title = toned(group.title, "accent" if current else "plain", bold=current)
     return Content.assemble(toned("▸", "accent") if current else "", title, _marks(summary))
-
-
-def _short(place: int, summary: FormSummary) -> Content:
-    return Content.assemble(toned(str(place + 1), "plain"), _marks(summary))
 
 
 def _marks(summary: FormSummary) -> Content:

@@ -24,7 +24,7 @@ from gwtui.ui.forms.field_editors import (
 )
 from gwtui.ui.forms.form_state import UNSAID, Typed
 from gwtui.ui.input_queue import OPENING
-from gwtui.ui.screens.picker import NAMED, OptionSource, Picker, SearchList, TickInput, option_title
+from gwtui.ui.screens.picker import NAMED, OptionSource, Picker, TickList, option_title
 from gwtui.ui.text import toned
 
 _FREE_TEXT = 200
@@ -115,13 +115,9 @@ class PickEditor(SearchingEditor):
         return self.typed if chosen is None else chosen
 
 
-class PickScreen(SearchList[ValueResult | None], ValueScreen):
+class PickScreen(TickList[ValueResult | None], ValueScreen):
     """Ticks entries. The first row is no restriction; it is a choice of its own."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "tick", show=False, priority=True),
-    ]
-    SEARCH_INPUT = TickInput
     hint = "Enter done · Esc leaves it as it was · Space ticks · letters search"
 
     def __init__(
@@ -179,13 +175,6 @@ class PickScreen(SearchList[ValueResult | None], ValueScreen):
         text = f"{count} of {most}" if most is not None else f"{count} chosen"
         over = most is not None and count > most
         return toned(f"{self.field.chosen}: {text}", "bad" if over else "plain")
-
-    def action_tick(self) -> None:
-        """Take the row in or out; the first row takes every restriction away."""
-        if self.option is None:
-            self.app.bell()
-        else:
-            self.take(self.option)
 
     def take(self, option: PickOption) -> None:
         """Tick it, or take the tick away."""

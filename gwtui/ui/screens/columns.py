@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from gwtui.crud.form import PickOption
-from gwtui.ui.screens.picker import SearchList, TickInput
+from gwtui.ui.screens.picker import TickList
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.table.layout import arrange
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gwtui.crud.resource import Column
 
 
-class ColumnsScreen(SearchList[tuple[str, ...] | None]):
+class ColumnsScreen(TickList[tuple[str, ...] | None]):
     """Returns the ids of the chosen columns, empty for the usual ones, None when left.
 
     Shown columns stand first, in their order. ``choice`` are the indices of those that were
@@ -26,12 +26,10 @@ class ColumnsScreen(SearchList[tuple[str, ...] | None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "tick", show=False, priority=True),
         Binding("left", "shift(-1)", show=False, priority=True),
         Binding("right", "shift(1)", show=False, priority=True),
         Binding("ctrl+r", "reset", show=False),
     ]
-    SEARCH_INPUT = TickInput
     hint = "Enter done · Esc leaves · Space shows or hides · ← → moves it · Ctrl+R resets"
 
     def __init__(
@@ -77,13 +75,6 @@ class ColumnsScreen(SearchList[tuple[str, ...] | None]):
         self._visible ^= {option.value}
         self._chosen = True
         self.draw_again(self.row)
-
-    def action_tick(self) -> None:
-        """Show or hide the highlighted column."""
-        if self.option is None:
-            self.app.bell()
-        else:
-            self.take(self.option)
 
     def action_shift(self, step: int) -> None:
         """Put the column further left or right."""

@@ -57,15 +57,12 @@ class HelpScreen(ReadingScreen):
         self._search_text = ""
 
     def compose(self) -> ComposeResult:
-        """The page, and the search above the keys."""
-        title, lines, keys = super().compose()
-        yield title
-        yield lines
+        """The page, and the search below it."""
+        yield from super().compose()
         with Horizontal(id="help-seek") as seek:
             seek.display = False
             yield Static(toned("/ ", "accent", bold=True), classes="sign")
             yield QuietInput(placeholder="words that an entry has")
-        yield keys
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:

@@ -12,6 +12,7 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.widgets import Static
 
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.action import COPY
@@ -21,14 +22,13 @@ from gwtui.domain.safe_text import safe_text
 from gwtui.domain.serialize import MASK, looks_secret
 from gwtui.resources.actions import by_id
 from gwtui.resources.frame_actions import FIGURES
-from gwtui.ui.commands import shown
 from gwtui.ui.input_queue import OPENING
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.modal import Dialog
 from gwtui.ui.text import toned
 from gwtui.ui.textual_private import bindings_of
 from gwtui.ui.widgets.detail import section_lines
-from gwtui.ui.widgets.lines import LinesView, OneLine
+from gwtui.ui.widgets.lines import LinesView
 
 Lines = Callable[[int], Sequence[Content]]
 """The text, laid out for a width in cells."""
@@ -50,7 +50,8 @@ class ReadingScreen(Dialog[None]):
         Binding("escape,q,backspace,v,question_mark", "leave", show=False),
     ]
     KEYS: ClassVar[str] = "↑ ↓ ← → PgUp PgDn scroll · Esc closes"
-    """Which keys do what."""
+    """Which keys do what besides copying."""
+    AUTO_FOCUS = "LinesView"
 
     def __init__(
         self, title: str, lines: Lines, *, copy: Callable[[], Awaitable[None]] | None = None
@@ -59,26 +60,23 @@ class ReadingScreen(Dialog[None]):
         self._title = title
         self._lines = lines
         self._copy = copy
-        self._copying = by_id("list.copy").keys if copy is not None else ()
-        for key in self._copying:
+        for key in by_id("list.copy").keys if copy is not None else ():
             binding = Binding(key, "copy", show=False)
             bindings_of(self).setdefault(key, []).append(binding)
 
     def compose(self) -> ComposeResult:
-        """Title, text, keys."""
-        yield OneLine(id="reading-title")
+        """Title, text."""
+        yield Static(toned(f" {self._title}", "accent", bold=True), id="reading-title")
         yield LinesView(id="reading")
-        yield OneLine(id="reading-keys")
 
     def on_mount(self) -> None:
         """Show the text."""
-        self.query_one("#reading-title", OneLine).show(
-            toned(f" {self._title}", "accent", bold=True)
-        )
-        copies = f"{shown(self._copying[0])} copies · " if self._copying else ""
-        self.query_one("#reading-keys", OneLine).show(toned(f" {copies}{self.KEYS}", "muted"))
-        self.query_one(LinesView).focus()
         self._lay_out()
+
+    @property
+    def hint(self) -> str:
+        """Which keys there are."""
+        return f"{{list.copy}} copies · {self.KEYS}" if self._copy is not None else self.KEYS
 
     def on_resize(self) -> None:
         """Lay the text out for the new width."""

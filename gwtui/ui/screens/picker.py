@@ -125,7 +125,7 @@ class OptionSource:
         return next((rank for rank, text in ranked if all(word in text for word in words)), None)
 
 
-class TickInput(QuietInput):
+class _TickInput(QuietInput):
     """A search line that leaves space to the list, which ticks with it."""
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
@@ -353,6 +353,20 @@ class SearchList(Dialog[Result]):
             super().action_leave()
 
 
+class TickList(SearchList[Result]):
+    """A list in which Space, or a click, ticks options."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "tick", show=False, priority=True)]
+    SEARCH_INPUT = _TickInput
+
+    def action_tick(self) -> None:
+        """Tick the highlighted option, or take its tick away."""
+        if self.option is None:
+            self.app.bell()
+        else:
+            self.take(self.option)
+
+
 class Picker(SearchList[str | None]):
     """Returns the value of the option that was taken, None when left with Escape.
 
@@ -360,7 +374,7 @@ class Picker(SearchList[str | None]):
     options that only a text that is searched for leads to.
     """
 
-    hint = "Enter takes it · Esc leaves · letters search · ↑ ↓ move"
+    hint = "Enter chooses · Esc leaves · letters search · ↑ ↓ move"
 
     def __init__(
         self,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 from textual.content import Content
 from textual.timer import Timer
@@ -92,7 +94,8 @@ class GrowingText(LinesView):
             self.vertical_scrollbar.position = self.scroll_y
 
     def _fold_anew(self) -> None:
-        pieces = [(text, tone) for text, tone in _joined(self._pieces)]
+        by_tone = groupby(self._pieces, key=itemgetter(1))
+        pieces = [("".join(text for text, _ in same), tone) for tone, same in by_tone]
         self._full, self._open, self._pieces = [], "", pieces
         for text, tone in pieces:
             self._add(text, tone)
@@ -155,17 +158,3 @@ class GrowingText(LinesView):
         if follows:
             # Forced: the scrollbar only comes with the next layout.
             self.scroll_to(y=len(lines) - height, animate=False, force=True)
-
-
-def _joined(pieces: Sequence[tuple[str, Tone]]) -> Iterator[tuple[str, Tone]]:
-    """The same text in as few pieces as there are tones."""
-    texts: list[str] = []
-    tone: Tone = "plain"
-    for text, its_tone in pieces:
-        if its_tone != tone and texts:
-            yield "".join(texts), tone
-            texts = []
-        tone = its_tone
-        texts.append(text)
-    if texts:
-        yield "".join(texts), tone
