@@ -34,7 +34,6 @@ from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.field_editors import (
     ChoiceEditor,
     Edited,
-    Entered,
     OpeningEditor,
     TextEditor,
     ValueScreen,
@@ -74,10 +73,6 @@ class _Line:
 class BuiltinsScreen(ValueScreen):
     """Every builtin filter in sight, with a choice each."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "app.focus_next", show=False, id="form.next_field"),
-        Binding("up", "app.focus_previous", show=False, id="form.previous_field"),
-    ]
     AUTO_FOCUS = "ChoiceEditor"
     hint = "{form.send} done · {form.leave} leaves · ↑ ↓ filter · ← → or letters choose"
 
@@ -157,15 +152,6 @@ class BuiltinsScreen(ValueScreen):
         # What was left unsaid stays so while it means the same.
         return row.scan_scope if scope == _scope(row) else scope
 
-    @on(Edited)
-    def _edited(self, event: Edited) -> None:
-        event.stop()
-
-    @on(Entered)
-    def _entered(self, event: Entered) -> None:
-        event.stop()
-        self.focus_next()
-
 
 class BuiltinsEditor(OpeningEditor):
     """The builtin filters that are on, in a line."""
@@ -228,8 +214,6 @@ class FiltersScreen(ValueScreen):
         Binding("ctrl+n", "add", show=False, priority=True, id="form.add"),
         Binding("n,plus", "add_from_list", show=False),
         Binding("d,delete", "remove", show=False),
-        Binding("down", "app.focus_next", show=False, id="form.next_field"),
-        Binding("up", "app.focus_previous", show=False, id="form.previous_field"),
     ]
     AUTO_FOCUS = "#filter-rows"
 
@@ -352,11 +336,6 @@ class FiltersScreen(ValueScreen):
         event.stop()
         self._take()
         self._show()
-
-    @on(Entered)
-    def _entered(self, event: Entered) -> None:
-        event.stop()
-        self.focus_next()
 
     @on(PatternTester.SampleChanged)
     def _sampled(self, event: PatternTester.SampleChanged) -> None:

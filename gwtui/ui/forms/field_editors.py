@@ -382,8 +382,10 @@ class ValueScreen(Editing[ValueResult | None]):
     started: Typed
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "done", show=False, priority=True, id="form.send"),
-        Binding("escape", "leave", show=False, priority=True, id="form.leave"),
+        Binding("ctrl+s", "done", show=False, id="form.send"),
+        Binding("escape", "leave", show=False, id="form.leave"),
+        Binding("down", "app.focus_next", show=False, id="form.next_field"),
+        Binding("up", "app.focus_previous", show=False, id="form.previous_field"),
     ]
 
     @abstractmethod
@@ -408,15 +410,14 @@ class ValueScreen(Editing[ValueResult | None]):
         else:
             self.action_leave()
 
+    @on(Entered)
+    def _entered(self, event: Entered) -> None:
+        event.stop()
+        self.focus_next()
+
     def action_done(self) -> None:
         """Back to the form with the value."""
         self.dismiss(ValueResult(self.result()))
-
-    def action_leave(self) -> None:
-        """Back to the form as it was; first out of what was typed at a choice."""
-        if isinstance(self.focused, ChoiceEditor) and self.focused.take_back():
-            return
-        super().action_leave()
 
     def question(self) -> AskScreen:
         """What is asked before a change is lost."""
