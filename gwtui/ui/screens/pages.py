@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, ClassVar
@@ -153,53 +153,40 @@ def raw_lines(raw: Any, item: Any) -> list[Content]:
                 toned("◂ marks fields that the contract does not know", "accent"),
                 Content(""),
             ]
-    return [*notes, *_Writer(unknown).write(raw)]
+    return [*notes, *_json_lines(raw, unknown)]
 
 
-class _Writer:
-    """Writes JSON line by line, so that a single field can be marked."""
+def _json_lines(
+    value: Any,
+    unknown: set[str],
+    path: str = "",
+    depth: int = 0,
+    name: str = "",
+    tail: str = "",
+) -> Iterator[Content]:
+    """JSON line by line, so that a single field can be marked."""
+    parts: list[tuple[str, str, Any]] = []
+    brackets = "[]"
+    if isinstance(value, Mapping):
+        brackets = "{}"
+        parts = [
+            (f"{path}.{key}" if path else str(key), f"{_scalar(str(key))}: ", _masked(key, part))
+            for key, part in value.items()
+        ]
+    elif isinstance(value, list | tuple):
+        parts = [(f"{path}[{number}]", "", part) for number, part in enumerate(value)]
+    mark = toned("  ◂" if path in unknown else "", "accent", bold=True)
+    text = brackets[0] if parts else f"{_scalar(value)}{tail}"
+    yield Content.assemble(_INDENT * depth, toned(f"{name}{text}"), mark)
+    for number, (at, key, part) in enumerate(parts, 1):
+        comma = "," if number < len(parts) else ""
+        yield from _json_lines(part, unknown, at, depth + 1, key, comma)
+    if parts:
+        yield Content.assemble(_INDENT * depth, toned(f"{brackets[1]}{tail}"))
 
-    def __init__(self, unknown: set[str]) -> None:
-        self._unknown = unknown
-        self._lines: list[Content] = []
 
-    def write(self, value: Any) -> list[Content]:
-        self._value(value, path="", depth=0, head="", tail="")
-        return self._lines
-
-    def _value(self, value: Any, *, path: str, depth: int, head: str, tail: str) -> None:
-        mark = "  ◂" if path in self._unknown else ""
-        if isinstance(value, Mapping) and value:
-            self._line(depth, f"{head}{{", mark)
-            last = len(value) - 1
-            for number, (name, part) in enumerate(value.items()):
-                self._value(
-                    MASK if looks_secret(name, part) else part,
-                    path=f"{path}.{name}" if path else str(name),
-                    depth=depth + 1,
-                    head=f"{_scalar(str(name))}: ",
-                    tail="," if number < last else "",
-                )
-            self._line(depth, f"}}{tail}", "")
-        elif isinstance(value, list | tuple) and value:
-            self._line(depth, f"{head}[", mark)
-            last = len(value) - 1
-            for number, part in enumerate(value):
-                self._value(
-                    part,
-                    path=f"{path}[{number}]",
-                    depth=depth + 1,
-                    head="",
-                    tail="," if number < last else "",
-                )
-            self._line(depth, f"]{tail}", "")
-        else:
-            self._line(depth, f"{head}{_scalar(value)}{tail}", mark)
-
-    def _line(self, depth: int, text: str, mark: str) -> None:
-        self._lines.append(
-            Content.assemble(_INDENT * depth, toned(text), toned(mark, "accent", bold=True))
-        )
+def _masked(name: Any, value: Any) -> Any:
+    return MASK if looks_secret(name, value) else value
 
 
 def _scalar(value: Any) -> str:
