@@ -24,7 +24,7 @@ from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain import activity, money
 from gwtui.domain.activity import ActivitySummary, Grouping, Measure
 from gwtui.domain.safe_text import safe_line
-from gwtui.watch.feeds.activity import Activity, DayRow, KeyActivity, UserActivity, days_feed
+from gwtui.watch.feeds.activity import Activity, DayRow, PartedActivity, days_feed
 
 Part = Grouping | Literal["day"]
 """What rows can be grouped by."""
@@ -105,7 +105,7 @@ def account_usage(found: Activity) -> UsageRows:
     return UsageRows(tuple(map(UsageRow, found.rows)), {"workspace": found.workspaces})
 
 
-def key_usage(keys: KeyActivity, found: Activity) -> UsageRows:
+def key_usage(keys: PartedActivity, found: Activity) -> UsageRows:
     """Rows by key, and by who made it."""
     uses = (
         UsageRow(row, key, keys.makers.get(key) or None)
@@ -123,7 +123,7 @@ def key_usage(keys: KeyActivity, found: Activity) -> UsageRows:
     return UsageRows(tuple(uses), names, rest)
 
 
-def user_usage(users: UserActivity, found: Activity) -> UsageRows:
+def user_usage(users: PartedActivity, found: Activity) -> UsageRows:
     """Rows by the user who made the key."""
     uses = (UsageRow(row, None, user) for user, rows in users.rows.items() for row in rows)
     rest = "keys of nobody here"

@@ -25,7 +25,7 @@ from gwtui.resources.activity import (
     user_usage,
 )
 from gwtui.watch.feeds import activity as activity_feeds
-from gwtui.watch.feeds.activity import Activity, KeyActivity, UserActivity, read_key_activity
+from gwtui.watch.feeds.activity import Activity, PartedActivity, read_key_activity
 from gwtui.watch.hub import unshared
 
 
@@ -54,7 +54,7 @@ def ranking(
 
 
 def key_ranking(
-    keys: KeyActivity, rows: list[ActivityRow], measure: Measure
+    keys: PartedActivity, rows: list[ActivityRow], measure: Measure
 ) -> tuple[RankedGroup, ...]:
     return ranked(key_usage(keys, Activity(tuple(rows))), rows, ("key",), measure)
 
@@ -87,7 +87,7 @@ def test_workspaces_have_names_and_what_is_not_said_has_a_word() -> None:
 
 def test_what_no_key_did_is_a_line_of_its_own() -> None:
     rows = [row(usage=5), row(usage=5, requests=3)]
-    keys = KeyActivity({"h1": (row(usage=4),), "h2": ()}, {"h1": "ci"}, left_out=2)
+    keys = PartedActivity({"h1": (row(usage=4),), "h2": ()}, {"h1": "ci"}, left_out=2)
     found = key_ranking(keys, rows, "spend")
     assert [(one.identity, one.name) for one in found] == [
         (OTHERS, "deleted keys and 2 that were not read"),
@@ -99,11 +99,11 @@ def test_what_no_key_did_is_a_line_of_its_own() -> None:
 
 def test_without_a_rest_there_is_no_such_line() -> None:
     rows = [row()]
-    found = key_ranking(KeyActivity({"h1": (row(),)}, {}), rows, "spend")
+    found = key_ranking(PartedActivity({"h1": (row(),)}, {}), rows, "spend")
     assert [one.identity for one in found] == ["h1"]
 
 
-TWO_KEYS = KeyActivity(
+TWO_KEYS = PartedActivity(
     {
         "h1": (row(usage=4), row(usage=1, model="acme/m2"), row(usage=9, date="2026-11-19")),
         "h2": (row(usage=2, workspace_id="w2"),),
@@ -138,7 +138,9 @@ def test_only_the_days_of_what_was_done_count() -> None:
 
 
 def test_what_nobody_here_did_is_a_line_of_its_own() -> None:
-    users = UserActivity({"u1": (row(usage=3),), "u2": ()}, {"u1": "Ana", "u2": "Ben"}, left_out=1)
+    users = PartedActivity(
+        {"u1": (row(usage=3),), "u2": ()}, {"u1": "Ana", "u2": "Ben"}, left_out=1
+    )
     rows = [row(usage=5, requests=3)]
     found = ranked(user_usage(users, Activity(tuple(rows))), rows, ("user",), "spend")
     assert [(one.name, one.summary.spend) for one in found] == [

@@ -49,8 +49,7 @@ from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.activity import (
     Activity,
-    KeyActivity,
-    UserActivity,
+    PartedActivity,
     activity_feed,
     every_user_activity_feed,
     key_activity_feed,
@@ -103,8 +102,8 @@ class ActivityScreen(GatewayScreen):
         self._opener = opener
         self._found: Activity | None = None
         self._ranking: Sequence[RankedGroup] = ()
-        self._keys: KeyActivity | None = None
-        self._users: UserActivity | None = None
+        self._keys: PartedActivity | None = None
+        self._users: PartedActivity | None = None
         self._parts_failed = False
         """Whether what single keys or people did could not be read."""
         self._days: tuple[date, ...] = ()
@@ -294,11 +293,11 @@ class ActivityScreen(GatewayScreen):
         self._narrow()
         self._show_ranking()
 
-    def _show_keys(self, state: FeedState[KeyActivity]) -> None:
+    def _show_keys(self, state: FeedState[PartedActivity]) -> None:
         self._keys, self._parts_failed = state.value, state.error is not None
         self._show_ranking()
 
-    def _show_users(self, state: FeedState[UserActivity]) -> None:
+    def _show_users(self, state: FeedState[PartedActivity]) -> None:
         self._users, self._parts_failed = state.value, state.error is not None
         self._show_ranking()
 
@@ -384,7 +383,7 @@ def totals_line(rows: Sequence[ActivityRow], width: int) -> Content:
 
 
 def left_out_notes(
-    read: KeyActivity | UserActivity | None, part: str, *, failed: bool
+    read: PartedActivity | None, part: str, *, failed: bool
 ) -> tuple[list[Content], list[Content]]:
     """What was left out of single keys or users, and how far the others are read."""
     noun, plural = ("key", "keys") if part == "key" else ("person", "people")

@@ -5,7 +5,7 @@ Extended contract section 8.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time
@@ -26,6 +26,7 @@ from gwtui.watch.hub import FeedHub, FeedReader, Scope
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
+    from gwtui.client.paging import Listing
     from gwtui.contract.organization import OrganizationMember
     from gwtui.contract.workspaces import Workspace
 
@@ -44,10 +45,10 @@ class Activity:
 
 
 @dataclass(frozen=True, slots=True)
-class KeyActivity:
-    """What single keys did: rows and names by hash; ``left_out`` used keys were not read.
+class PartedActivity:
+    """What single keys or people did: rows and names by hash or id; ``left_out`` were not read.
 
-    ``makers`` are the ids of those who made them, ``people`` their names as far as they are known.
+    Of keys ``makers`` are the ids of those who made them, ``people`` their names as far as known.
     """
 
     rows: Mapping[str, tuple[ActivityRow, ...]]
@@ -55,15 +56,6 @@ class KeyActivity:
     left_out: int = 0
     makers: Mapping[str, str | None] = field(default_factory=dict)
     people: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class UserActivity:
-    """What the keys of single people did: rows and names by id; ``left_out`` were not read."""
-
-    rows: Mapping[str, tuple[ActivityRow, ...]]
-    names: Mapping[str, str]
-    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +125,7 @@ def user_activity_feed(hub: FeedHub, user: str) -> Feed[Activity]:
 
 async def read_key_activity(
     reader: FeedReader, workspace: str | None, *, people: bool = False
-) -> KeyActivity:
+) -> PartedActivity:
     """What each key did that was ever used, the busiest first. Raises GatewayError.
 
     With ``people`` those who made them have names, where those can be read.
@@ -142,21 +134,14 @@ async def read_key_activity(
     used = [row for row in listed if row.key.usage != 0 or row.key.byok_usage != 0]
     used.sort(key=_this_month, reverse=True)
     hashes = [row.key.hash or "" for row in used[:MOST_KEYS]]
-
-    async def of_key(key_hash: str) -> tuple[ActivityRow, ...]:
-        try:
-            found = await reader.client.activity.list(api_key_hash=key_hash, by_workspace=True)
-        except NotFoundError:
-            return ()  # deleted since the keys were listed
-        return found.items
-
-    found = await fetch_each(hashes, of_key)
+    ask = reader.client.activity.list
+    found = await _rows_of_each(hashes, lambda one: ask(api_key_hash=one, by_workspace=True))
     known: tuple[OrganizationMember, ...] = ()
     if people:
         with suppress(GatewayError):  # their ids will do
             known = await reader.get(PEOPLE)
-    return KeyActivity(
-        dict(zip(hashes, found, strict=True)),
+    return PartedActivity(
+        found,
         {
             row.key.hash or "": safe_line(row.key.name or row.key.label or row.key.hash, _KEY_NAME)
             for row in used
@@ -171,23 +156,30 @@ def _names_of(people: Sequence[OrganizationMember]) -> dict[str, str]:
     return {person.id: shown_person(person, person.id) for person in people if person.id}
 
 
-async def read_user_activity(reader: FeedReader, workspace: str | None) -> UserActivity:
+async def read_user_activity(reader: FeedReader, workspace: str | None) -> PartedActivity:
     """What the keys did that each member of the organization made. Raises GatewayError."""
     people = await reader.get(PEOPLE)
     names = _names_of(people)
     users = list(names)[:MOST_KEYS]
+    ask = reader.client.activity.list
+    found = await _rows_of_each(
+        users, lambda one: ask(user_id=one, workspace_id=workspace, by_workspace=True)
+    )
+    return PartedActivity(found, names, len(names) - len(users))
 
-    async def of_user(user: str) -> tuple[ActivityRow, ...]:
+
+async def _rows_of_each(
+    identities: Sequence[str], ask: Callable[[str], Awaitable[Listing[ActivityRow]]]
+) -> Mapping[str, tuple[ActivityRow, ...]]:
+    """The activity of each key or person; none of one that is gone since it was listed."""
+
+    async def rows(identity: str) -> tuple[ActivityRow, ...]:
         try:
-            found = await reader.client.activity.list(
-                user_id=user, workspace_id=workspace, by_workspace=True
-            )
+            return (await ask(identity)).items
         except NotFoundError:
-            return ()  # left since the people were listed
-        return found.items
+            return ()
 
-    found = await fetch_each(users, of_user)
-    return UserActivity(dict(zip(users, found, strict=True)), names, len(names) - len(users))
+    return dict(zip(identities, await fetch_each(identities, rows), strict=True))
 
 
 def _this_month(row: KeyRow) -> Decimal:
@@ -195,7 +187,7 @@ def _this_month(row: KeyRow) -> Decimal:
     return (row.key.usage_monthly or Decimal(0)) + (row.key.byok_usage_monthly or Decimal(0))
 
 
-def key_activity_feed(hub: FeedHub, scope: Scope, *, people: bool = False) -> Feed[KeyActivity]:
+def key_activity_feed(hub: FeedHub, scope: Scope, *, people: bool = False) -> Feed[PartedActivity]:
     """What single keys did; it takes a request per key, so it is read only when looked at."""
     workspace = scope.workspace
     return hub.derive(
@@ -206,7 +198,7 @@ def key_activity_feed(hub: FeedHub, scope: Scope, *, people: bool = False) -> Fe
     )
 
 
-def every_user_activity_feed(hub: FeedHub, scope: Scope) -> Feed[UserActivity]:
+def every_user_activity_feed(hub: FeedHub, scope: Scope) -> Feed[PartedActivity]:
     """What single people did; it takes a request for each, so it is read only when looked at."""
     workspace = scope.workspace
     return hub.derive(
