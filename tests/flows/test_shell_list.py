@@ -71,7 +71,7 @@ async def the_footer_belongs_to_what_has_the_focus(desk: Any) -> None:
         ("slash", "Enter keeps the filter · Esc clears it · Tab completes"),
         ("colon", "Enter goes there · Esc leaves · Tab completes"),
         ("x", "y confirms · Esc keeps it"),
-        ("s", "Enter takes it · Esc leaves"),
+        ("s", "Enter chooses · Esc leaves"),
         ("e", "Ctrl+S sends · Esc leaves"),
     ):
         assert "New key" in whole(app).splitlines()[-1]
