@@ -1,14 +1,10 @@
-"""Lists of many thousands of rows are worked on beside the loop that answers keys."""
+"""Lists of many thousands of rows."""
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from gwtui.ui.widgets.table.model import TableModel
 from large_account import fill, key_name
 from screen_text import shown
 from shell_kit import dashboard, line, listing, site, until
@@ -16,17 +12,7 @@ from shell_kit import dashboard, line, listing, site, until
 KEYS = 2_600
 
 
-async def test_a_long_list_is_prepared_in_another_thread(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    prepare = TableModel.prepare
-    threads: list[tuple[int, threading.Thread]] = []
-
-    def noted(model: TableModel[Any], items: Any) -> Any:
-        threads.append((len(items), threading.current_thread()))
-        return prepare(model, items)
-
-    monkeypatch.setattr(TableModel, "prepare", noted)
+async def test_a_long_list_is_shown_to_its_last_row(tmp_path: Path) -> None:
     async with site(content="empty") as place:
         with place.gateway._database.write() as db:
             fill(db, KEYS)
@@ -47,14 +33,6 @@ async def test_a_long_list_is_prepared_in_another_thread(
             await until(pilot, lambda: key_name(KEYS - 1) in shown(app), "the last key")
             assert f"{KEYS:,} keys" in shown(app)
             assert line(keys, "banner") == ""
-            # The same rows again are nothing to prepare: an app at rest prepares nothing.
-            prepared = len(threads)
-            await keys.reread()
-            await until(pilot, lambda: not keys.rows._working, "the rows read again")
-    main = threading.main_thread()
-    assert [thread for count, thread in threads if count > 2_000]
-    assert not [thread for count, thread in threads if count > 2_000 and thread is main]
-    assert prepared <= 6
 
 
 def row_text(keys: Any) -> str:

@@ -170,8 +170,7 @@ async def test_the_end_of_a_list_that_grows_is_followed_until_the_cursor_goes_el
     app = TableApp(things(30))
     async with app.run_test(size=SIZE) as pilot:
         spec: Any = SimpleNamespace(completion=None)
-        screen: Any = app.screen
-        loader: ListRows[Thing] = ListRows(screen, app.table, spec, list)
+        loader: ListRows[Thing] = ListRows(app.table, spec, list)
         await pilot.press("end")
         for count in (60, 90):
             loader.take(things(count), partial=True)

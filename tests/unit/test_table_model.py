@@ -376,15 +376,3 @@ def test_the_same_rows_again_are_not_looked_at_one_by_one() -> None:
     assert len(asked) == 20
     table.show(tuple(things(20)))
     assert len(asked) == 40
-
-
-def test_rows_prepared_for_another_order_are_shown_in_the_one_that_is_wanted() -> None:
-    table = model(things(5))
-    prepared = table.prepare(tuple(things(9)))
-    table.sort_by("name", True)
-    table.adopt(prepared)
-    assert [*table.order] == [one.id for one in reversed(things(9))]
-    same = table.prepare(tuple(things(9)))
-    table.show(tuple(things(3)))
-    table.adopt(same)
-    assert table.total == 9

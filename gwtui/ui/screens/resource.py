@@ -86,7 +86,7 @@ class ResourceScreen(GatewayScreen):
         self.filtering = ListFilter(self, self.table, spec)
         self.table.choose_columns(self.settings.columns)
         self._restored: ListSnapshot | None = None
-        self.rows = ListRows(self, self.table, spec, self._shown)
+        self.rows = ListRows(self.table, spec, self._shown)
 
     # Hooks of the frame -----------------------------------------------------------------------
 
@@ -104,7 +104,7 @@ class ResourceScreen(GatewayScreen):
     def deciding_state(self) -> FeedState[Any] | None:
         """As ever; a list that is read but not in the table yet is still being loaded."""
         state = super().deciding_state()
-        unseen = self.rows.read is None or self.rows.loading
+        unseen = self.rows.read is None
         if state is not None and state.shown is not None and unseen:
             return FeedState()
         return state
@@ -208,7 +208,7 @@ class ResourceScreen(GatewayScreen):
         first = not seen and any(state.error is None and state.value is None for state in own)
         pending = self._pending_row is not None and any(state.refreshing for state in own)
         resolving = self._path_resolver is not None and self._path_resolver.active and bool(own)
-        return first or pending or resolving or self.rows.loading or self.table.is_filtering
+        return first or pending or resolving or self.table.is_filtering
 
     def awaits(self, event: events.Event) -> bool:
         """Whether an input is meant for a row: not what is typed into a line or leads elsewhere."""

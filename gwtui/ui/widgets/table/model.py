@@ -89,19 +89,6 @@ T = TypeVar("T")
 _OPERATORS = (":", "=", "!=", "<", ">", "~")
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared(Generic[T]):
-    """Another list of items, merged with those that were there and put in order."""
-
-    source: Sequence[T]
-    before: Mapping[str, T]
-    items: dict[str, T]
-    same: bool
-    """Whether nothing is different from ``before``."""
-    sorting: tuple[str, bool] | None
-    order: Sequence[str]
-
-
 class TableModel(Generic[T]):
     """Items by identity, and the order in which they are seen.
 
@@ -221,37 +208,22 @@ class TableModel(Generic[T]):
         An item equal to the one already there is not replaced, so that what is known about it
         stays known.
         """
-        return self.adopt(self.prepare(items))
-
-    def prepare(self, items: Sequence[T]) -> Prepared[T]:
-        """What takes long about ``show``; changes nothing, and may run in another thread."""
-        before, sorting = self._items, self.sorting
         if items is self._source and isinstance(items, tuple):
-            return Prepared(items, before, before, True, sorting, self._sorted)
-        fresh = self._keyed(items)
-        same = len(fresh) == len(before)
+            return None
+        self._source = items
+        before, fresh = self._items, self._keyed(items)
         for identity, item in fresh.items():
             old = before.get(identity, _ABSENT)
             if old is item or (old is not _ABSENT and old == item):
                 fresh[identity] = old
-            else:
-                same = False
-        same = same and list(fresh) == list(before)
-        order = self._sorted if same else self._in_order(fresh, sorting)
-        return Prepared(items, before, fresh, same, sorting, order)
-
-    def adopt(self, prepared: Prepared[T]) -> Lost | None:
-        """Show what was prepared."""
-        self._source = prepared.source
-        if prepared.same and prepared.before is self._items:
+        unchanged = all(fresh[identity] is before.get(identity, _ABSENT) for identity in fresh)
+        if unchanged and list(fresh) == list(before):
             return None
-        self._items = prepared.items
+        self._items = fresh
         self._measure_texts()
-        self._texts.keep_only(prepared.items)
-        self.marks &= prepared.items.keys()
-        self._sorted = prepared.order
-        if prepared.sorting != self.sorting:  # somebody chose another order meanwhile
-            self._sort()
+        self._texts.keep_only(fresh)
+        self.marks &= fresh.keys()
+        self._sort()
         return self._arrange()
 
     def filter_by(self, text: str) -> Lost | None:
@@ -388,15 +360,15 @@ class TableModel(Generic[T]):
         self.longest = found
 
     def _sort(self) -> None:
-        self._sorted = self._in_order(self._items, self.sorting)
-
-    def _in_order(self, items: Mapping[str, T], sorting: tuple[str, bool] | None) -> Sequence[str]:
-        if sorting is None:
-            return list(items)
-        column, descending = sorting
+        if self.sorting is None:
+            self._sorted = list(self._items)
+            return
+        column, descending = self.sorting
         value = next(known.sort for known in self.columns if known.id == column)
         now = self.now()
-        return ordered(items.items(), lambda item: value(item, now), descending=descending)
+        self._sorted = ordered(
+            self._items.items(), lambda item: value(item, now), descending=descending
+        )
 
     def _arrange(self) -> Lost | None:
         before, place = self.order, self.cursor

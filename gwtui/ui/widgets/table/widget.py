@@ -15,7 +15,7 @@ from gwtui.crud.resource import Facets
 from gwtui.ui.widgets.table import messages
 from gwtui.ui.widgets.table import messages as keys
 from gwtui.ui.widgets.table.matching import FEW
-from gwtui.ui.widgets.table.model import Lost, Prepared, TableModel
+from gwtui.ui.widgets.table.model import Lost, TableModel
 from gwtui.ui.widgets.table.view import HEADER, MarkingView
 
 if TYPE_CHECKING:
@@ -139,15 +139,7 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
 
     def show(self, items: Sequence[T]) -> None:
         """Show another list of items, repainting the lines that differ."""
-        self.adopt(self.prepare(items))
-
-    def prepare(self, items: Sequence[T]) -> Prepared[T]:
-        """What takes long about showing a long list; it may be done in another thread."""
-        return self.model.prepare(items)
-
-    def adopt(self, prepared: Prepared[T]) -> None:
-        """Show what was prepared, repainting the lines that differ."""
-        self._follow(lambda: self.model.adopt(prepared))
+        self._follow(lambda: self.model.show(items))
         if self.total_count > FEW:
             self._prepare_filter()
 
