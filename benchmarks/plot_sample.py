@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 
 from gwtui.domain.money import usd
 from gwtui.ui.terminal_app import TerminalApp
-from gwtui.ui.themes import DEFAULT_THEME, THEMES, frame_sheet, further_sheets
+from gwtui.ui.themes import DEFAULT_THEME, THEMES, style_sheets
 from gwtui.ui.widgets.plot import SPANS, PlotFigure, PlotLine, PlotView, window_at
 from gwtui.watch.history.model import Curve, Point, Series, SeriesKey
 
@@ -28,7 +28,7 @@ class Sample(TerminalApp):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("u", "tick"), Binding("q", "quit")]
 
     def __init__(self) -> None:
-        super().__init__(css_path=[frame_sheet(), *further_sheets()])
+        super().__init__(css_path=style_sheets())
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = DEFAULT_THEME

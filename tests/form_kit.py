@@ -17,7 +17,7 @@ from gwtui.crud.plan import Outcome
 from gwtui.resources.keys.form import create_form
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.terminal_app import TerminalApp
-from gwtui.ui.themes import DEFAULT_THEME, THEMES, frame_sheet, further_sheets
+from gwtui.ui.themes import DEFAULT_THEME, THEMES, style_sheets
 from plan_kit import form_context
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
@@ -29,7 +29,7 @@ class HostApp(TerminalApp):
     """Shows one modal screen and keeps what it gave back."""
 
     def __init__(self, modal: Screen[Any]) -> None:
-        super().__init__(css_path=[frame_sheet(), *further_sheets()])
+        super().__init__(css_path=style_sheets())
         self.modal = modal
         self.results: list[Any] = []
         for theme in THEMES:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, on
-from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
@@ -40,10 +39,8 @@ from gwtui.ui.textual_private import bindings_of, driver_of, let_be_switched
 from gwtui.ui.themes import (
     DEFAULT_THEME,
     THEMES,
-    frame_sheet,
-    further_sheets,
     known_theme,
-    list_sheet,
+    style_sheets,
 )
 from gwtui.ui.waits import NOTICEABLE, Waits, reading_words
 from gwtui.watch.hub import Scope
@@ -93,7 +90,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         targets: Targets | None = None,
         state: Path | None = None,
     ) -> None:
-        super().__init__(css_path=frame_sheet())
+        super().__init__(css_path=style_sheets())
         self.clock = clock
         self.waits = Waits(clock)
         self._waits_shown = False
@@ -171,7 +168,6 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         self._connection_manager.start()
         if await self._connection_manager.opened(_AHEAD):
             await self.navigation.read_ahead(self._start, self.hub)
-        self.stylesheet.read(list_sheet())
         if _covers_all(self.screen):
             await self.screen.dismiss()  # it covers the screen whose place is taken
         problem = await self.navigation.open_route(self._start)
@@ -180,29 +176,9 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             self.say(problem, severity="warning")
         self.preference_store.begin()
 
-    def _read_sheets(self) -> None:
-        """Read every style sheet that was not read yet."""
-        for sheet in further_sheets():
-            if not self.stylesheet.has_source(str(sheet), ""):
-                self.stylesheet.read(sheet)
-
-    def push_screen(self, screen: Screen[Any] | str, *rest: Any, **options: Any) -> Any:
-        """Show a screen on top; the style sheets are there by then."""
-        if not _covers_all(screen):
-            self._read_sheets()
-        return super().push_screen(screen, *rest, **options)
-
-    def switch_screen(self, screen: Screen[Any] | str) -> AwaitComplete:
-        """Show another screen instead; its style sheets are there by then."""
-        if getattr(screen, "needs_sheets", False):
-            self._read_sheets()
-        return super().switch_screen(screen)
-
     def session_completed(self) -> None:
         """The first rows are shown: read what the next screens need."""
         self.learn_terminal()
-        self._read_sheets()
-        self.stylesheet.parse()
 
     async def on_unmount(self) -> None:
         """Close the connection before the program ends."""

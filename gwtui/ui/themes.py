@@ -256,17 +256,7 @@ def styles_dir() -> Path:
     raise RuntimeError("the style sheets of gwtui are missing from this installation")
 
 
-def frame_sheet() -> PurePath:
-    """The style sheet of the frame, which is all that the first paint needs."""
-    return styles_dir() / "app.tcss"
-
-
-def list_sheet() -> PurePath:
-    """The style sheet of lists, which is all that the first rows need beside the frame's."""
-    return styles_dir() / "table.tcss"
-
-
-def further_sheets() -> list[PurePath]:
-    """Every other style sheet."""
-    frame = frame_sheet()
-    return [sheet for sheet in sorted(styles_dir().glob("*.tcss")) if sheet != frame]
+def style_sheets() -> list[PurePath]:
+    """Every style sheet, that of the frame first."""
+    sheets = styles_dir().glob("*.tcss")
+    return sorted(sheets, key=lambda sheet: (sheet.name != "app.tcss", sheet.name))

@@ -110,8 +110,6 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
 
     AUTO_FOCUS = ""
     ticks_unfocused = False
-    needs_sheets = True
-    """Whether it takes more style sheets than those of the frame and of lists."""
     focused = Reactive[Widget | None](None, repaint=False)
     """As in every screen, but another focus does not repaint the whole of it."""
 

@@ -74,7 +74,7 @@ class DetailPane(LinesView):
 
     def widen(self, way: int) -> None:
         """Make it wider (1) or narrower (-1) where it stands beside the list."""
-        if self.display and self._screen.table.display:
+        if self.display and self.size and self._screen.table.display:
             width = 100 * self.outer_size.width // self._screen.app.size.width
             self._settings.widen_detail(way, width)
             self.place()

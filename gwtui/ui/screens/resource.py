@@ -46,8 +46,6 @@ class ResourceScreen(GatewayScreen):
     called, ``opener`` the resource that row belongs to.
     """
 
-    needs_sheets = False
-
     def __init__(
         self,
         spec: ResourceSpec[Any],
