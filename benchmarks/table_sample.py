@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from gwtui.crud.resource import Cell, Column, Tone  # noqa: E402 - the path is set above
-from gwtui.ui.terminal_app import TerminalApp  # noqa: E402
+from gwtui.ui.terminal.app import TerminalApp  # noqa: E402
 from gwtui.ui.themes import DEFAULT_THEME, THEMES  # noqa: E402
 from gwtui.ui.widgets.table import ResourceTable  # noqa: E402
 

@@ -16,7 +16,7 @@ from gwtui.crud.form import Facts, FormSpec
 from gwtui.crud.plan import Outcome
 from gwtui.resources.keys.form import create_form
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.terminal_app import TerminalApp
+from gwtui.ui.terminal.app import TerminalApp
 from gwtui.ui.themes import DEFAULT_THEME, THEMES, style_sheets
 from plan_kit import form_context
 

@@ -33,9 +33,9 @@ from gwtui.ui.input_queue import ACTIONS
 from gwtui.ui.navigation import Navigation
 from gwtui.ui.preference_store import PreferenceStore
 from gwtui.ui.screens.startup import StartupScreen
-from gwtui.ui.shutdown import CLOSING, REACTION, Shutdown
-from gwtui.ui.terminal import TerminalTitle, give_back, is_too_small
-from gwtui.ui.textual_private import bindings_of, driver_of, let_be_switched
+from gwtui.ui.terminal.modes import TerminalTitle, give_back, is_too_small
+from gwtui.ui.terminal.shutdown import CLOSING, REACTION, Shutdown
+from gwtui.ui.terminal.textual_private import bindings_of, driver_of, let_be_switched
 from gwtui.ui.themes import (
     DEFAULT_THEME,
     THEMES,

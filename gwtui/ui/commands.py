@@ -10,7 +10,7 @@ from gwtui.crud.action import APP, Action
 from gwtui.resources import actions as registry
 from gwtui.resources.actions import by_id
 from gwtui.resources.frame_actions import DIALOG_SCOPES
-from gwtui.ui.textual_private import bindings_of
+from gwtui.ui.terminal.textual_private import bindings_of
 
 if TYPE_CHECKING:
     from textual.dom import DOMNode

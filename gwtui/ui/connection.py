@@ -26,7 +26,7 @@ from gwtui.ui.connection_health import ConnectionHealth
 from gwtui.ui.input_queue import OPENING, QueuedInputApp
 from gwtui.ui.navigation import Navigation
 from gwtui.ui.screens.startup import StartupScreen
-from gwtui.ui.shutdown import Shutdown
+from gwtui.ui.terminal.shutdown import Shutdown
 from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.worker import NoActiveWorker, Worker, get_current_worker
 
-from gwtui.ui.terminal_app import TerminalApp
+from gwtui.ui.terminal.app import TerminalApp
 
 ACTIONS = "actions"
 """Group of the workers that do what an action promises: most of them open a screen."""

@@ -11,7 +11,7 @@ from gwtui.resources.preferences import Preferences
 
 if TYPE_CHECKING:
     from gwtui.local.toml_file import TomlValue
-    from gwtui.ui.terminal_app import TerminalApp
+    from gwtui.ui.terminal.app import TerminalApp
 
 _PAUSE = 1.0
 """Seconds in which several choices become one change of the file."""

@@ -17,7 +17,7 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.picker import Picker
-from gwtui.ui.terminal import TerminalTitle
+from gwtui.ui.terminal.modes import TerminalTitle
 from gwtui.watch.alerts.model import Alert
 from screen_text import shown
 from shell_kit import Site, listing, notices, site, until

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from gwtui.local.exported_file import ExportError
-from gwtui.ui import clipboard
 from gwtui.ui.actions import output
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.dialogs import AskScreen, SaveScreen
 from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.screens.picker import MenuScreen
+from gwtui.ui.terminal import clipboard
 from journeys import JOURNEYS, Desk, Journey, desk, tokens
 from screen_text import shown
 from shell_kit import listing, notices, site, until

@@ -25,7 +25,7 @@ from gwtui.ui.commands import offered, with_keys
 from gwtui.ui.screens.dialogs import TooSmallScreen
 from gwtui.ui.screens.modal import Dialog
 from gwtui.ui.screens.resource import ResourceScreen
-from gwtui.ui.terminal_app import ControlCharacterFilter
+from gwtui.ui.terminal.app import ControlCharacterFilter
 from gwtui.ui.themes import THEMES
 from gwtui.ui.widgets.frame import (
     CRITICAL,

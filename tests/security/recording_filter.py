@@ -6,7 +6,7 @@ from hostile_sinks import dangerous
 from rich.segment import Segment
 from textual.color import Color
 
-from gwtui.ui.terminal_app import ControlCharacterFilter
+from gwtui.ui.terminal.app import ControlCharacterFilter
 
 HARMLESS = frozenset("\u200d\ufe0e\ufe0f")
 """Parts of emoji that people type."""

@@ -9,7 +9,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
 
-from gwtui.ui.terminal_app import ControlCharacterFilter
+from gwtui.ui.terminal.app import ControlCharacterFilter
 
 BLACK = Color.parse("black")
 

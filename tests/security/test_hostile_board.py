@@ -18,7 +18,7 @@ from hostile_sinks import dangerous
 from hostile_strings import SMALL
 from recording_filter import Witness
 
-import gwtui.ui.terminal_app
+import gwtui.ui.terminal.app
 from board_kit import at_rest
 from dashboard_kit import MOMENT, Demo, settled
 from gwtui.watch.history.file import history_path
@@ -92,7 +92,7 @@ async def test_nothing_recorded_can_disturb_the_board(
     demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     leaks: list[str] = []
-    monkeypatch.setattr(gwtui.ui.terminal_app, "_LAST_LOOK", Witness(leaks))
+    monkeypatch.setattr(gwtui.ui.terminal.app, "_LAST_LOOK", Witness(leaks))
     data = tmp_path / "data"
     fill(history_path(data, "demo", "http://demo/api/v1"))
     app = demo.app("board", data=data)

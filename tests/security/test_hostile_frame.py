@@ -29,7 +29,7 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.connection_health import ConnectionHealth, error_text
 from gwtui.ui.screens.generation import content_lines
 from gwtui.ui.screens.picker import option_title
-from gwtui.ui.terminal import TerminalTitle
+from gwtui.ui.terminal.modes import TerminalTitle
 from gwtui.ui.widgets.frame import header_facts, header_parts
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
 from gwtui.watch.feed import FeedState

@@ -20,7 +20,7 @@ from hostile_sinks import dangerous
 from recording_filter import Witness
 from textual.pilot import Pilot
 
-import gwtui.ui.terminal_app
+import gwtui.ui.terminal.app
 from dashboard_kit import settled
 from gwtui.contract.budgets import PutBudgetRequest
 from gwtui.resources.registry import PLACES
@@ -95,7 +95,7 @@ async def test_every_place_and_what_opens_there(
     site: Hostile, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     leaks: list[str] = []
-    monkeypatch.setattr(gwtui.ui.terminal_app, "_LAST_LOOK", Witness(leaks))
+    monkeypatch.setattr(gwtui.ui.terminal.app, "_LAST_LOOK", Witness(leaks))
     app = site.app("keys")
     async with app.run_test(size=(120, 30), notifications=True, tooltips=True) as pilot:
         walk = Walk(pilot, leaks)

@@ -20,8 +20,8 @@ import pytest
 
 from gwtui.embedded.faults import FaultInjector
 from gwtui.local.journal import Journal
-from gwtui.ui.shutdown import REACTION
-from gwtui.ui.terminal_driver import LONGEST_HANDLING
+from gwtui.ui.terminal.driver import LONGEST_HANDLING
+from gwtui.ui.terminal.shutdown import REACTION
 from loaded_program import GWTUI
 from login_kit import served_gateway
 from pty_terminal import PtyTerminal, pty_terminal

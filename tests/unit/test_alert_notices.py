@@ -14,9 +14,9 @@ from textual.app import App
 from textual.screen import Screen
 from textual.widgets._toast import Toast
 
-from gwtui.ui import terminal_app
 from gwtui.ui.alert_notices import AlertNotices
-from gwtui.ui.terminal_app import Notice, TerminalApp
+from gwtui.ui.terminal import app as terminal_app
+from gwtui.ui.terminal.app import Notice, TerminalApp
 from gwtui.watch.alerts.model import AlertEvent, AlertKey
 from gwtui.watch.feed import FeedState
 from gwtui.watch.history.model import Subject

@@ -14,8 +14,8 @@ from typing import Any, cast
 import pytest
 from textual.app import App
 
-from gwtui.ui import clipboard
-from gwtui.ui.clipboard import OSC52_LIMIT, Copied, copy_text, save_private
+from gwtui.ui.terminal import clipboard
+from gwtui.ui.terminal.clipboard import OSC52_LIMIT, Copied, copy_text, save_private
 
 SECRET = "gw-v1-0123456789abcdef"
 TERMINAL = {"TERM": "xterm-256color"}

@@ -10,9 +10,9 @@ import pytest
 from rich.color import ColorSystem
 
 from form_kit import until
-from gwtui.ui.screen_diff import ScreenDiff
 from gwtui.ui.screens.dialogs import AskScreen
-from gwtui.ui.textual_private import pieces
+from gwtui.ui.terminal.screen_diff import ScreenDiff
+from gwtui.ui.terminal.textual_private import pieces
 from table_kit import STYLES, TableApp, things
 
 

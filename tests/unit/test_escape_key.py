@@ -11,8 +11,8 @@ import pytest
 from textual import constants, events
 from textual.message import Message
 
-from gwtui.ui import terminal_driver
-from gwtui.ui.terminal_driver import PromptDriver
+from gwtui.ui.terminal import driver as terminal_driver
+from gwtui.ui.terminal.driver import PromptDriver
 
 FOREVER = 300.0
 SECONDS = 30.0

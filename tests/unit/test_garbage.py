@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 
-from gwtui.ui.garbage import Garbage
+from gwtui.ui.terminal.app import Garbage
 
 
 class Ring:

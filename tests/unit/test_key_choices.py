@@ -21,7 +21,7 @@ from gwtui.resources.preferences import Preferences
 from gwtui.resources.registry import RESOURCES
 from gwtui.ui.commands import key_of, offered, with_keys
 from gwtui.ui.screens.dialogs import AskScreen
-from gwtui.ui.textual_private import bindings_of
+from gwtui.ui.terminal.textual_private import bindings_of
 
 
 @pytest.fixture(autouse=True)

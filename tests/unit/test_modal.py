@@ -14,7 +14,7 @@ from form_kit import until
 from gwtui.crud.form import PickOption
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.picker import Picker
-from gwtui.ui.terminal_app import TerminalApp
+from gwtui.ui.terminal.app import TerminalApp
 from gwtui.ui.widgets.lines import OneLine
 
 

@@ -17,8 +17,8 @@ from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.geometry import Region, Size
 from textual.strip import Strip
 
-from gwtui.ui.screen_diff import ScreenDiff
-from gwtui.ui.textual_private import pieces
+from gwtui.ui.terminal.screen_diff import ScreenDiff
+from gwtui.ui.terminal.textual_private import pieces
 
 SIZE = Size(40, 6)
 STYLES = [
@@ -160,7 +160,7 @@ def test_whether_a_terminal_fills_what_it_erases_stands_in_its_description(
     term: str, fills: bool
 ) -> None:
     code = (
-        "import sys; from gwtui.ui.terminal import fills_erased; print(fills_erased(sys.argv[1]))"
+        "import sys; from gwtui.ui.terminal.modes import fills_erased as f; print(f(sys.argv[1]))"
     )
     asked = subprocess.run([sys.executable, "-c", code, term], capture_output=True, check=True)
     assert asked.stdout.decode().strip() == str(fills), asked.stderr

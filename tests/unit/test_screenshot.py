@@ -14,8 +14,8 @@ from textual.widgets import Input, Static
 
 from gwtui.domain.known_secrets import remember
 from gwtui.ui.forms.secret import SecretEditor, SecretScreen
-from gwtui.ui.screenshot import SecretInSightError, picture_of
-from gwtui.ui.terminal_app import TerminalApp
+from gwtui.ui.terminal.app import TerminalApp
+from gwtui.ui.terminal.screenshot import SecretInSightError, picture_of
 
 KNOWN = SecretStr("k9-Xq7w2Lm4Zr8Tb6Vn1Pd3")
 _TEXT = re.compile(r"<text[^>]*>(.*?)</text>")

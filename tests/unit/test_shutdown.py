@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from gwtui.ui import shutdown
-from gwtui.ui.shutdown import Shutdown
-from gwtui.ui.terminal import give_back
+from gwtui.ui.terminal import shutdown
+from gwtui.ui.terminal.modes import give_back
+from gwtui.ui.terminal.shutdown import Shutdown
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import rich
 import textual
 
 import gwtui.ui
-from gwtui.ui import textual_private
+from gwtui.ui.terminal import textual_private
 from source_kit import PACKAGE, READS_SOURCE, ROOT, files_of, text_of, tree_of
 
 pytestmark = READS_SOURCE

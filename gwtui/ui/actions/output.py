@@ -31,12 +31,12 @@ from gwtui.resources.copying import (
     row_path,
 )
 from gwtui.ui.actions.context import ActionContext, Handler, Marks
-from gwtui.ui.clipboard import copy_text
 from gwtui.ui.screens.dialogs import AskScreen, SaveScreen
 from gwtui.ui.screens.pages import ReadingScreen, raw_lines
 from gwtui.ui.screens.picker import MenuEntry, MenuScreen, Picker
 from gwtui.ui.screens.resource import ResourceScreen
-from gwtui.ui.screenshot import SecretInSightError, picture_of
+from gwtui.ui.terminal.clipboard import copy_text
+from gwtui.ui.terminal.screenshot import SecretInSightError, picture_of
 from gwtui.ui.widgets.table import ResourceTable
 
 if TYPE_CHECKING:

@@ -25,12 +25,12 @@ from textual.widgets import Button, Static
 from gwtui.crud.resource import Cell, Tone
 from gwtui.domain.safe_text import safe_ends, safe_text
 from gwtui.domain.times import utc
-from gwtui.ui.clipboard import Copied, copy_text, save_private
 from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.field_editors import Edited, Entered, TickEditor
 from gwtui.ui.input_queue import FINISHING, OPENING
 from gwtui.ui.screens.modal import Dialog
-from gwtui.ui.screenshot import HoldsSecret
+from gwtui.ui.terminal.clipboard import Copied, copy_text, save_private
+from gwtui.ui.terminal.screenshot import HoldsSecret
 from gwtui.ui.text import toned
 
 MASK = "•" * 24

@@ -34,8 +34,8 @@ from gwtui.ui.connection_health import (
 )
 from gwtui.ui.in_doubt_writes import banner_text
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
+from gwtui.ui.terminal.textual_private import bindings_of
 from gwtui.ui.text import fit, toned
-from gwtui.ui.textual_private import bindings_of
 from gwtui.ui.widgets.frame import HeaderBar, KeyFooter, StatusLine, header_facts
 from gwtui.ui.widgets.lifetime import RunsWhileOpen, TerminalSized
 from gwtui.ui.widgets.lines import OneLine, PartsLine

@@ -17,7 +17,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.local.exported_file import ExportError, path_meant
 from gwtui.ui.input_queue import OPENING
 from gwtui.ui.screens.modal import Dialog, Result, buttons
-from gwtui.ui.terminal import SMALLEST
+from gwtui.ui.terminal.modes import SMALLEST
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.prompt import QuietInput
 

@@ -22,7 +22,7 @@ from textual.widgets import Button
 from gwtui.local.caught_errors import caught_errors
 from gwtui.ui.commands import take_own_keys, with_keys
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
-from gwtui.ui.terminal_app import TerminalApp
+from gwtui.ui.terminal.app import TerminalApp
 from gwtui.ui.widgets.lifetime import RunsWhileOpen, TerminalSized
 
 Result = TypeVar("Result")

@@ -25,8 +25,8 @@ from gwtui.resources.frame_actions import FIGURES
 from gwtui.ui.input_queue import OPENING
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.modal import Dialog
+from gwtui.ui.terminal.textual_private import bindings_of
 from gwtui.ui.text import toned
-from gwtui.ui.textual_private import bindings_of
 from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.lines import LinesView
 

@@ -20,8 +20,8 @@ from textual.widgets import Input, Static
 
 from gwtui.domain.cell_values import Tone
 from gwtui.domain.safe_text import safe_characters, safe_line
+from gwtui.ui.terminal.textual_private import ShowsOtherText
 from gwtui.ui.text import toned
-from gwtui.ui.textual_private import ShowsOtherText
 from gwtui.ui.widgets.lines import OneLine
 
 if TYPE_CHECKING:

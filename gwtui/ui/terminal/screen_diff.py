@@ -19,7 +19,7 @@ from rich.style import Style
 from textual.geometry import Size
 from textual.strip import Strip
 
-from gwtui.ui.textual_private import Piece
+from gwtui.ui.terminal.textual_private import Piece
 
 _JOINED = 4
 """Equal cells between two different ones that are rather sent again than skipped."""

@@ -17,7 +17,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from gwtui.domain.known_secrets import holds_secret, without_secrets
-from gwtui.ui.textual_private import painted_strips
+from gwtui.ui.terminal.textual_private import painted_strips
 
 _FOREIGN = re.compile(r"\s*(?:@font-face \{.*?\}|<!--.*?-->)", re.DOTALL)
 """Rich's comment, and its fonts, which a browser would fetch from a host."""

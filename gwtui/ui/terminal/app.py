@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
+import time
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from rich.console import COLOR_SYSTEMS
@@ -25,12 +27,13 @@ from textual.worker import WorkerFailed
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.caught_errors import caught_errors
 from gwtui.local.crash_report import crash_report
-from gwtui.ui.garbage import Garbage
-from gwtui.ui.screen_diff import ScreenDiff
-from gwtui.ui.terminal import fills_erased
-from gwtui.ui.terminal_driver import PromptDriver
-from gwtui.ui.textual_private import HookedApp, Piece, driver_of
+from gwtui.ui.terminal.driver import PromptDriver
+from gwtui.ui.terminal.modes import fills_erased
+from gwtui.ui.terminal.screen_diff import ScreenDiff
+from gwtui.ui.terminal.textual_private import HookedApp, Piece, driver_of
 
+_REST_S = 10.0
+"""Seconds without input before garbage is collected."""
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _HARMLESS_FORMAT = frozenset("\u200d\ufe0f")
 """Joiner and emoji presentation: they only shape the glyph before them."""
@@ -117,6 +120,30 @@ class Notice(Notification):
     def has_expired(self) -> bool:
         """Whether its time is over."""
         return super().time_left <= 0
+
+
+class Garbage:
+    """Collects closed screens once nobody has used the keyboard or mouse for ten seconds.
+
+    A screen and its widgets refer to each other, so that a closed one stays in memory until the
+    collector goes through every object. By itself it does so seldom, and in the middle of work.
+    """
+
+    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._monotonic = monotonic
+        self._touched_at: float | None = None
+
+    def touched(self) -> None:
+        """Somebody pressed a key or moved the mouse."""
+        self._touched_at = self._monotonic()
+
+    def tick(self) -> bool:
+        """Collect at the first call of a rest; whether it did. Call it once a second."""
+        if self._touched_at is None or self._monotonic() - self._touched_at < _REST_S:
+            return False
+        self._touched_at = None
+        gc.collect()
+        return True
 
 
 class TerminalApp(HookedApp, inherit_bindings=False):

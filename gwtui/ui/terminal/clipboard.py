@@ -20,7 +20,7 @@ from textual.app import App
 
 from gwtui.local.paths import Paths, PrivateDirectoryError, ensure_private
 from gwtui.local.terminal import copy_route
-from gwtui.ui.textual_private import driver_of
+from gwtui.ui.terminal.textual_private import driver_of
 
 Route = Literal["tmux", "terminal", "file", "none"]
 

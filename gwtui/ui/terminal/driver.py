@@ -15,8 +15,8 @@ from textual import constants, events
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
-from gwtui.ui.terminal import MOUSE_OFF
-from gwtui.ui.textual_private import HookedApp, PromptParser
+from gwtui.ui.terminal.modes import MOUSE_OFF
+from gwtui.ui.terminal.textual_private import HookedApp, PromptParser
 
 _ESCAPE = "\x1b"
 _GLANCE = 0.1
