@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import TypeVar
 
 from gwtui.cli.check_result import CheckedFigure, Finding, Range, Severity
-from gwtui.cli.recorded import RecordedHistory
 from gwtui.cli.running import serve_recorded
 from gwtui.cli.target import Connect
 from gwtui.client.errors import GatewayError, NotFoundError
@@ -20,10 +20,13 @@ from gwtui.domain import money
 from gwtui.domain.runway import credit_outlook
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.profile_tables import CheckThresholds
+from gwtui.watch.alerts.store import alerts_at
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.credits import credits_feed
 from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed
 from gwtui.watch.feeds.keys import KeyRow, keys_feed, used_today
+from gwtui.watch.feeds.recorded import ask_history, credits_past_feed
+from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.hub import FeedHub, Scope
 
 T = TypeVar("T")
@@ -37,11 +40,10 @@ _TENTH = Decimal("0.1")
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
-    """What a source may use. ``past`` is what this machine recorded of the gateway."""
+    """What a source may use."""
 
     hub: FeedHub
     thresholds: CheckThresholds
-    past: RecordedHistory
 
     @property
     def now(self) -> datetime:
@@ -61,10 +63,10 @@ async def check_gateway(connect: Connect, thresholds: CheckThresholds) -> list[F
         GatewayClient(connection) as gateway,
     ):
         hub = FeedHub(gateway)
-        past = RecordedHistory(serve_recorded(hub))
+        serve_recorded(hub)
         try:
             await hub.fill_past()
-            return await check_all(CheckContext(hub, thresholds, past))
+            return await check_all(CheckContext(hub, thresholds))
         finally:
             await hub.close()
 
@@ -124,7 +126,8 @@ async def _runway(look: CheckContext) -> Sequence[Finding]:
 
 async def _days_left(look: CheckContext, balance: Decimal | None) -> tuple[Decimal | None, str]:
     """Days, and by which use; None where no end is in sight."""
-    recorded = await look.past.outlook(look.now)
+    past = (await credits_past_feed(look.hub, Scope()).refresh()).value
+    recorded = None if past is None else past.state.outlook
     used = None
     if recorded is None:
         used = used_today(await _value(keys_feed(look.hub, Scope())))
@@ -153,7 +156,7 @@ def _days(days: Decimal | None, limits: Range) -> CheckedFigure:
 async def _uptime(look: CheckContext) -> Sequence[Finding]:
     models = [*look.thresholds.models]
     if look.thresholds.watched:
-        models += await look.past.watched_models()
+        models += await ask_history(look.hub, HistoryReader.watched_models, ())
         if not models:
             return [Finding(Severity.UNKNOWN, "no model is watched on this machine")]
     found = await asyncio.gather(*(_of_model(look, model) for model in dict.fromkeys(models)))
@@ -294,7 +297,7 @@ async def _alerts(look: CheckContext) -> Sequence[Finding]:
     """What the rules of a dashboard that records here have found."""
     if not look.thresholds.alerts:
         return ()
-    present = await look.past.present_alerts(look.now)
+    present = await ask_history(look.hub, partial(alerts_at, now=look.now), None)
     if present is None or not present.watching:
         return [Finding(Severity.UNKNOWN, "alerts: no dashboard watches on this machine")]
     loud = [alert for alert in present.firing if alert.loud]

@@ -16,7 +16,6 @@ from pydantic import JsonValue
 
 from gwtui.cli import exits
 from gwtui.cli.output import narrate, print_ndjson
-from gwtui.cli.recorded import RecordedHistory
 from gwtui.cli.running import hub_over, run_async
 from gwtui.cli.target import Connect, resolve_connection
 from gwtui.contract.budgets import BUDGET_INTERVALS
@@ -27,10 +26,12 @@ from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed
 from gwtui.watch.feeds.endpoints import endpoints_feed
 from gwtui.watch.feeds.keys import keys_feed
+from gwtui.watch.feeds.recorded import ask_history
 from gwtui.watch.feeds.workspaces import figures_feed
 from gwtui.watch.history import model as figures
 from gwtui.watch.history.model import NAME, Observation, Subject
 from gwtui.watch.history.observers import observe_credits, observe_keys, observe_workspaces
+from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.sources import DEFAULT_PACES, Build, EndpointSource, Source, Sources
 from gwtui.watch.hub import FeedHub, Scope
 
@@ -53,8 +54,8 @@ async def watch_readings(connect: Connect, arguments: argparse.Namespace) -> int
     """
     async with connect() as connection, hub_over(connection) as hub:
         await hub.fill_past()
-        past = RecordedHistory(hub.history_file)
-        models = arguments.model or await past.watched_models() or await _most_used(hub)
+        models = arguments.model or await ask_history(hub, HistoryReader.watched_models, None)
+        models = models or await _most_used(hub)
         watching = _Watching(hub, arguments)
         with _until_signalled(watching.end) as codes:
             watching.open(models)

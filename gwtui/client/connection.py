@@ -16,6 +16,7 @@ from gwtui.domain.known_secrets import Secret, remember
 from gwtui.domain.safe_text import safe_line
 
 if TYPE_CHECKING:
+    from gwtui.client.prometheus import PrometheusServer
     from gwtui.domain.history_source import HistorySource
 
 READ_ONLY_PROFILE = "this profile is read-only"
@@ -64,6 +65,8 @@ class Connection(Unpicklable):
     """What new keys are sealed with on this machine where the token itself does not last."""
     unused_days: int | None = None
     """Days without a request after which a key counts as unused, where the profile says so."""
+    history: PrometheusServer | None = field(default=None, compare=False)
+    """Where recorded figures are read from; None is the file on this machine."""
     past: Callable[[], HistorySource | None] | None = field(default=None, compare=False)
     """Asks the demo's gateway for what was before now; None for every other one."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from gwtui.client.connection import InvalidConnectionError, normalise_base_url
 from gwtui.contract.dialects import DIALECTS
@@ -22,6 +23,9 @@ TABLES = (CHECK, FINDINGS)
 """Fields that are tables themselves."""
 _UNUSED_DAYS = "unused_days"
 _MOST_DAYS = 3650
+
+
+HISTORIES = ("file", "prometheus")
 
 
 class InvalidFieldError(ValueError):
@@ -39,6 +43,8 @@ def validated_fields(given: Mapping[str, Any]) -> dict[str, Any]:
     found = {name: read(name, given[name]) for name, read in _READERS.items() if name in given}
     if FINDINGS in found:
         found[_UNUSED_DAYS] = found.pop(FINDINGS)
+    if found.get("history") == "prometheus" and not found.get("history_url"):
+        raise InvalidFieldError(("history_url",), 'is required with history = "prometheus"')
     if found.get("token_command") is not None and found.get("token_file") is not None:
         raise InvalidFieldError((), "token_command and token_file exclude each other")
     return found
@@ -70,6 +76,19 @@ def _dialect(name: str, value: object) -> str:
     if not isinstance(value, str) or value not in DIALECTS:
         raise InvalidFieldError((name,), f"must be one of {' or '.join(DIALECTS)}")
     return value
+
+
+def _history(name: str, value: object) -> str:
+    if value not in HISTORIES:
+        raise InvalidFieldError((name,), f"must be {' or '.join(HISTORIES)}")
+    return _text(name, value)
+
+
+def _server(name: str, value: object) -> str:
+    parts = urlsplit(_text(name, value))
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username:
+        raise InvalidFieldError((name,), "must be an address such as https://prometheus.example")
+    return parts.geturl()
 
 
 def _flag(name: str, value: object) -> bool:
@@ -131,6 +150,11 @@ _READERS: Mapping[str, Callable[[str, Any], object]] = {
     "use_proxy": _flag,
     "token_command": _program,
     "token_file": _file,
+    "history": _history,
+    "history_url": _server,
+    "history_match": _text,
+    "history_token_command": _program,
+    "history_token_file": _file,
     CHECK: _check,
     FINDINGS: _unused_days,
 }

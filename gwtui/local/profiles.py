@@ -15,6 +15,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
@@ -43,6 +44,7 @@ from gwtui.local.toml_file import (
 )
 
 if TYPE_CHECKING:
+    from gwtui.client.prometheus import PrometheusServer
     from gwtui.domain.known_secrets import Secret
     from gwtui.local.profile_tables import CheckThresholds
 
@@ -83,6 +85,13 @@ class Profile:
     """Program and arguments that print the token; no shell."""
     token_file: Path | None = None
     """File of mode 0600 that holds the token."""
+    history: Literal["file", "prometheus"] = "file"
+    """Where recorded figures are read from."""
+    history_url: str = ""
+    history_match: str = ""
+    """Label matchers of every query, such as ``job="gwtui"``."""
+    history_token_command: tuple[str, ...] | None = None
+    history_token_file: Path | None = None
     check: CheckThresholds | None = None
     """When ``gwtui check`` warns; what is usual without it."""
     unused_days: int | None = None
@@ -142,9 +151,24 @@ class Profile:
                 named_by=self._named_by,
                 critical=self.critical,
                 unused_days=self.unused_days,
+                history=self._prometheus(),
             )
         except InvalidConnectionError as error:
             raise ProfileError(f"profile {self.label}: {error}") from None
+
+    def _prometheus(self) -> PrometheusServer | None:
+        if self.history == "file":
+            return None
+        from gwtui.client.prometheus import PrometheusServer  # noqa: PLC0415 - few profiles
+        from gwtui.local.tokens import find_history_token  # noqa: PLC0415 - it imports profiles
+
+        return PrometheusServer(
+            self.history_url,
+            self.history_match,
+            partial(find_history_token, self),
+            self.allow_plain_http,
+            self.use_proxy,
+        )
 
 
 def validated_profile(given: Mapping[str, Any]) -> Profile:
@@ -226,6 +250,7 @@ def _at_address(profile: Profile | None, address: str) -> Profile:
         token_command=None,
         token_file=None,
         allow_plain_http=False,
+        history="file",
     )
 
 

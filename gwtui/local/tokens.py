@@ -13,7 +13,7 @@ import os
 import signal
 import stat
 from collections.abc import Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 from urllib.parse import quote
@@ -26,6 +26,8 @@ from gwtui.local.private_file import replace_file
 from gwtui.local.profiles import Profile
 
 TOKEN_VARIABLE = "GWTUI_TOKEN"  # noqa: S105 - the variable's name
+HISTORY_TOKEN_VARIABLE = "GWTUI_HISTORY_TOKEN"  # noqa: S105 - the variable's name
+"""Holds the token for the Prometheus server of the profile."""
 TRY_KEY_VARIABLE = "GWTUI_TRY_KEY"
 """Holds the key that requests to models are tried with."""
 
@@ -74,16 +76,31 @@ class TokenSearch:
     notes: tuple[str, ...] = ()
 
 
+async def find_history_token(profile: Profile) -> Secret | None:
+    """The token for the profile's Prometheus server; None where it needs none. Raises TokenError.
+
+    The sources are those of the gateway's token; in the keyring it is the one of "NAME/history".
+    """
+    sources = replace(
+        profile,
+        name=f"{profile.name}/history" if profile.name and profile.uses_keyring else "",
+        token_command=profile.history_token_command,
+        token_file=profile.history_token_file,
+    )
+    return (await find_token(sources, variable=HISTORY_TOKEN_VARIABLE)).token
+
+
 async def find_token(
     profile: Profile,
     environ: MutableMapping[str, str] | None = None,
     *,
+    variable: str = TOKEN_VARIABLE,
     command_limit: float = COMMAND_LIMIT,
     keyring_limit: float = keyring_store.LIMIT,
 ) -> TokenSearch:
     """The token for a profile from the first source that has one. Raises TokenError."""
     environ = os.environ if environ is None else environ
-    token = take_from_environment(environ)
+    token = take_from_environment(environ, variable)
     if token is not None:
         return TokenSearch(token, "environment")
     if profile.token_command is not None:
@@ -99,9 +116,11 @@ async def find_token(
     return TokenSearch(token, "keyring" if token else "none", (note,) if note else ())
 
 
-def take_from_environment(environ: MutableMapping[str, str]) -> Secret | None:
-    """GWTUI_TOKEN, removed once read so that no child process inherits it."""
-    text = take_token(environ)
+def take_from_environment(
+    environ: MutableMapping[str, str], variable: str = TOKEN_VARIABLE
+) -> Secret | None:
+    """What the variable holds, removed once read so that no child process inherits it."""
+    text = take_token(environ, variable)
     return Token(text) if text else None
 
 

@@ -256,6 +256,37 @@ def token_file(tmp_path: Path, content: str = f"{SECRET}\n", mode: int = 0o600) 
     return path
 
 
+async def test_the_token_of_the_history_has_sources_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GWTUI_TOKEN", "of-the-gateway")
+    where = replace(
+        PLAIN,
+        token_file=tmp_path / "absent",
+        history="prometheus",
+        history_url="https://prometheus.test",
+    )
+
+    async def found(profile: Profile) -> str | None:
+        server = profile.connection(None, "none").history
+        assert server is not None
+        assert server.url == "https://prometheus.test"
+        token = await server.find_token()
+        return None if token is None else token.get_secret_value()
+
+    assert await found(where) is None
+    assert await found(replace(where, history_token_file=token_file(tmp_path))) == SECRET
+    command = printing("print('of-the-history')")
+    assert await found(replace(where, history_token_command=command)) == "of-the-history"
+    monkeypatch.setenv("GWTUI_HISTORY_TOKEN", SECRET)
+    assert await found(where) == SECRET
+    assert "GWTUI_HISTORY_TOKEN" not in os.environ
+    elsewhere = resolve(
+        "work", "https://other.test", None, False, {}, book=ProfileBook({"work": where})
+    )
+    assert elsewhere.connection(None, "none").history is None
+
+
 @pytest.mark.parametrize("mode", [0o600, 0o400])
 async def test_a_private_file_holds_the_token(tmp_path: Path, mode: int) -> None:
     path = token_file(tmp_path, mode=mode)

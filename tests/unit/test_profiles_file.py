@@ -203,6 +203,18 @@ def test_behind_a_link_the_linked_file_changes(path: Path, tmp_path: Path) -> No
             r":1: profiles\.a: token_command and token_file exclude each other",
         ),
         (
+            "[profiles.a]\nbase_url='https://x'\nhistory = 'prometheus'\n",
+            r':1: profiles\.a\.history_url: is required with history = "prometheus"',
+        ),
+        (
+            "[profiles.a]\nbase_url='https://x'\nhistory = 'graphite'\n",
+            r":3: profiles\.a\.history: must be file or prometheus",
+        ),
+        (
+            "[profiles.a]\nbase_url='https://x'\nhistory_url = 'prometheus:9090'\n",
+            r":3: profiles\.a\.history_url: must be an address",
+        ),
+        (
             "[profiles.a]\nbase_url='https://x'\n[profiles.a.check]\nuptime_window = '2m'\n",
             r":4: profiles\.a\.check\.uptime_window: must be one of 5m, 30m or 1d",
         ),

@@ -13,7 +13,6 @@ import pytest
 from gwtui.cli.check import by_rules
 from gwtui.cli.check_result import Severity, worst_of
 from gwtui.cli.check_sources import CheckContext, check_all
-from gwtui.cli.recorded import RecordedHistory
 from gwtui.domain.alert_rules import (
     AlertRule,
     BoundRule,
@@ -123,6 +122,6 @@ async def test_of_a_key_all_say_the_same(name: str) -> None:
 
     thresholds = CheckThresholds.model_validate({"rules": True})
     thresholds = thresholds.model_copy(update=by_rules(rules, thresholds))
-    checked = await check_all(CheckContext(hub, thresholds, RecordedHistory(None)))
+    checked = await check_all(CheckContext(hub, thresholds))
     assert worst_of(checked) is WORST[alerts]
     await hub.close()

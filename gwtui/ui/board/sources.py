@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.board.panels import Question
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from gwtui.ui.app import GwtuiApp
     from gwtui.watch.history.recorder import Recorder
 
+
+T = TypeVar("T")
 
 _LEAP = 10
 """Steps in a leap."""
@@ -103,6 +106,8 @@ class Answers(NamedTuple):
     known: RecordingState
     recorded: BoardSnapshot
     of_panels: Sequence[Any]
+    problem: str = ""
+    """Why some of it could not be read, for a person."""
 
 
 def answers(
@@ -110,9 +115,18 @@ def answers(
 ) -> Answers:
     """Ask the questions of the panels, and what was recorded as of a moment."""
     known = recording_state(reader)
-    snapshot = recorded(reader, moment, known.models)
-    of_panels = [None if ask is None else ask(reader, snapshot) for ask in questions]
-    return Answers(known, snapshot, of_panels)
+    problems: list[str] = []
+
+    def attempt(question: Callable[[], T], nothing: T) -> T:
+        try:
+            return question()
+        except HistoryError as error:
+            problems.append(str(error))
+            return nothing
+
+    snapshot = attempt(lambda: recorded(reader, moment, known.models), BoardSnapshot())
+    of_panels = [ask and attempt(partial(ask, reader, snapshot), None) for ask in questions]
+    return Answers(known, snapshot, of_panels, problems[0] if problems else "")
 
 
 async def watch_model(app: GwtuiApp, model: str) -> None:

@@ -332,7 +332,7 @@ class BoardScreen(GatewayScreen):
         except HistoryError as error:
             self.problem = str(error)
             return
-        self.problem = ""
+        self.problem = found.problem
         if self._is_ready:
             self._take(view, found)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -328,16 +329,17 @@ def present_alerts(path: Path, now: datetime) -> Present:
 
     Raises HistoryMissingError when nothing is recorded, HistoryUnusableError.
     """
+    return ask(path, partial(alerts_at, now=now))
 
-    def question(reader: HistoryReader) -> Present:
-        span = reader.span()
-        return Present(
-            read_alerts(reader.connection, now),
-            watching=reader.recorder() is not None,
-            as_of=None if span is None else span[1],
-        )
 
-    return ask(path, question)
+def alerts_at(reader: HistoryReader, now: datetime) -> Present:
+    """The same from an open history."""
+    span = reader.span()
+    return Present(
+        read_alerts(reader.connection, now),
+        watching=reader.recorder() is not None,
+        as_of=None if span is None else span[1],
+    )
 
 
 def alert_events(

@@ -20,6 +20,7 @@ from gwtui.watch.history.model import HistoryError
 from gwtui.watch.hub import FeedHub, Scope
 
 if TYPE_CHECKING:
+    from gwtui.client.connection import Connection
     from gwtui.client.gateway import GatewayClient
     from gwtui.watch.history.model import Curve
     from gwtui.watch.history.queries import CreditsPast
@@ -69,8 +70,10 @@ async def ask_history(hub: FeedHub, question: Callable[[HistoryReader], T], noth
             return nothing
         await hub.fill_past()
         try:
-            return await to_thread(_from_file, path, question)
-        except HistoryError:
+            return await _from_file(hub.connection, path, question)
+        except HistoryError as error:
+            if hub.connection.history is not None:
+                raise GatewayError(str(error)) from None
             return nothing
     try:
         return await archive.read(question)
@@ -78,10 +81,21 @@ async def ask_history(hub: FeedHub, question: Callable[[HistoryReader], T], noth
         raise GatewayError(str(error)) from None
 
 
-def _from_file(path: Path, question: Callable[[HistoryReader], T]) -> T:
+async def _from_file(
+    connection: Connection, path: Path, question: Callable[[HistoryReader], T]
+) -> T:
     from gwtui.watch.history.file import ask  # noqa: PLC0415 - loads SQLite
 
-    return ask(path, question)
+    if connection.history is None:
+        return await to_thread(ask, path, question)
+    from gwtui.watch.history.prometheus import open_prometheus  # noqa: PLC0415 - few profiles
+
+    server = await open_prometheus(connection)
+    try:
+        return await to_thread(ask, path, question, server)
+    finally:
+        if server is not None:
+            server.close()
 
 
 def _credits(now: datetime, reader: HistoryReader) -> CreditsPast:

@@ -9,12 +9,15 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.watch.history.file import ask, open_writable, told_errors, transaction, try_lock
 from gwtui.watch.history.model import HistoryUnusableError
 from gwtui.watch.history.reader import HistoryReader
+
+if TYPE_CHECKING:
+    from gwtui.client.prometheus import PrometheusClient
 
 T = TypeVar("T")
 
@@ -25,8 +28,9 @@ _STEPS_BETWEEN_CHECKS = 10_000
 class Archive:
     """The history of one gateway, open. Methods raise HistoryUnusableError, also once closed."""
 
-    def __init__(self, path: Path, clock: Clock) -> None:
+    def __init__(self, path: Path, clock: Clock, server: PrometheusClient | None) -> None:
         self.path = path
+        self._server = server
         self.notice = ""
         """What a person should know about the file, such as that a damaged one was set aside."""
         self._clock = clock
@@ -38,9 +42,11 @@ class Archive:
         self._closed = False
 
     @classmethod
-    async def open(cls, path: Path, clock: Clock = SYSTEM_CLOCK) -> Self:
-        """Open a history, created when absent."""
-        archive = cls(path, clock)
+    async def open(
+        cls, path: Path, clock: Clock = SYSTEM_CLOCK, server: PrometheusClient | None = None
+    ) -> Self:
+        """Open a history, created when absent; with a ``server``, figures are read from it."""
+        archive = cls(path, clock, server)
         try:
             await archive.reopen()
         except BaseException:
@@ -85,7 +91,7 @@ class Archive:
 
     async def read(self, question: Callable[[HistoryReader], T]) -> T:
         """Ask, possibly several things of one consistent state: ``read(lambda h: h.series())``."""
-        return await self._run(self._reads, lambda: ask(self.path, question))
+        return await self._run(self._reads, lambda: ask(self.path, question, self._server))
 
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Write in one transaction: all of it or nothing. Any process may."""
@@ -109,6 +115,8 @@ class Archive:
             self._closed = True
             self._reads.shutdown()
             self._writes.shutdown()
+            if self._server is not None:
+                self._server.close()
         self.release()
 
     def _leave(self) -> None:

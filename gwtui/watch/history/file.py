@@ -21,6 +21,7 @@ from gwtui.watch.history.model import (
 )
 
 if TYPE_CHECKING:
+    from gwtui.client.prometheus import PrometheusClient
     from gwtui.watch.history.reader import HistoryReader
 
 T = TypeVar("T")
@@ -213,15 +214,30 @@ def open_readable(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def ask(path: Path, question: Callable[[HistoryReader], T]) -> T:
+def ask(
+    path: Path, question: Callable[[HistoryReader], T], server: PrometheusClient | None = None
+) -> T:
     """Answer a question from one consistent state of a file that another process may write.
 
-    Raises HistoryMissingError, HistoryUnusableError.
+    With a ``server``, figures are read from it, also where there is no file. Raises
+    HistoryMissingError, HistoryUnusableError.
     """
     from gwtui.watch.history.reader import HistoryReader  # noqa: PLC0415 - it imports this module
 
-    with told_errors(), closing(open_readable(path)) as db, transaction(db, "DEFERRED"):
-        return question(HistoryReader(db))
+    with told_errors(), ExitStack() as stack:
+        try:
+            db = stack.enter_context(closing(open_readable(path)))
+        except HistoryMissingError:
+            if server is None:
+                raise
+            db = stack.enter_context(closing(sqlite3.connect(":memory:", isolation_level=None)))
+            db.executescript(SCHEMA)
+        stack.enter_context(transaction(db, "DEFERRED"))
+        if server is None:
+            return question(HistoryReader(db))
+        from gwtui.watch.history.prometheus import PrometheusReader  # noqa: PLC0415 - few profiles
+
+        return question(PrometheusReader(db, server))
 
 
 @contextmanager

@@ -73,10 +73,11 @@ async def _record(
     recording: Recording, hub: FeedHub, path: Path, clock: Clock, past: AskPast | None
 ) -> None:
     """Record into the file at ``path`` until cancelled; ``recording`` says how that stands."""
+    from gwtui.watch.history.prometheus import open_prometheus  # noqa: PLC0415 - as the recorder
     from gwtui.watch.history.recorder import Recorder  # noqa: PLC0415 - not in one piece with the rest
 
     try:
-        archive = await Archive.open(path, clock)
+        archive = await Archive.open(path, clock, await open_prometheus(hub.connection))
     except HistoryError as error:
         recording.problem = str(error)
         _log.warning("history: %s", error)

@@ -17,7 +17,6 @@ from pydantic import ValidationError
 from gwtui.cli.check import by_rules
 from gwtui.cli.check_result import CheckedFigure, Finding, Range, Severity, one_line, worst_of
 from gwtui.cli.check_sources import CheckContext, check_all
-from gwtui.cli.recorded import RecordedHistory
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey
@@ -28,6 +27,7 @@ from gwtui.domain.alert_state import AlertState
 from gwtui.domain.clock import Clock
 from gwtui.local.profile_tables import CheckThresholds
 from gwtui.watch.alerts.model import Alert, AlertKey, Present
+from gwtui.watch.alerts.store import alerts_at
 from gwtui.watch.history.file import history_path
 from gwtui.watch.history.model import Subject
 from gwtui.watch.history.queries import BALANCE, TOTAL_USAGE
@@ -235,25 +235,25 @@ class World:
         return found
 
 
-class Recorded(RecordedHistory):
-    """A past in which the rules found this."""
+class Recorded:
+    """A history in which the rules found this."""
 
-    def __init__(self, present: Present | None) -> None:
-        super().__init__(None)
+    def __init__(self, present: Present) -> None:
         self._present = present
 
-    async def present_alerts(self, now: datetime) -> Present | None:
-        return self._present
+    async def read(self, question: Any) -> Any:
+        return self._present if question.func is alerts_at else None
 
 
 async def looked(
-    wanted: dict[str, Any], past: RecordedHistory | None = None, **given: Any
+    wanted: dict[str, Any], past: Recorded | None = None, **given: Any
 ) -> tuple[Severity, str]:
     clock = Clock(now=lambda: NOW)
     hub = FeedHub(cast("GatewayClient", World(**given)), clock)
     thresholds = CheckThresholds.model_validate(wanted)
     thresholds = thresholds.model_copy(update=by_rules(default_rules(), thresholds))
-    look = CheckContext(hub, thresholds, past or RecordedHistory(None))
+    hub.find_archive = lambda: cast("Any", past)
+    look = CheckContext(hub, thresholds)
     try:
         findings = await check_all(look)
     finally:

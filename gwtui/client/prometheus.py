@@ -1,0 +1,116 @@
+"""Queries to a Prometheus server. Calls block: they are made in a thread of their own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import httpx
+
+from gwtui import __version__
+from gwtui.domain.known_secrets import Secret
+from gwtui.domain.safe_text import safe_line
+
+TIMEOUT = 3.0
+"""Seconds for each step of a request: quitting may have to wait for one."""
+PAUSE = 10.0
+"""Seconds without requests after one that failed."""
+_MESSAGE = 160
+
+
+class PrometheusError(Exception):
+    """The server gave no usable answer; the message is for a person and holds no token."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrometheusServer:
+    """Where recorded figures are read from.
+
+    ``match`` are label matchers, such as ``job="gwtui"``, that every query gets.
+    """
+
+    url: str
+    match: str
+    find_token: Callable[[], Awaitable[Secret | None]]
+    allow_plain_http: bool = False
+    use_proxy: bool = False
+
+
+class PrometheusSeries(NamedTuple):
+    """The labels of a series, and its values by seconds since 1970."""
+
+    labels: Mapping[str, str]
+    values: Mapping[int, Decimal]
+
+
+class PrometheusClient:
+    """Asks one server. Raises PrometheusError for a token that would go over plain http."""
+
+    def __init__(self, server: PrometheusServer, token: Secret | None) -> None:
+        self.match = server.match
+        parts = urlsplit(server.url)
+        self._where = parts.netloc
+        local = parts.hostname in {"localhost", "127.0.0.1", "::1"}
+        if token and parts.scheme == "http" and not local and not server.allow_plain_http:
+            raise PrometheusError(f"Prometheus at {self._where}: plain http would send its token")
+        self._http = httpx.Client(
+            base_url=f"{server.url.rstrip('/')}/api/v1/",
+            headers={"User-Agent": f"gwtui/{__version__}"}
+            | ({"Authorization": f"Bearer {token.get_secret_value()}"} if token else {}),
+            timeout=TIMEOUT,
+            trust_env=server.use_proxy,
+        )
+        self._fault = ""
+        self._failed_at = 0.0
+
+    def query(self, expression: str, at: int | None) -> Sequence[PrometheusSeries]:
+        """The values of an expression at a moment, None is now by the server's clock."""
+        return self._get("query", expression, **({} if at is None else {"time": at}))
+
+    def query_range(
+        self, expression: str, begin: int, end: int, step: int
+    ) -> Sequence[PrometheusSeries]:
+        """The values of an expression every ``step`` seconds, from ``begin`` to ``end``."""
+        return self._get("query_range", expression, start=begin, end=end, step=step)
+
+    def close(self) -> None:
+        """Close its connections."""
+        self._http.close()
+
+    def _get(self, path: str, expression: str, **times: int) -> Sequence[PrometheusSeries]:
+        if self._fault and time.monotonic() - self._failed_at < PAUSE:
+            raise PrometheusError(self._fault)
+        try:
+            response = self._http.get(path, params={"query": expression, **times})
+            response.raise_for_status()
+            found = [_series(one) for one in response.json()["data"]["result"]]
+        except (httpx.HTTPError, ValueError, LookupError, TypeError, InvalidOperation) as error:
+            self._fault = f"Prometheus at {self._where}: {_reason(error)}"
+            self._failed_at = time.monotonic()
+            raise PrometheusError(self._fault) from None
+        self._fault = ""
+        return found
+
+
+def _series(one: Any) -> PrometheusSeries:
+    pairs = one["values"] if "values" in one else [one["value"]]
+    values = {int(at): Decimal(text) for at, text in pairs}
+    return PrometheusSeries(one["metric"], {at: v for at, v in values.items() if v.is_finite()})
+
+
+def _reason(error: Exception) -> str:
+    """What went wrong, in a few words that repeat no header."""
+    match error:
+        case httpx.HTTPStatusError():
+            return f"it answered {error.response.status_code}"
+        case httpx.TimeoutException():
+            return f"no answer in {TIMEOUT:g} s"
+        case httpx.HTTPError():
+            return (
+                f"it cannot be reached ({safe_line(str(error) or type(error).__name__, _MESSAGE)})"
+            )
+    return "its answer cannot be read"

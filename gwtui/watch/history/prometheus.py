@@ -1,0 +1,234 @@
+"""The figures of a history from a Prometheus server that scrapes ``gwtui export metrics``.
+
+So a team sees one past from several machines. Facts, changes, alerts and the watched models are
+those of this machine's own file. The server keeps no null: a figure is null while its reading
+succeeded without it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from decimal import Decimal
+
+from gwtui.client.connection import Connection
+from gwtui.client.prometheus import PrometheusClient, PrometheusError, PrometheusSeries
+from gwtui.local.tokens import TokenError
+from gwtui.watch.history.model import (
+    ACCOUNT,
+    NAME,
+    PRICE_FIELDS,
+    UNITS,
+    Fields,
+    HistoryUnusableError,
+    Reading,
+    Series,
+    SeriesKey,
+    Subject,
+    endpoint_identity,
+    model_of,
+    moment_of,
+    seconds_of,
+)
+from gwtui.watch.history.observers import endpoints_source
+from gwtui.watch.history.reader import STEPS, HistoryReader, Row
+from gwtui.watch.metrics import (
+    OF_FIGURE,
+    PREFIX,
+    READING_TIME,
+    READING_UP,
+    SUBJECT_LABELS,
+    FigureMetric,
+)
+
+EVERY = 60
+"""Seconds between two scrapes of the shipped configuration."""
+_FINEST = 300
+"""Seconds between two values where no width is asked for."""
+_MOST = 10_000
+"""Values of one series in an answer; the server gives 11,000."""
+_YEAR = 365 * 86400
+_STATISTICS = {"low": "min", "high": "max", "mean": "avg", "last": "last"}
+
+
+async def open_prometheus(connection: Connection) -> PrometheusClient | None:
+    """The server that the profile names, None for the file. Raises HistoryUnusableError."""
+    server = connection.history
+    if server is None:
+        return None
+    with _told():
+        return PrometheusClient(server, await server.find_token())
+
+
+class PrometheusReader(HistoryReader):
+    """Every method that reads figures raises HistoryUnusableError without a usable answer."""
+
+    def __init__(self, connection: sqlite3.Connection, client: PrometheusClient) -> None:
+        super().__init__(connection)
+        self._client = client
+        self._present: dict[tuple[str, int], Sequence[PrometheusSeries]] = {}
+
+    def series(
+        self, resource: str | None = None, identity: str | None = None, figure: str | None = None
+    ) -> tuple[Series, ...]:
+        """The series that the server has now; one that is named in full is not looked for."""
+        if resource and identity and figure:
+            key = SeriesKey(resource, identity, figure)
+            return (_series(key),) if key[::2] in OF_FIGURE else ()
+        (now,) = (at for one in self._ask("vector(time())", None) for at in one.values)
+        found = self.at(moment_of(now), resource, identity, figure)
+        return tuple(sorted(found, key=lambda series: series.key))
+
+    def at(
+        self,
+        moment: datetime,
+        resource: str | None = None,
+        identity: str | None = None,
+        figure: str | None = None,
+    ) -> dict[Series, Reading]:
+        """Figures as of a moment."""
+        found: dict[Series, Reading] = {}
+        for each in (resource,) if resource else SUBJECT_LABELS:
+            for sample in self._samples(each, seconds_of(moment)):
+                subject = _subject(each, sample.labels)
+                if identity not in (None, subject.identity):
+                    continue
+                for name in UNITS[each]:
+                    nothing = Reading("null", None, moment)
+                    if not name.startswith(PRICE_FIELDS):
+                        found.setdefault(_series(SeriesKey(*subject, name)), nothing)
+                known = _FIGURES.get((each, sample.labels["__name__"], _extra(each, sample.labels)))
+                for value in sample.values.values() if known else ():
+                    name, factor = known or ("", Decimal(1))
+                    key = SeriesKey(*subject, name)
+                    found[_series(key)] = Reading("value", value / factor, moment)
+        return {one: read for one, read in found.items() if figure in (None, one.key.figure)}
+
+    def facts_at(self, moment: datetime, resource: str | None = None) -> dict[Subject, Fields]:
+        """What this machine recorded, and the names of endpoints that only the server knows."""
+        found = super().facts_at(moment, resource)
+        if resource in (None, "endpoint"):
+            for sample in self._samples("endpoint", seconds_of(moment)):
+                found.setdefault(
+                    _subject("endpoint", sample.labels), {NAME: sample.labels.get("provider", "")}
+                )
+        return found
+
+    def span(self) -> tuple[datetime, datetime] | None:
+        """From the first to the last reading; of this machine's file without an answer."""
+        try:
+            metric = self._selector(READING_TIME.sample)
+            first = self._ask(f"min(min_over_time({metric}[{_YEAR}s:1h]))", None)
+            last = self._ask(f"max(last_over_time({metric}[{_YEAR}s]))", None)
+        except HistoryUnusableError:
+            return super().span()
+        moments = [moment_of(int(at)) for one in (*first, *last) for at in one.values.values()]
+        return (moments[0], moments[-1]) if moments else super().span()
+
+    def _rows(self, key: SeriesKey, begin: int, end: int, width: int) -> Iterator[Row]:
+        mapped = OF_FIGURE.get((key.resource, key.figure))
+        if mapped is None:
+            return
+        reach = EVERY  # when in a slot the last reading was made is not known
+        if not width:
+            widths = (step for step in STEPS if step >= _FINEST)
+            reach = width = next(step for step in widths if (end - begin) / step <= _MOST)
+        begin = begin // width * width
+        figure = self._figure(key, mapped)
+        up = self._selector(READING_UP.sample, {"reading": _reading_of(key)})
+        parts = [
+            *((name, f"{how}_over_time({figure}[{width}s])") for name, how in _STATISTICS.items()),
+            ("up", f"max_over_time({up}[{width}s])"),
+        ]
+        expression = " or ".join(
+            f'label_replace(max({part}), "statistic", "{name}", "", "")' for name, part in parts
+        )
+        slots: dict[int, dict[str, Decimal]] = defaultdict(dict)
+        with _told():
+            # A range begins after its first second and ends with its last one.
+            answer = self._client.query_range(expression, begin + width - 1, end + width, width)
+        for one in answer:
+            for at, value in one.values.items():
+                slots[at - width + 1][one.labels["statistic"]] = value
+        for start, found in sorted(slots.items()):
+            values = [
+                found[name] / mapped.factor if name in found else None for name in _STATISTICS
+            ]
+            if start < end and (found.get("up") or values[0] is not None):
+                yield Row(start, start + min(width, reach) - 1, *values)
+
+    def _samples(self, resource: str, at: int) -> Sequence[PrometheusSeries]:
+        """All figures of a resource at a moment, asked for once."""
+        if (resource, at) not in self._present:
+            metric = self._selector("", {}, f'__name__=~"{PREFIX}_{resource}_.+"')
+            self._present[resource, at] = self._ask(metric, at)
+        return self._present[resource, at]
+
+    def _ask(self, expression: str, at: int | None) -> Sequence[PrometheusSeries]:
+        with _told():
+            return self._client.query(expression, at)
+
+    def _figure(self, key: SeriesKey, mapped: FigureMetric) -> str:
+        own = SUBJECT_LABELS[key.resource]
+        labels = dict(zip(mapped.metric.labels[len(own) :], mapped.extra, strict=True))
+        if key.resource == "endpoint":
+            model = model_of(key.identity)
+            labels |= {"model": model, "endpoint": key.identity.removeprefix(model).strip()}
+        elif own:
+            labels[own[0]] = key.identity
+        return self._selector(mapped.metric.sample, labels)
+
+    def _selector(
+        self, metric: str, labels: Mapping[str, str] | None = None, also: str = ""
+    ) -> str:
+        matchers = [f'{name}="{_quoted(value)}"' for name, value in (labels or {}).items()]
+        return f"{metric}{{{','.join(filter(None, (also, *matchers, self._client.match)))}}}"
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    try:
+        yield
+    except (PrometheusError, TokenError) as error:
+        raise HistoryUnusableError(str(error)) from None
+
+
+_FIGURES: Mapping[tuple[str, str, tuple[str, ...]], tuple[str, Decimal]] = {
+    (resource, mapped.metric.sample, mapped.extra): (figure, mapped.factor)
+    for (resource, figure), mapped in OF_FIGURE.items()
+}
+"""Resource, sample and the values of its further labels -> figure and factor."""
+_EXTRA = {
+    (resource, mapped.metric.sample): mapped.metric.labels[len(SUBJECT_LABELS[resource]) :]
+    for (resource, _), mapped in OF_FIGURE.items()
+}
+
+
+def _extra(resource: str, labels: Mapping[str, str]) -> tuple[str, ...]:
+    names = _EXTRA.get((resource, labels["__name__"]), ())
+    return tuple(labels.get(name, "") for name in names)
+
+
+def _subject(resource: str, labels: Mapping[str, str]) -> Subject:
+    if resource == "endpoint":
+        identity = endpoint_identity(labels.get("model", ""), labels.get("endpoint", ""))
+        return Subject(resource, identity)
+    own = SUBJECT_LABELS[resource]
+    return Subject(resource, labels.get(own[0], "") if own else ACCOUNT)
+
+
+def _reading_of(key: SeriesKey) -> str:
+    if key.resource == "endpoint":
+        return endpoints_source(model_of(key.identity))
+    return key.resource if key.resource == "credits" else f"{key.resource}s"
+
+
+def _series(key: SeriesKey) -> Series:
+    return Series(key, UNITS[key.resource][key.figure], EVERY)
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

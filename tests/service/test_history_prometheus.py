@@ -1,0 +1,214 @@
+"""Figures from a real Prometheus read as those of the file do; one out of reach is said so."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gwtui.client.prometheus import PrometheusClient, PrometheusError, PrometheusServer
+from gwtui.domain.known_secrets import Token
+from gwtui.ui.board.sources import answers
+from gwtui.watch.history.file import ask
+from gwtui.watch.history.model import HistoryUnusableError, SeriesKey, Subject
+from gwtui.watch.history.queries import BALANCE, TOTAL_USAGE, credits_state
+from gwtui.watch.history.reader import HistoryReader
+from history_kit import desk
+
+needs_prometheus = pytest.mark.skipif(
+    not (shutil.which("prometheus") and shutil.which("promtool")),
+    reason="Prometheus is not installed",
+)
+BEGIN = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(hours=8)
+UNREAD = range(200, 230)
+"""Minutes in which nobody could read the gateway."""
+QUIET = range(100, 130)
+"""Minutes without traffic at the endpoint."""
+ENDPOINT = Subject("endpoint", "lab/model northwind||fp8")
+UPTIME = SeriesKey(*ENDPOINT, "uptime_last_5m")
+KEYS = (BALANCE, TOTAL_USAGE, UPTIME)
+
+
+async def no_token() -> None:
+    return None
+
+
+def server(url: str, match: str = "") -> PrometheusClient:
+    return PrometheusClient(PrometheusServer(url, match, no_token), None)
+
+
+def readings() -> Iterator[tuple[datetime, dict[SeriesKey, Decimal | None]]]:
+    """A reading a minute for six hours."""
+    for minute in range(360):
+        if minute not in UNREAD:
+            used = Decimal(minute * minute) / 1000
+            uptime = None if minute in QUIET else Decimal(99 - minute % 7)
+            at = BEGIN + timedelta(minutes=minute)
+            yield at, {BALANCE: 500 - used, TOTAL_USAGE: used, UPTIME: uptime}
+
+
+def exposition() -> str:
+    """The same as OpenMetrics with timestamps, for two gateways."""
+    labels = 'model="lab/model",provider="Northwind",endpoint="northwind||fp8",window="5m"'
+    names = {
+        "gwtui_credits_balance_usd": lambda found: found[BALANCE],
+        "gwtui_endpoint_uptime_ratio": lambda found: found[UPTIME] and found[UPTIME] / 100,
+        "gwtui_reading_up": lambda _: 1,
+        "gwtui_reading_timestamp_seconds": lambda _: None,
+        "gwtui_credits_used_usd_total": lambda found: found[TOTAL_USAGE],
+    }
+    lines = []
+    for name, value_of in names.items():
+        kind = "counter" if name.endswith("_total") else "gauge"
+        lines.append(f"# TYPE {name.removesuffix('_total')} {kind}")
+        own = {
+            "gwtui_endpoint_uptime_ratio": [labels],
+            "gwtui_reading_up": ['reading="credits"', 'reading="endpoints:lab/model"'],
+            "gwtui_reading_timestamp_seconds": ['reading="credits"'],
+        }.get(name, [""])
+        for job, factor in (("gwtui", 1), ("other", 7)):
+            for one in own:
+                for at, found in readings():
+                    second = int(at.timestamp())
+                    value = second if "timestamp" in name else value_of(found)
+                    if value is not None:
+                        series = ",".join(filter(None, (one, f'job="{job}"')))
+                        lines.append(f"{name}{{{series}}} {value * factor} {second}")
+    return "\n".join([*lines, "# EOF", ""])
+
+
+@pytest.fixture(scope="module")
+def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrometheusClient]:
+    folder = tmp_path_factory.mktemp("prometheus")
+    (folder / "past").write_text(exposition())
+    (folder / "prometheus.yml").write_text("scrape_configs: []\n")
+    subprocess.run(
+        ["promtool", "tsdb", "create-blocks-from", "openmetrics", "past", "tsdb"],
+        check=True,
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+    )
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [
+            "prometheus",
+            "--config.file=prometheus.yml",
+            "--storage.tsdb.path=tsdb",
+            f"--web.listen-address=127.0.0.1:{port}",
+        ],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "GOMAXPROCS": "1"},
+    )
+    url, end = f"http://127.0.0.1:{port}", time.monotonic() + 40
+    try:
+        while True:
+            try:
+                with closing(server(url)) as client:
+                    client.query("vector(1)", None)
+                break
+            except PrometheusError:
+                assert time.monotonic() < end, "Prometheus did not start"
+                time.sleep(0.2)
+        with closing(server(url, 'job="gwtui"')) as client:
+            yield client
+    finally:
+        process.kill()
+        process.wait(10)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HistoryReader]:
+    with desk(tmp_path_factory.mktemp("file") / "h.sqlite3") as history:
+        for at, found in readings():
+            history.see(at, {key: found[key] for key in (BALANCE, TOTAL_USAGE)})
+            history.see(at, {UPTIME: found[UPTIME]}, source="endpoints:lab/model")
+        yield history.reader
+
+
+@needs_prometheus
+@pytest.mark.parametrize("width", [900, 3600])
+def test_curves_are_those_of_the_file(
+    prometheus: PrometheusClient, file: HistoryReader, tmp_path: Path, width: int
+) -> None:
+    until = BEGIN + timedelta(hours=6)
+
+    def states(reader: HistoryReader, key: SeriesKey) -> list[Any]:
+        curve = reader.points(key, BEGIN, until, resolution=width)
+        assert curve is not None
+        return [(point.at, point.state) for point in curve.points]
+
+    def values(reader: HistoryReader) -> list[Any]:
+        curve = reader.points(TOTAL_USAGE, BEGIN, until, resolution=width)
+        assert curve is not None
+        return [(point.low, point.last) for point in curve.points if point.state == "value"]
+
+    for key in KEYS:
+        found = ask(tmp_path / "none", lambda reader, key=key: states(reader, key), prometheus)
+        assert found == states(file, key), key
+    assert ask(tmp_path / "none", values, prometheus) == values(file)
+
+
+@needs_prometheus
+def test_a_moment_the_span_and_the_runway_need_no_file(
+    prometheus: PrometheusClient, file: HistoryReader, tmp_path: Path
+) -> None:
+    def questions(reader: HistoryReader) -> None:
+        quiet = BEGIN + timedelta(minutes=115)
+        assert reader.value_at(BALANCE, quiet).value == file.value_at(BALANCE, quiet).value
+        assert reader.value_at(UPTIME, quiet).state == "gap"
+        well = BEGIN + timedelta(minutes=20)
+        assert reader.value_at(UPTIME, well).value == file.value_at(UPTIME, well).value
+        assert reader.value_at(UPTIME._replace(figure="latency_p50"), well).state == "null"
+        assert reader.facts_at(well) == {ENDPOINT: {"name": "Northwind"}}
+        assert reader.span() == (BEGIN, BEGIN + timedelta(minutes=359))
+        now = BEGIN + timedelta(hours=6)
+        burns = [credits_state(one, now).burns[0].rate for one in (reader, file)]
+        assert burns[0] is not None
+        assert burns[1] is not None
+        assert abs(burns[0].usd_per_hour - burns[1].usd_per_hour) < 1
+
+    ask(tmp_path / "none", questions, prometheus)
+
+
+def test_a_server_out_of_reach_is_said_and_the_rest_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "h.sqlite3"
+    with desk(path) as history:
+        history.connection.execute("INSERT INTO watched_models VALUES ('lab/model', 0)")
+        history.see(BEGIN, {BALANCE: 5})
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+
+    def question(reader: HistoryReader, _snapshot: object) -> object:
+        return reader.points(BALANCE, BEGIN, BEGIN + timedelta(hours=1))
+
+    def changes(reader: HistoryReader, _snapshot: object) -> object:
+        return reader.changes(BEGIN, BEGIN + timedelta(hours=1))
+
+    with closing(server(url)) as client:
+        found = ask(path, lambda reader: answers(BEGIN, (question, changes, None), reader), client)
+        with pytest.raises(HistoryUnusableError):
+            ask(path, lambda reader: reader.value_at(BALANCE, BEGIN), client)
+    assert found.known.models == ("lab/model",)
+    assert list(found.of_panels) == [None, (), None]
+    assert found.problem.startswith("Prometheus at 127.0.0.1:")
+    assert "cannot be reached" in found.problem
+
+
+def test_a_token_is_not_sent_in_clear_to_another_machine() -> None:
+    where = PrometheusServer("http://prometheus.example", "", no_token)
+    with pytest.raises(PrometheusError, match="plain http") as refused:
+        PrometheusClient(where, Token("s3cret-s3cret"))
+    assert "s3cret" not in str(refused.value)
