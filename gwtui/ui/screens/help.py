@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from textual import on
@@ -105,20 +105,55 @@ def help_lines(
     ``hold_reason`` gives why an action is not possible while read-only, else None. Only entries
     with each word of ``search_text`` are given.
     """
-    page = _HelpPage(width, search_text)
+    words, lines, titled = search_text.casefold().split(), list[Content](), ""
+    for title, name, meaning, also in _entries(actions, spec, hold_reason):
+        text = f"{title} {name.plain} {meaning.plain} {also}".casefold()
+        if not all(word in text for word in words):
+            continue
+        if title != titled:
+            lines += [Content("")] if lines else []
+            lines.append(toned(title, "accent", bold=True))
+            titled = title
+        start = Content.assemble("  ", name.pad_right(max(1, _KEYS - name.cell_length)))
+        room = max(20, width - start.cell_length)
+        for line in meaning.wrap(room) or [meaning]:
+            lines.append(Content.assemble(start, line))
+            start = Content(" " * start.cell_length)
+    return lines or [toned(f"Nothing here is about {safe_text(search_text, 60)}.", "muted")]
+
+
+def _entries(
+    actions: Sequence[Action],
+    spec: ResourceSpec[Any] | None,
+    hold_reason: Callable[[Action], object],
+) -> Iterator[tuple[str, Content, Content, str]]:
+    """What each entry is about, its name, what it means, and what else it is called."""
     places = [action for action in actions if tab_of(action) is not None]
     for title, scope in _groups(actions, spec):
-        page.title(title)
         for action in actions:
             if action.scope == scope and action not in places:
-                page.action(action, held=hold_reason(action) is not None)
-    page.places(places)
+                held = hold_reason(action) is not None
+                name = toned(asked_by(action), "muted" if held else "plain", bold=True)
+                why = toned(" (not while read-only)" if held else "", "warn")
+                help_text = toned(action.help, "muted")
+                meaning = Content.assemble(toned(f"{action.title}: "), help_text, why)
+                yield title, name, meaning, action.keywords
+    if keyed := [action for action in places if action.keys]:
+        keys = toned(" ".join(map(asked_by, keyed)), bold=True)
+        yield "Go to", keys, toned(_named(keyed, keys=True), "muted"), ""
+    if others := [action for action in places if not action.keys]:
+        yield "Go to", toned(": or palette", bold=True), toned(_named(others), "muted"), ""
+    tables: list[tuple[str, Iterable[tuple[str, str]]]] = []
     if spec is not None:
-        page.section("In the list", _TABLE_KEYS)
-        page.section("Filter", _FILTER)
-        page.section("Columns", [(c.id, c.help or c.title) for c in spec.columns])
-        page.section("Further names for the filter", [(name, "") for name in spec.facets])
-    return page.lines or [toned(f"Nothing here is about {safe_text(search_text, 60)}.", "muted")]
+        tables = [
+            ("In the list", _TABLE_KEYS),
+            ("Filter", _FILTER),
+            ("Columns", [(column.id, column.help or column.title) for column in spec.columns]),
+            ("Further names for the filter", [(name, "") for name in spec.facets]),
+        ]
+    for title, pairs in tables:
+        for term, explanation in pairs:
+            yield title, toned(term), toned(explanation, "muted"), ""
 
 
 def _groups(actions: Sequence[Action], spec: ResourceSpec[Any] | None) -> list[tuple[str, str]]:
@@ -126,55 +161,6 @@ def _groups(actions: Sequence[Action], spec: ResourceSpec[Any] | None) -> list[t
     groups = [(spec.title if spec is not None else scope.capitalize(), scope) for scope in own]
     frame = [("Lists", LIST), ("Copy and export", COPY), ("Everywhere", APP)]
     return [*dict.fromkeys(groups), *frame]
-
-
-class _HelpPage:
-    """Lines of a name and what it means, the meaning folded beside it."""
-
-    def __init__(self, width: int, search_text: str) -> None:
-        self._width = width
-        self._search_text = search_text.casefold().split()
-        self._title, self._titled = "", False
-        self.lines: list[Content] = []
-
-    def title(self, text: str) -> None:
-        """What the next entries are about; it is shown when there is one."""
-        self._title, self._titled = text, False
-
-    def section(self, title: str, pairs: Sequence[tuple[str, str]]) -> None:
-        self.title(title)
-        for name, meaning in pairs:
-            self._line(toned(name), toned(meaning, "muted"))
-
-    def action(self, action: Action, *, held: bool) -> None:
-        name = toned(asked_by(action), "muted" if held else "plain", bold=True)
-        why = toned(" (not while read-only)" if held else "", "warn")
-        meaning = Content.assemble(toned(f"{action.title}: "), toned(action.help, "muted"), why)
-        self._line(name, meaning, action.keywords)
-
-    def places(self, actions: Sequence[Action]) -> None:
-        """Where can be gone to: those with a key of their own, then the others."""
-        self.title("Go to")
-        keyed = [action for action in actions if action.keys]
-        if keyed:
-            keys = " ".join(asked_by(action) for action in keyed)
-            self._line(toned(keys, bold=True), toned(_named(keyed, keys=True), "muted"))
-        if others := [action for action in actions if not action.keys]:
-            self._line(toned(": or palette", bold=True), toned(_named(others), "muted"))
-
-    def _line(self, name: Content, meaning: Content, also: str = "") -> None:
-        told = f"{self._title} {name.plain} {meaning.plain} {also}".casefold()
-        if not all(word in told for word in self._search_text):
-            return
-        if not self._titled:
-            self.lines += [Content("")] if self.lines else []
-            self.lines.append(toned(self._title, "accent", bold=True))
-            self._titled = True
-        start = Content.assemble("  ", name.pad_right(max(1, _KEYS - name.cell_length)))
-        room = max(20, self._width - start.cell_length)
-        for number, line in enumerate(meaning.wrap(room) or [meaning]):
-            indent = start if number == 0 else Content(" " * start.cell_length)
-            self.lines.append(Content.assemble(indent, line))
 
 
 def _named(places: Sequence[Action], *, keys: bool = False) -> str:
