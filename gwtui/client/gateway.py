@@ -6,7 +6,7 @@ import asyncio
 import sys
 from collections.abc import Callable
 from types import ModuleType, TracebackType
-from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from gwtui.client import services
 from gwtui.client.call import Answer, Call, Caller, RetryingCaller, RetryNotice
@@ -36,7 +36,13 @@ class GatewayClient:
         self.connection = connection
         self.gate = transport.gate if transport is not None else WriteGate(connection)
         """What holds writes back, for every service at once."""
-        self._transport = transport or _ManagementTransport(connection, clock, self.gate)
+        self.skew = transport.skew if transport is not None else ClockSkew()
+        """How far the gateway's clock is from this machine's, as far as answers have come."""
+        self.traffic = transport.traffic if transport is not None else Traffic(clock)
+        """The requests of the last minute."""
+        self._transport = LazyTransport(
+            lambda: _new_transport(connection, clock, self.gate, self.skew, self.traffic), transport
+        )
         self.caller: Caller = RetryingCaller(self._transport, clock, on_retry)
         """What the services call."""
         caller, dialect = self.caller, connection.dialect
@@ -50,16 +56,6 @@ class GatewayClient:
         self.byok = services.ByokService(caller, dialect)
         self.activity = services.ActivityService(caller, dialect)
         self.generations = services.GenerationsService(caller, dialect)
-
-    @property
-    def skew(self) -> ClockSkew:
-        """How far the gateway's clock is from this machine's, as far as answers have come."""
-        return self._transport.skew
-
-    @property
-    def traffic(self) -> Traffic:
-        """The requests of the last minute."""
-        return self._transport.traffic
 
     async def __aenter__(self) -> Self:
         return self
@@ -77,14 +73,7 @@ class GatewayClient:
         await self._transport.close()
 
 
-class Closable(Protocol):
-    """What has to be closed in the end."""
-
-    async def close(self) -> None:
-        """Close every connection."""
-
-
-T = TypeVar("T", bound=Closable)
+T = TypeVar("T", bound="Transport")
 
 
 class LazyTransport(Generic[T]):
@@ -96,46 +85,30 @@ class LazyTransport(Generic[T]):
 
     def __init__(self, build: Callable[[], T], built: T | None = None) -> None:
         self._build = build
-        self.built = built
-        """The transport; None before it was used."""
+        self._built = built
         self._building = asyncio.Lock()
         self._closed = False
 
     async def ready(self) -> T:
         """The transport; ConnectFailedError once this was closed."""
         async with self._building:
-            if self.built is None and not self._closed:
-                self.built = await asyncio.to_thread(self._build)
-            if self._closed and self.built is not None:
-                await self.built.close()  # it may have been closed while it was built
-            if self._closed or self.built is None:
+            if self._built is None and not self._closed:
+                self._built = await asyncio.to_thread(self._build)
+            if self._closed and self._built is not None:
+                await self._built.close()  # it may have been closed while it was built
+            if self._closed or self._built is None:
                 raise ConnectFailedError("the gateway client is closed", temporary=False)
-            return self.built
+            return self._built
+
+    async def call(self, call: Call) -> Answer:
+        """Carry out one call. Raises GatewayError."""
+        return await (self._built or await self.ready()).call(call)
 
     async def close(self) -> None:
         """Close every connection; what is under way is cancelled."""
         self._closed = True
-        if self.built is not None:
-            await self.built.close()
-
-
-class _ManagementTransport(LazyTransport["Transport"]):
-    """The transport of management requests, and what it has learned so far."""
-
-    def __init__(self, connection: Connection, clock: Clock, gate: WriteGate) -> None:
-        super().__init__(lambda: _new_transport(connection, clock, gate))
-        self._clock = clock
-
-    @property
-    def skew(self) -> ClockSkew:
-        return ClockSkew() if self.built is None else self.built.skew
-
-    @property
-    def traffic(self) -> Traffic:
-        return Traffic(self._clock) if self.built is None else self.built.traffic
-
-    async def call(self, call: Call) -> Answer:
-        return await (self.built or await self.ready()).call(call)
+        if self._built is not None:
+            await self._built.close()
 
 
 def spare_http_command() -> None:
@@ -147,8 +120,10 @@ def spare_http_command() -> None:
     sys.modules.setdefault("httpx._main", ModuleType("httpx._main"))
 
 
-def _new_transport(connection: Connection, clock: Clock, gate: WriteGate) -> Transport:
+def _new_transport(
+    connection: Connection, clock: Clock, gate: WriteGate, skew: ClockSkew, traffic: Traffic
+) -> Transport:
     spare_http_command()
     from gwtui.client.transport import Transport  # noqa: PLC0415 - see LazyTransport
 
-    return Transport(connection, clock=clock, gate=gate)
+    return Transport(connection, clock=clock, gate=gate, skew=skew, traffic=traffic)

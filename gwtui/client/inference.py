@@ -150,12 +150,12 @@ class Inference:
 
     async def key(self) -> CurrentKey:
         """What the key may do and what is left of its limits; costs nothing."""
-        return read_one(await (await self._transport.ready()).call(Call("GET", "/key")), CurrentKey)
+        return read_one(await self._transport.call(Call("GET", "/key")), CurrentKey)
 
     async def generation(self, id: str) -> Generation:
         """What became of a request; NotFoundError for a second or more after it."""
         call = Call("GET", "/generation", query={"id": id})
-        return read_one(await (await self._transport.ready()).call(call), Generation)
+        return read_one(await self._transport.call(call), Generation)
 
     async def _send(
         self, path: str, body: RequestModel, headers: Mapping[str, str]

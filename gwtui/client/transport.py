@@ -90,19 +90,21 @@ class Transport:
     No write passes while ``gate`` is closed. ``http`` replaces the network, for tests.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all by name
         self,
         connection: Connection,
         *,
         clock: Clock = SYSTEM_CLOCK,
         gate: WriteGate | None = None,
+        skew: ClockSkew | None = None,
+        traffic: Traffic | None = None,
         http: httpx.AsyncBaseTransport | None = None,
         patience: Patience = Patience(),
         max_answer: int = MAX_ANSWER,
     ) -> None:
         self.gate = gate or WriteGate(connection)
-        self.skew = ClockSkew()
-        self.traffic = Traffic(clock)
+        self.skew = skew or ClockSkew()
+        self.traffic = traffic or Traffic(clock)
         self._connection = connection
         self._clock = clock
         self._patience = patience

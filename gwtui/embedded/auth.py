@@ -97,15 +97,20 @@ def _caller(
     secret = secret.strip()
     if len(headers) != 1 or scheme.lower() != "bearer" or not secret:
         raise unauthenticated(MALFORMED)
-    key = keys.find_credential(db, key_hash(secret), now)
+    row = db.execute(
+        "SELECT disabled, coalesce(expires <= ?, 0), id, workspace_id IS NULL, creator_user_id "
+        "FROM keys WHERE id = ?",
+        (keys.sortable(now), key_hash(secret)),
+    ).fetchone()
     of_inference = access is Access.INFERENCE
-    if key is None:
+    if row is None:
         raise unauthenticated(NO_USER if of_inference else UNKNOWN_KEY)
-    if key.disabled:
+    is_disabled, is_expired, found_hash, is_management, user_id = row
+    if is_disabled:
         raise unauthenticated(DISABLED_KEY)
-    if key.is_expired:
+    if is_expired:
         raise unauthenticated(NO_USER if of_inference else EXPIRED_KEY)
-    return Principal(key.hash, key.workspace_id is None, key.creator_user_id)
+    return Principal(found_hash, bool(is_management), user_id)
 
 
 def issue_key(

@@ -16,7 +16,7 @@ from gwtui.contract.current_key import BUDGET_SCOPES
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.embedded.auth import key_hash
 from gwtui.embedded.store import usage
-from gwtui.embedded.store.budgets import AppliedBudget, effective_budget
+from gwtui.embedded.store.budgets import Cap, effective_budget
 
 
 @pytest.fixture
@@ -214,8 +214,8 @@ async def test_the_simulated_keys_have_what_the_world_says(gate: Bench):
     assert layer["remaining_usd"] == pytest.approx(shown["limit_remaining"])
 
 
-def layer(scope: str, limit: str, spend: str) -> AppliedBudget:
-    return AppliedBudget(
+def layer(scope: str, limit: str, spend: str) -> Cap:
+    return Cap(
         scope=scope,
         whose=usage.of_key("any"),
         limit=Decimal(limit),
@@ -238,7 +238,5 @@ def layer(scope: str, limit: str, spend: str) -> AppliedBudget:
         ([layer("member", "2", "1"), layer("key_limit", "5", "4")], 0),
     ],
 )
-def test_the_first_exhausted_decides_else_the_tightest(
-    found: list[AppliedBudget], deciding: int | None
-):
+def test_the_first_exhausted_decides_else_the_tightest(found: list[Cap], deciding: int | None):
     assert effective_budget(found) == (None if deciding is None else found[deciding])

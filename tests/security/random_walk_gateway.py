@@ -17,6 +17,7 @@ from pydantic import SecretStr
 
 from gwtui.client.connection import Connection, WriteGate
 from gwtui.client.gateway import GatewayClient
+from gwtui.client.request_log import ClockSkew, Traffic
 from gwtui.client.transport import Transport
 from gwtui.domain.clock import Clock
 from gwtui.local.journal import Journal
@@ -55,9 +56,11 @@ class WalkSite:
     def app(self, connection: Connection, monkeypatch: pytest.MonkeyPatch) -> GwtuiApp:
         """A dashboard that reaches this gateway without a network."""
 
-        def transport(where: Connection, clock: Clock, gate: WriteGate) -> Transport:
+        def transport(
+            where: Connection, clock: Clock, gate: WriteGate, skew: ClockSkew, traffic: Traffic
+        ) -> Transport:
             http = httpx.ASGITransport(self.door)  # type: ignore[arg-type]
-            return Transport(where, clock=clock, gate=gate, http=http)
+            return Transport(where, clock=clock, gate=gate, skew=skew, traffic=traffic, http=http)
 
         @asynccontextmanager
         async def connect() -> AsyncIterator[Connection]:

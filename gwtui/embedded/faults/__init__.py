@@ -34,8 +34,8 @@ _FAULT = re.compile(
     re.ASCII,
 )
 _PARAMETER = re.compile(r"\{\w*\}")
-_MOST = {"SECONDS": 86_400.0, "EVENTS": 100_000.0}
-_MOST_SKEW = 10 * 366 * 86_400.0
+_BOUNDS = {"SECONDS": (0, 86_400), "EVENTS": (0, 100_000)}
+_SKEW_BOUNDS = (-10 * 366 * 86_400, 10 * 366 * 86_400)
 _EXAMPLES = (
     "reset-after:POST /keys x1",
     "latency=0.8:reads",
@@ -57,7 +57,7 @@ class Fault:
     """Identifiers; None is every request, also one for a path that the API lacks."""
     times: int | None = None
     chance: float = 1.0
-    luck: random.Random = field(default_factory=random.Random)
+    luck: random.Random = field(default_factory=lambda: random.Random(0))  # noqa: S311 - repeatable
     struck: int = 0
 
     def strikes(self, operation: str | None) -> bool:
@@ -151,27 +151,29 @@ def parse(text: str) -> Fault:
 
 def _parse(text: str) -> Fault:
     match = _FAULT.fullmatch(text)
-    kind = KINDS.get(match["kind"] if match else text)
+    name = match["kind"] if match else text
+    kind = KINDS.get(name)
     if match is None or kind is None:
-        name = match["kind"] if match else text
-        close = get_close_matches(name, KINDS, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else "'--fault list' lists them"
+        hint = _did_you_mean(name, KINDS, 0.6) or "'--fault list' lists them"
         raise ValueError(f"there is no kind {name!r} ({hint})")
     if kind is CLOCK_SKEW and (match["where"] is not None or match["modifiers"]):
         raise ValueError("a clock is wrong for every request, all the time")
-    times, chance, seed = None, 1.0, 0
+    fault = Fault(text, kind, _number(kind, match["number"]), _operations(kind, match["where"]))
     for word in match["modifiers"].split():
         if word.startswith("x"):
-            times = int(word[1:])
+            fault.times = int(word[1:])
         elif word.endswith("%"):
-            chance = float(word[:-1]) / 100
+            fault.chance = float(word[:-1]) / 100
         else:
-            seed = int(word.removeprefix("seed="))
-    if not 0 < chance <= 1:
+            fault.luck.seed(int(word.removeprefix("seed=")))
+    if not 0 < fault.chance <= 1:
         raise ValueError("a chance is above 0% and at most 100%")
-    number, operations = _number(kind, match["number"]), _operations(kind, match["where"])
-    luck = random.Random(seed)  # noqa: S311 - must be repeatable
-    return Fault(text, kind, number, operations, times, chance, luck)
+    return fault
+
+
+def _did_you_mean(text: str, names: Iterable[str], cutoff: float) -> str:
+    close = get_close_matches(text, list(names), n=1, cutoff=cutoff)
+    return f"did you mean {close[0]!r}?" if close else ""
 
 
 def _number(kind: FaultKind, text: str | None) -> float:
@@ -179,21 +181,16 @@ def _number(kind: FaultKind, text: str | None) -> float:
         if text is not None:
             raise ValueError(f"{kind.name} takes no seconds")
         return 0.0
-    if text is None:
-        if kind.usual is None:
-            raise ValueError(f"{kind.name} needs its seconds, such as {kind.name}=2")
-        return kind.usual
-    unit = kind.number.lower()
+    if text is None and kind.usual is None:
+        raise ValueError(f"{kind.name} needs its seconds, such as {kind.name}=2")
     try:
-        number = float(text)
+        number = float(text if text is not None else kind.usual or 0)
     except ValueError:
-        raise ValueError(f"{text!r} is no number of {unit}") from None
-    most = _MOST_SKEW if kind is CLOCK_SKEW else _MOST[kind.number]
-    least = -most if kind is CLOCK_SKEW else 0.0
-    is_whole = kind.number == "SECONDS" or number.is_integer()
-    if not (least <= number <= most and is_whole):
+        raise ValueError(f"{text!r} is no number of {kind.number.lower()}") from None
+    least, most = _SKEW_BOUNDS if kind is CLOCK_SKEW else _BOUNDS[kind.number]
+    if not least <= number <= most or (kind.number == "EVENTS" and not number.is_integer()):
         what = "seconds" if kind.number == "SECONDS" else "a whole number of events"
-        raise ValueError(f"{kind.name} takes {what} from {least:.0f} to {most:.0f}")
+        raise ValueError(f"{kind.name} takes {what} from {least} to {most}")
     return number
 
 
@@ -203,21 +200,20 @@ def _operations(kind: FaultKind, where: str | None) -> frozenset[str] | None:
     Nothing or "*" is all of them; "reads", "writes", a method, a path, both, or the identifier of
     an operation. Raises ValueError with a message for the person.
     """
-    everything = where in {None, "", "*", "all", "everything"}
+    text = where or ""
+    everything = text in {"", "*", "all", "everything"}
     if everything and not kind.streams:
         return None
-    words = (where or "").split()
-    meant = [one for one in all_operations() if everything or _is_meant(words, one)]
+    meant = [each for each in all_operations() if everything or _is_meant(text.split(), each)]
     if not meant:
-        names = [f"{one.method} {one.path}" for one in all_operations()]
-        names += [one.operation_id for one in all_operations()]
-        close = get_close_matches(where or "", [*names, "reads", "writes"], n=1, cutoff=0.5)
-        hint = f" (did you mean {close[0]!r}?)" if close else ""
-        raise ValueError(f"no operation is {where!r}{hint}")
-    struck = [one for one in meant if one.streams is not None or not kind.streams]
+        names = [f"{each.method} {each.path}" for each in all_operations()]
+        names += [each.operation_id for each in all_operations()]
+        hint = _did_you_mean(text, [*names, "reads", "writes"], 0.5)
+        raise ValueError(f"no operation is {where!r}{hint and f' ({hint})'}")
+    struck = [each for each in meant if each.streams is not None or not kind.streams]
     if not struck:
         raise ValueError(f"{kind.name} is for streams, and nothing of {where!r} streams")
-    return frozenset(one.operation_id for one in struck)
+    return frozenset(each.operation_id for each in struck)
 
 
 def _is_meant(words: list[str], operation: Operation) -> bool:

@@ -7,7 +7,7 @@ import json
 import socket
 import struct
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from email.utils import format_datetime
 from typing import Any, Literal
@@ -119,11 +119,6 @@ class Exchange:
             end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
         transport.abort()
 
-    async def reset(self) -> None:
-        """As ``break_off``, and return once the server has noticed."""
-        self.break_off()
-        await self.hang()
-
     async def send_half(self, start: Message, body: bytes) -> None:
         """Send the head and half of the body, then close. Raises as ``break_off``."""
         transport = self._transport()
@@ -169,7 +164,8 @@ async def _hang(exchange: Exchange, _number: float) -> None:
 
 
 async def _reset(exchange: Exchange, _number: float) -> None:
-    await exchange.reset()
+    exchange.break_off()
+    await exchange.hang()  # until the server has noticed
 
 
 async def _half_body(exchange: Exchange, _number: float) -> None:
@@ -190,22 +186,16 @@ def _after(act: Act) -> Act:
     return after
 
 
-def _refuse(status: int, message: str) -> Act:
-    async def refuse(exchange: Exchange, _number: float) -> None:
-        await exchange.answer(status, error_body(status, message))
+def _refuse(status: int, message: str, *, retry_after: str = "") -> Act:
+    """An error of the gateway; ``retry_after`` is "seconds" or "date"."""
+
+    async def refuse(exchange: Exchange, number: float) -> None:
+        until = exchange.clock.now() + timedelta(seconds=number)
+        waits = {"seconds": f"{number:.0f}", "date": format_datetime(until, usegmt=True)}
+        headers = {"retry_after": waits[retry_after]} if retry_after else {}
+        await exchange.answer(status, error_body(status, message), **headers)
 
     return refuse
-
-
-async def _too_many(exchange: Exchange, seconds: float) -> None:
-    body = error_body(429, errors.RATE_LIMITED)
-    await exchange.answer(429, body, retry_after=f"{seconds:.0f}")
-
-
-async def _too_many_until(exchange: Exchange, seconds: float) -> None:
-    until = exchange.clock.now() + timedelta(seconds=seconds)
-    body = error_body(429, errors.RATE_LIMITED)
-    await exchange.answer(429, body, retry_after=format_datetime(until, usegmt=True))
 
 
 def _proxy_page(status: int, phrase: str) -> Act:
@@ -273,8 +263,7 @@ async def _delay_usage(exchange: Exchange, seconds: float) -> None:
 def _with_after(kind: FaultKind) -> tuple[FaultKind, FaultKind]:
     """A server error before and after the gateway carried the request out."""
     about = f"{kind.name}, but the request was carried out"
-    after = FaultKind(f"{kind.name}-after", about, _after(kind.act), kind.number, kind.usual)
-    return kind, after
+    return kind, replace(kind, name=f"{kind.name}-after", about=about, act=_after(kind.act))
 
 
 LATENCY = FaultKind("latency", "the answer comes later", _delay, "SECONDS")
@@ -293,9 +282,19 @@ _KINDS = (
     FaultKind(
         "409", "somebody else changed it", _refuse(409, "The resource has changed meanwhile")
     ),
-    FaultKind("429", "too many requests, Retry-After in seconds", _too_many, "SECONDS", 1),
     FaultKind(
-        "429-date", "too many requests, Retry-After as a date", _too_many_until, "SECONDS", 1
+        "429",
+        "too many requests, Retry-After in seconds",
+        _refuse(429, errors.RATE_LIMITED, retry_after="seconds"),
+        "SECONDS",
+        1,
+    ),
+    FaultKind(
+        "429-date",
+        "too many requests, Retry-After as a date",
+        _refuse(429, errors.RATE_LIMITED, retry_after="date"),
+        "SECONDS",
+        1,
     ),
     *_with_after(FaultKind("500", "the gateway fails", _refuse(500, errors.SERVER_ERROR))),
     *_with_after(

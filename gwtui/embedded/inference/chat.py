@@ -15,15 +15,16 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Send
 
 from gwtui.contract.chat import ChatRequest
-from gwtui.contract.completion import STREAM_END
+from gwtui.contract.completion import STREAM_END, ChatChunk, ChatResult
 from gwtui.contract.models import Endpoint, Model
 from gwtui.contract.values import GENERATION_ID
 from gwtui.domain.request_cost import RequestCost
 from gwtui.embedded.inference.accounting import SimulatedAnswer, cached_of, token_usage
 from gwtui.embedded.inference.exchange import InferenceExchange, ServingEndpoint
-from gwtui.embedded.inference.key_policy import KeyPolicy
+from gwtui.embedded.inference.key_policy import KeyPolicy, policy_of
 from gwtui.embedded.inference.parsed_request import parse_chat, tokens_of
-from gwtui.embedded.operations import OperationRequest
+from gwtui.embedded.operations import Access, Deferred, Operation, OperationRequest
+from gwtui.embedded.responses import ResponseSchema, reference
 
 if TYPE_CHECKING:
     from gwtui.embedded.app import Responder
@@ -253,3 +254,24 @@ def delta_choice(
         "native_finish_reason": finish_reason,
         "logprobs": None,
     }
+
+
+def _chat(call: OperationRequest) -> Deferred:
+    return ChatExchange(call, policy_of(call), call.body_as(ChatRequest)).answer
+
+
+OPERATIONS = (
+    Operation(
+        method="POST",
+        path="/chat/completions",
+        operation_id="createChatCompletion",
+        summary="Create a chat completion, whole or as a stream; the answer is simulated",
+        tag="Inference",
+        access=Access.INFERENCE,
+        handler=_chat,
+        answer=ResponseSchema("ChatResult", reference(ChatResult), (ChatResult, ChatChunk)),
+        streams=ChatChunk,
+        body=ChatRequest,
+        refusals=(402, 403, 404, 408, 413, 422, 429, 502, 503, 524, 529),
+    ),
+)

@@ -11,13 +11,15 @@ from zlib import crc32
 
 from starlette.responses import Response
 
-from gwtui.contract.embeddings import EmbeddingRequest
+from gwtui.contract.embeddings import EmbeddingRequest, EmbeddingsResult
+from gwtui.contract.request import Problem
 from gwtui.contract.values import GENERATION_ID
 from gwtui.embedded.inference.accounting import cost_fields
 from gwtui.embedded.inference.exchange import InferenceExchange
-from gwtui.embedded.inference.key_policy import KeyPolicy
+from gwtui.embedded.inference.key_policy import KeyPolicy, policy_of
 from gwtui.embedded.inference.parsed_request import parse_embedding
-from gwtui.embedded.operations import OperationRequest
+from gwtui.embedded.operations import Access, Deferred, Operation, OperationRequest
+from gwtui.embedded.responses import ResponseSchema, invalid, reference
 
 if TYPE_CHECKING:
     from gwtui.embedded.app import Responder
@@ -77,3 +79,26 @@ def vector(text: str, dimensions: int = DIMENSIONS) -> list[float]:
         counts[crc32(run) % dimensions] += 1
     length = math.hypot(*counts)
     return [value / length for value in counts]
+
+
+def _embed(call: OperationRequest) -> Deferred:
+    request = call.body_as(EmbeddingRequest)
+    if request.dimensions is not None and request.dimensions > MAX_DIMENSIONS:
+        raise invalid([Problem("dimensions", f"must be at most {MAX_DIMENSIONS}")])
+    return EmbeddingExchange(call, policy_of(call), request).answer
+
+
+OPERATIONS = (
+    Operation(
+        method="POST",
+        path="/embeddings",
+        operation_id="createEmbeddings",
+        summary="Submit an embedding request; the vectors are simulated",
+        tag="Inference",
+        access=Access.INFERENCE,
+        handler=_embed,
+        answer=ResponseSchema("EmbeddingsResult", reference(EmbeddingsResult), (EmbeddingsResult,)),
+        body=EmbeddingRequest,
+        refusals=(402, 403, 404, 408, 413, 429, 502, 503, 524, 529),
+    ),
+)

@@ -26,7 +26,7 @@ from gwtui.embedded.inference.content_filters import ContentFilter, filters_of, 
 from gwtui.embedded.operations import OperationRequest
 from gwtui.embedded.responses import Refusal, unauthenticated
 from gwtui.embedded.store import account, byok, generations, keys, usage
-from gwtui.embedded.store.budgets import AppliedBudget, Binding, applied_budgets, binding_of
+from gwtui.embedded.store.budgets import Binding, Cap, applied_budgets, binding_of
 from gwtui.embedded.store.byok import SecretBox, UnreadableSecretError
 from gwtui.embedded.store.documents import WORKSPACES
 from gwtui.embedded.store.usage import from_pico
@@ -195,7 +195,7 @@ def _check_region(binding: Binding) -> None:
             )
 
 
-def _check_layers(found: Sequence[AppliedBudget]) -> None:
+def _check_layers(found: Sequence[Cap]) -> None:
     """Raise a 403 for the first budget of which nothing is left."""
     spent = next((layer for layer in found if layer.remaining <= 0), None)
     if spent is None:
@@ -215,7 +215,7 @@ def _check_layers(found: Sequence[AppliedBudget]) -> None:
             raise Refusal(403, f"Budget limit exceeded ({interval} limit). Contact your org admin.")
 
 
-def _workspace_budget_spent(found: Sequence[AppliedBudget]) -> Refusal:
+def _workspace_budget_spent(found: Sequence[Cap]) -> Refusal:
     """The refusal names the broadest interval."""
     spent = [layer for layer in found if layer.scope == "workspace" and layer.remaining <= 0]
     broadest = min(spent, key=lambda layer: _BROADEST.index(layer.reset_interval))

@@ -11,15 +11,16 @@ from importlib import import_module
 from gwtui.embedded.operations import Operation
 
 _MODULES = {
-    "keys": ("keys",),
-    "account": ("credits", "organization", "key"),
-    "usage": ("activity", "generation"),
-    "inference": ("chat", "embeddings"),
-    "catalog": ("endpoints", "model", "models", "providers"),
-    "workspaces": ("workspaces",),
-    "guardrails": ("guardrails",),
-    "byok": ("byok",),
-    "openapi": ("openapi.json",),
+    "routes.keys": ("keys",),
+    "routes.account": ("credits", "organization", "key"),
+    "routes.usage": ("activity", "generation"),
+    "inference.chat": ("chat",),
+    "inference.embeddings": ("embeddings",),
+    "routes.catalog": ("endpoints", "model", "models", "providers"),
+    "routes.workspaces": ("workspaces",),
+    "routes.guardrails": ("guardrails",),
+    "routes.byok": ("byok",),
+    "routes.openapi": ("openapi.json",),
 }
 """Module -> the first segments of its paths."""
 
@@ -45,5 +46,5 @@ def all_operations() -> tuple[Operation, ...]:
 
 
 def _operations_of(module: str) -> tuple[Operation, ...]:
-    operations: tuple[Operation, ...] = import_module(f"{__name__}.{module}").OPERATIONS
+    operations: tuple[Operation, ...] = import_module(f"gwtui.embedded.{module}").OPERATIONS
     return operations

@@ -25,7 +25,7 @@ from gwtui.embedded.requests import PAGING
 from gwtui.embedded.responses import not_found, one, page, refuse_unknown, wire_value
 from gwtui.embedded.store import account, generations, keys
 from gwtui.embedded.store.budgets import (
-    AppliedBudget,
+    Cap,
     applied_budgets,
     binding_of,
     effective_budget,
@@ -121,7 +121,7 @@ def _current_key(call: OperationRequest) -> JsonValue:
     return {"data": data}
 
 
-def _layer(layer: AppliedBudget, now: datetime) -> dict[str, JsonValue]:
+def _layer(layer: Cap, now: datetime) -> dict[str, JsonValue]:
     return {
         "scope": layer.scope,
         "limit_usd": wire_value(layer.limit),

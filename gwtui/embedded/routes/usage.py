@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from gwtui.embedded.requests import parameter
 from gwtui.embedded.responses import invalid, many, not_found, one, plain, record, wire_value
 from gwtui.embedded.store import generations, usage
 from gwtui.embedded.store.documents import KEYS, WORKSPACES
-from gwtui.embedded.store.usage import ActivityFilter, ActivitySum, from_pico, to_day, to_micros
+from gwtui.embedded.store.usage import from_pico, to_day, to_micros
 
 if TYPE_CHECKING:
     from gwtui.embedded.simulator.catalog import Catalog
@@ -25,16 +26,21 @@ _BY_WORKSPACE = "workspace"
 
 
 def _activity(call: OperationRequest) -> JsonValue:
-    first, last = _days(call)
-    matching = ActivityFilter(
-        first_day=first,
-        last_day=last,
-        key_hash=call.query["api_key_hash"],
+    key, workspace = call.query["api_key_hash"], call.query["workspace_id"]
+    # A deleted key still has its history.
+    oldest = to_day(call.now) - ACTIVITY_DAYS
+    if key and not KEYS.get(call.db, key) and not usage.has_used(call.db, key, oldest):
+        raise not_found()
+    if workspace and WORKSPACES.get(call.db, workspace) is None:
+        raise not_found()
+    found = usage.activity(
+        call.db,
+        _days(call),
+        key_hash=key,
         user_id=call.query["user_id"],
-        workspace_id=call.query["workspace_id"],
+        workspace_id=workspace,
+        by_workspace=call.query["group_by"] == _BY_WORKSPACE,
     )
-    _refuse_unknown(call, matching)
-    found = usage.activity(call.db, matching, by_workspace=call.query["group_by"] == _BY_WORKSPACE)
     return {"data": [_row(call.site.catalog, row) for row in found]}
 
 
@@ -52,36 +58,23 @@ def _days(call: OperationRequest) -> tuple[int, int]:
     return day.toordinal(), day.toordinal()
 
 
-def _refuse_unknown(call: OperationRequest, matching: ActivityFilter) -> None:
-    """Refuse an unknown workspace, and a key that never was: a deleted one has its history."""
-    key, workspace = matching.key_hash, matching.workspace_id
-    if key and not KEYS.get(call.db, key):
-        oldest = to_day(call.now) - ACTIVITY_DAYS
-        if not usage.has_used(call.db, key, oldest):
-            raise not_found()
-    if workspace and WORKSPACES.get(call.db, workspace) is None:
-        raise not_found()
-
-
-def _row(catalog: Catalog, row: ActivitySum) -> dict[str, JsonValue]:
-    endpoint = catalog.endpoint(row.endpoint_key)
+def _row(catalog: Catalog, row: Mapping[str, Any]) -> dict[str, JsonValue]:
+    endpoint = catalog.endpoint(row["endpoint_key"])
     shown: dict[str, JsonValue] = {
-        "date": date.fromordinal(row.day).isoformat(),
+        "date": date.fromordinal(row["day"]).isoformat(),
         "model": endpoint.model_id,
         "model_permaslug": str(endpoint.wire["model_id"]),
         "endpoint_id": endpoint.id,
         "provider_name": str(endpoint.wire["provider_name"]),
-        "requests": row.requests,
-        "usage": wire_value(from_pico(row.usage_pico)),
-        "byok_usage_inference": wire_value(from_pico(row.byok_usage_pico)),
-        "prompt_tokens": row.prompt_tokens,
-        "completion_tokens": row.completion_tokens,
-        "reasoning_tokens": endpoint.reasoning_tokens(row.completion_tokens),
-        "cached_tokens": endpoint.cached_tokens(row.prompt_tokens),
+        "requests": row["requests"],
+        "usage": wire_value(from_pico(row["usage_pico"])),
+        "byok_usage_inference": wire_value(from_pico(row["byok_usage_pico"])),
+        "prompt_tokens": row["prompt_tokens"],
+        "completion_tokens": row["completion_tokens"],
+        "reasoning_tokens": endpoint.reasoning_tokens(row["completion_tokens"]),
+        "cached_tokens": endpoint.cached_tokens(row["prompt_tokens"]),
     }
-    if row.workspace_id is not None:
-        shown["workspace_id"] = row.workspace_id
-    return shown
+    return shown if row["workspace_id"] is None else {**shown, "workspace_id": row["workspace_id"]}
 
 
 _ID = parameter("id", "identifier of the generation", required=True, minLength=1)

@@ -174,7 +174,9 @@ def _shown_members(
     return [
         {
             # An implicit membership is as old as the workspace and keeps one id.
-            "id": each["id"] if "user_id" in each else _implicit_id(workspace, user),
+            "id": each["id"]
+            if "user_id" in each
+            else str(uuid.uuid5(uuid.UUID(workspace["id"]), user)),
             "workspace_id": workspace["id"],
             "user_id": user,
             "role": "admin" if roles.get(user) == "org:admin" else "member",
@@ -184,20 +186,17 @@ def _shown_members(
     ]
 
 
-def _implicit_id(workspace: Document, user_id: str) -> str:
-    return str(uuid.uuid5(uuid.UUID(workspace["id"]), user_id))
-
-
 def _memberships(
     call: OperationRequest, workspace: Document, users: Sequence[str]
 ) -> list[Document]:
     """The memberships that users have, in the order given."""
     given = list(dict.fromkeys(users))
+    listed = (json.dumps(given),)
     if is_default(call, workspace):
-        found = PEOPLE.documents(call.db, in_list("id"), (json.dumps(given),))
+        found = PEOPLE.documents(call.db, in_list("id"), listed)
     else:
-        where = f"workspace_id = ? AND {in_list('user_id')}"
-        found = MEMBERS.documents(call.db, where, (workspace["id"], json.dumps(given)))
+        where = f"{in_list('user_id')} AND workspace_id = ?"
+        found = MEMBERS.documents(call.db, where, (*listed, workspace["id"]))
     shown = _shown_members(call, workspace, found)
     return sorted(shown, key=lambda member: given.index(member["user_id"]))
 

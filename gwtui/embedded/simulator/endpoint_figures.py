@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -243,18 +243,34 @@ def _load(seed: int, key: str, at: float) -> float:
     return rate_now("steady", hour) * (0.8 + 0.4 * smooth(seed, f"load:{key}", at / 900))
 
 
-def _wander(seed: int, name: str, at: float, minutes: float) -> float:
-    return smooth(seed, name, at / (minutes * MINUTE))
+_LATENCY_STEPS = ((75, 1.2, 0.15, 11), (90, 1.3, 0.25, 8), (99, 1.5, 0.9, 5))
+_SPEED_STEPS = ((75, 0.78, 0.1, 12), (90, 0.7, 0.14, 8), (99, 0.45, 0.25, 6))
+"""Of each percentile: what it is of the one before, least and by how much it wanders in how many
+minutes."""
 
 
-def _latency(seed: int, name: str, at: float, typical: float) -> dict[str, int]:
+def _percentiles(
+    seed: int,
+    name: str,
+    at: float,
+    p50: float,
+    steps: Iterable[tuple[int, float, float, int]],
+    digits: int | None = None,
+) -> dict[str, float]:
+    """p50 to p99, each of them a wandering share of the one before."""
+    found = {"p50": p50}
+    for percentile, low, span, minutes in steps:
+        wander = smooth(seed, f"p{percentile}:{name}", at / (minutes * MINUTE))
+        p50 *= low + span * wander
+        found[f"p{percentile}"] = p50
+    return {each: round(value, digits) for each, value in found.items()}
+
+
+def _latency(seed: int, name: str, at: float, typical: float) -> dict[str, float]:
     """Milliseconds; each percentile lies above the one before."""
     own = between(0.92, 1.08, seed, "latency", name)
-    p50 = typical * own * (0.9 + 0.2 * _wander(seed, f"p50:{name}", at, 7))
-    p75 = p50 * (1.2 + 0.15 * _wander(seed, f"p75:{name}", at, 11))
-    p90 = p75 * (1.3 + 0.25 * _wander(seed, f"p90:{name}", at, 8))
-    p99 = p90 * (1.5 + 0.9 * _wander(seed, f"p99:{name}", at, 5))
-    return {"p50": round(p50), "p75": round(p75), "p90": round(p90), "p99": round(p99)}
+    p50 = typical * own * (0.9 + 0.2 * smooth(seed, f"p50:{name}", at / (7 * MINUTE)))
+    return _percentiles(seed, name, at, p50, _LATENCY_STEPS)
 
 
 def _throughput(
@@ -265,8 +281,6 @@ def _throughput(
     if typical is None or workload != "text_generation":
         return None
     name = f"speed:{endpoint.key}"
-    p50 = typical / slowness**0.6 * (0.92 + 0.16 * _wander(seed, f"p50:{name}", at, 9))
-    p75 = p50 * (0.78 + 0.1 * _wander(seed, f"p75:{name}", at, 12))
-    p90 = p75 * (0.7 + 0.14 * _wander(seed, f"p90:{name}", at, 8))
-    p99 = p90 * (0.45 + 0.25 * _wander(seed, f"p99:{name}", at, 6))
-    return {"p50": round(p50, 1), "p75": round(p75, 1), "p90": round(p90, 1), "p99": round(p99, 1)}
+    wander = smooth(seed, f"p50:{name}", at / (9 * MINUTE))
+    p50 = typical / slowness**0.6 * (0.92 + 0.16 * wander)
+    return _percentiles(seed, name, at, p50, _SPEED_STEPS, 1)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import NamedTuple
@@ -64,6 +64,13 @@ class Cap:
     whose: Whose
     budget_id: str | None = None
     guardrail_id: str | None = None
+    spend: Decimal = Decimal(0)
+    """What was spent of it, where somebody asked; USD."""
+
+    @property
+    def remaining(self) -> Decimal:
+        """What is left; at 0 and below, requests are refused."""
+        return self.limit - self.spend
 
     def spent(self, db: sqlite3.Connection, moment: datetime) -> int:
         """Pico-USD that are booked in the window of a moment."""
@@ -71,29 +78,14 @@ class Cap:
         return usage.spent_since(db, self.whose, day, include_byok=self.include_byok)
 
 
-@dataclass(frozen=True, kw_only=True)
-class AppliedBudget(Cap):
-    """A cap and what was spent of it, in USD."""
-
-    spend: Decimal
-
-    @property
-    def remaining(self) -> Decimal:
-        """What is left; at 0 and below, requests are refused."""
-        return self.limit - self.spend
-
-
 def applied_budgets(
     db: sqlite3.Connection, key: ApiKey, binding: Binding, now: datetime
-) -> list[AppliedBudget]:
-    """The budgets of a key, outermost first."""
-    return [
-        AppliedBudget(**vars(cap), spend=from_pico(cap.spent(db, now)))
-        for cap in caps_of(db, key, binding)
-    ]
+) -> list[Cap]:
+    """The budgets of a key with what was spent of them, outermost first."""
+    return [replace(cap, spend=from_pico(cap.spent(db, now))) for cap in caps_of(db, key, binding)]
 
 
-def effective_budget(found: Sequence[AppliedBudget]) -> AppliedBudget | None:
+def effective_budget(found: Sequence[Cap]) -> Cap | None:
     """The budget that decides: the first exhausted one, else the one with least left."""
     exhausted = next((layer for layer in found if layer.remaining <= 0), None)
     return exhausted or min(found, key=lambda layer: layer.remaining, default=None)

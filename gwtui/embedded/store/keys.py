@@ -51,26 +51,6 @@ def new_document(
     }
 
 
-class Credential(NamedTuple):
-    """What authentication needs to know of a key."""
-
-    hash: str
-    workspace_id: str | None
-    creator_user_id: str | None
-    disabled: bool
-    is_expired: bool
-
-
-def find_credential(db: sqlite3.Connection, key_hash: str, now: datetime) -> Credential | None:
-    """The key of a hash, None when it opens nothing."""
-    row = db.execute(
-        "SELECT id, workspace_id, creator_user_id, disabled, coalesce(expires <= ?, 0) "
-        "FROM keys WHERE id = ?",
-        (sortable(now), key_hash),
-    ).fetchone()
-    return None if row is None else Credential(*row)
-
-
 class KeyRecord(NamedTuple):
     """A key with its usage as of the moment it was read."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -182,69 +181,44 @@ def fold_old(db: sqlite3.Connection, today: int) -> None:
     db.execute("DELETE FROM usage WHERE day > ? AND day < ?", (EARLIER, oldest))
 
 
-@dataclass(frozen=True)
-class ActivityFilter:
-    """Which rows to sum up; None is no restriction. Days are inclusive."""
-
-    first_day: int
-    last_day: int
-    key_hash: str | None = None
-    user_id: str | None = None
-    workspace_id: str | None = None
-
-
-class ActivitySum(NamedTuple):
-    """Requests at one endpoint on one day. Amounts are pico-USD."""
-
-    day: int
-    endpoint_key: str
-    workspace_id: str | None
-    """Only when summed up by workspace."""
-    requests: int
-    usage_pico: int
-    byok_usage_pico: int
-    prompt_tokens: int
-    completion_tokens: int
-
-
 def activity(
-    db: sqlite3.Connection, matching: ActivityFilter, *, by_workspace: bool
-) -> list[ActivitySum]:
-    """Requests by day and endpoint (and workspace), newest day first, then the costliest first."""
+    db: sqlite3.Connection,
+    days: tuple[int, int],
+    *,
+    key_hash: str | None,
+    user_id: str | None,
+    workspace_id: str | None,
+    by_workspace: bool,
+) -> list[dict[str, Any]]:
+    """Requests by endpoint and day, from the first to the last of two days.
+
+    Newest day first, then the costliest first. None is no restriction; ``by_workspace`` sums up
+    each workspace by itself. The rows have the names of the columns.
+    """
+    names = (
+        *("day", "endpoint_key", "workspace_id", "requests", "usage_pico", "byok_usage_pico"),
+        *("prompt_tokens", "completion_tokens"),
+    )
     rows = db.execute(
         f"""
         SELECT day, endpoint_key, {"workspace_id" if by_workspace else "NULL"} AS workspace,
             sum(requests), sum(usage_pico) AS credits, sum(byok_usage_pico) AS byok,
             sum(prompt_tokens), sum(completion_tokens)
         FROM usage
-        WHERE day BETWEEN :first_day AND :last_day
-            AND (:key_hash IS NULL OR key_hash = :key_hash)
-            AND (:user_id IS NULL OR user_id = :user_id)
-            AND (:workspace_id IS NULL OR workspace_id = :workspace_id)
+        WHERE day BETWEEN ? AND ? AND (?3 IS NULL OR key_hash = ?3)
+            AND (?4 IS NULL OR user_id = ?4) AND (?5 IS NULL OR workspace_id = ?5)
         GROUP BY day, endpoint_key, workspace
         ORDER BY day DESC, credits + byok DESC, endpoint_key, workspace
         """,
-        vars(matching),
+        (*days, key_hash, user_id, workspace_id),
     )
-    return [ActivitySum(*row) for row in rows]
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def has_used(db: sqlite3.Connection, key_hash: str, day: int) -> bool:
     """Whether a key was used from a day on."""
     found = db.execute("SELECT 1 FROM usage WHERE key_hash = ? AND day >= ?", (key_hash, day))
     return found.fetchone() is not None
-
-
-def at_endpoint(
-    db: sqlite3.Connection, key_hash: str, day: int, endpoint_key: str
-) -> list[tuple[Actor, int]]:
-    """Who made a key's requests at one endpoint on one day, and how many: one per workspace."""
-    rows = db.execute(
-        "SELECT workspace_id, user_id, requests FROM usage "
-        "WHERE day = ? AND key_hash = ? AND endpoint_key = ? ORDER BY requests DESC",
-        (day, key_hash, endpoint_key),
-    )
-    return [(Actor(key_hash, workspace, user), requests) for workspace, user, requests in rows]
 
 
 def requests_to_variant(db: sqlite3.Connection, day: int, variant: str) -> int:
