@@ -18,7 +18,7 @@ from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.store.database import DatabaseConnection, _with_schema
+from gwtui.embedded.store.database import DatabaseConnection, _create_tables
 from gwtui.embedded.store.founding import Content, Origin, found
 
 _MOST = 8
@@ -39,7 +39,7 @@ def open_gateway(
     """As ``EmbeddedGateway.open`` in memory."""
     with (
         patch("gwtui.embedded.gateway.found", _found_or_copied),
-        patch("gwtui.embedded.store.database._with_schema", _copied_schema),
+        patch("gwtui.embedded.store.database._create_tables", _copied_tables),
     ):
         return EmbeddedGateway.open(
             None, dialect=dialect, content=content, clock=clock, faults=faults
@@ -57,15 +57,13 @@ def no_chance() -> Iterator[None]:
         yield
 
 
-def _copied_schema(connection: DatabaseConnection, path: str) -> DatabaseConnection:
-    """The connection to a new database, with the tables of one that was made before."""
-    if _schemas:
-        _schemas[0].backup(connection)
-        return connection
-    made = _with_schema(connection, path)
-    _schemas.append(sqlite3.connect(":memory:", check_same_thread=False))
-    made.backup(_schemas[0])
-    return made
+def _copied_tables(connection: DatabaseConnection) -> None:
+    """Copy the tables of a database that was made before into a new one."""
+    if not _schemas:
+        _create_tables(connection)
+        _schemas.append(sqlite3.connect(":memory:", check_same_thread=False))
+        connection.backup(_schemas[0])
+    _schemas[0].backup(connection)
 
 
 def _found_or_copied(

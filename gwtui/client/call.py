@@ -88,7 +88,7 @@ class Answer:
 
 
 class Caller(Protocol):
-    """What a service needs: something that carries out calls."""
+    """Carries out calls; what services are made with."""
 
     async def call(self, call: Call) -> Answer:
         """Carry out one call; raises GatewayError."""
@@ -249,7 +249,7 @@ def retry_after_of(error: GatewayError) -> float | None:
 
 
 def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
-    """What ``retry-after-ms`` or ``retry-after`` (seconds or HTTP date) asks for, in seconds.
+    """The wait of ``retry-after-ms`` or ``retry-after`` (seconds or HTTP date), in seconds.
 
     Header names are in lower case. Unreadable values count as absent, past dates as 0. A date is
     compared with the answer's own where it has one: the clocks of the two machines may differ.

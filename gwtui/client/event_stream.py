@@ -92,7 +92,7 @@ class StreamingTransport(Transport):
 
 @dataclass(frozen=True, slots=True)
 class _Limits:
-    """What an answer may take: the loop's time at its end, seconds, seconds of silence, bytes."""
+    """The limits of an answer: the loop's time at its end, seconds, seconds of silence, bytes."""
 
     deadline: float
     whole: float

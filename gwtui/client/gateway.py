@@ -35,7 +35,7 @@ class GatewayClient:
     ) -> None:
         self.connection = connection
         self.gate = transport.gate if transport is not None else WriteGate(connection)
-        """What holds writes back, for every service at once."""
+        """Blocks writes of all services while read-only."""
         self.skew = transport.skew if transport is not None else ClockSkew()
         """How far the gateway's clock is from this machine's, as far as answers have come."""
         self.traffic = transport.traffic if transport is not None else Traffic(clock)
@@ -44,7 +44,7 @@ class GatewayClient:
             lambda: _new_transport(connection, clock, self.gate, self.skew, self.traffic), transport
         )
         self.caller: Caller = RetryingCaller(self._transport, clock, on_retry)
-        """What the services call."""
+        """Carries out the calls of all services."""
         caller, dialect = self.caller, connection.dialect
         self.keys = services.KeysService(caller, dialect)
         self.workspaces = services.WorkspacesService(caller, dialect)

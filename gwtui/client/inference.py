@@ -149,11 +149,11 @@ class Inference:
         return EmbeddingAnswer(result, answer.generation_id or result.id, elapsed)
 
     async def key(self) -> CurrentKey:
-        """What the key may do and what is left of its limits; costs nothing."""
+        """The rights and remaining limits of the key; costs nothing."""
         return read_one(await self._transport.call(Call("GET", "/key")), CurrentKey)
 
     async def generation(self, id: str) -> Generation:
-        """What became of a request; NotFoundError for a second or more after it."""
+        """The metadata of a request; NotFoundError for a second or more after it."""
         call = Call("GET", "/generation", query={"id": id})
         return read_one(await self._transport.call(call), Generation)
 
@@ -197,7 +197,7 @@ class KeepAlive:
 
 @dataclass(frozen=True, slots=True)
 class UsageReported:
-    """What the request used and cost; comes once, near the end."""
+    """The usage and cost of the request; comes once, near the end."""
 
     usage: TokenUsage
 
@@ -258,7 +258,7 @@ class ChatAnswer:
 
     @property
     def cost(self) -> Decimal | None:
-        """What the service says that it cost, in USD; None when it did not say."""
+        """The reported cost, in USD; None when the service reports none."""
         return None if self.usage is None else self.usage.cost
 
     @property

@@ -96,7 +96,7 @@ class _KnownPage:
 
 @dataclass(slots=True, weakref_slot=True)
 class _Reads:
-    """What the lists of one connection share: known pages by target, and pages under way ahead."""
+    """State shared by the lists of a connection: known pages by target, pages under way ahead."""
 
     pages: dict[str, _KnownPage] = field(default_factory=dict)
     ahead: int = 0

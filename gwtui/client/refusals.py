@@ -69,7 +69,7 @@ def metadata_of(error: GatewayError) -> ErrorMetadata:
 
 
 def refusal_kind(error: GatewayError) -> RefusalKind:
-    """What kind of refusal it is."""
+    """The kind of a refusal."""
     if isinstance(error, ForbiddenError):
         return _forbidden(error)
     if isinstance(error, BadRequestError | TooLargeError):
@@ -201,7 +201,7 @@ _REMEDIES: Mapping[RefusalKind, str] = {
 
 
 def refusal_remedy(error: GatewayError) -> str:
-    """What to do, in one sentence."""
+    """The remedy, in one sentence."""
     told = metadata_of(error)
     if told.remedy_hint:
         return told.remedy_hint

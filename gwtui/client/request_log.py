@@ -111,7 +111,7 @@ def part_read(rows: Collection[Any], total: int | None) -> None:
 
 
 def page_handler() -> PageHandler | None:
-    """What each page is handed to; None where the list is read as a whole."""
+    """The handler of each page; None where the list is read as a whole."""
     log = _current.get()
     return None if log is None else log.page_handler
 
@@ -170,7 +170,7 @@ class PendingRequests:
 
     @property
     def seconds(self) -> float:
-        """How long this wait takes by now, 0 while nothing is waited for."""
+        """Seconds of this wait so far, 0 while nothing is waited for."""
         return self._clock.monotonic() - self._since if self._reads or self._writes else 0.0
 
     def begin(self, *, read: bool) -> None:
@@ -358,7 +358,7 @@ _RESOLUTION = 1.0
 
 
 class ClockSkew:
-    """What the answers so far say: the skew is between ``low`` and ``high`` seconds.
+    """The skew by the answers so far: between ``low`` and ``high`` seconds.
 
     Positive is a gateway that is ahead. Each answer narrows it; one that cannot be reconciled with
     those before means that a clock was set, and begins anew.

@@ -229,7 +229,7 @@ class KeysService(Service):
     current: ServiceMethod[[], CurrentKey] = ServiceMethod(
         "GET", "/key", _one("current_key:CurrentKey")
     )
-    """What the connection's own key may do; any key may ask."""
+    """The rights and limits of the connection's own key; any key may ask."""
     create: ServiceMethod[[CreateKeyRequest], CreatedKey] = ServiceMethod(
         "POST", "/keys", _created_key, body="keys:CreateKeyRequest"
     )
@@ -546,13 +546,13 @@ class OrganizationService(Service):
 
 
 class CreditsService(Service):
-    """What was bought and what is used, in USD: contract "Credits"."""
+    """Purchased and used credits, in USD: contract "Credits"."""
 
     get: ServiceMethod[[], Credits] = ServiceMethod("GET", "/credits", _one("usage:Credits"))
 
 
 class ActivityService(Service):
-    """What the account's endpoints did, day by day: extended section 8."""
+    """Daily activity by endpoint: extended section 8."""
 
     _list: ServiceMethod[..., Listing[ActivityRow]] = ServiceMethod(
         "GET", "/activity", _rows("usage:ActivityRow")
@@ -590,7 +590,7 @@ class GenerationsService(Service):
     content: ServiceMethod[[str], GenerationContent] = ServiceMethod(
         "GET", "/generation/content", _one("usage:GenerationContent"), query="id"
     )
-    """What was read and written. NotFoundError also where the workspace does not log that."""
+    """Input and output. NotFoundError also where the workspace does not log them."""
     give_feedback: ServiceMethod[[FeedbackRequest], None] = ServiceMethod(
         "POST", "/generation/feedback", lambda _answer: None, body="usage:FeedbackRequest"
     )

@@ -240,7 +240,7 @@ class Transport:
             return b""
 
     def _fault(self, error: Exception, redact: Callable[[str], str]) -> GatewayError:
-        """What a failure of the connection means for the request that was on its way."""
+        """The error for a failed connection, by what it means for the request under way."""
         where = self._connection.where
         if isinstance(error, _NEVER_SENT):
             why, temporary = _cause(error)

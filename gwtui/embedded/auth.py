@@ -28,7 +28,7 @@ UNKNOWN_KEY = "Invalid API key"
 DISABLED_KEY = "API key is disabled"
 EXPIRED_KEY = "API key has expired"
 NO_USER = "User not found."
-"""What is said of a key that cannot use models: unknown, expired, or a management key."""
+"""The message for a key that cannot use models: unknown, expired, or a management key."""
 MALFORMED = "Malformed Authentication header"
 
 _RANDOM_BYTES = 32
@@ -63,7 +63,7 @@ def key_hash(secret: str) -> str:
 
 
 def masked(secret: str) -> str:
-    """How somebody else's key is shown: its ends, and less of it the shorter it is."""
+    """The masked form of a provider key: its ends, and less of it the shorter it is."""
     text = "".join(character if character.isprintable() else "?" for character in secret.strip())
     if len(text) >= _ENDS_SHOWN_FROM:
         return f"{text[:3]}...{text[-4:]}"

@@ -47,7 +47,7 @@ class EmbeddedGateway:
         self._site = site
         self.origin = origin
         self.faults = faults
-        """What goes wrong here on demand; None when nothing ever does."""
+        """The injected faults; None without fault injection."""
         app = build_app(site, database, ledger)
         self.asgi: ASGIApp = app if faults is None else faults.before(app, site.clock)
 
@@ -91,16 +91,16 @@ class EmbeddedGateway:
 
     @property
     def clock(self) -> Clock:
-        """What the gateway takes the time from."""
+        """The gateway's clock."""
         return self._site.clock
 
     @property
     def profiles(self) -> Mapping[str, UsageProfile]:
-        """What the clients of each simulated key ask for, by key hash."""
+        """The usage profiles of the simulated keys, by key hash."""
         return self._site.profiles
 
     def past(self) -> SimulatedHistory | None:
-        """What it would have answered before now; None for an account that began empty."""
+        """The simulated past; None for an account that began empty."""
         from gwtui.embedded.simulated_history import SimulatedHistory  # noqa: PLC0415 - the demo only
 
         if self.origin.content == "empty":

@@ -42,7 +42,7 @@ _PATH_PARAMETER = re.compile(r"\{(\w+)\}")
 
 
 class Access(Enum):
-    """Who may call an operation."""
+    """The kind of key that an operation needs."""
 
     PUBLIC = "public"
     """Anyone. A key may be shown and then has to be a good one."""
@@ -63,17 +63,17 @@ class Principal:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What does not change while the gateway runs."""
+    """The settings of a gateway, constant while it runs."""
 
     dialect: Dialect
     clock: Clock
     seed: int
-    """What the simulated world is made of."""
+    """Seed of the simulated world."""
     secrets: SecretBox
     description: Callable[[], Mapping[str, Any]]
     """Gives the OpenAPI document."""
     profiles: Mapping[str, UsageProfile]
-    """What the clients of the simulated keys ask for, by key hash."""
+    """Usage profiles of the simulated keys, by key hash."""
 
     @property
     def catalog(self) -> Catalog:
@@ -117,7 +117,7 @@ class OperationRequest:
 
 
 Deferred = Callable[["Responder"], Awaitable[Response]]
-"""What a handler gives whose answer takes a while: it goes on outside of the transaction."""
+"""Continues a request outside of its transaction; returned by handlers of slow requests."""
 Handler = Callable[[OperationRequest], JsonValue | Deferred]
 
 
@@ -139,9 +139,9 @@ class Operation:
     refusals: tuple[int, ...] = ()
     """Documented error statuses beyond those that follow from the rest of the declaration."""
     streams: type[ResponseModel] | None = None
-    """What each event of its stream is, where the request can ask for one."""
+    """The model of the stream's events, for an operation that can stream."""
     erases: bool = False
-    """Whether what it deletes or overwrites must not be left in any file."""
+    """Whether deleted and overwritten data must be erased from every file."""
 
     @property
     def writes(self) -> bool:
@@ -196,7 +196,7 @@ class StoredResource:
     find: Callable[[StoredResource, OperationRequest, str], Document | None] = _by_identity
     """The document of an identity, as it stands in the path."""
     show: Callable[[OperationRequest, Document], JsonValue] = _as_stored
-    """The document with what is computed for the answer."""
+    """The document with the fields that are computed for the answer."""
     refusals: tuple[int, ...] = ()
     """Documented by every operation."""
 

@@ -1,4 +1,4 @@
-"""What an operation answers: JSON schema written from the contract's response models."""
+"""Answers: refusals, error bodies, and JSON schemas made from the response models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the demo runs that is open already, so that other commands of the same user talk to it.
+"""Finds the running demo, so that other commands of the same user can talk to it.
 
 The demo says so in a file beside its database: process, socket, dialect. Its key stands nowhere: it
 is derived from the secret beside the database and a number beside the socket, another one in each
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gwtui.domain.history_source import HistorySource
 
 BASE_URL = "http://localhost/api/v1"
-"""What the demo's gateway goes by; it is reached by its socket only."""
+"""Address of the demo's gateway, which is reached by its socket only."""
 DATABASE_NAME = "demo.sqlite3"
 SEALING_NAME = "demo.sealing"
 _SECRET_LENGTH = 64
@@ -51,7 +51,7 @@ _PEER = struct.Struct("3i")
 
 @dataclass(frozen=True, slots=True)
 class DemoSite:
-    """Where the demo's gateway is and how to get in. Valid while it runs."""
+    """Address and token of the demo's gateway. Valid while it runs."""
 
     base_url: str
     socket_path: Path
@@ -165,7 +165,7 @@ def _place(path: Path, content: bytes) -> None:
 
 
 def _content(path: Path) -> bytes:
-    """What a file holds that is this user's alone. Raises OSError for any other."""
+    """The content of a private file of this user. Raises OSError for any other file."""
     descriptor = os.open(path, _READING)
     with open(descriptor, "rb") as file:  # noqa: PTH123 - opened without following links
         found = os.fstat(descriptor)

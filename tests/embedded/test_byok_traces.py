@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from gateway_kit import Bench, bench
+from gateway_kit import Bench, bench, files
 
 from gwtui.embedded.errors import DatabaseUnusableError
 from gwtui.embedded.gateway import EmbeddedGateway
@@ -30,17 +30,6 @@ PIECE = 16
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
     return tmp_path / "data" / "gateway.sqlite3"
-
-
-def files(database: Path) -> dict[str, bytes]:
-    """What is in the files, read by other processes.
-
-    To close one of them in this process would drop every lock that SQLite holds on it here. The
-    log comes before what it is moved into, so that nothing is missed on its way.
-    """
-    found = sorted(database.parent.iterdir(), reverse=True)
-    read = [subprocess.run(["cat", path], capture_output=True, check=False) for path in found]
-    return {path.name: done.stdout for path, done in zip(found, read, strict=True)}
 
 
 def sealed(database: Path) -> dict[str, bytes]:
@@ -62,6 +51,16 @@ def traces(database: Path, material: bytes) -> list[str]:
         for name, content in files(database).items()
         if any(p in content for p in pieces(material))
     ]
+
+
+def died(script: str, database: Path) -> subprocess.CompletedProcess[str]:
+    """Run a script, given the database and where the kits are, that kills itself."""
+    return subprocess.run(
+        [sys.executable, "-c", script, str(database), *map(str, Path(__file__).parents[:2])],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 async def made(gate: Bench, secret: str, **fields: str) -> str:
@@ -87,14 +86,19 @@ async def test_the_key_is_sealed_and_can_be_opened_with_the_key_file_alone(datab
             box.decrypt(damaged)
 
 
-async def test_rotation_leaves_nothing_of_the_old_key(database: Path):
+@pytest.mark.parametrize("method", ["PATCH", "DELETE"])
+async def test_rotation_and_deletion_leave_nothing_of_the_old_key(database: Path, method: str):
     async with bench(database, content="empty") as gate:
         credential = await made(gate, OLD)
         old = sealed(database)[credential]
-        await gate.call("PATCH", f"/byok/{credential}", json={"key": NEW}, expect=200)
+        body = {"json": {"key": NEW}} if method == "PATCH" else {}
+        await gate.call(method, f"/byok/{credential}", **body, expect=200)
         assert traces(database, old) == []
-        new = sealed(database)[credential]
-        assert SecretBox(database).decrypt(new) == NEW
+        if method == "PATCH":
+            assert SecretBox(database).decrypt(sealed(database)[credential]) == NEW
+        else:
+            assert sealed(database) == {}
+            assert credential.encode() not in b"".join(files(database).values())
     assert traces(database, old) == []
 
 
@@ -107,16 +111,6 @@ async def test_a_refused_rotation_keeps_the_key(database: Path):
         assert sealed(database) == before
         await gate.call("PATCH", f"/byok/{credential}", json={"name": "x"}, expect=200)
         assert sealed(database) == before
-
-
-async def test_deletion_wipes_the_key(database: Path):
-    async with bench(database, content="empty") as gate:
-        credential = await made(gate, OLD)
-        material = sealed(database)[credential]
-        await gate.call("DELETE", f"/byok/{credential}", expect=200)
-        assert traces(database, material) == []
-        assert sealed(database) == {}
-        assert credential.encode() not in b"".join(files(database).values())
 
 
 def test_nothing_of_a_key_survives_a_kill(database: Path):
@@ -141,12 +135,7 @@ async def main():
 
 asyncio.run(main())
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(database), *map(str, Path(__file__).parents[:2])],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = died(script, database)
     assert done.returncode == -9, done.stderr
     old = [bytes.fromhex(line) for line in done.stdout.split()]
     assert len(old) == 2
@@ -221,12 +210,7 @@ async def main():
 
 asyncio.run(main())
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(database), *map(str, Path(__file__).parents[:2])],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = died(script, database)
     assert done.returncode == 9, done.stderr
     old = bytes.fromhex(done.stdout)
     assert traces(database, old), "it died just before clearing up"

@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from gateway_kit import HandClock, bench
+from gateway_kit import HandClock, bench, files
 
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.embedded.auth import issue_key
@@ -42,8 +42,8 @@ async def test_no_secret_is_ever_written(database: Path):
             await gate.call("PATCH", f"/keys/{data['hash']}", json={"name": "x"}, token=gate.token)
         secrets.append(issue_key(database, management=True))
         await gate.call("GET", "/key", token=secrets[-1], expect=200)
-        while_open = {path.name: path.read_bytes() for path in database.parent.iterdir()}
-    afterwards = {path.name: path.read_bytes() for path in database.parent.iterdir()}
+        while_open = files(database)
+    afterwards = files(database)
     assert {"gateway.sqlite3", "gateway.sqlite3-wal"} <= set(while_open)
     assert data["hash"].encode() in b"".join(while_open.values()), "the hash is what is stored"
     for content in (*while_open.values(), *afterwards.values()):

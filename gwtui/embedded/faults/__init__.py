@@ -94,7 +94,7 @@ class FaultInjector:
 
     @property
     def armed(self) -> tuple[Fault, ...]:
-        """What was armed, in order, used up or not."""
+        """All faults in the order they were armed, used up or not."""
         return tuple(self._armed)
 
     def skewed(self, clock: Clock = SYSTEM_CLOCK) -> Clock:
@@ -195,7 +195,7 @@ def _number(kind: FaultKind, text: str | None) -> float:
 
 
 def _operations(kind: FaultKind, where: str | None) -> frozenset[str] | None:
-    """The operations that a person means, of those that the kind can strike; None for all.
+    """The operations that a text selects, of those that the kind can strike; None for all.
 
     Nothing or "*" is all of them; "reads", "writes", a method, a path, both, or the identifier of
     an operation. Raises ValueError with a message for the person.
@@ -236,7 +236,7 @@ def _plain(path: str) -> str:
 
 
 def catalogue() -> Iterator[str]:
-    """What can be asked for, line by line: how it is written, every kind, every operation."""
+    """The help text, line by line: the syntax, every kind and every operation."""
     yield "KIND[=NUMBER][:WHERE] [xTIMES] [CHANCE%] [seed=N]"
     yield ""
     yield "KIND"

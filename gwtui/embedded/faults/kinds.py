@@ -148,7 +148,7 @@ class FaultKind:
     about: str
     act: Act
     number: Literal["", "SECONDS", "EVENTS"] = ""
-    """What its number counts; "" where it takes none."""
+    """The unit of its number; "" for a kind without a number."""
     usual: float | None = None
     """The number when none is given, None when one must be."""
     streams: bool = False
@@ -177,7 +177,7 @@ async def _no_fault(exchange: Exchange, _number: float) -> None:
 
 
 def _after(act: Act) -> Act:
-    """The same, but the gateway has carried the request out before."""
+    """The same act, after the gateway has carried the request out."""
 
     async def after(exchange: Exchange, number: float) -> None:
         await exchange.carry_out()
@@ -199,7 +199,7 @@ def _refuse(status: int, message: str, *, retry_after: str = "") -> Act:
 
 
 def _proxy_page(status: int, phrase: str) -> Act:
-    """What a proxy before the gateway answers: a page for browsers."""
+    """The HTML error page of a proxy in front of the gateway."""
 
     async def answer(exchange: Exchange, seconds: float) -> None:
         page = f"<html><head><title>{status} {phrase}</title></head><body>{phrase}</body></html>"

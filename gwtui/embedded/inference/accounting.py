@@ -73,7 +73,7 @@ class SimulatedAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestOutcome:
-    """How a request went. Times are milliseconds."""
+    """The outcome of a request. Times are milliseconds."""
 
     id: str
     began: datetime
@@ -91,7 +91,7 @@ class RequestOutcome:
 def cost_of(
     policy: KeyPolicy, parsed: ParsedRequest, taken: ServingEndpoint, outcome: RequestOutcome
 ) -> RequestCost:
-    """What a request cost, cut to whole pico-USD, as it is booked."""
+    """The cost of a request, cut to whole pico-USD, as it is booked."""
     attempt, answer = taken.attempt, outcome.answer or SimulatedAnswer()
     charged = outcome.answer is None or is_charged(answer.finish_reason, answer.tokens)
     found = request_cost(
@@ -278,7 +278,7 @@ def token_usage(
 
 
 def cost_fields(cost: RequestCost) -> dict[str, JsonValue]:
-    """What a request cost, for a usage object. Amounts are USD."""
+    """The cost fields of a usage object. Amounts are USD."""
     prompt, answered = (_sum_of(cost.quote, of_answer=each) for each in (False, True))
     return {
         "cost": wire_value(cost.cost),

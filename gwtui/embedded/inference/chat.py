@@ -161,7 +161,7 @@ class ChatExchange(InferenceExchange):
 def _deltas(
     said: SimulatedAnswer, taken: ServingEndpoint
 ) -> Iterator[tuple[dict[str, JsonValue], int]]:
-    """What each chunk adds, and how many tokens that are."""
+    """The delta of each chunk and its number of tokens."""
     size = max(1, round((taken.tokens_per_second or 0) * _CHUNK_SECONDS))
     for name, tokens in (("reasoning", said.thoughts), ("content", said.content)):
         for start in range(0, len(tokens), size):
@@ -211,7 +211,7 @@ def chat_answer(
 
 
 def _thinking_limit(request: ChatRequest, model: Model) -> int | None:
-    """How many tokens the model may think; None is no limit."""
+    """The maximum number of reasoning tokens; None is no limit."""
     support, asked = model.reasoning, request.reasoning
     if support is None:
         return 0

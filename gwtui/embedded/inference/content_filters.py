@@ -1,4 +1,4 @@
-"""Content filters at work: they read the input, and block, redact or flag it.
+"""Content filters: they scan the input, and block, redact or flag it.
 
 Extended contract section 5, inference contract section 5: the filters of all guardrails are united,
 and of one filter that several guardrails hold the strongest action counts, block over redact over
@@ -31,7 +31,7 @@ _VIOLATION: Mapping[str, JsonValue] = {"error_type": "content_policy_violation"}
 
 @dataclass(frozen=True, slots=True)
 class InputText:
-    """A text of the request, and whether the user said it."""
+    """A text of the request, and whether it is from the user."""
 
     text: str
     by_user: bool = True
@@ -51,14 +51,14 @@ class ContentFilter:
 
     @property
     def replacement(self) -> str:
-        """What stands for redacted text."""
+        """The replacement for redacted text."""
         if self.slug:
             return LABELS.get(self.slug, REDACTED)
         return REDACTED
 
     @property
     def name(self) -> str:
-        """What the filter is called where it is told that it acted."""
+        """The name of the filter in reports."""
         return self.slug or self.label or "custom"
 
 
@@ -122,7 +122,7 @@ def united(filters: Iterable[ContentFilter]) -> list[ContentFilter]:
 
 
 async def screen(texts: Sequence[InputText], filters: Sequence[ContentFilter]) -> Screened:
-    """What is left of the input. Raises a 403 when a filter blocks it."""
+    """Apply the filters to the input. Raises a 403 when one of them blocks it."""
     if any(each.pattern for each in filters):
         # Custom patterns may take their whole time: meanwhile others are served.
         return await asyncio.to_thread(_screen, texts, filters)
@@ -158,7 +158,7 @@ def _spans(one: ContentFilter, texts: Sequence[InputText]) -> list[Spans]:
 
 
 def _pattern_spans(pattern: str, texts: Sequence[str]) -> list[Spans] | None:
-    """Where a custom pattern matches; None when it did not finish in time."""
+    """The matches of a custom pattern; None when it did not finish in time."""
     import regex  # type: ignore[import-untyped]  # noqa: PLC0415 - for custom patterns only
 
     until = time.monotonic() + TIME_LIMIT
@@ -251,7 +251,7 @@ LABELS: Mapping[str, str] = {
     PROMPT_INJECTION: "[PROMPT_INJECTION]",
     "secrets": "[SECRETS]",
 }
-"""What stands for redacted text."""
+"""The replacement for redacted text."""
 
 _EMAIL = re.compile(r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}\b")
 _PHONE = re.compile(
@@ -306,7 +306,7 @@ _PHONE_DIGITS = range(7, 16)
 
 
 def detect(slug: str, text: str) -> Spans:
-    """Where a builtin filter matches a text; nowhere for one that is not known."""
+    """The matches of a builtin filter in a text; none for an unknown filter."""
     detector = _DETECTORS.get(slug)
     return [] if detector is None else list(detector(text))
 

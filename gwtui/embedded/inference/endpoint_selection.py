@@ -5,7 +5,7 @@ Inference contract section 5, statuses 400 and 404.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -144,14 +144,13 @@ def _step_of(exclusion: Exclusion) -> str:
 def _nothing_left(
     route: Route, offers: Sequence[ModelWithEndpoints], parsed: ParsedRequest
 ) -> Refusal:
-    if not route.excluded:
-        return Refusal(
-            404,
-            f"No endpoints found for {named(parsed.models)}",
-            metadata={"error_type": "not_found"},
-        )
-    dropped_at = [_first_step(each) for each in route.excluded]
-    left, failed = len(route.excluded), ""
+    excluded = route.excluded
+    if not excluded:
+        message = f"No endpoints found for {named(parsed.models)}"
+        return Refusal(404, message, metadata={"error_type": "not_found"})
+    # The first step of the routing that excludes each endpoint.
+    dropped_at = [min(map(_step_of, each.exclusions), key=_STEPS.index) for each in excluded]
+    left, failed = len(excluded), ""
     funnel: list[JsonValue] = []
     for step in _STEPS:
         left -= dropped_at.count(step)
@@ -159,38 +158,30 @@ def _nothing_left(
         failed = failed or (step if not left else "")
     metadata: dict[str, JsonValue] = {
         "error_type": "not_found",
-        "input_endpoint_count": len(route.excluded),
+        "input_endpoint_count": len(excluded),
         "failed_routing_step": failed,
         "routing_funnel": funnel,
-        "ineligibility_reasons": _ineligibility(route.excluded),
+        "ineligibility_reasons": _ineligibility(excluded),
     }
     if failed == FILTER_BY_GUARDRAIL:
         message = (
-            f"0 endpoints out of {len(route.excluded)} requested are available matching your "
+            f"0 endpoints out of {len(excluded)} requested are available matching your "
             "guardrail restrictions and data policy."
         )
-        return Refusal(404, message, metadata=metadata)
-    if failed == FILTER_BY_PROVIDERS:
+    elif failed == FILTER_BY_PROVIDERS:
+        message = "No allowed providers are available for the selected model."
         wanted = parsed.preferences
         metadata["requested_providers"] = list(wanted.only or wanted.order or ())
-        metadata["available_providers"] = _providers(offers)
-        return Refusal(
-            404, "No allowed providers are available for the selected model.", metadata=metadata
+        slugs = (provider_slug(each, {}) for offer in offers for each in offer.endpoints or ())
+        metadata["available_providers"] = list(dict.fromkeys(slug for slug in slugs if slug))
+    elif too_long := _too_long(excluded, parsed):
+        return too_long
+    else:
+        reasons = dict.fromkeys(why.reason for each in excluded for why in each.exclusions)
+        message = (
+            f"No endpoints found that can handle the requested parameters: {'; '.join(reasons)}."
         )
-    return _too_long(route.excluded, parsed) or Refusal(
-        404,
-        "No endpoints found that can handle the requested parameters: "
-        f"{'; '.join(_reasons(route.excluded))}.",
-        metadata=metadata,
-    )
-
-
-def _first_step(excluded: ExcludedEndpoint) -> str:
-    return min(map(_step_of, excluded.exclusions), key=_STEPS.index)
-
-
-def _reasons(excluded: Iterable[ExcludedEndpoint]) -> list[str]:
-    return list(dict.fromkeys(why.reason for each in excluded for why in each.exclusions))
+    return Refusal(404, message, metadata=metadata)
 
 
 def _too_long(excluded: Sequence[ExcludedEndpoint], parsed: ParsedRequest) -> Refusal | None:
@@ -208,11 +199,6 @@ def _too_long(excluded: Sequence[ExcludedEndpoint], parsed: ParsedRequest) -> Re
 
 
 _LENGTHS = frozenset({"prompt too long", "cannot answer that long"})
-
-
-def _providers(offers: Sequence[ModelWithEndpoints]) -> list[JsonValue]:
-    slugs = (provider_slug(each, {}) for offer in offers for each in offer.endpoints or ())
-    return list(dict.fromkeys(slug for slug in slugs if slug))
 
 
 def _ineligibility(excluded: Sequence[ExcludedEndpoint]) -> list[JsonValue]:

@@ -1,4 +1,4 @@
-"""What holds for a key at the moment of a request, and whether it may spend.
+"""The policy of a key at the moment of a request: limits, guardrails, credentials, credits.
 
 Inference contract section 5, statuses 402, 403 and 429. The order of the checks is not documented:
 here a negative balance comes first, then budgets; whether an endpoint can be paid is looked at when
@@ -34,7 +34,7 @@ from gwtui.embedded.store.usage import from_pico
 _BROADEST = (None, "monthly", "weekly", "daily")
 _SECONDS_A_MINUTE = 60
 _REGION = "global"
-"""Where this gateway is."""
+"""The region of this gateway."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +119,7 @@ class KeyPolicy:
         )
 
     def _rest(self, attempt: RouteAttempt) -> Decimal | None:
-        """What is left to pay an attempt with; None when nothing limits it."""
+        """The remaining amount to pay an attempt with; None when nothing limits it."""
         limit = self.limit_remaining
         if attempt.credential is not None:
             return limit if self.key.include_byok_in_limit else None
@@ -135,7 +135,7 @@ class KeyPolicy:
         return cost.cost if attempt.credential is None else cost.upstream_cost
 
     def byok_use(self, attempt: RouteAttempt) -> ByokUse | None:
-        """How an attempt on an own provider key is priced; None for another."""
+        """The pricing of an attempt on an own provider key; None for other attempts."""
         return None if attempt.credential is None else ByokUse(used=self.byok_this_month)
 
 
@@ -195,37 +195,32 @@ def _check_region(binding: Binding) -> None:
             )
 
 
+_SPENT: Mapping[str, str] = {
+    "key_limit": "Key limit exceeded ({} limit). Raise it, or wait for it.",
+    "member": "Org member budget limit exceeded ({} limit). Contact your org admin.",
+    "workspace_default_member": "Org member budget limit exceeded ({} limit). "
+    "Contact your org admin.",
+}
+"""The refusals of scopes that have words of their own."""
+
+
 def _check_layers(found: Sequence[Cap]) -> None:
-    """Raise a 403 for the first budget of which nothing is left."""
-    spent = next((layer for layer in found if layer.remaining <= 0), None)
-    if spent is None:
+    """Raise a 403 for the first exhausted budget; of a workspace's it names the broadest."""
+    exhausted = [layer for layer in found if layer.remaining <= 0]
+    if not exhausted:
         return
-    interval = spent.reset_interval or "total"
-    match spent.scope:
-        case "key_limit":
-            raise Refusal(403, f"Key limit exceeded ({interval} limit). Raise it, or wait for it.")
-        case "workspace":
-            raise _workspace_budget_spent(found)
-        case "member" | "workspace_default_member":
-            raise Refusal(
-                403,
-                f"Org member budget limit exceeded ({interval} limit). Contact your org admin.",
-            )
-        case _:
-            raise Refusal(403, f"Budget limit exceeded ({interval} limit). Contact your org admin.")
-
-
-def _workspace_budget_spent(found: Sequence[Cap]) -> Refusal:
-    """The refusal names the broadest interval."""
-    spent = [layer for layer in found if layer.scope == "workspace" and layer.remaining <= 0]
-    broadest = min(spent, key=lambda layer: _BROADEST.index(layer.reset_interval))
-    interval = broadest.reset_interval or "lifetime"
-    limit = usd(broadest.limit, places=2)
-    return Refusal(403, f"Workspace {interval} budget of {limit} exceeded. Contact your org admin.")
+    first = exhausted[0]
+    if first.scope == "workspace":
+        spent = (layer for layer in exhausted if layer.scope == "workspace")
+        broadest = min(spent, key=lambda layer: _BROADEST.index(layer.reset_interval))
+        limit = f"{broadest.reset_interval or 'lifetime'} budget of {usd(broadest.limit, places=2)}"
+        raise Refusal(403, f"Workspace {limit} exceeded. Contact your org admin.")
+    words = _SPENT.get(first.scope, "Budget limit exceeded ({} limit). Contact your org admin.")
+    raise Refusal(403, words.format(first.reset_interval or "total"))
 
 
 def _room(endpoint: Endpoint, prompt_tokens: int) -> int | None:
-    """What the context leaves for the answer."""
+    """The tokens that the context leaves for the answer."""
     context = endpoint.context_length
     return None if context is None else max(context - prompt_tokens, 0)
 

@@ -25,10 +25,10 @@ Api = Literal["completions", "embeddings"]
 _PIECE = re.compile(r"\s*(?:\w{1,6}|[^\w\s])|\s+")
 
 _MESSAGE_TOKENS = 4
-"""What a message takes beside its text."""
+"""Prompt tokens per message, in addition to its text."""
 _PROMPT_TOKENS = 3
 _MEDIA_TOKENS = {"image": 258, "audio": 120, "file": 300, "video": 300}
-"""What one part of a message takes that is not text."""
+"""Prompt tokens per media part of a message."""
 _MODALITIES = {
     "image_url": "image",
     "input_audio": "audio",
@@ -52,11 +52,11 @@ class ParsedRequest:
     texts: tuple[InputText, ...]
     text_tokens: int
     other_tokens: int
-    """Tokens of the prompt beside its texts."""
+    """Prompt tokens that are not text."""
     images: int = 0
     audio_tokens: int = 0
     modalities: frozenset[str] = frozenset()
-    """What there is beside text: image, audio, file, video."""
+    """Input modalities other than text: image, audio, file, video."""
     service_tier: str | None = None
     parameters: frozenset[str] = frozenset()
     max_tokens: int | None = None
@@ -77,7 +77,7 @@ def tokens_of(text: str) -> list[str]:
 
 
 def count_tokens(text: str) -> int:
-    """How many tokens a text has."""
+    """The number of tokens of a text."""
     return len(tokens_of(text))
 
 
@@ -86,7 +86,7 @@ def _tokens(texts: Iterable[InputText]) -> int:
 
 
 def parse_chat(request: ChatRequest, default_model: str | None) -> ParsedRequest:
-    """What a chat request asks for. Raises a 400 when it names no model and there is no default."""
+    """Parse a chat request. Raises a 400 when it names no model and there is no default."""
     first = request.model or default_model
     names = dict.fromkeys([*([first] if first else []), *(request.models or ())])
     if not names:
@@ -119,7 +119,7 @@ def parse_chat(request: ChatRequest, default_model: str | None) -> ParsedRequest
 
 
 def parse_embedding(request: EmbeddingRequest) -> ParsedRequest:
-    """What an embedding request asks for."""
+    """Parse an embedding request."""
     given: Sequence[Any] = [request.input] if isinstance(request.input, str) else request.input
     if given and isinstance(given[0], int):
         given = [given]

@@ -274,7 +274,7 @@ def _list_of_user(call: OperationRequest) -> JsonValue:
 
 
 def _catalog(call: OperationRequest) -> list[CatalogModel]:
-    """What the caller sees of the catalog.
+    """The models that the caller may see.
 
     Where the organization filters it, a member's key sees what its guardrails leave. Management
     keys, which choose what guardrails allow, and the public see everything.

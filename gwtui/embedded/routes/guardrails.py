@@ -204,7 +204,7 @@ def _with_keys(call: OperationRequest, found: Sequence[Document]) -> list[Docume
 
 @dataclass(frozen=True)
 class Assignments:
-    """What guardrails bind, keys or members, each by at most one: the operations on that."""
+    """The operations on assignments of guardrails to keys or members, at most one to each."""
 
     bound: str
     """``keys`` or ``members``."""

@@ -101,7 +101,7 @@ def _update(call: OperationRequest) -> Document:
 
 
 def _delete(call: OperationRequest, document: Document) -> None:
-    """What the key used stays in the sums of the account and the workspace."""
+    """Delete a key. Its usage stays in the sums of the account and the workspace."""
     KEYS.delete(call.db, "id = ?", (document["hash"],))
     KEY_ASSIGNMENTS.delete(call.db, "key_hash = ?", (document["hash"],))
 

@@ -202,7 +202,7 @@ def _memberships(
 
 
 def _add_members(call: OperationRequest) -> JsonValue:
-    """Whoever is a member already counts as updated: the role is the organization's anyway."""
+    """Existing members count as added, too; their role is that in the organization."""
     workspace = workspace_in_path(call)
     users = call.body_as(ChangeMembersRequest).user_ids
     unknown = outsiders(call, users)

@@ -125,13 +125,13 @@ class CatalogEndpoint:
         return "policies" in self.provider.get("no_pages", ()) and not self.is_zero_retention
 
     def reasoning_tokens(self, completion_tokens: int) -> int:
-        """How many completion tokens are reasoning; none for a model that does not reason."""
+        """The number of reasoning tokens; 0 for a model that does not reason."""
         if "reasoning" not in self.model:
             return 0
         return int(completion_tokens * between(0.35, 0.8, 0, "reasoning", self.key))
 
     def cached_tokens(self, prompt_tokens: int) -> int:
-        """How many prompt tokens are read from a cache; none without implicit caching."""
+        """The number of prompt tokens read from a cache; 0 without implicit caching."""
         if not self.wire["supports_implicit_caching"]:
             return 0
         return int(prompt_tokens * between(0.15, 0.6, 0, "cached", self.key))
@@ -176,7 +176,7 @@ class Catalog:
     """Every model, endpoint and provider of one seed."""
 
     seed: int
-    """What the live figures of the endpoints are drawn from."""
+    """The seed of the live figures."""
     models: tuple[CatalogModel, ...]
     """Newest first, the order of GET /models."""
     providers: tuple[WireObject, ...]

@@ -67,7 +67,7 @@ class EndpointHealth:
     condition: str
 
     def strain(self, at: float, window: int) -> float:
-        """How much of the last ``window`` seconds was spent in incidents, 0 to 1."""
+        """The share of the last ``window`` seconds spent in incidents, 0 to 1."""
         return sum(self._trouble(at - share * window) for share in _STRAIN_AT) / len(_STRAIN_AT)
 
     def failures(self, at: float) -> float:

@@ -1,4 +1,4 @@
-"""What a key uses, as an exact function of time.
+"""The usage of a key as an exact function of time.
 
 A stream is one model used by one key in whole requests. Each UTC day has its number of requests and
 its cost per request; the requests stand along the day by the stream's rhythm. Counting the requests
@@ -113,7 +113,7 @@ class UsageStream:
 
 @dataclass(frozen=True, slots=True)
 class UsageProfile:
-    """What the clients of one key ask for.
+    """The requests that the clients of one key make.
 
     Nothing is asked for before ``active_from`` nor from ``abandoned_at`` on. Whether a key may
     spend is the gateway's to say: a key that is enabled again is used again.
@@ -145,7 +145,7 @@ class UsageSlice:
     usd: Decimal
     """Credits used."""
     byok_usd: Decimal
-    """What BYOK requests cost at the customer's own provider account."""
+    """The cost of BYOK requests at the customer's own provider account."""
     typical: Mapping[str, Any] = field(default_factory=dict)
     """That of its stream."""
 
@@ -161,7 +161,7 @@ class UsageTotals:
 
 
 def accrual(profile: UsageProfile, since: datetime, until: datetime) -> list[UsageSlice]:
-    """What a key used in [since, until): one slice per endpoint and clock hour, in time order.
+    """The usage of a key in [since, until): one slice per endpoint and clock hour, in time order.
 
     Hours without a request give no slice. Adjoining intervals add up exactly.
     """
@@ -272,7 +272,7 @@ def day_plans(
 def day_plan(
     profile: UsageProfile, position: int, stream: UsageStream, midnight: datetime
 ) -> DayPlan:
-    """What a profile's stream, given with its position, asks for on the UTC day of ``midnight``."""
+    """The requests of a stream, given with its position, on the UTC day of ``midnight``."""
     chances = number(profile.seed, profile.identity, position, midnight.toordinal())
     busy, rest = (chances & 0xFFFF) / 0x10000, (chances >> 16 & 0xFFFF) / 0x10000
     size = (chances >> 32 & 0xFFFF) / 0x10000

@@ -1,4 +1,4 @@
-"""What the gateway keeps, in SQLite.
+"""The gateway's data, in SQLite.
 
 Money that only grows is counted in whole pico-USD, the unit every simulated price is a multiple of;
 amounts that people set are exact decimal text. Moments are microseconds since 1970, UTC. Days are

@@ -40,7 +40,7 @@ class Binding(NamedTuple):
 
 
 def binding_of(db: sqlite3.Connection, key: ApiKey) -> Binding:
-    """What binds a key. A management key cannot use models, so nothing binds it."""
+    """The guardrails that bind a key; none for a management key, which cannot use models."""
     workspace = WORKSPACES.get(db, key.workspace_id)
     if workspace is None:
         return Binding()
@@ -65,11 +65,11 @@ class Cap:
     budget_id: str | None = None
     guardrail_id: str | None = None
     spend: Decimal = Decimal(0)
-    """What was spent of it, where somebody asked; USD."""
+    """Spent in the current window, USD; set by ``applied_budgets``."""
 
     @property
     def remaining(self) -> Decimal:
-        """What is left; at 0 and below, requests are refused."""
+        """The remaining amount; at 0 and below, requests are refused."""
         return self.limit - self.spend
 
     def spent(self, db: sqlite3.Connection, moment: datetime) -> int:

@@ -56,11 +56,11 @@ class Database:
         DatabaseUnusableError.
         """
         if path is None:
-            return cls(_with_schema(_connect(":memory:"), ":memory:"), None)
+            return cls(_open(":memory:", creates=True), None)
         path = database_path(path)
         lock = _acquire(path)
         try:
-            database = cls(_with_schema(_connect(str(path)), str(path)), path, lock)
+            database = cls(_open(str(path), creates=True), path, lock)
         except BaseException:
             os.close(lock)
             raise
@@ -80,16 +80,7 @@ class Database:
                 f"There is no gateway database at {path} yet: serve it once first."
             )
         _refuse_other_names(path)
-        connection = _connect(str(path))
-        try:
-            is_served = _check_owner(connection, str(path))
-        except BaseException:
-            connection.close()
-            raise
-        if not is_served:
-            connection.close()
-            raise DatabaseMissingError(f"{path} was never served, so it is still empty.")
-        return cls(connection, path)
+        return cls(_open(str(path), creates=False), path)
 
     @contextmanager
     def write(
@@ -246,7 +237,12 @@ def _refuse_other_names(path: Path) -> None:
         )
 
 
-def _connect(path: str) -> DatabaseConnection:
+def _open(path: str, *, creates: bool) -> DatabaseConnection:
+    """Connect to a database of ours; ``creates`` makes the tables in an empty file.
+
+    Refuses a file that is not ours or of another version, and an empty one that is to exist.
+    """
+    connection = None
     try:
         connection = sqlite3.connect(
             path,
@@ -255,16 +251,30 @@ def _connect(path: str) -> DatabaseConnection:
             check_same_thread=False,
             factory=DatabaseConnection,
         )
-    except sqlite3.Error as error:
-        raise DatabaseUnusableError(f"Cannot open {path}: {error}.") from error
-    # What is deleted or overwritten is also gone from the pages that held it.
-    connection.execute("PRAGMA secure_delete = ON")
-    connection.execute("PRAGMA temp_store = MEMORY")
+        # What is deleted or overwritten is also gone from the pages that held it.
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute("PRAGMA temp_store = MEMORY")
+        if _is_empty(connection, path, allowed=creates):
+            _create_tables(connection)
+    except BaseException as error:
+        if connection is not None:
+            connection.close()
+        if isinstance(error, sqlite3.Error):
+            raise DatabaseUnusableError(f"Cannot use {path}: {error}.") from error
+        raise
     return connection
 
 
-def _check_owner(connection: DatabaseConnection, path: str) -> bool:
-    """Whether there is anything in the file. Refuses what is not ours or of another version."""
+def _create_tables(connection: DatabaseConnection) -> None:
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("BEGIN IMMEDIATE")
+    for statement in SCHEMA:
+        connection.execute(statement)
+    connection.execute("COMMIT")
+
+
+def _is_empty(connection: DatabaseConnection, path: str, *, allowed: bool) -> bool:
+    """Whether there is nothing in the file. Refuses what is not ours or of another version."""
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (owner,) = connection.execute("PRAGMA application_id").fetchone()
@@ -281,20 +291,6 @@ def _check_owner(connection: DatabaseConnection, path: str) -> bool:
             f"{path} was written by {age} version (schema {version}, this program uses "
             f"{SCHEMA_VERSION}). {remedy}, or choose another database."
         )
-    return bool(objects)
-
-
-def _with_schema(connection: DatabaseConnection, path: str) -> DatabaseConnection:
-    try:
-        if not _check_owner(connection, path):
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("BEGIN IMMEDIATE")
-            for statement in SCHEMA:
-                connection.execute(statement)
-            connection.execute("COMMIT")
-    except BaseException as error:
-        connection.close()
-        if isinstance(error, sqlite3.Error):
-            raise DatabaseUnusableError(f"Cannot use {path}: {error}.") from error
-        raise
-    return connection
+    if not objects and not allowed:
+        raise DatabaseMissingError(f"{path} was never served, so it is still empty.")
+    return not objects

@@ -141,12 +141,12 @@ class Kind(Generic[M]):
     def documents(
         self, db: sqlite3.Connection, where: str, values: Sequence[Any] = ()
     ) -> list[Document]:
-        """As ``select``, giving the documents themselves."""
+        """The documents for which a condition holds; see ``select``."""
         rows = db.execute(f"SELECT document FROM {self.table} WHERE {where}", values)
         return [json.loads(document) for (document,) in rows]
 
     def count(self, db: DatabaseConnection, where: str = "1", values: Sequence[Any] = ()) -> int:
-        """How many documents there are for which a condition holds."""
+        """The number of documents for which a condition holds."""
         known = db.counted((self.table, where, *values))
         if _LENGTH not in known:
             (known[_LENGTH],) = db.execute(

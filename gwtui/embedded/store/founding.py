@@ -64,7 +64,7 @@ and pretending so would make the key absurdly busy for ever after."""
 _DELIBERATE = 3.0
 """Days from which on an expiry was chosen as a date, not as a duration."""
 _LIMIT_REACHED = timedelta(hours=5)
-"""How long ago a key without reset ran into its limit."""
+"""The time since a key without reset reached its limit."""
 _DAYS_LOOKED_UP = 2
 """Full days before the first one whose generations can be looked up."""
 _SCALING_STEPS = 2
@@ -87,7 +87,7 @@ _REQUESTS: Mapping[str, tuple[int, int, Mapping[str, int]]] = {
 
 
 class Origin(NamedTuple):
-    """How a database began; what never changes afterwards."""
+    """The seed, moment and content of a new database; they never change."""
 
     seed: int
     moment: datetime
@@ -123,7 +123,7 @@ def _relabel(db: sqlite3.Connection, origin: Origin, dialect: Dialect) -> None:
 
 
 def profiles_of(db: sqlite3.Connection) -> dict[str, UsageProfile]:
-    """What the clients of each simulated key ask for, by key hash, without end."""
+    """The usage profiles of the simulated keys, by key hash."""
     return {kept["identity"]: _profile(kept) for kept in account.setting(db, "profiles") or ()}
 
 

@@ -41,7 +41,7 @@ _API_TYPES: Mapping[str, str] = {
     "image_generation": "image",
     "video_generation": "video",
 }
-"""What the contract calls a workload here where it has another word for it."""
+"""The contract's ``api_type`` of a workload, where it is another word."""
 _FINISHES = ("stop", "stop", "stop", "stop", "stop", "stop", "length", "tool_calls", None)
 """None: the client cancelled the request."""
 _USER_AGENTS = ("python-httpx/0.28.1", "node", "Go-http-client/2.0", None)
@@ -201,7 +201,7 @@ def _simulated(seed: int, sample: str, key: ApiKey, piece: UsageSlice) -> dict[s
 
 
 def _content(seed: int, details: Mapping[str, Any]) -> dict[str, Any]:
-    """What was read and written, as far as a simulated request has any of it."""
+    """Input and output of a simulated request."""
     question = pick(_QUESTIONS, seed, details["id"])
     is_chat, thought = details["api_type"] == "completions", details["native_tokens_reasoning"]
     answer = "A simulated answer: nothing was generated."
@@ -241,7 +241,7 @@ def recent_generations(database: Path, *, clock: Clock = SYSTEM_CLOCK) -> list[R
 
 
 def free_daily_limit(total_credits: Decimal) -> int:
-    """How many requests to free variants an account has on a UTC day (inference, section 9).
+    """The daily limit of requests to free variants (inference contract section 9).
 
     ``total_credits`` is all that it ever bought, in USD.
     """
@@ -249,14 +249,14 @@ def free_daily_limit(total_credits: Decimal) -> int:
 
 
 def free_used_today(db: sqlite3.Connection, now: datetime) -> int:
-    """How many requests to free variants were used this UTC day. Own provider keys do not count."""
+    """Requests to free variants this UTC day, without those on own provider keys."""
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     used = usage.requests_to_variant(db, to_day(now), _VARIANT)
     return used - _count_free(db, midnight, byok=True)
 
 
 def free_used_last_minute(db: sqlite3.Connection, now: datetime) -> int:
-    """The same of the last minute."""
+    """Requests to free variants in the last minute, without those on own provider keys."""
     return _count_free(db, now - timedelta(minutes=1), byok=False)
 
 

@@ -65,7 +65,7 @@ class KeyRecord(NamedTuple):
 
     @property
     def limit_remaining(self) -> Decimal | None:
-        """What is left of the limit, exactly; negative when overdrawn, None without a limit."""
+        """The remaining limit, exactly; negative when overdrawn, None without a limit."""
         key = self.key
         if key.limit is None:
             return None
@@ -158,7 +158,7 @@ def sortable(moment: datetime) -> str:
 
 
 def count_active(db: DatabaseConnection, workspace_id: str, now: datetime) -> int:
-    """How many keys of a workspace work: neither disabled nor expired."""
+    """The number of active keys of a workspace: neither disabled nor expired."""
     return KEYS.count(db, _ACTIVE, (workspace_id, sortable(now)))
 
 

@@ -1,4 +1,4 @@
-"""Enters what the simulated keys used since the last time somebody looked.
+"""Books the usage of the simulated keys since the last request.
 
 Nothing runs in the background. Usage is an exact function of time, so it is booked when it is
 asked for, and only for keys that may spend: enabled, not expired, and no cap that binds them
@@ -79,7 +79,7 @@ class Ledger:
     def _requested(
         self, db: sqlite3.Connection, since: datetime, now: datetime
     ) -> list[tuple[UsageSlice, str]]:
-        """What the clients of enabled keys asked for, with the key's hash, in order of time."""
+        """The requests of the clients of enabled keys, with the key's hash, in order of time."""
         # Of a large account hardly any key is used by the simulated clients.
         rows = KEYS.select(
             db,
@@ -98,7 +98,7 @@ class Ledger:
 
 
 class _Meter:
-    """A cap while usage is booked. What is let through last may overdraw it."""
+    """A cap while usage is booked. The last admitted usage may overdraw it."""
 
     def __init__(self, db: sqlite3.Connection, cap: Cap) -> None:
         self._db = db
@@ -116,7 +116,7 @@ class _Meter:
         return self._spent < self._limit
 
     def count(self, piece: UsageSlice) -> None:
-        """Take what was let through."""
+        """Count usage that was admitted."""
         self._spent += to_pico(piece.usd) + (
             to_pico(piece.byok_usd) if self._cap.include_byok else 0
         )
@@ -125,7 +125,7 @@ class _Meter:
 def _admitted(
     db: sqlite3.Connection, requested: list[tuple[UsageSlice, str]]
 ) -> dict[str, list[UsageSlice]]:
-    """What no cap refuses, by key. Keys that share a cap use it up in order of time."""
+    """The usage within all caps, by key. Keys that share a cap use it up in order of time."""
     meters: dict[Cap, _Meter] = {}
     of_key: dict[str, list[_Meter]] = {}
     admitted: dict[str, list[UsageSlice]] = {}

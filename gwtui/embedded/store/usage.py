@@ -1,4 +1,4 @@
-"""What each key used at each endpoint on each UTC day: the one source of every sum.
+"""The usage of each key at each endpoint on each UTC day: the one source of every sum.
 
 Amounts are whole pico-USD, so the database adds them up exactly. Rows stay when their key or their
 workspace is deleted: they are the account's history. Extended contract sections 1, 3 and 8.
@@ -16,7 +16,7 @@ from gwtui.domain.resets import window_start
 from gwtui.embedded.simulator.usage import UsageSlice
 
 DAYS_KEPT = 40
-"""Days that are told apart: those of the activity, and every month that one of them is in."""
+"""Days that are kept apart: those of the activity, and every month that one of them is in."""
 EARLIER = 0
 """The day that stands for all days before those."""
 
@@ -42,7 +42,7 @@ def to_day(moment: datetime) -> int:
 
 
 def to_pico(usd: Decimal) -> int:
-    """Whole pico-USD; anything finer is below what any price can produce and is cut off."""
+    """Whole pico-USD, rounded down; no price is finer."""
     return int(usd.scaleb(_PICO_DIGITS))
 
 
@@ -52,7 +52,7 @@ def from_pico(value: int) -> Decimal:
 
 
 class Actor(NamedTuple):
-    """Whose requests they are and where they count."""
+    """The key, workspace and user that requests count for."""
 
     key_hash: str
     workspace_id: str
@@ -136,7 +136,7 @@ _ADD = """
 
 
 def book(db: sqlite3.Connection, actor: Actor, slices: Iterable[UsageSlice]) -> None:
-    """Add what a key used."""
+    """Add usage of a key."""
     rows = [
         (
             actor.key_hash,
@@ -156,7 +156,7 @@ def book(db: sqlite3.Connection, actor: Actor, slices: Iterable[UsageSlice]) -> 
 
 
 def book_earlier(db: sqlite3.Connection, actor: Actor, usd: Decimal, byok_usd: Decimal) -> None:
-    """Add what was used before the days that are told apart."""
+    """Add usage from before the days that are kept apart."""
     amounts = (0, to_pico(usd), to_pico(byok_usd), 0, 0)
     _add(db, [(actor.key_hash, EARLIER, actor.workspace_id, "", actor.user_id, *amounts)])
 
@@ -222,7 +222,7 @@ def has_used(db: sqlite3.Connection, key_hash: str, day: int) -> bool:
 
 
 def requests_to_variant(db: sqlite3.Connection, day: int, variant: str) -> int:
-    """How many requests of a day went to models of a variant, such as ``free``."""
+    """The number of requests of a day to models of a variant, such as ``free``."""
     (total,) = db.execute(
         "SELECT coalesce(sum(requests), 0) FROM usage WHERE day = ? AND instr(endpoint_key, ?)",
         (day, f":{variant}|"),
