@@ -19,8 +19,9 @@ from gwtui.client.call import Answer, Call
 from gwtui.client.connection import Connection, WriteGate
 from gwtui.client.errors import NotFoundError, ServerError
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.request_log import ClockSkew
+from gwtui.client.request_log import ClockSkew, Traffic
 from gwtui.crud.resource import Scope
+from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.resources.organization.resource import ORGANIZATION
 from gwtui.resources.workspaces.resource import WORKSPACES
 from gwtui.watch import cadence
@@ -45,6 +46,7 @@ class Counting:
     asked: Counter[str] = field(default_factory=Counter)
     gate: WriteGate = field(init=False)
     skew: ClockSkew = field(default_factory=ClockSkew)
+    traffic: Traffic = field(default_factory=lambda: Traffic(SYSTEM_CLOCK))
 
     def __post_init__(self) -> None:
         self.gate = WriteGate(Connection("https://gateway.test"))
