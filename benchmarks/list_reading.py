@@ -17,8 +17,7 @@ from pydantic import SecretStr
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.values import KEYS_PAGE
-from gwtui.watch.feeds.keys import read_keys
-from gwtui.watch.shared_reads import unshared
+from gwtui.watch.feeds.keys import fetch_keys
 
 _PAGES = 2_000
 
@@ -37,7 +36,7 @@ async def _reading(client: GatewayClient) -> tuple[float, float]:
     rows: Any = ()
     for _ in range(2):
         begun = time.process_time()
-        rows = await read_keys(unshared(client), None)
+        rows = await fetch_keys(client, None)
         times.append(time.process_time() - begun)
     held = _resident_kib() - before
     await client.close()

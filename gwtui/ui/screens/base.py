@@ -37,7 +37,7 @@ from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.terminal.textual_private import bindings_of
 from gwtui.ui.text import fit, toned
 from gwtui.ui.widgets.frame import HeaderBar, KeyFooter, StatusLine, header_facts
-from gwtui.ui.widgets.lifetime import RunsWhileOpen, TerminalSized
+from gwtui.ui.widgets.lifetime import PaintedWhole, RunsWhileOpen
 from gwtui.ui.widgets.lines import OneLine, PartsLine
 from gwtui.watch.feed import FeedState
 
@@ -61,7 +61,7 @@ class ListSnapshot:
     detail: bool | None
 
 
-class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
+class GatewayScreen(RunsWhileOpen, PaintedWhole[None]):
     """Header, banner, body, status line and footer around one view of the gateway.
 
     A subclass calls ``super().__init__("credits", title="Credits")`` and fills in these hooks:

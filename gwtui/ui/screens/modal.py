@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
 from typing import Any, ClassVar, TypeVar
 
 from rich.segment import Segment
@@ -23,7 +22,7 @@ from gwtui.local.caught_errors import caught_errors
 from gwtui.ui.commands import take_own_keys, with_keys
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.terminal.app import TerminalApp
-from gwtui.ui.widgets.lifetime import RunsWhileOpen, TerminalSized
+from gwtui.ui.widgets.lifetime import PaintedWhole, RunsWhileOpen
 
 Result = TypeVar("Result")
 
@@ -37,7 +36,7 @@ _LEAST = 3
 """Lines that a long part keeps on the smallest terminal."""
 
 
-class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
+class Dialog(RunsWhileOpen, ModalScreen[Result], PaintedWhole[Result]):
     """Gives its answer once, whatever comes in one burst of keys and whatever stands above it.
 
     Textual takes the topmost screen away for each ``dismiss``, whichever screen asked for it: a
@@ -67,7 +66,6 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
     def __init__(self) -> None:
         super().__init__()
         take_own_keys(self)
-        self._unpainted = ExitStack()
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """What is beneath, and the footer as the last line."""
@@ -149,8 +147,6 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
 
     async def on_event(self, event: events.Event) -> None:
         """An error costs what it happened in; a dialog that cannot be made closes."""
-        if isinstance(event, events.Compose):
-            self._unpainted.enter_context(self.app.batch_update())
         try:
             await super().on_event(event)
         except Exception as error:
@@ -178,17 +174,6 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
         """It is open, and nothing stands above: what was answered meanwhile holds."""
         if self._waiting is not None:
             self.dismiss()
-        self.call_after_refresh(self._paint)
-
-    @on(events.Unmount)
-    def _let_paint(self) -> None:
-        """Closed, perhaps before it was painted: the screen beneath is painted again."""
-        self._unpainted.close()
-
-    def _paint(self) -> None:
-        """Paint it for the first time: only now it has its size, and the classes of that size."""
-        self._unpainted.close()
-        self.refresh()
 
 
 def dialog_room(screen: Dialog[Any]) -> int:

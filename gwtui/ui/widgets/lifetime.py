@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any, cast
 
 from textual import events, on
@@ -58,3 +59,33 @@ class TerminalSized(Screen[ScreenResultType]):
     def _ignore_old_size(self, event: events.Resize) -> None:
         if event.size != self.app.size:
             event.prevent_default()
+
+
+class PaintedWhole(TerminalSized[ScreenResultType]):
+    """A screen that is painted for the first time once it has its size and what that asks for.
+
+    Textual paints it before that, too: without the classes of its breakpoints, at another place.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._unpainted = ExitStack()
+
+    async def on_event(self, event: events.Event) -> None:
+        """Begin to hold the paint before anything is there."""
+        if isinstance(event, events.Compose):
+            self._unpainted.enter_context(self.app.batch_update())
+        await super().on_event(event)
+
+    @on(events.ScreenResume)
+    def _paint_soon(self) -> None:
+        self.call_after_refresh(self._paint)
+
+    def _paint(self) -> None:
+        self._unpainted.close()
+        self.refresh()
+
+    @on(events.Unmount)
+    def _let_paint(self) -> None:
+        """Closed, perhaps before it was painted: other screens are painted again."""
+        self._unpainted.close()
