@@ -154,7 +154,6 @@ class Feed(Generic[T]):
         self._flight: _Flight | None = None
         self._value_of: _Flight | None = None
         """The read that gave the value."""
-        self._next: asyncio.Future[None] | None = None
         self._timer: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._due: float | None = -math.inf
@@ -248,18 +247,15 @@ class Feed(Generic[T]):
         Callers share a read where that promise allows it. Never raises on a failed read: the error
         is in the state. Works without viewers and while paused; a closed feed reads nothing.
         """
-        if self._closed:
-            return self._state
         self._outdate()
-        flight = self._flight
-        if flight is None:
-            landed = self._begin(requested=True).landed
-        elif not flight.started:
-            flight.requested = True
-            landed = flight.landed
-        else:
-            landed = self._next = self._next or asyncio.get_running_loop().create_future()
-        await asyncio.shield(landed)
+        earlier = self._flight if self._flight is not None and self._flight.started else None
+        while not self._closed:
+            flight = self._flight or self._begin(requested=True)
+            if flight is not earlier:
+                flight.requested = True
+            await asyncio.shield(flight.landed)
+            if flight is not earlier:
+                break
         return self._state
 
     async def latest(
@@ -328,14 +324,12 @@ class Feed(Generic[T]):
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
-        if self._next is not None:
-            _settle(self._next)
 
     # One read -------------------------------------------------------------------------------
 
-    def _begin(self, *, requested: bool, landed: asyncio.Future[None] | None = None) -> _Flight:
+    def _begin(self, *, requested: bool) -> _Flight:
         self._stop_timer()
-        landed = landed or asyncio.get_running_loop().create_future()
+        landed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         flight = _Flight(landed, requested, self._next_number())
         flight.log.trying = self._failures > 0
         self._flight = flight
@@ -403,7 +397,7 @@ class Feed(Generic[T]):
     def _land(self, flight: _Flight) -> None:
         """After a read, however it ended: release who waits, then go on."""
         self._flight = None
-        _settle(flight.landed)
+        flight.landed.set_result(None)
         if self._closed:
             return
         if self._state.refreshing:  # cancelled from outside: neither a value nor an error came
@@ -412,11 +406,7 @@ class Feed(Generic[T]):
         if self._outdated:
             self._outdated = False
             self._due = -math.inf
-        if self._next is not None:
-            landed, self._next = self._next, None
-            self._begin(requested=True, landed=landed)
-        else:
-            self._schedule()
+        self._schedule()
 
     # Timing ---------------------------------------------------------------------------------
 
@@ -487,11 +477,6 @@ class Feed(Generic[T]):
             listener(self._state)
         except Exception as error:
             caught_errors.add(f"listener of feed {self.name}", error)
-
-
-def _settle(future: asyncio.Future[None]) -> None:
-    if not future.done():
-        future.set_result(None)
 
 
 def _unforeseen(name: str, error: Exception) -> GatewayError:
