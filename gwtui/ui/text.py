@@ -90,3 +90,12 @@ def shared_widths(lengths: Sequence[int], room: int, most: int) -> list[int]:
         found[at] = max(0, min(lengths[at], most, room // (len(lengths) - count)))
         room -= found[at]
     return found
+
+
+def choice_line(title: str, labels: Sequence[str], chosen: str, tail: Content) -> Content:
+    """What can be chosen, the present choice in brackets, with ``tail`` behind it."""
+    shown = Content("  ").join(
+        toned(f"[{word}]", "accent", bold=True) if word == chosen else toned(word, "muted")
+        for word in labels
+    )
+    return Content.assemble(toned(f"{title}  ", "plain", bold=True), shown, tail)

@@ -155,33 +155,26 @@ def _figure(line: EndpointLine, figure: Figure) -> Decimal | None:
     return None if line.row is None else figure(line.row.endpoint)
 
 
-def _latency(which: str, priority: int) -> Column[EndpointLine]:
+def _percentile(what: str, which: str, priority: int) -> Column[EndpointLine]:
+    """A percentile of "latency" or "throughput"."""
+    name = f"{what}_last_30m"
+    latency = what == "latency"
+
     def figure(endpoint: Endpoint) -> Decimal | None:
-        return percentile(endpoint.latency_last_30m, which)
+        return percentile(getattr(endpoint, name), which)
 
     return figure_column(
-        f"latency_{which}",
-        f"{which} ms",
+        f"{what}_{which}",
+        f"{which} ms" if latency else f"{which} t/s",
         lambda line: _figure(line, figure),
-        6,
+        6 if latency else 7,
         priority,
-        show=lambda line: _shown(line, figure, cells.milliseconds, "latency_last_30m"),
-        help=f"{which} of the time to the first token, last 30 minutes",
-    )
-
-
-def _throughput(which: str, priority: int) -> Column[EndpointLine]:
-    def figure(endpoint: Endpoint) -> Decimal | None:
-        return percentile(endpoint.throughput_last_30m, which)
-
-    return figure_column(
-        f"throughput_{which}",
-        f"{which} t/s",
-        lambda line: _figure(line, figure),
-        7,
-        priority,
-        show=lambda line: _shown(line, figure, cells.speed, "throughput_last_30m"),
-        help=f"tokens per second that {which[1:]} of 100 requests reach, last 30 minutes",
+        show=lambda line: _shown(
+            line, figure, cells.milliseconds if latency else cells.speed, name
+        ),
+        help=f"{which} of the time to the first token, last 30 minutes"
+        if latency
+        else f"tokens per second that {which[1:]} of 100 requests reach, last 30 minutes",
     )
 
 
@@ -263,13 +256,13 @@ COLUMNS: tuple[Column[EndpointLine], ...] = (
     _uptime("uptime_30m", "Up 30m", lambda e: e.uptime_last_30m, 3, "good requests, 30 minutes"),
     _uptime("uptime_1d", "Up 1d", lambda e: e.uptime_last_1d, 10, "good minutes of the day"),
     _spark("uptime", "uptime", "uptime_last_5m", 11, of_all=True),
-    _latency("p50", 4),
-    _latency("p90", 12),
-    _latency("p99", 8),
+    _percentile("latency", "p50", 4),
+    _percentile("latency", "p90", 12),
+    _percentile("latency", "p99", 8),
     _spark("latency", "latency", "latency_p50", 5),
-    _throughput("p50", 6),
-    _throughput("p90", 13),
-    _throughput("p99", 14),
+    _percentile("throughput", "p50", 6),
+    _percentile("throughput", "p90", 13),
+    _percentile("throughput", "p99", 14),
     _spark("throughput", "speed", "throughput_p50", 15),
     Column(
         "price",

@@ -41,7 +41,7 @@ from gwtui.resources.activity import (
 from gwtui.ui.commands import key_of
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.ui.text import cell_content, fit, shared_widths, toned
+from gwtui.ui.text import cell_content, choice_line, fit, shared_widths, toned
 from gwtui.ui.widgets.bars import PICKED, REST, SERIES, Bar, BarChart, Chart
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.prompt import Prompt
@@ -316,11 +316,15 @@ class ActivityScreen(GatewayScreen):
             totals_line(self._rows, self.app.size.width - _MARGINS)
         )
         self.query_one("#activity-grouping", OneLine).show(
-            choice_line("Ranked by", self._offered(), self._grouping, "b")
+            choice_line(
+                "Ranked by", self._offered(), self._grouping, toned("   b switches", "muted")
+            )
         )
         labels = [MEASURE_LABELS[measure] for measure in MEASURES]
         self.query_one("#activity-measure", OneLine).show(
-            choice_line("Each day's", labels, MEASURE_LABELS[self._measure], "m")
+            choice_line(
+                "Each day's", labels, MEASURE_LABELS[self._measure], toned("   m switches", "muted")
+            )
         )
         self._draw()
 
@@ -398,16 +402,6 @@ def left_out_notes(
     return [toned(f"{note}: {key_of('app.workspace')} narrows to a workspace", "warn")], []
 
 
-def choice_line(title: str, labels: Sequence[str], chosen: str, key: str) -> Content:
-    """What can be chosen with a key, the present choice in brackets."""
-    shown = Content("  ").join(
-        toned(f"[{word}]", "accent", bold=True) if word == chosen else toned(word, "muted")
-        for word in labels
-    )
-    keys = toned(f"   {key} switches", "muted")
-    return Content.assemble(toned(f"{title}  ", "plain", bold=True), shown, keys)
-
-
 @dataclass(frozen=True, slots=True)
 class StackedBars:
     """Lines of the ranking that are told apart, from below, each with its style."""
@@ -432,8 +426,8 @@ class StackedBars:
     def legend(self, span: str, width: int) -> Content:
         """The days, and whose parts are told apart, in ``width`` cells.
 
-        Where the names are too long for it, what stands before a slash is left out, then the
-        longest are cut, down to a few letters; what finds no room even so is left out at the end.
+        What stands before a slash in a name is left out, the longest are cut, down to a few
+        letters; what finds no room even so is left out at the end.
         """
         line = toned(span, "plain")
         if not self.lines:
@@ -441,10 +435,7 @@ class StackedBars:
         names, looks = [cells.text(one.name).text for one, _ in self.lines], self.looks
         rest = Content.assemble(_APART, _legend_part(_OTHERS, REST))
         room = width - line.cell_length - rest.cell_length
-        if sum(cell_len(name) + _SIGN for name in names) > room:
-            names = [name.rpartition("/")[2] for name in names]
-        while sum(min(cell_len(name), _SHORTEST) + _SIGN for name in names) > room:
-            names = names[:-1]
+        names = [name.rpartition("/")[2] for name in names][: room // (_SHORTEST + _SIGN)]
         widths = shared_widths(
             [cell_len(name) for name in names], room - _SIGN * len(names), _LONGEST
         )

@@ -43,7 +43,7 @@ from gwtui.resources.credits.resource import (
 from gwtui.resources.keys.resource import KEYS
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.ui.text import cell_content, toned
+from gwtui.ui.text import cell_content, choice_line, toned
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.plot import SPANS, PlotFigure, PlotLine, PlotView, fitted, window_at
 from gwtui.ui.widgets.table import Opened, ResourceTable
@@ -240,18 +240,11 @@ def _content(line: Line) -> Content:
 
 def _heading(found: Spending) -> Content:
     """What is ranked, the windows with the chosen one marked, and what all keys used."""
-    windows = Content("  ").join(
-        toned(f"[{WINDOW_WORDS[window]}]", "accent", bold=True)
-        if window == found.window
-        else toned(WINDOW_WORDS[window], "muted")
-        for window in WINDOWS
-    )
     total = f"  all keys {money.usd(found.total)}"
     if found.unknown:
         total += f" and {found.unknown} unknown"
-    return Content.assemble(
-        toned("What burns it  ", "plain", bold=True), windows, toned(total, "plain")
-    )
+    words = [WINDOW_WORDS[window] for window in WINDOWS]
+    return choice_line("What burns it", words, WINDOW_WORDS[found.window], toned(total))
 
 
 def _workspace_line(found: Spending, room: int) -> Content:

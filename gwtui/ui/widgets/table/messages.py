@@ -27,16 +27,20 @@ class TableMessage(Message):
         return self.table
 
 
-class Highlighted(TableMessage, namespace="resource_table"):
+class LatestMessage(TableMessage):
+    """A message of which only the last of a burst matters."""
+
+    def can_replace(self, message: Message) -> bool:
+        """Whether it makes an earlier one needless."""
+        return type(message) is type(self) and message.table is self.table
+
+
+class Highlighted(LatestMessage, namespace="resource_table"):
     """The cursor is on another identity, or on none (None) because nothing is visible."""
 
     def __init__(self, table: Widget, identity: str | None) -> None:
         super().__init__(table)
         self.identity = identity
-
-    def can_replace(self, message: Message) -> bool:
-        """Only the last of a burst matters."""
-        return isinstance(message, Highlighted) and message.table is self.table
 
 
 class Opened(TableMessage, namespace="resource_table"):
@@ -66,7 +70,7 @@ class SortChanged(TableMessage, namespace="resource_table"):
         self.descending = descending
 
 
-class CountsChanged(TableMessage, namespace="resource_table"):
+class CountsChanged(LatestMessage, namespace="resource_table"):
     """Another number of visible rows, of all rows, of marked rows or of hidden columns."""
 
     def __init__(
@@ -77,10 +81,6 @@ class CountsChanged(TableMessage, namespace="resource_table"):
         self.total = total
         self.marked = marked
         self.hidden_columns = hidden_columns
-
-    def can_replace(self, message: Message) -> bool:
-        """Only the last of a burst matters."""
-        return isinstance(message, CountsChanged) and message.table is self.table
 
 
 BINDINGS: list[BindingType] = [
