@@ -25,7 +25,6 @@ from gwtui.local.alerts import (
 )
 from gwtui.local.paths import Paths
 from gwtui.watch.alerts.model import AlertEvent, AlertKey
-from gwtui.watch.alerts.notifier import event_text
 from gwtui.watch.alerts.store import alert_events, present_alerts
 from gwtui.watch.history.file import history_path
 from gwtui.watch.history.model import HistoryError, HistoryMissingError, Subject
@@ -180,9 +179,7 @@ def _try_command(paths: Paths) -> int:
         datetime.now(UTC), "fired", key, "warning", "Test", "gwtui", "only a test of the command"
     )
     try:
-        asyncio.run(
-            run_alert_command(command, event_text(event, {"profile": "test", "gateway": ""}))
-        )
+        asyncio.run(run_alert_command(command, event.line({"profile": "test", "gateway": ""})))
     except AlertCommandError as error:
         raise exits.CommandError(str(error)) from None
     narrate(f"{command[0]} took the test alert")

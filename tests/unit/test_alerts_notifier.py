@@ -21,7 +21,7 @@ from gwtui.local.alerts import AlertCommandError, run_alert_command
 from gwtui.watch.alerts import store
 from gwtui.watch.alerts.evaluator import PersistentEvaluator
 from gwtui.watch.alerts.model import AlertEvent, AlertKey
-from gwtui.watch.alerts.notifier import AT_A_TIME, MOST_WAITING, AlertNotifier
+from gwtui.watch.alerts.session import AT_A_TIME, MOST_WAITING, AlertNotifier
 from gwtui.watch.history import past
 from gwtui.watch.history.file import history_path
 from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey, Subject
@@ -163,7 +163,7 @@ async def test_it_is_told_what_is_to_be_told_a_few_at_a_time(
         texts.append(text)
         running -= 1
 
-    monkeypatch.setattr("gwtui.watch.alerts.notifier.run_alert_command", tell)
+    monkeypatch.setattr("gwtui.watch.alerts.session.run_alert_command", tell)
     notifier = AlertNotifier({})
     events = [replace(EVENT, id=number) for number in range(10)]
     events += [replace(EVENT, id=50, quiet=True), replace(EVENT, id=51, event="acknowledged")]

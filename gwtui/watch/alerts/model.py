@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -95,6 +97,10 @@ class AlertEvent:
             "until": None if self.until is None else timestamp_text(self.until),
             "silenced": self.quiet,
         }
+
+    def line(self, about: Mapping[str, JsonValue]) -> str:
+        """One line of JSON for a person's program, with what it is ``about``."""
+        return json.dumps({**self.as_json(), **about}, ensure_ascii=True) + "\n"
 
 
 @dataclass(frozen=True, slots=True)

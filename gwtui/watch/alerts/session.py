@@ -13,13 +13,21 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from pydantic import JsonValue
+
 from gwtui.domain.alert_rules import AlertRule, GuardrailRule
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.local.alerts import AlertBook, AlertEffects, RuleFile, load_alerts
+from gwtui.local.alerts import (
+    AlertBook,
+    AlertCommandError,
+    AlertEffects,
+    RuleFile,
+    load_alerts,
+    run_alert_command,
+)
 from gwtui.watch.alerts import store
 from gwtui.watch.alerts.derived_figures import EVERY, guarded, readability
 from gwtui.watch.alerts.evaluator import PersistentEvaluator
-from gwtui.watch.alerts.notifier import AlertNotifier
 from gwtui.watch.alerts.preview import Preview, preview
 from gwtui.watch.feeds.models import routing_feed
 from gwtui.watch.history.model import HistoryError, HistoryMissingError, Observation
@@ -37,10 +45,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MOST_WAITING = 1000
+_MOST_READINGS = 1000
 """Readings that wait to be evaluated; what comes then pushes the oldest one out."""
 _EARLY = 0.2
 """Seconds between two looks whether the history is open."""
+
+AT_A_TIME = 2
+"""Programs that run at the same time."""
+MOST_WAITING = 100
+"""Events that wait for one; what comes then pushes the oldest one out."""
 
 _log = logging.getLogger(__name__)
 
@@ -74,7 +87,7 @@ class Alerts:
             {"profile": scope.profile, "gateway": scope.gateway}, self._failed
         )
         self._evaluator = PersistentEvaluator()
-        self._seen: deque[Observation] = deque(maxlen=MOST_WAITING)
+        self._seen: deque[Observation] = deque(maxlen=_MOST_READINGS)
         self._wake = asyncio.Event()
         self._leave_routing: Callable[[], None] | None = None
         self._problem = ""
@@ -281,3 +294,71 @@ async def open_alerts(
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
+
+
+# Telling a program ------------------------------------------------------------------------------
+
+
+class AlertNotifier:
+    """Runs the command for each event. ``failed`` is called with a sentence for a person.
+
+    Needs a running event loop; ``close`` it at the end.
+    """
+
+    def __init__(
+        self, about: dict[str, JsonValue], failed: Callable[[str], None] = lambda _: None
+    ) -> None:
+        self._about = about
+        self._failed = failed
+        self._waiting: deque[tuple[Sequence[str], AlertEvent]] = deque(maxlen=MOST_WAITING)
+        self._running: set[asyncio.Task[None]] = set()
+        self._said = ""
+
+    def notify(self, command: Sequence[str] | None, events: Iterable[AlertEvent]) -> None:
+        """Run the command for those events that notify; without a command for none."""
+        for event in events:
+            if command and event.notifies:
+                self._waiting.append((command, event))
+        self._start()
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything runs or waits."""
+        return bool(self._running or self._waiting)
+
+    async def close(self) -> None:
+        """End what runs; what waits is not told."""
+        self._waiting.clear()
+        for task in self._running:
+            task.cancel()
+        if self._running:
+            await asyncio.wait(self._running)
+
+    def _start(self) -> None:
+        while self._waiting and len(self._running) < AT_A_TIME:
+            command, event = self._waiting.popleft()
+            task = asyncio.get_running_loop().create_task(self._run(command, event))
+            self._running.add(task)
+            task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        if not task.cancelled():
+            self._start()
+
+    async def _run(self, command: Sequence[str], event: AlertEvent) -> None:
+        try:
+            await run_alert_command(command, event.line(self._about))
+        except AlertCommandError as error:
+            self._fail(str(error))
+        except Exception as error:
+            _log.exception("alerts: telling failed")
+            self._fail(f"unexpected {type(error).__name__}")
+        else:
+            self._said = ""
+
+    def _fail(self, why: str) -> None:
+        """The same failure again and again is one."""
+        if why != self._said:
+            self._said = why
+            self._failed(f"The alert command failed: {why}")
