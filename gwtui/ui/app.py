@@ -27,7 +27,7 @@ from gwtui.resources.session import SessionFiles, TryMemory
 from gwtui.ui import in_doubt_writes
 from gwtui.ui.actions.context import ActionContext, Marks
 from gwtui.ui.actions.handlers import BACKGROUND, handler, report_failure
-from gwtui.ui.commands import key_of, offered
+from gwtui.ui.commands import key_of, keymap, offered
 from gwtui.ui.connection import SWEEPING, ConnectedApp
 from gwtui.ui.input_queue import ACTIONS
 from gwtui.ui.navigation import Navigation
@@ -102,6 +102,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             self, Preferences(None if config is None else config / PREFERENCES)
         )
         remap(self.preference_store.preferences.keys)
+        self.set_keymap(keymap())
         self._start = start
         caught_errors.clear()
         self._errors_told = 0

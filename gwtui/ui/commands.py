@@ -10,14 +10,14 @@ from gwtui.crud.action import APP, Action
 from gwtui.resources import actions as registry
 from gwtui.resources.actions import by_id
 from gwtui.resources.frame_actions import DIALOG_SCOPES
-from gwtui.ui.terminal.textual_private import bindings_of
 
 if TYPE_CHECKING:
-    from textual.dom import DOMNode
     from textual.widget import Widget
 
 _NAMED = re.compile(r"\{([a-z]+(?:-[a-z]+)*\.[a-z_-]+)\}", re.ASCII)
 """An action in a sentence: {keys.create}."""
+_NO_KEY = "no-key"
+"""Stands for no key: nobody can type it, and without a name Textual keeps the usual keys."""
 _KEYS = {
     "question_mark": "?",
     "slash": "/",
@@ -108,24 +108,6 @@ def focus_keys(focused: Widget | None) -> str:
     return next((keys for node in nodes if (keys := getattr(node, "FOCUS_KEYS", ""))), "")
 
 
-def take_own_keys(node: DOMNode) -> None:
-    """Put those bindings whose ids name actions on the keys that a person chose for them.
-
-    For a dialog or a part of one, right after it is made.
-    """
-    chosen = registry.chosen_keys()
-    if not chosen:
-        return
-    bindings = bindings_of(node)
-    moved = {
-        one.id: one for each in bindings.values() for one in each if one.id and one.id in chosen
-    }
-    for key, each in list(bindings.items()):
-        left = [one for one in each if one.id not in moved]
-        if left:
-            bindings[key] = left
-        else:
-            del bindings[key]
-    for action_id, one in moved.items():
-        for key in chosen[action_id]:
-            bindings.setdefault(key, []).insert(0, one.with_key(key))
+def keymap() -> dict[str, str]:
+    """The keys that a person chose, by the ids of bindings in dialogs, for ``App.set_keymap``."""
+    return {id: ",".join(keys) or _NO_KEY for id, keys in registry.chosen_keys().items()}

@@ -19,9 +19,8 @@ from gwtui.resources.frame_actions import DIALOG_SCOPES
 from gwtui.resources.key_choices import conflicts, key_name, key_names, problem_of
 from gwtui.resources.preferences import Preferences
 from gwtui.resources.registry import RESOURCES
-from gwtui.ui.commands import key_of, offered, with_keys
+from gwtui.ui.commands import key_of, keymap, offered, with_keys
 from gwtui.ui.screens.dialogs import AskScreen
-from gwtui.ui.terminal.textual_private import bindings_of
 
 
 @pytest.fixture(autouse=True)
@@ -145,19 +144,23 @@ async def test_dialogs_take_their_keys_and_say_them() -> None:
     registry.remap({"form.send": ("f6",), "form.leave": (), "question.no": ("x", "f9")})
     submit = ScriptedSubmit()
     screen = form(submit)
-    keys = bindings_of(screen)
-    assert [one.action for one in keys["f6"]] == ["submit"]
-    assert not {"ctrl+s", "escape"} & set(keys)
-    assert with_keys(screen.footer) == "F6 sends · its button leaves · Tab next"
+    app = HostApp(screen)
+    app.set_keymap(keymap())
+    async with app.run_test(size=(80, 24)):
+        keys = app.screen.active_bindings
+        assert keys["f6"].binding.action == "submit"
+        assert not {"ctrl+s", "escape"} & keys.keys()
+        assert with_keys(screen.footer) == "F6 sends · its button leaves · Tab next"
     question = AskScreen("Leave?", "It is lost.", safe="Stay", deliberate="Leave")
     app = HostApp(question)
+    app.set_keymap(keymap())
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("escape", "n", "q")
         assert app.screen is question
         await pilot.press("x")
         await until(pilot, lambda: app.results == [False], "the answer")
     registry.remap({})
-    assert "escape" in bindings_of(form(submit))
+    assert keymap() == {}
 
 
 def test_sentences_name_actions_that_there_are() -> None:

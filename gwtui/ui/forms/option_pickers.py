@@ -14,7 +14,7 @@ from gwtui.crud.form import ModelField, MultiPickField, PickOption
 from gwtui.crud.resource import Cell
 from gwtui.domain.lookup import did_you_mean
 from gwtui.domain.safe_text import safe_line
-from gwtui.ui.commands import take_own_keys, with_keys
+from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.field_editors import (
     Hinted,
     SearchingEditor,
@@ -41,7 +41,6 @@ class ModelEditor(TextEditor):
 
     def __init__(self, field: ModelField, value: str) -> None:
         super().__init__(value, with_keys(field.placeholder))
-        take_own_keys(self)
         self.field = field
         self.source = OptionSource(read=field.choices, noun="choices")
         self.complete_by(self.source.completed)

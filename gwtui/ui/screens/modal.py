@@ -19,7 +19,7 @@ from textual.widget import Widget
 from textual.widgets import Button
 
 from gwtui.local.caught_errors import caught_errors
-from gwtui.ui.commands import take_own_keys, with_keys
+from gwtui.ui.commands import with_keys
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.terminal.app import TerminalApp
 from gwtui.ui.widgets.lifetime import PaintedWhole, RunsWhileOpen
@@ -62,10 +62,6 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], PaintedWhole[Result]):
     """Not repainted as a whole when the focus moves."""
 
     _waiting: tuple[Result | None] | None = None
-
-    def __init__(self) -> None:
-        super().__init__()
-        take_own_keys(self)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """What is beneath, and the footer as the last line."""
