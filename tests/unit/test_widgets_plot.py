@@ -68,7 +68,7 @@ def body(lines: list[str]) -> list[str]:
 
 
 def test_a_falling_curve_falls_from_top_left_to_bottom_right() -> None:
-    rows = body(drawn(figure([100 - index for index in range(60)], floor=Decimal(0))))
+    rows = body(drawn(figure([100 - index for index in range(60)])))
     filled = [[column for column, sign in enumerate(row) if sign != " "] for row in rows]
     starts = [columns[0] for columns in filled if columns]
     assert starts == sorted(starts)
@@ -143,9 +143,10 @@ def test_the_scale_holds_all_and_is_not_wasteful(one: Decimal, two: Decimal, row
         assert scale.top - scale.bottom <= (high - low) * 7
 
 
-def test_the_scale_reaches_floor_and_ceiling_but_not_past_them() -> None:
-    scale = scale_of(Decimal("99.2"), Decimal(100), floor=Decimal(0), ceiling=Decimal(100))
-    assert (scale.bottom, scale.top) == (0, 100)
+def test_the_scale_reaches_the_ceiling() -> None:
+    scale = scale_of(Decimal(10), Decimal(40), ceiling=Decimal(100))
+    assert scale.bottom <= 10
+    assert scale.top == 100
 
 
 def test_a_few_lines_are_not_wasted_on_what_no_curve_reaches() -> None:
@@ -214,9 +215,9 @@ def test_a_sparkline_leaves_headroom_and_what_hardly_moves_looks_steady() -> Non
 
 
 def test_a_timeline_says_what_is_not_well() -> None:
-    shown = timeline([Block("healthy", "good", 10), Block("down", "bad", 8)], 20).plain
+    shown = timeline([Block("healthy", "good")] * 10 + [Block("down", "bad")] * 8, 20).plain
     assert shown == "  ▁▁▁▁▁▁▁▁▁▁██down██"
-    narrow = timeline([Block("down", "bad", 3)], 3).plain
+    narrow = timeline([Block("down", "bad")] * 3, 3).plain
     assert narrow == "███"
 
 

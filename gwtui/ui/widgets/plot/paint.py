@@ -206,9 +206,7 @@ def _scale(figure: PlotFigure, rows: int) -> Scale:
     low, high = min(lows, default=None), max(highs, default=None)
     finest = Decimal(0)
     while True:
-        scale = scale_of(
-            low, high, floor=figure.floor, ceiling=figure.ceiling, rows=rows, finest=finest
-        )
+        scale = scale_of(low, high, ceiling=figure.ceiling, rows=rows, finest=finest)
         names = [figure.format_value(value) for value in scale.figures]
         if len(set(names)) == len(names) or finest >= _COARSE:
             return scale
@@ -263,11 +261,10 @@ def _moments(figure: PlotFigure, axis: int, room: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A stretch of ``cells`` cells in one state; "plain" with no word stands for a gap."""
+    """A cell in one state; "plain" with no word stands for a gap."""
 
     word: str
     tone: Tone
-    cells: int = 1
 
 
 def legend(states: Sequence[Block]) -> Content:
@@ -280,7 +277,7 @@ def legend(states: Sequence[Block]) -> Content:
 
 def timeline(blocks: Sequence[Block], width: int) -> Content:
     """The blocks side by side, cut to the last ``width`` cells; like neighbours become one."""
-    cells = [block for block in blocks for _ in range(block.cells)][-width:]
+    cells = blocks[-width:]
     parts = []
     for (word, tone), run in groupby(cells, key=lambda block: (block.word, block.tone)):
         length = sum(1 for _ in run)

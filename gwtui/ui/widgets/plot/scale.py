@@ -98,43 +98,35 @@ def scale_of(
     low: Decimal | None,
     high: Decimal | None,
     *,
-    floor: Decimal | None = None,
     ceiling: Decimal | None = None,
     rows: int = 8,
     finest: Decimal = Decimal(0),
 ) -> Scale:
     """A range of round figures around ``low`` to ``high``, with room for them on ``rows`` lines.
 
-    ``floor`` and ``ceiling`` are figures that the range reaches at least, and does not pass while
-    nothing else does. No step is smaller than ``finest``.
+    ``ceiling`` is a figure that the range reaches at least, and does not pass while nothing else
+    does. No step is smaller than ``finest``.
     """
-    found = [value for value in (low, high, floor, ceiling) if value is not None]
+    found = [value for value in (low, high, ceiling) if value is not None]
     bottom, top = (min(found), max(found)) if found else (Decimal(0), Decimal(1))
     if bottom == top:
         room = abs(top) / 10 or Decimal(1)
-        bottom, top = (
-            bottom if bottom == floor else bottom - room,
-            top if top == ceiling else top + room,
-        )
+        bottom, top = bottom - room, top if top == ceiling else top + room
     fewest = min(_MOST_STEPS, max(1, rows // _LINES_A_STEP))
     steps = dict.fromkeys(
         _round_up(max((top - bottom) / count, finest))
         for count in range(fewest, max(fewest, min(fewest + _FINER, (rows + 1) // 2)) + 1)
     )
-    ranges = [_range(bottom, top, step, floor, ceiling) for step in steps]
+    ranges = [_range(bottom, top, step, ceiling) for step in steps]
     ranges = [scale for scale in ranges if (scale.top - scale.bottom) / scale.step < rows] or ranges
     tightest = min(scale.top - scale.bottom for scale in ranges)
     return next(scale for scale in ranges if scale.top - scale.bottom <= tightest * _WASTE)
 
 
-def _range(
-    bottom: Decimal, top: Decimal, step: Decimal, floor: Decimal | None, ceiling: Decimal | None
-) -> Scale:
+def _range(bottom: Decimal, top: Decimal, step: Decimal, ceiling: Decimal | None) -> Scale:
     """What is reached in whole steps, cut off where nothing can be beyond."""
     lowest = (bottom / step).to_integral_value(ROUND_FLOOR) * step
     highest = (top / step).to_integral_value(ROUND_CEILING) * step
-    if floor is not None and bottom >= floor:
-        lowest = max(lowest, floor)
     if ceiling is not None and top <= ceiling:
         highest = min(highest, ceiling)
     return Scale(lowest, highest, step)
@@ -215,16 +207,14 @@ class PlotLine:
 class PlotFigure:
     """A plot. ``format_value`` gives the text of a figure, with its unit.
 
-    ``title`` must have passed ``safe_text``. ``floor`` and ``ceiling`` are figures that the
-    vertical axis reaches at least. ``absent`` says in words what a null stands for. ``zone`` None
-    means UTC.
+    ``title`` must have passed ``safe_text``. ``ceiling`` is a figure that the vertical axis
+    reaches at least. ``absent`` says in words what a null stands for. ``zone`` None means UTC.
     """
 
     title: str
     window: PlotWindow
     lines: tuple[PlotLine, ...]
     format_value: Callable[[Decimal], str]
-    floor: Decimal | None = None
     ceiling: Decimal | None = None
     absent: str = "no traffic"
     zone: tzinfo | None = None
