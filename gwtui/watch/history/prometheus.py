@@ -79,7 +79,8 @@ class PrometheusReader(HistoryReader):
             key = SeriesKey(resource, identity, figure)
             return (_series(key),) if key[::2] in OF_FIGURE else ()
         (now,) = (at for one in self._ask("vector(time())", None) for at in one.values)
-        found = self.at(moment_of(now), resource, identity, figure)
+        # The second that has begun counts: something may have been scraped in it.
+        found = self.at(moment_of(now + 1), resource, identity, figure)
         return tuple(sorted(found, key=lambda series: series.key))
 
     def at(
