@@ -139,7 +139,7 @@ async def now_stays_now_and_other_moments_lose_nothing(opened: Opened) -> None:
 
 
 def _items(screen: ChangesScreen) -> list[Any]:
-    return list(screen._rows or ())
+    return list(screen.rows.read or ())
 
 
 async def test_the_board_at_other_moments(demo: Demo, data: Path) -> None:
