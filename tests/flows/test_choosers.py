@@ -11,7 +11,10 @@ from narrow_form_kit import Desk, models, one
 from textual.widgets import OptionList
 
 from form_kit import FACTS, HostApp, ScriptedSubmit, until
+from gwtui.contract.guardrails import CreateGuardrailRequest
+from gwtui.contract.request import field_rules
 from gwtui.contract.workspaces import CreateWorkspaceRequest
+from gwtui.crud.action import APP, LIST
 from gwtui.crud.form import (
     FilterListField,
     FormField,
@@ -23,15 +26,19 @@ from gwtui.crud.form import (
 )
 from gwtui.crud.plan import Applied
 from gwtui.domain.alert_rules import KINDS
+from gwtui.local.targets import TargetFacts
 from gwtui.resources.keys.form import create_form
 from gwtui.resources.keys.resource import KEYS as KEYS_LIST
+from gwtui.ui.commands import offered
 from gwtui.ui.forms.confirm import ConflictScreen, FieldConflict
 from gwtui.ui.forms.content_filters import BuiltinsScreen
 from gwtui.ui.forms.field_editors import ChoiceEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import ModelEditor, PickEditor, PickScreen
+from gwtui.ui.profile_switch import profile_picker
 from gwtui.ui.screens.columns import ColumnsScreen
-from gwtui.ui.screens.picker import Picker
+from gwtui.ui.screens.palette import palette
+from gwtui.ui.screens.picker import OptionSource, Picker, SearchList
 from plan_kit import form_context
 from screen_text import shown
 
@@ -42,6 +49,8 @@ SPACES = {
 }
 NAMES = {name: identity for identity, name in SPACES.items()}
 MANY = {**SPACES, **{f"a7a8b6a6-0000-4000-8000-{n:012d}": f"Team {n}" for n in range(60)}}
+
+PICKS = MultiPickField("allowed_models", "Models", choices=models, noun="models")
 
 
 def chooser() -> tuple[Picker, HostApp]:
@@ -137,6 +146,56 @@ async def test_escape_ends_the_search_at_the_present_choice_then_leaves() -> Non
         assert app.results == [None]
 
 
+def every_list() -> list[SearchList[Any]]:
+    """One of each kind: a choice, commands, profiles, columns, ticks."""
+    options = [PickOption("n", "Name"), PickOption("u", "Used", "today"), PickOption("l", "Limit")]
+    targets = [TargetFacts(name, f"{name}.example", "keyring") for name in ("dev", "prod")]
+    rules = field_rules(CreateGuardrailRequest)["allowed_models"]
+    return [
+        Picker("Sort by", options),
+        palette(offered(("keys", LIST, APP)), lambda _action: None, "Commands"),
+        profile_picker(targets, "dev"),
+        ColumnsScreen("Columns", KEYS_LIST.columns, None, 80),
+        PickScreen(PICKS, rules, OptionSource(options, noun="models"), None),
+    ]
+
+
+@pytest.mark.parametrize("kind", range(len(every_list())))
+async def test_every_list_has_the_same_keys_and_the_same_search(kind: int) -> None:
+    screen = every_list()[kind]
+    app = HostApp(screen)
+    async with app.run_test(size=(80, 24)) as pilot:
+        every = screen.query_one(OptionList).option_count
+        for key, row in (
+            ("down", 1),
+            ("up", 0),
+            ("up", every - 1),
+            ("home", 0),
+            ("end", every - 1),
+        ):
+            await press(pilot, key)
+            assert screen.row == row, key
+        await press(pilot, *"nosuchthing", "enter")
+        assert "No match for “nosuchthing”" in shown(app)
+        assert (screen.option, app.results) == (None, [])
+        await press(pilot, "escape")
+        assert screen.query_one(OptionList).option_count == every
+        await press(pilot, "escape")
+        assert app.results == [None]
+
+
+async def test_of_very_many_options_the_first_are_shown_and_all_are_searched() -> None:
+    options = [PickOption(f"vendor/model-{number}") for number in range(20_000)]
+    screen = Picker("Models", OptionSource(options, noun="models"))
+    app = HostApp(screen)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, "end")
+        assert "20000 models" in shown(app)
+        assert "and 19,500 more: type to narrow the list" in shown(app)
+        await press(pilot, *"19999", "enter")
+        assert app.results == ["vendor/model-19999"]
+
+
 # A field that opens a list ------------------------------------------------------------------------
 
 
@@ -184,9 +243,6 @@ async def choose_by_name(pilot: Any, screen: FormScreen[Any], opened_by: str) ->
     await until(pilot, lambda: app.screen is screen, "the form")
     await press(pilot, "ctrl+s")
     await until(pilot, lambda: app.screen is not screen, "the answer")
-
-
-PICKS = MultiPickField("allowed_models", "Models", choices=models, noun="models")
 
 
 async def test_nothing_is_ticked_or_kept_by_a_search_that_finds_nothing() -> None:
