@@ -171,7 +171,7 @@ def stepped(terminal: PtyTerminal, number: int) -> float:
     return answered_in(terminal, DOWN, f"▌ {key_name(number)}")
 
 
-FIRST = (("?", "Help ·"), ("\x10", "Find an action"), ("/", "Tab  name"))
+FIRST = (("?", "Help ·"), ("\x10", "type to search"), ("/", "Tab  name"))
 """Keys of what is loaded when it is used for the first time, whatever the account holds."""
 
 
@@ -210,7 +210,7 @@ def walk(typist: Typist) -> None:
     typist.type(DOWN, f"{KEYS:,} marked")
     typist.type("u", WHOLE)
     typist.type("r", "updated")
-    typist.type("\x10", "Find an action")
+    typist.type("\x10", "type to search")
     typist.type(ESCAPE, WHOLE)
     typist.type("G", key_name(KEYS - 1))
     typist.type(":assignments\r", f" {max(ASSIGNMENTS, KEYS):,} assignments · ")
