@@ -31,7 +31,7 @@ from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Applied, Confirmation, Plan, Refused
 from gwtui.crud.undo_list import AppliedChange
 from gwtui.crud.writes import Update, declared_writes
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import Ledger
 from gwtui.resources.session import Session
 from gwtui.ui.actions import crud
 from gwtui.ui.actions.context import ActionContext
@@ -139,8 +139,8 @@ class Desk:
         self.client = client
         self.door = door
         self.person = Person()
-        self.journal = Journal(folder / "journal.jsonl")
-        self.executor = WriteExecutor(client, self.journal, CLOCK)
+        self.ledger = Ledger(folder / "audit.jsonl")
+        self.executor = WriteExecutor(client, self.ledger, CLOCK)
         self.hub = FeedHub(client, CLOCK)
         self.row: Any = None
         self.writes = declared_writes(self.spec)
@@ -309,8 +309,8 @@ class Desk:
 
     @property
     def events(self) -> list[str]:
-        """What the journal says."""
-        return [entry.event for entry in self.journal.entries()]
+        """What the ledger says."""
+        return [entry.outcome for entry in self.ledger.entries()][::-1]
 
 
 async def _opened() -> None:

@@ -22,7 +22,7 @@ from gwtui.client.connection import Connection
 from gwtui.domain.clock import Clock
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import Ledger
 from gwtui.ui.app import GwtuiApp
 from in_process_requests import short_way
 from seeded_gateways import no_chance, open_gateway
@@ -113,7 +113,7 @@ class Demo:
             start=start,
             theme=theme,
             local_zone=UTC,
-            journal=Journal(self.folder / "journal.jsonl"),
+            ledger=Ledger(self.folder / "audit.jsonl"),
             data=data,
             config=config,
         )

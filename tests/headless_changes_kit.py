@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from gwtui.cli import exits
-from gwtui.local.audit import AuditEntry, AuditLog
+from gwtui.local.ledger import Ledger, LedgerEntry
 from headless_kit import Gwtui
 
 YES = "--yes"
 
 
-def log(state: Path) -> list[AuditEntry]:
-    return list(AuditLog(state / "audit.jsonl").entries())
+def log(state: Path) -> list[LedgerEntry]:
+    return list(Ledger(state / "audit.jsonl").audit())
 
 
 def done(gwtui: Gwtui, *words: str, stdin: str = "") -> str:

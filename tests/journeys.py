@@ -24,7 +24,7 @@ from textual.widgets import Input
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import Ledger
 from gwtui.local.targets import TargetFacts
 from gwtui.ui.actions.first_steps import FirstStepsScreen
 from gwtui.ui.app import GwtuiApp
@@ -226,7 +226,7 @@ async def desk(place: Site, folder: Path, journey: Journey) -> AsyncIterator[Des
         clock=place.clock,
         start=journey.start,
         local_zone=UTC,
-        journal=Journal(folder / "journal.jsonl"),
+        ledger=Ledger(folder / "audit.jsonl"),
         data=folder / "data" if journey.data else None,
         config=folder / "config" if journey.data else None,
         state=folder / "state" if journey.first else None,

@@ -30,7 +30,6 @@ from gwtui.crud.plan import Plan
 from gwtui.crud.plan_text import Formatter, Names, named
 from gwtui.crud.writes import NO_WARNING, RequestWarning
 from gwtui.local.rotations import RotationLog
-from gwtui.local.sealed_keys import SealedKeys
 from gwtui.resources.assignments import writes as assignments
 from gwtui.resources.byok.writes import CREDENTIALS, CredentialSurroundings
 from gwtui.resources.guardrails.form import fields_of
@@ -91,7 +90,7 @@ def changes(plan: Plan[Any]) -> dict[str, tuple[str | None, str | None]]:
 
 
 def everything_said(plan: Plan[Any]) -> str:
-    """All that a plan shows or leaves in the journal."""
+    """All that a plan shows or leaves in the ledger."""
     return "\n".join(
         [
             plan.title,
@@ -187,9 +186,7 @@ class KeyPlans:
     def plan_rotation(
         old: ApiKey, guardrail: Guardrail, asked: RotateRequest, now: datetime
     ) -> Plan[Any]:
-        nowhere = Path("/nowhere")
-        sealed = SealedKeys(nowhere, "", None, lambda: now)
-        keeping = RotationStorage(RotationLog(nowhere), "", sealed, "no disk")
+        keeping = RotationStorage(RotationLog(Path("/nowhere")), "")
         source = RotationSource(old, guardrail=guardrail, people=frozenset({"user_1"}))
         return plan_rotation(source, asked, PlanContext(now), keeping)
 

@@ -22,8 +22,8 @@ async def walk(desk: Any, *steps: Callable[[Any], Awaitable[None]]) -> None:
         except BaseException as error:
             error.add_note(f"in the step {step.__name__}")
             raise
-        if hasattr(desk, "journal"):
-            desk.entries_before = sum(1 for _ in desk.journal.entries())
+        if hasattr(desk, "ledger"):
+            desk.entries_before = sum(1 for _ in desk.ledger.entries())
 
 
 async def start_over(app: GwtuiApp, pilot: Pilot[Any]) -> None:

@@ -21,7 +21,7 @@ from gwtui.client.connection import Connection
 from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.hosting import host_on_socket
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import Ledger
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.resource import ResourceScreen
@@ -141,7 +141,7 @@ async def dashboard(
         lambda: place.connect(read_only=read_only, token=token),
         clock=place.clock,
         start=start,
-        journal=Journal(folder / "journal.jsonl"),
+        ledger=Ledger(folder / "audit.jsonl"),
     )
     async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
         await until(pilot, lambda: app.navigation.screen is not None, "the start screen")

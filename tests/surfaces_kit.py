@@ -27,7 +27,7 @@ from gwtui.crud.bulk import BulkOperation, BulkPart, BulkPlan, BulkRun
 from gwtui.crud.executor import WriteLog
 from gwtui.crud.plan import Change, Confirmation, Outcome, Plan, Refused, bundle
 from gwtui.domain.clock import Clock
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import Ledger
 from gwtui.local.targets import TargetFacts
 from gwtui.ui.actions.first_steps import STEPS, FirstStepsScreen, Step
 from gwtui.ui.app import GwtuiApp
@@ -321,9 +321,7 @@ def _leave_in_doubt(demo: Demo) -> None:
         "http://demo/api/v1", SecretStr(demo.token), label="demo", allow_plain_http=True
     )
     sent = MOMENT - timedelta(minutes=4)
-    write_log = WriteLog(
-        where, Journal(demo.folder / "journal.jsonl"), None, Clock(now=lambda: sent)
-    )
+    write_log = WriteLog(where, Ledger(demo.folder / "audit.jsonl"), Clock(now=lambda: sent))
     consent = Confirmation(key_plans.plan_create(CreateKeyRequest(name="nightly"), sent), "form")
     object.__setattr__(consent.plan, "id", f"{1:032x}")
     write_log.announce(consent)

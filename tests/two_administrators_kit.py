@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from gwtui.client.gateway import GatewayClient
-from gwtui.local.journal import Journal, JournalEntry
+from gwtui.local.ledger import Ledger, LedgerEntry
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.field_editors import TextEditor
 from gwtui.ui.forms.row import FieldRow
@@ -26,9 +26,9 @@ class Desk:
         self.place = place
         self.app = app
         self.pilot = pilot
-        self.journal = Journal(folder / "journal.jsonl")
+        self.ledger = Ledger(folder / "audit.jsonl")
         self.entries_before = 0
-        """Entries of the journal that were there before this step."""
+        """Entries of the ledger that were there before this step."""
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
@@ -82,9 +82,9 @@ class Desk:
         ):
             yield client
 
-    def entries(self) -> list[JournalEntry]:
-        """What this step wrote to the journal."""
-        return [*self.journal.entries()][self.entries_before :]
+    def entries(self) -> list[LedgerEntry]:
+        """What this step wrote to the ledger."""
+        return [*self.ledger.entries()][::-1][self.entries_before :]
 
     def events(self) -> list[str]:
-        return [entry.event for entry in self.entries()]
+        return [entry.outcome for entry in self.entries()]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from gwtui.cli.output import narrate, print_json, print_ndjson, print_table
 from gwtui.cli.rows import add_row_options, past_moment, print_rows
 from gwtui.cli.target import add_demo_option
 from gwtui.domain.times import utc
-from gwtui.local.audit import FILE_NAME, AuditEntry, AuditLog, one_line, summary_text
+from gwtui.local.ledger import EXPORTED, FILE_NAME, Ledger, LedgerEntry, one_line, summary_text
 from gwtui.local.paths import Paths
 from gwtui.local.targets import DEMO
 from gwtui.resources.audit import AUDIT
@@ -63,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
             path.stat()
         found = [
             entry
-            for entry in AuditLog(path).entries()
+            for entry in Ledger(path).audit()
             if _matches(entry, arguments) and _within(entry, since, until)
         ]
     except OSError as error:
@@ -80,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     return exits.OK
 
 
-def _one(found: list[AuditEntry], form: str) -> int:
+def _one(found: list[LedgerEntry], form: str) -> int:
     """What became of one change: a write in doubt may have two lines."""
     if not found:
         narrate("there is no such change in the log")
@@ -94,7 +93,7 @@ def _one(found: list[AuditEntry], form: str) -> int:
     return exits.OK
 
 
-def _matches(entry: AuditEntry, arguments: argparse.Namespace) -> bool:
+def _matches(entry: LedgerEntry, arguments: argparse.Namespace) -> bool:
     action = arguments.action
     profile = DEMO if arguments.demo else arguments.profile
     return (
@@ -105,14 +104,14 @@ def _matches(entry: AuditEntry, arguments: argparse.Namespace) -> bool:
     )
 
 
-def _within(entry: AuditEntry, since: datetime | None, until: datetime | None) -> bool:
+def _within(entry: LedgerEntry, since: datetime | None, until: datetime | None) -> bool:
     return (since is None or entry.at >= since) and (until is None or entry.at < until)
 
 
 # Forms ------------------------------------------------------------------------------------------
 
 
-def _table(found: Iterable[AuditEntry]) -> None:
+def _table(found: Iterable[LedgerEntry]) -> None:
     rows = [("when (UTC)", "outcome", "who", "profile", "change")]
     for entry in found:
         why = f" ({entry.message})" if entry.message else ""
@@ -122,19 +121,19 @@ def _table(found: Iterable[AuditEntry]) -> None:
     print_table(rows)
 
 
-def _json(found: Iterable[AuditEntry]) -> None:
+def _json(found: Iterable[LedgerEntry]) -> None:
     print_json([entry.as_json() for entry in found])
 
 
-def _ndjson(found: Iterable[AuditEntry]) -> None:
+def _ndjson(found: Iterable[LedgerEntry]) -> None:
     print_ndjson(entry.as_json() for entry in found)
 
 
-def _csv(found: Iterable[AuditEntry]) -> None:
+def _csv(found: Iterable[LedgerEntry]) -> None:
     _rows(found, "csv", None)
 
 
-def _rows(found: Iterable[AuditEntry], form: str, columns: str | None) -> None:
+def _rows(found: Iterable[LedgerEntry], form: str, columns: str | None) -> None:
     """The values of each line, by their names in the log."""
     lines = [
         {
@@ -144,7 +143,7 @@ def _rows(found: Iterable[AuditEntry], form: str, columns: str | None) -> None:
         }
         for entry in found
     ]
-    known = [*lines[0]] if lines else [field.name for field in fields(AuditEntry)]
+    known = [*lines[0]] if lines else EXPORTED
     print_rows(lines, form, known=known, usual={}, columns=columns)
 
 

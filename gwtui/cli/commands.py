@@ -70,9 +70,6 @@ COMMANDS: dict[str, Command] = {
             "findings", "list what to look at across the account, and its fix", "gwtui.cli.findings"
         ),
         Command("audit", "list and export what was changed from this machine", "gwtui.cli.audit"),
-        Command(
-            "recover-key", "print a new key that was never acknowledged", "gwtui.cli.recover_key"
-        ),
         Command("export", "give what is watched to Prometheus", "gwtui.cli.export"),
         Command(
             "doctor",

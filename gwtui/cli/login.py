@@ -15,10 +15,9 @@ from urllib.parse import urlsplit
 
 from gwtui.cli import exits
 from gwtui.cli.login_prompts import ask_address, ask_key
-from gwtui.cli.logout import KeyLocation, StillThereError, forget, stored_token
+from gwtui.cli.logout import KeyLocation, StillThereError, forget
 from gwtui.cli.output import narrate
 from gwtui.cli.prompts import NoAnswerGivenError, read_token
-from gwtui.cli.recover_key import NewKeysWaitError, add_discard_option, refuse_to_lock_out
 from gwtui.cli.whoami import key_summary, read_current_key
 from gwtui.client.errors import GatewayError
 from gwtui.contract.current_key import CurrentKey
@@ -71,7 +70,6 @@ class LoginPlan:
     """Where an earlier key would lie on without being looked for."""
     before: Profile | None
     """The profile as it is in the file, None for a new one."""
-    discard_new_keys: bool
 
 
 def plan_login(arguments: argparse.Namespace, paths: Paths) -> LoginPlan:
@@ -102,7 +100,6 @@ def plan_login(arguments: argparse.Namespace, paths: Paths) -> LoginPlan:
         becomes_default=book.default is None,
         left_behind=_left_behind(present, storage, data),
         before=present,
-        discard_new_keys=arguments.discard_new_keys,
     )
 
 
@@ -221,7 +218,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     rules.add_argument(
         "--use-proxy", action="store_true", help="obey the proxy variables of the environment"
     )
-    add_discard_option(parser)
     place = parser.add_argument_group(
         "where the key is kept", "The key is typed unseen, or read from stdin; never an argument."
     ).add_mutually_exclusive_group()
@@ -256,9 +252,6 @@ def run(arguments: argparse.Namespace) -> int:
     except (NoAnswerGivenError, TokenError, ProfileError) as error:
         narrate(str(error))
         return exits.FAILED
-    except NewKeysWaitError as error:
-        narrate(f"{error}; nothing was stored")
-        return exits.FAILED
     except GatewayError as error:
         narrate(f"{error.message}; nothing was stored")
         return exits.FAILED
@@ -283,10 +276,9 @@ def _log_in(plan: LoginPlan, paths: Paths) -> None:
 def keep(plan: LoginPlan, paths: Paths, token: Secret) -> None:
     """Store the key, and write the profile.
 
-    Raises TokenError or ProfileError, and NewKeysWaitError: see ``refuse_to_lock_out``.
+    Raises TokenError or ProfileError.
     """
     profile = plan.profile
-    reachable = _check_former(plan, paths, token)
     _store(plan, paths, token)
     if plan.changes or plan.becomes_default:
         put_profile(
@@ -296,7 +288,7 @@ def keep(plan: LoginPlan, paths: Paths, token: Secret) -> None:
         narrate(f"profile {profile.name} is the default now: run gwtui")
     else:
         narrate(f"profile {profile.name} is ready: run gwtui --profile {profile.name}")
-    if reachable and plan.left_behind is not None:
+    if plan.left_behind is not None:
         _tidy(plan.profile.name, plan.left_behind, paths)
 
 
@@ -345,27 +337,6 @@ def tell(host: str, key: CurrentKey) -> None:
     narrate(f"{host} knows this key: {key_summary(key)}")
     if key.is_management_key is False:
         narrate("it is not a management key: nothing can be changed with it, and little be seen")
-
-
-def _check_former(plan: LoginPlan, paths: Paths, token: Secret) -> bool:
-    """Whether the copy that is left behind can be reached.
-
-    Raises NewKeysWaitError where the key that goes opens what the new one does not.
-    """
-    places: tuple[KeyLocation, ...] = ("keyring", "saved file")
-    reachable = True
-    for place in places:
-        if plan.before is None or place not in {plan.storage, plan.left_behind}:
-            continue
-        try:
-            former = stored_token(plan.profile.name, place, paths.data)
-        except StillThereError as error:
-            narrate(str(error))
-            reachable = False
-            continue
-        if former != token and not plan.discard_new_keys:
-            refuse_to_lock_out(former, plan.before, paths.state)
-    return reachable
 
 
 def _store(plan: LoginPlan, paths: Paths, token: Secret) -> None:

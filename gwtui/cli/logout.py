@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
 import os
 from pathlib import Path
 from typing import Literal
 
 from gwtui.cli import exits
 from gwtui.cli.output import narrate
-from gwtui.cli.recover_key import NewKeysWaitError, add_discard_option, refuse_to_lock_out
-from gwtui.domain.known_secrets import Secret
 from gwtui.domain.lookup import among
 from gwtui.local.keyring_store import (
     KeyringUnavailableError,
     NoKeyringError,
-    read_secret,
     remove_secret,
 )
 from gwtui.local.paths import Paths
@@ -35,7 +31,6 @@ from gwtui.local.tokens import (
     TokenError,
     remove_saved_token,
     saved_token_path,
-    token_from_file,
 )
 
 KeyLocation = Literal["keyring", "saved file"]
@@ -44,20 +39,6 @@ KeyLocation = Literal["keyring", "saved file"]
 
 class StillThereError(Exception):
     """A key could not be removed; the message has the place and the reason."""
-
-
-def stored_token(profile_name: str, place: KeyLocation, data: Path) -> Secret | None:
-    """The key that is stored there; None when none can be read. Raises StillThereError."""
-    if place == "saved file":
-        with contextlib.suppress(TokenError):
-            return token_from_file(saved_token_path(data, profile_name))
-        return None
-    try:
-        return asyncio.run(read_secret(profile_name))
-    except NoKeyringError:
-        return None
-    except KeyringUnavailableError as error:
-        raise _still_there(profile_name, place, error) from None
 
 
 def forget(profile_name: str, place: KeyLocation, data: Path) -> bool:
@@ -83,17 +64,13 @@ def _still_there(profile_name: str, place: KeyLocation, error: Exception) -> Sti
     return StillThereError(f"a key of profile {profile_name} may still be in the {place}: {error}")
 
 
-def forget_everywhere(
-    name: str, book: ProfileBook, paths: Paths, *, and_profile: bool, discard_new_keys: bool
-) -> int:
+def forget_everywhere(name: str, book: ProfileBook, paths: Paths, *, and_profile: bool) -> int:
     """Remove the key of a profile wherever this program may have put it; returns an exit code.
 
-    What is a person's own, a command or a file, stays and is named. Raises ProfileError, and
-    NewKeysWaitError before anything is removed.
+    What is a person's own, a command or a file, stays and is named. Raises ProfileError.
     """
     profile = book.profiles.get(name)
-    guarded = None if discard_new_keys else profile
-    removed, failed = _from_every_source(name, profile, guarded, paths)
+    removed, failed = _from_every_source(name, profile, paths)
     if profile is None:
         if not removed and not failed:
             narrate(f"there is no profile {name!r}{among(name, book.profiles)}")
@@ -112,31 +89,18 @@ def forget_everywhere(
     return exits.FAILED if failed else exits.OK
 
 
-def _from_every_source(
-    name: str, profile: Profile | None, guarded: Profile | None, paths: Paths
-) -> tuple[bool, bool]:
+def _from_every_source(name: str, profile: Profile | None, paths: Paths) -> tuple[bool, bool]:
     """Whether something was removed, and whether something that matters could not be."""
     places: tuple[KeyLocation, ...] = ("saved file", "keyring")
-    open_places: list[KeyLocation] = []
     removed = failed = False
     for place in places:
         try:
-            token = stored_token(name, place, paths.data)
-        except StillThereError as error:
-            # A keyring that this profile does not use may well be out of order.
-            if profile is None or profile.uses_keyring:
-                narrate(str(error))
-                failed = True
-            continue
-        if guarded is not None:
-            refuse_to_lock_out(token, guarded, paths.state)
-        open_places.append(place)
-    for place in open_places:
-        try:
             removed |= forget(name, place, paths.data)
         except StillThereError as error:
-            narrate(str(error))
-            failed = True
+            # A keyring that this profile does not use may well be out of order.
+            if place == "saved file" or profile is None or profile.uses_keyring:
+                narrate(str(error))
+                failed = True
     return removed, failed
 
 
@@ -150,7 +114,6 @@ def _name_what_stays(profile: Profile, data: Path) -> None:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add ``--forget``."""
     parser.add_argument("--forget", action="store_true", help="remove the profile, too")
-    add_discard_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -162,19 +125,10 @@ def run(arguments: argparse.Namespace) -> int:
         if not name or arguments.base_url:
             narrate("logging out goes by profile: name one with --profile")
             return exits.USAGE
-        code = forget_everywhere(
-            name,
-            book,
-            paths,
-            and_profile=arguments.forget,
-            discard_new_keys=arguments.discard_new_keys,
-        )
+        code = forget_everywhere(name, book, paths, and_profile=arguments.forget)
     except ProfileError as error:
         narrate(str(error))
         return exits.USAGE
-    except NewKeysWaitError as error:
-        narrate(str(error))
-        return exits.FAILED
     if os.environ.get(TOKEN_VARIABLE):
         narrate(f"{TOKEN_VARIABLE} is still set in this shell")
     return code

@@ -33,7 +33,7 @@ _ENVIRONMENT = (
 _FILES = (
     ("~/.config/gwtui/profiles.toml", "profiles: gateways, where their keys are, thresholds"),
     ("~/.config/gwtui/alerts.toml", "rules of alerts"),
-    ("~/.local/state/gwtui", "journal, audit log, rotations, sealed new keys, log"),
+    ("~/.local/state/gwtui", "ledger of writes, rotations, log"),
     ("~/.local/share/gwtui", "recorded history"),
     ("~/.cache/gwtui", "names for completion; it may be deleted at any time"),
 )

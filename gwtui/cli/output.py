@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import stat
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from gwtui.domain.known_secrets import Secret
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.domain.serialize import exact_json, write_csv
 
@@ -18,6 +20,7 @@ FORMS = ("table", "json", "ndjson", "csv")
 
 _CELL = 300
 _LINE = 1000
+_VALUE = 4096
 
 
 class OutputLostError(Exception):
@@ -68,6 +71,28 @@ def print_json(value: Any) -> None:
     """One JSON document on stdout."""
     with data_on_stdout():
         print(exact_json(value, indent=2))
+
+
+def print_value(value: Secret) -> None:
+    """It has left this program when this returns, for a disk where it goes to a file.
+
+    Raises OutputLostError.
+    """
+    text = value.get_secret_value()
+    with data_on_stdout():
+        # On a terminal the value of a hostile gateway could do more than be read.
+        print(safe_text(text, _VALUE) if sys.stdout.isatty() else text, flush=True)
+        _sync()
+
+
+def _sync() -> None:
+    """Raises OSError where a file did not reach its disk."""
+    try:
+        descriptor = sys.stdout.fileno()
+    except (OSError, ValueError):
+        return  # not a file of the system
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.fsync(descriptor)
 
 
 def print_ndjson(values: Iterable[Any]) -> None:

@@ -7,7 +7,6 @@ import argparse
 from gwtui.cli import exits
 from gwtui.cli.logout import forget_everywhere
 from gwtui.cli.output import narrate, print_table
-from gwtui.cli.recover_key import NewKeysWaitError, add_discard_option
 from gwtui.cli.rows import add_row_options, print_rows
 from gwtui.local.paths import Paths
 from gwtui.local.profiles import (
@@ -30,7 +29,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     default.add_argument("name", metavar="NAME")
     remove = commands.add_parser("remove", help="remove a profile and the key stored for it")
     remove.add_argument("name", metavar="NAME")
-    add_discard_option(remove)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -44,19 +42,10 @@ def run(arguments: argparse.Namespace) -> int:
             return exits.OK
         book = load_profiles(file, keep_unknown=True)
         if arguments.profiles_command == "remove":
-            return forget_everywhere(
-                arguments.name,
-                book,
-                paths,
-                and_profile=True,
-                discard_new_keys=arguments.discard_new_keys,
-            )
+            return forget_everywhere(arguments.name, book, paths, and_profile=True)
     except ProfileError as error:
         narrate(str(error))
         return exits.USAGE
-    except NewKeysWaitError as error:
-        narrate(str(error))
-        return exits.FAILED
     _list(book, paths, arguments.output, arguments.columns)
     return exits.OK
 

@@ -146,8 +146,10 @@ RESOURCES: dict[str, Resource] = {
         ),
         Resource(
             "recovery",
-            "writes of which nobody knows the outcome",
+            "writes to settle: lost answers, new keys that nobody stored",
             "gwtui.resources.recovery.resource:DOUBTS",
+            "gwtui.cli.changes.recovery",
+            further="gwtui.cli.changes.recovery:VERBS",
         ),
     )
 }

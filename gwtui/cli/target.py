@@ -114,7 +114,6 @@ def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
                 token_source="demo",  # noqa: S106 - where it comes from
                 named_by=("--demo",),
                 faults=faults is not None,
-                lasting_secret=site.lasting_secret,
                 past=site.past,
             )
             if fresh:

@@ -25,7 +25,7 @@ from gwtui.domain import money, times
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.resets import describe_reset
-from gwtui.local.audit import Operator
+from gwtui.local.ledger import Operator
 from gwtui.local.paths import Paths
 from gwtui.local.targets import DEMO
 

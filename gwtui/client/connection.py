@@ -61,8 +61,6 @@ class Connection(Unpicklable):
     """Whether a write needs the profile's name typed."""
     faults: bool = False
     """Whether the gateway is made to fail on purpose, for display."""
-    lasting_secret: Secret | None = None
-    """What new keys are sealed with on this machine where the token itself does not last."""
     unused_days: int | None = None
     """Days without a request after which a key counts as unused, where the profile says so."""
     history: PrometheusServer | None = field(default=None, compare=False)
@@ -71,7 +69,7 @@ class Connection(Unpicklable):
     """Asks the demo's gateway for what was before now; None for every other one."""
 
     def __post_init__(self) -> None:
-        remember(self.token, self.lasting_secret)
+        remember(self.token)
         object.__setattr__(self, "base_url", normalise_base_url(self.base_url))
         if self.token is not None and not _TOKEN.match(self.token.get_secret_value()):
             raise InvalidConnectionError(

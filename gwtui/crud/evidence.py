@@ -19,8 +19,7 @@ from gwtui.crud.resource import Cell, Column, DetailRow, Section
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT, same
 from gwtui.domain.times import age, utc
-from gwtui.local.audit import AuditedChange, one_line
-from gwtui.local.journal import DIED, OpenIntent
+from gwtui.local.ledger import DIED, LedgerEntry, one_line
 
 Verdict = Literal[
     "as wanted", "as before", "as before and wanted", "something else", "not as before", "not known"
@@ -75,7 +74,7 @@ class Evidence:
     sentences: how far the search went, what cannot be known. ``route`` is where it is shown.
     """
 
-    intent: OpenIntent
+    intent: LedgerEntry
     said: tuple[str, ...]
     candidates: tuple[Candidate, ...] = ()
     compared: tuple[FieldComparison, ...] = ()
@@ -124,14 +123,13 @@ def _in_order(value: Any) -> Any:
 
 
 def texts(value: Any) -> tuple[str, ...]:
-    """The texts of a list in a journal's line, whatever else may be in it."""
+    """The texts of a list in a ledger's line, whatever else may be in it."""
     return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
 
 
-def before_of(intent: OpenIntent) -> Mapping[str, Any]:
+def before_of(intent: LedgerEntry) -> Mapping[str, Any]:
     """The fields before the write, as the gateway had given them; empty when nobody kept them."""
-    kept = intent.details.get("before")
-    return kept if isinstance(kept, dict) else {}
+    return intent.before
 
 
 def incomplete(listed: Listing[Any]) -> tuple[str, ...]:
@@ -140,9 +138,12 @@ def incomplete(listed: Listing[Any]) -> tuple[str, ...]:
     return () if whole else ("The list is not whole: who is not in it is not known.",)
 
 
-def unknown_reason(intent: OpenIntent) -> str:
-    """Why the outcome of a write is not known."""
-    return intent.message or DIED
+UNSTORED = "nobody has said that the value of the new key is stored"
+
+
+def unknown_reason(intent: LedgerEntry) -> str:
+    """Why a write is not settled."""
+    return UNSTORED if intent.is_unacknowledged else intent.message or DIED
 
 
 T = TypeVar("T")
@@ -299,20 +300,8 @@ def about(evidence: Evidence, now: datetime) -> Sequence[DetailRow]:
     if evidence.said:
         rows.append(DetailRow("found", cells.prose(" ".join(evidence.said), 2 * _LONG)))
     if not (evidence.compared or evidence.candidates):
-        rows.append(DetailRow("wanted", cells.prose(_changes(intent), _LONG)))
+        rows.append(DetailRow("wanted", cells.prose(one_line(intent.changes), _LONG)))
     return rows
-
-
-def _changes(intent: OpenIntent) -> str:
-    changes = tuple(
-        AuditedChange(str(one.get("field")), _text(one.get("before")), _text(one.get("after")))
-        for one in intent.changes
-    )
-    return one_line(changes)
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
 
 
 def compared_rows(lines: Sequence[FieldComparison]) -> Sequence[DetailRow]:

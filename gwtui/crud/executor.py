@@ -1,7 +1,6 @@
 """The executor of writes: intent on disk, exactly one request, outcome on disk.
 
-Intents and outcomes go to the journal, which knows what is open, outcomes to the audit log, too
-(``WriteLog``).
+Intents and outcomes go to the ledger (``WriteLog``).
 
 A write is never retried: the API has no idempotency key, and a blind second request could make a
 live key that nobody knows. The request runs in a task of the executor, so that neither a closed
@@ -14,9 +13,8 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Generic, TypeVar
-
-from pydantic import JsonValue
 
 from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError, NotSentError
@@ -25,9 +23,14 @@ from gwtui.client.request_log import request_ids
 from gwtui.crud.plan import Applied, Change, Confirmation, Outcome, Plan, Refused, Unknown
 from gwtui.crud.undo_list import UndoList
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.local.audit import FILE_NAME, AuditEntry, AuditLog, AuditOutcome, Operator
-from gwtui.local.journal import DIED, Event, Journal, JournalEntry, OpenIntent, this_process
-from gwtui.local.sealed_keys import SealError
+from gwtui.local.ledger import (
+    AuditedChange,
+    Ledger,
+    LedgerEntry,
+    LedgerOutcome,
+    Operator,
+    this_process,
+)
 
 T = TypeVar("T")
 
@@ -38,147 +41,92 @@ NOT_WRITTEN = "(not written down)"
 KeyLabel = Callable[[], str | None]
 """Gives the label of the management key in use, None while it is not known."""
 
-_OUTCOMES: dict[Event, AuditOutcome] = {
-    "applied": "applied",
-    "refused": "refused",
-    "unknown": "unknown",
-    "resolved": "resolved",
-}
-
 
 class WriteLog:
-    """Journal and audit log of one connection. The methods block: call them in a thread.
+    """The ledger of one connection. The methods block: call them in a thread.
 
-    ``journal_fault`` and ``audit_fault`` say why the last line could not be written, None when it
-    was.
+    ``fault`` says why the last line could not be written, None when it was.
     """
 
-    def __init__(
-        self, connection: Connection, journal: Journal, audit: AuditLog | None, clock: Clock
-    ) -> None:
-        self.journal = journal
-        self.audit = audit or AuditLog(journal.path.with_name(FILE_NAME))
+    def __init__(self, connection: Connection, ledger: Ledger, clock: Clock) -> None:
+        self.ledger = ledger
         self.key_label: KeyLabel = lambda: None
-        self.journal_fault: str | None = None
-        self.audit_fault: str | None = None
+        self.fault: str | None = None
         self._connection = connection
         self._clock = clock
         self._operator = Operator.present()
 
     def announce(self, confirmation: Confirmation[Any]) -> None:
-        """Journal that a plan is about to be sent. Raises OSError, ValueError, TypeError."""
-        details = {
-            **self._facts(confirmation),
-            "before": dict(confirmation.plan.before),
-            "process": this_process(),
-        }
-        self.journal.record(
-            JournalEntry(confirmation.plan.id, "intent", self._clock.now(), details)
-        )
+        """Write down that a plan is about to be sent. Raises OSError, ValueError, TypeError."""
+        intent = self._entry(confirmation, "intent")
+        before = dict(confirmation.plan.before)
+        self.ledger.record(replace(intent, before=before, process=this_process()))
 
     def applied(
         self, confirmation: Confirmation[Any], identity: str | None, request_id: str | None
     ) -> None:
         """The gateway did it."""
-        self._close(confirmation, "applied", {"identity": identity, "request_id": request_id})
+        entry = self._entry(confirmation, "applied")
+        self._try(replace(entry, identity=identity, request_id=request_id))
 
     def refused(
-        self, confirmation: Confirmation[Any], error: GatewayError, request_id: str | None
+        self, confirmation: Confirmation[Any], error: GatewayError, request_id: str | None = None
     ) -> None:
         """Nothing changed."""
-        self._close(confirmation, "refused", _fault(error, request_id))
-
-    def rejected(self, confirmation: Confirmation[Any], error: GatewayError) -> None:
-        """It was agreed to, but refused before it could be announced: the audit log alone."""
         for each in confirmation.each():
-            facts = {
-                name: value for name, value in _fault(error, None).items() if value is not None
-            }
-            self._audit(each.plan.id, "refused", {**self._facts(each), **facts})
+            self._try(_failed(self._entry(each, "refused"), error, request_id))
 
     def unknown(
-        self, confirmation: Confirmation[Any], error: GatewayError, request_id: str | None
+        self, confirmation: Confirmation[Any], error: GatewayError, request_id: str | None = None
     ) -> None:
         """It may have happened or not."""
-        self._close(confirmation, "unknown", _fault(error, request_id))
-
-    def resolve(self, intent: OpenIntent, finding: str, identity: str | None = None) -> None:
-        """Close a write in doubt: a person found out what became of it.
-
-        ``identity`` is that of what it made, where a person pointed at it. Raises OSError when the
-        journal cannot be written: it is in doubt still.
-        """
-        now = self._clock.now()
-        found: dict[str, JsonValue] = {"message": finding}
-        if identity is not None:
-            found["identity"] = identity
-        self.journal.record(JournalEntry(intent.id, "resolved", now, found))
-        who = {"user": self._operator.user, "host": self._operator.host, **found}
-        self._audit(intent.id, "resolved", {**intent.details, **who})
+        self._try(_failed(self._entry(confirmation, "unknown"), error, request_id))
 
     def tidy(self) -> None:
-        """At the start: take old lines out of the journal, close what an earlier run left open.
-
-        A write whose program died before the outcome is "unknown" from here on.
-        """
-        now = self._clock.now()
+        """At the start: a write whose program died before the outcome is "unknown" from here on."""
         try:
-            self.journal.compact(now)
-            for intent in self.journal.give_up_dead(now):
-                self._audit(intent.id, "unknown", {**intent.details, "message": DIED})
+            self.ledger.give_up_dead(self._clock.now())
         except OSError as error:
-            self.journal_fault = reason(error)
+            self.fault = reason(error)
 
-    def _close(
-        self, confirmation: Confirmation[Any], event: Event, details: dict[str, JsonValue]
-    ) -> None:
-        plan = confirmation.plan
+    def _try(self, entry: LedgerEntry) -> None:
         try:
-            self.journal.record(JournalEntry(plan.id, event, self._clock.now(), details))
-        except OSError as error:
-            # The intent stays open, which is the safe side.
-            self.journal_fault = reason(error)
-        else:
-            self.journal_fault = None
-        facts = {name: value for name, value in details.items() if value is not None}
-        self._audit(plan.id, event, {**self._facts(confirmation), **facts})
-
-    def _audit(self, plan: str, outcome: Event, facts: dict[str, JsonValue]) -> None:
-        at = self._clock.now()
-        try:
-            entry = AuditEntry.of(facts, id=plan, at=at, outcome=_OUTCOMES[outcome])
-            if entry is not None:
-                self.audit.record(entry)
+            self.ledger.record(entry)
         except (OSError, TypeError, ValueError) as error:
-            self.audit_fault = reason(error)
+            # The intent stays open, which is the safe side.
+            self.fault = reason(error)
         else:
-            self.audit_fault = None
+            self.fault = None
 
-    def _facts(self, confirmation: Confirmation[Any]) -> dict[str, JsonValue]:
+    def _entry(self, confirmation: Confirmation[Any], outcome: LedgerOutcome) -> LedgerEntry:
         """Who and what, without any secret."""
         plan, connection = confirmation.plan, self._connection
-        return {
-            "user": self._operator.user,
-            "host": self._operator.host,
-            "profile": connection.label,
-            "gateway": connection.base_url,
-            "key": self.key_label() or "",
-            "token_source": connection.token_source,
-            "action": plan.action,
-            "title": plan.title,
-            "resource": plan.resource,
-            "identity": plan.identity,
-            "consent": confirmation.by,
-            "undoes": plan.undoes,
-            "changes": [_change(change) for change in plan.changes],
-            "summary": dict(plan.summary),
-        }
+        return LedgerEntry(
+            id=plan.id,
+            at=self._clock.now(),
+            outcome=outcome,
+            user=self._operator.user,
+            host=self._operator.host,
+            profile=connection.label,
+            gateway=connection.base_url,
+            key=self.key_label() or "",
+            token_source=connection.token_source,
+            action=plan.action,
+            title=plan.title,
+            resource=plan.resource,
+            identity=plan.identity,
+            consent=confirmation.by,
+            undoes=plan.undoes,
+            changes=tuple(map(_written, plan.changes)),
+            summary=dict(plan.summary),
+            reveals=plan.reveals,
+        )
 
 
-def _change(change: Change) -> dict[str, JsonValue]:
+def _written(change: Change) -> AuditedChange:
     after = NOT_WRITTEN if change.private else change.after
     before = NOT_WRITTEN if change.private and change.before is not None else change.before
-    return {"field": change.field, "before": before, "after": after}
+    return AuditedChange(change.field, before, after)
 
 
 def reason(error: Exception) -> str:
@@ -186,13 +134,14 @@ def reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
-def _fault(error: GatewayError, request_id: str | None) -> dict[str, JsonValue]:
-    return {
-        "error": type(error).__name__,
-        "status": error.status,
-        "message": error.message,
-        "request_id": error.request_id or request_id,
-    }
+def _failed(entry: LedgerEntry, error: GatewayError, request_id: str | None) -> LedgerEntry:
+    return replace(
+        entry,
+        error=type(error).__name__,
+        status=error.status,
+        message=error.message,
+        request_id=error.request_id or request_id,
+    )
 
 
 class WriteExecutor:
@@ -201,14 +150,12 @@ class WriteExecutor:
     def __init__(
         self,
         client: GatewayClient,
-        journal: Journal,
+        ledger: Ledger,
         clock: Clock = SYSTEM_CLOCK,
-        *,
-        audit: AuditLog | None = None,
     ) -> None:
         self._client = client
-        self.write_log = WriteLog(client.connection, journal, audit, clock)
-        """Where intents and outcomes are written; the audit log lies beside the journal."""
+        self.write_log = WriteLog(client.connection, ledger, clock)
+        """Where intents and outcomes are written."""
         self._tasks: set[asyncio.Task[object]] = set()
         self._executions: set[_Execution[Any]] = set()
         self._under_way: dict[str, str] = {}
@@ -222,27 +169,22 @@ class WriteExecutor:
         return len(self._tasks)
 
     @property
-    def journal(self) -> Journal:
+    def ledger(self) -> Ledger:
         """Where intents and outcomes are written."""
-        return self.write_log.journal
+        return self.write_log.ledger
 
     @property
-    def journal_fault(self) -> str | None:
-        """Why the last outcome could not be journaled; None when it was."""
-        return self.write_log.journal_fault
-
-    @property
-    def audit_fault(self) -> str | None:
-        """Why the last line of the audit log could not be written; None when it was."""
-        return self.write_log.audit_fault
+    def ledger_fault(self) -> str | None:
+        """Why the last outcome could not be written down; None when it was."""
+        return self.write_log.fault
 
     async def execute(self, confirmation: Confirmation[T]) -> Outcome[T]:
         """Send the agreed plan's one request and say what became of it. No GatewayError is raised.
 
         Refused without sending: a plan with obstacles, one that was carried out before, a second
         change of the same resource while one is under way, and any plan whose intent cannot be
-        journaled. Cancelling the caller does not cancel the request. A plan of several parts is
-        carried out part by part: ValueError.
+        written to the ledger. Cancelling the caller does not cancel the request. A plan of several
+        parts is carried out part by part: ValueError.
         """
         plan = confirmation.plan
         if plan.parts:
@@ -274,9 +216,9 @@ class WriteExecutor:
         return await asyncio.shield(task)
 
     async def reject(self, confirmation: Confirmation[Any], why: str) -> Refused:
-        """Refuse what was agreed to without sending it. That it was tried is in the audit log."""
+        """Refuse what was agreed to without sending it. That it was tried is in the ledger."""
         error = NotSentError(why)
-        await asyncio.to_thread(self.write_log.rejected, confirmation, error)
+        await asyncio.to_thread(self.write_log.refused, confirmation, error)
         return Refused(error)
 
     async def settle(self, timeout: float) -> int:  # noqa: ASYNC109 - a bound, not an error
@@ -326,7 +268,7 @@ class _Execution(Generic[T]):
                 self.abandon()
             else:
                 unsent = NotSentError("the session ended before it was sent")
-                self._write_log.refused(self._confirmation, unsent, None)
+                self._write_log.refused(self._confirmation, unsent)
             raise
 
     async def _pass(self) -> Outcome[T]:
@@ -343,15 +285,14 @@ class _Execution(Generic[T]):
             self._finish(self._outcome)
         elif self._sent and self._finishing.acquire(blocking=False):
             lost = GatewayError("the session ended before the answer came")
-            self._write_log.unknown(self._confirmation, lost, None)
+            self._write_log.unknown(self._confirmation, lost)
 
     def _finish(self, outcome: Outcome[T]) -> Outcome[T]:
-        """Bring the answer into safety, then write the outcome down; once, whoever comes first."""
+        """Write the outcome down; once, whoever comes first."""
         if not self._finishing.acquire(blocking=False):
             return outcome
         match outcome:
             case Applied(value):
-                outcome = Applied(value, self._keep(value))
                 identity = self._plan.identity
                 if self._plan.identify is not None:
                     identity = self._plan.identify(value)
@@ -362,29 +303,17 @@ class _Execution(Generic[T]):
                 self._write_log.unknown(self._confirmation, error, self._request_id)
         return outcome
 
-    def _keep(self, value: T) -> str:
-        """Why the answer could not be kept, empty when nothing is to be said."""
-        try:
-            if self._plan.keep is not None:
-                self._plan.keep(value)
-        except SealError as error:
-            return str(error)
-        except Exception as error:
-            # Its text may hold the answer.
-            return f"unexpected {type(error).__name__}"
-        return ""
-
     async def _announce(self) -> Refused | None:
-        """Journal the intent; what cannot be journaled is not sent."""
+        """Write the intent down; what cannot be written down is not sent."""
         try:
             await asyncio.to_thread(self._write_log.announce, self._confirmation)
         except (OSError, TypeError, ValueError) as error:
             unsent = NotSentError(
-                f"Nothing was sent: the journal {self._executor.journal.path} "
+                f"Nothing was sent: the ledger {self._executor.ledger.path} "
                 f"cannot be written ({reason(error)})."
             )
             # The line may stand on the disk all the same.
-            await asyncio.to_thread(self._write_log.refused, self._confirmation, unsent, None)
+            await asyncio.to_thread(self._write_log.refused, self._confirmation, unsent)
             return Refused(unsent)
         return None
 

@@ -48,15 +48,15 @@ class Plan(Generic[T]):
 
     ``obstacles`` are the reasons for which it would fail: a plan that has any is shown, but never
     sent. ``warnings`` say what may be a mistake: a plan that has any is always shown and confirmed.
-    ``summary`` goes to the journal: it must hold no secret. ``send`` makes exactly one
+    ``summary`` goes to the ledger: it must hold no secret. ``send`` makes exactly one
     request. ``danger`` "high" means that it cannot be undone: no single key confirms it.
-    ``identify`` gives the identity of what the request made. ``id`` ties the journal's lines
+    ``identify`` gives the identity of what the request made. ``id`` ties the ledger's lines
     together; a plan is carried out at most once. ``parts`` are the plans that are confirmed as this
-    one, each a request of its own: this one itself is then never sent. ``keep`` stores an answer
-    that is given only once before anything else can fail; it may block, and what it raises
-    changes nothing about the outcome. ``undo`` plans how it is taken back, None where nothing can;
+    one, each a request of its own: this one itself is then never sent. ``reveals`` tells that the
+    answer holds a value which the gateway gives only once: the write stays open in the ledger until
+    a person says that it is stored. ``undo`` plans how it is taken back, None where nothing can;
     ``undoes`` is the id of the plan whose change this one takes back. ``before`` goes to the
-    journal, to tell afterwards what a lost answer left behind: the fields that change, as the
+    ledger, to tell afterwards what a lost answer left behind: the fields that change, as the
     gateway gave them in the fresh reading, by their names on the wire.
     """
 
@@ -73,7 +73,7 @@ class Plan(Generic[T]):
     summary: Mapping[str, JsonValue] = field(default_factory=dict)
     identify: Callable[[T], str | None] | None = None
     parts: tuple[Plan[Any], ...] = ()
-    keep: Callable[[T], None] | None = None
+    reveals: bool = False
     undo: Undo[T] | None = None
     undoes: str | None = None
     before: Mapping[str, JsonValue] = field(default_factory=dict)
@@ -143,10 +143,9 @@ class Confirmation(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Applied(Generic[T]):
-    """The gateway did it and said so; ``unkept`` says why the plan's ``keep`` failed, if it did."""
+    """The gateway did it and said so."""
 
     value: T
-    unkept: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +157,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """The answer was lost: it may have happened or not. The journal calls it by ``plan_id``."""
+    """The answer was lost: it may have happened or not. The ledger calls it by ``plan_id``."""
 
     error: GatewayError
     plan_id: str = ""

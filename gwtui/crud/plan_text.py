@@ -24,7 +24,7 @@ MOST_NAMED = 30
 _BEFORE_IT = 20
 """Characters that are shown before the first one that differs."""
 _MOST_KEPT = 100_000
-"""Characters of a field that the journal keeps."""
+"""Characters of a field that the ledger keeps."""
 
 Names = Mapping[str, str]
 """Identifier -> name, fit to be shown; of workspaces, "" is the default one's."""
@@ -81,7 +81,7 @@ def known_fields(model: ResponseModel, names: Iterable[str]) -> dict[str, Any]:
 
 
 def as_read(fresh: ResponseModel, names: Iterable[str]) -> dict[str, JsonValue]:
-    """Those fields as the gateway gave them, for the journal; one that is huge is left out."""
+    """Those fields as the gateway gave them, for the ledger; one that is huge is left out."""
     found = {name: plain_json(fresh.raw[name]) for name in names if name in fresh.raw}
     return {name: value for name, value in found.items() if len(repr(value)) <= _MOST_KEPT}
 

@@ -31,7 +31,7 @@ from gwtui.crud.writes import Writes
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.journal import OpenIntent
+from gwtui.local.ledger import LedgerEntry
 
 _CREATE, _DELETE = ".create", ".delete"
 _THERE, _GONE = "there", "gone"
@@ -48,7 +48,7 @@ class InspectionContext:
     """
 
     client: GatewayClient
-    intent: OpenIntent
+    intent: LedgerEntry
     now: datetime
     search_span: timedelta = REACHES[0]
     makers: Mapping[str, str] = field(default_factory=dict)
@@ -72,6 +72,8 @@ async def inspect_write(
     ``writes`` is the declaration of what it was about, ``context`` has the names to show.
     """
     one = _Inspection(inspection, writes.for_row(None, context.dialect), context)
+    if inspection.intent.is_unacknowledged:
+        return await one.of_unacknowledged()
     if inspection.intent.action.endswith(_CREATE):
         return await one.of_creation()
     if inspection.intent.action.endswith(_DELETE):
@@ -88,7 +90,7 @@ class _Inspection:
     context: PlanContext
 
     @property
-    def _intent(self) -> OpenIntent:
+    def _intent(self) -> LedgerEntry:
         return self.inspection.intent
 
     def _route(self, identity: str) -> str:
@@ -145,17 +147,33 @@ class _Inspection:
 
     def _candidate(self, item: Any) -> Candidate:
         identity, made = self.writes.identity(item) or "", _made_at(item)
-        left_out = dict.fromkeys(self.writes.implied)
         return Candidate(
             identity,
             self.writes.name(item),
             made,
             None if made is None else self.inspection.window.offset_of(made),
-            self._compare(item, {**left_out, **self._intent.summary}, None),
+            self._compare(item, self._wanted(), None),
             self._route(identity),
             self.inspection.makers.get(identity, ""),
             item,
         )
+
+    async def of_unacknowledged(self) -> Evidence:
+        """What was made, as it is now, when nobody has stored its value. Raises GatewayError."""
+        present = await self._present()
+        if present is None:
+            gone = f"This {self.writes.noun} is gone: nothing is left to do."
+            return Evidence(self._intent, (gone,), route=self.writes.resource)
+        return Evidence(
+            self._intent,
+            ("The gateway cannot show its value again: without it, it is of no use.",),
+            compared=self._compare(present, self._wanted(), None),
+            route=self._route(self._intent.identity or ""),
+        )
+
+    def _wanted(self) -> Mapping[str, Any]:
+        """What a creation was to make, with what it left out."""
+        return {**dict.fromkeys(self.writes.implied), **self._intent.summary}
 
     # A change: how the thing is now -------------------------------------------------------------
 
@@ -231,7 +249,7 @@ class _Inspection:
         return tuple(found)
 
     def _read(self, raw: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What a journal kept: a request names its fields as an answer does."""
+        """What a ledger kept: a request names its fields as an answer does."""
         return self.writes.sent_by_gateway(self.writes.model.model_validate(dict(raw)))
 
     def _format(self, name: str, value: Any) -> str:

@@ -73,7 +73,8 @@ class Create:
     through.
 
     ``always`` are fields that the plan shows even when they were not given. ``resource`` gives the
-    new resource in the service's answer, None where the answer lacks it.
+    new resource in the service's answer, None where the answer lacks it. ``reveals`` tells that the
+    answer holds a value which the gateway gives only once.
     """
 
     request: type[RequestModel]
@@ -92,6 +93,7 @@ class Create:
     secret: str = ""
     """The field whose value the command line reads from stdin."""
     resource: Callable[[Any], Any] = lambda answer: answer
+    reveals: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +147,7 @@ class Delete:
     done: str = "deleted"
     button: str = "Delete for good"
     kept: tuple[str, ...] = ("name",)
-    """Fields that the journal keeps of it."""
+    """Fields that the ledger keeps of it."""
 
 
 async def _no_uses(_client: GatewayClient, _fresh: Any, _context: PlanContext) -> tuple[str, ...]:
@@ -277,6 +279,7 @@ class Writes(Generic[M]):
             ),
             summary=request.body(),
             identify=made,
+            reveals=how.reveals,
             undo=lambda answer: self._delete_again(made(answer), context),
         )
 

@@ -99,7 +99,7 @@ class RotationFacts:
 
     ``old`` and ``new`` are None where they could not be read, or are gone. ``bound`` is the
     guardrail that the successor holds; ``bound_known`` False where that could not be read.
-    ``waits`` says that its value lies sealed here. ``why`` tells what could not be read.
+    ``waits`` says that nobody has acknowledged its value. ``why`` tells what could not be read.
     ``recorded_since`` is since when the recorded history read the old key with the figures that it
     has now, None where it does not tell; ``recorded_why`` why it could not be asked.
     """
@@ -226,8 +226,8 @@ def _handing_over(
     if facts.waits:
         return RotationStatus(
             "undelivered",
-            "Nobody has said to have stored the successor's value; it lies sealed here.",
-            "show it once more and store it",
+            "Nobody has said that the successor's value is stored, and it cannot be shown again.",
+            "acknowledge it among the writes in doubt, or delete the successor and rotate again",
             "show",
         )
     return None

@@ -1,1 +1,1 @@
-"""What lives on this machine: directories, profiles, token sources, the journal of writes."""
+"""What lives on this machine: directories, profiles, token sources, the ledger of writes."""

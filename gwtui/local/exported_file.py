@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -51,7 +50,7 @@ def write(path: Path, text: str, *, replace: bool = False) -> None:
         if replace and private_file.is_regular(path):
             replace_file(path, data)
         else:
-            os.close(private_file.create(path, data))
+            private_file.create(path, data)
     except FileExistsError:
         raise
     except OSError as error:

@@ -26,7 +26,7 @@ class Paths:
     data: Path
     """Databases that must not be lost."""
     state: Path
-    """Journal, audit log, drafts."""
+    """Ledger, audit log, drafts."""
     cache: Path
     """What can be fetched again."""
     runtime: Path

@@ -1,6 +1,6 @@
 """Files that only their owner can read: made, read, locked, replaced in one step, destroyed.
 
-No link in a file's place is followed.
+No link in a file's place is followed. ``LineFile`` is a file of JSON lines that only grows.
 """
 
 from __future__ import annotations
@@ -8,15 +8,29 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import json
 import os
 import stat
 import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gwtui.local.paths import PrivateDirectoryError, ensure_private
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
 
 MOST_BYTES = 256 * 1024
 """No more is read of a file."""
+LOCK_PATIENCE = 2.0
+"""Seconds that another process may hold a file before writing to it counts as failed."""
+_LOCK_PAUSE = 0.01
 _PRIVATE = 0o600
-_READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def is_regular(path: Path) -> bool:
@@ -27,29 +41,27 @@ def is_regular(path: Path) -> bool:
         return False
 
 
-def create(path: Path, content: bytes) -> int:
-    """A new file of mode 0600, on the disk and locked; its descriptor. Raises OSError.
+def create(path: Path, content: bytes) -> None:
+    """Make a new file of mode 0600, on the disk when this returns. Raises OSError.
 
     A file that could not be written whole is destroyed again.
     """
-    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(path, flags, _PRIVATE)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _SAFELY, _PRIVATE)
     try:
-        _lock(descriptor)
         os.fchmod(descriptor, _PRIVATE)
         write_all(descriptor, content)
         os.fsync(descriptor)
     except BaseException:
-        os.close(descriptor)
         with contextlib.suppress(OSError):
             destroy(path)
         raise
-    return descriptor
+    finally:
+        os.close(descriptor)
 
 
 def read(path: Path) -> bytes:
     """The content, cut where it is far too long. Raises OSError."""
-    descriptor = os.open(path, _READING)
+    descriptor = os.open(path, os.O_RDONLY | _SAFELY)
     with open(descriptor, "rb") as file:  # noqa: PTH123 - opened without following links
         return file.read(MOST_BYTES)
 
@@ -57,13 +69,18 @@ def read(path: Path) -> bytes:
 def locked(path: Path) -> int | None:
     """A descriptor that holds the file's lock until it is closed; None when another one does.
 
-    The lock ends with the process that holds it. Raises OSError.
+    The lock ends with the process that holds it. A file system without locks holds nobody back.
+    Raises OSError.
     """
-    descriptor = os.open(path, _READING)
-    if _lock(descriptor):
-        return descriptor
-    os.close(descriptor)
-    return None
+    descriptor = os.open(path, os.O_RDONLY | _SAFELY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    except OSError:
+        pass
+    return descriptor
 
 
 def is_free(path: Path) -> bool:
@@ -78,7 +95,7 @@ def destroy(path: Path) -> None:
     """Overwrite once, cut to nothing, unlink. Raises OSError when the name is still there."""
     # A file that cannot be overwritten is at least removed.
     with contextlib.suppress(OSError):
-        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDWR | _SAFELY)
         try:
             size = os.fstat(descriptor).st_size
             write_all(descriptor, bytes(min(size, MOST_BYTES)))
@@ -135,12 +152,140 @@ def sync_directory(directory: Path) -> None:
             os.close(descriptor)
 
 
-def _lock(descriptor: int) -> bool:
-    """False when another process holds it. A file system without locks holds nobody back."""
+# JSON lines ---------------------------------------------------------------------------------------
+
+
+class LineFile:
+    """One file of JSON objects, one a line.
+
+    Every writer holds an exclusive lock, and goes by the file that has the name once it has the
+    lock: another process may have put a new one in its place meanwhile.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def append(self, line: Mapping[str, JsonValue]) -> None:
+        """Add a line and wait until it is on the disk.
+
+        Raises OSError, and then nothing of the line stays; ValueError for what is not JSON.
+        """
+        data = encoded(line)
+        with self.locked() as descriptor:
+            add(descriptor, data)
+
+    @contextmanager
+    def locked(self) -> Iterator[int]:
+        """The file open for appending, while no other process writes to it. Raises OSError."""
+        try:
+            ensure_private(self.path.parent)
+        except PrivateDirectoryError as error:
+            raise OSError(str(error)) from error
+        descriptor = self._own()
+        try:
+            if os.fstat(descriptor).st_mode & _OTHERS:
+                os.fchmod(descriptor, _PRIVATE)
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def objects(self) -> Iterator[dict[str, Any]]:
+        """Every readable line in file order; torn and foreign ones are passed over.
+
+        Raises OSError.
+        """
+        with contextlib.suppress(FileNotFoundError):
+            yield from parsed(self.path.read_bytes())
+
+    def keep(self, select: Callable[[Iterable[bytes]], Iterable[bytes]], over: int) -> bool:
+        """Replace the file by the lines that ``select`` gives, when it is larger than ``over``.
+
+        It is replaced whole or not at all, whatever happens. Whether it was. Raises OSError.
+        """
+        if not self.path.exists() or self.path.stat().st_size <= over:
+            return False
+        with self.locked() as descriptor:
+            content = whole(descriptor)
+            kept = b"".join(line + b"\n" for line in select(content.split(b"\n")) if line)
+            if len(kept) >= len(content):
+                return False
+            replace_file(self.path, kept)
+        return True
+
+    def _own(self) -> int:
+        """A locked descriptor of the file that has the name now."""
+        until = time.monotonic() + LOCK_PATIENCE
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        while True:
+            is_new = not self.path.exists()
+            descriptor = os.open(self.path, flags, _PRIVATE)
+            try:
+                _lock(descriptor, until)
+                if _is_at(descriptor, self.path):
+                    if is_new:
+                        sync_directory(self.path.parent)
+                    return descriptor
+            except BaseException:
+                os.close(descriptor)
+                raise
+            os.close(descriptor)
+
+
+def encoded(line: Mapping[str, JsonValue]) -> bytes:
+    """One line of ASCII: lone surrogates and line breaks in texts are escaped.
+
+    Raises ValueError or TypeError for what is not JSON.
+    """
+    return json.dumps(dict(line), separators=(",", ":"), allow_nan=False).encode() + b"\n"
+
+
+def add(descriptor: int, data: bytes) -> None:
+    """Append to a locked file and sync it. Raises OSError, and then nothing of it stays."""
+    size = os.fstat(descriptor).st_size
+    # A line torn by a crash must not swallow this one.
+    torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
+        write_all(descriptor, b"\n" + data if torn else data)
+        os.fsync(descriptor)
     except OSError:
-        pass
-    return True
+        with contextlib.suppress(OSError):
+            os.ftruncate(descriptor, size)
+        raise
+
+
+def whole(descriptor: int) -> bytes:
+    """Everything that a locked file holds. Raises OSError."""
+    return os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+
+
+def parsed(content: bytes) -> Iterator[dict[str, Any]]:
+    """The JSON objects among lines."""
+    return filter(None, map(parsed_line, content.split(b"\n")))
+
+
+def parsed_line(line: bytes) -> dict[str, Any] | None:
+    """The JSON object of a line; None when it is none."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _lock(descriptor: int, until: float) -> None:
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                raise TimeoutError(errno.ETIMEDOUT, "another process holds the file") from None
+            time.sleep(_LOCK_PAUSE)
+        else:
+            return
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat(follow_symlinks=False))
+    except FileNotFoundError:
+        return False

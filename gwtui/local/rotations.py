@@ -19,7 +19,7 @@ from pydantic import JsonValue
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.key_rotation import ENDED, KeyFigures, KeyRotation, RotationStage
-from gwtui.local.jsonl import LineFile, parsed_line
+from gwtui.local.private_file import LineFile, parsed_line
 
 FILE_NAME = "rotations.jsonl"
 LARGE = 256 * 1024

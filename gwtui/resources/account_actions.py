@@ -370,6 +370,13 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             "doubt.did_not", "It did not happen", "Settle it: it did not happen", "n", footer=True
         ),
         scoped_action(
+            "doubt.recreate",
+            "Create it again",
+            "Delete a key whose value nobody has stored, and create it again",
+            "R",
+            mutates=True,
+        ),
+        scoped_action(
             "doubt.further",
             "Look further",
             "Look for what was made an hour, then a day before and after",

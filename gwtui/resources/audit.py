@@ -8,8 +8,8 @@ from datetime import datetime
 from gwtui.crud import cells
 from gwtui.crud.columns import moment_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, Tone
-from gwtui.local.audit import AuditEntry, summary_text
-from gwtui.watch.feeds.journal import audit_feed
+from gwtui.local.ledger import LedgerEntry, summary_text
+from gwtui.watch.feeds.ledger import audit_feed
 
 _LONG = 2000
 _TONES: Mapping[str, Tone] = {
@@ -20,11 +20,11 @@ _TONES: Mapping[str, Tone] = {
 }
 
 
-def _outcome(entry: AuditEntry) -> Cell:
+def _outcome(entry: LedgerEntry) -> Cell:
     return Cell(entry.outcome, _TONES[entry.outcome])
 
 
-COLUMNS: tuple[Column[AuditEntry], ...] = (
+COLUMNS: tuple[Column[LedgerEntry], ...] = (
     text_column("what", "Change", lambda entry: entry.title, 24, 0, help="what was to be done"),
     moment_column("at", "When", lambda entry: entry.at, 10, 1, "when its outcome was written"),
     Column(
@@ -55,7 +55,7 @@ COLUMNS: tuple[Column[AuditEntry], ...] = (
 )
 
 
-def _what(entry: AuditEntry, now: datetime) -> Sequence[DetailRow]:
+def _what(entry: LedgerEntry, now: datetime) -> Sequence[DetailRow]:
     rows = [
         DetailRow("change", cells.text(entry.title)),
         DetailRow("action", cells.text(entry.action)),
@@ -69,7 +69,7 @@ def _what(entry: AuditEntry, now: datetime) -> Sequence[DetailRow]:
     return rows
 
 
-def _who(entry: AuditEntry, _now: datetime) -> Sequence[DetailRow]:
+def _who(entry: LedgerEntry, _now: datetime) -> Sequence[DetailRow]:
     return [
         DetailRow("user", cells.text(entry.user)),
         DetailRow("machine", cells.text(entry.host)),
@@ -81,7 +81,7 @@ def _who(entry: AuditEntry, _now: datetime) -> Sequence[DetailRow]:
     ]
 
 
-def _became(entry: AuditEntry, _now: datetime) -> Sequence[DetailRow]:
+def _became(entry: LedgerEntry, _now: datetime) -> Sequence[DetailRow]:
     rows = [DetailRow("outcome", _outcome(entry))]
     if entry.error or entry.message:
         status = "" if entry.status is None else f"status {entry.status}"
@@ -92,7 +92,7 @@ def _became(entry: AuditEntry, _now: datetime) -> Sequence[DetailRow]:
     return [*rows, DetailRow("request id", cells.text(entry.request_id))]
 
 
-def _changes(entry: AuditEntry, _now: datetime) -> Sequence[DetailRow]:
+def _changes(entry: LedgerEntry, _now: datetime) -> Sequence[DetailRow]:
     rows = []
     for change in entry.changes:
         after = cells.text(change.after).text
@@ -103,7 +103,7 @@ def _changes(entry: AuditEntry, _now: datetime) -> Sequence[DetailRow]:
     return rows
 
 
-AUDIT: ResourceSpec[AuditEntry] = ResourceSpec(
+AUDIT: ResourceSpec[LedgerEntry] = ResourceSpec(
     id="audit",
     title="Audit entries",
     singular="audit entry",

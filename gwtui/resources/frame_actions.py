@@ -80,11 +80,6 @@ ACTIONS: Mapping[str, tuple[Action, ...]] = {
             keywords="colors appearance",
         ),
         scoped_action(
-            "app.unacknowledged",
-            "Keys never acknowledged",
-            "Show new keys again whose values nobody has said to have stored",
-        ),
-        scoped_action(
             "app.undo",
             "Undo",
             "Take the last change back, for ten minutes and as long as nobody changed it since",

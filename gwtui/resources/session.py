@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
     from gwtui.crud.executor import WriteExecutor
     from gwtui.domain.known_secrets import Secret
-    from gwtui.local.journal import Journal
-    from gwtui.local.sealed_keys import SealedKeys
+    from gwtui.local.ledger import Ledger
     from gwtui.watch.alerts.session import Alerts
     from gwtui.watch.history.recording import Recording
 
@@ -34,8 +33,8 @@ class Session:
     """A connection and everything that lives as long as it does.
 
     It serves to read at once. ``complete`` opens the rest, which takes a good part of a second:
-    the journal is gone through for what an earlier run left, what is watched is recorded, alerts
-    are told. A write loads its executor by itself, and with it the journal that it needs.
+    the ledger is gone through for what an earlier run left, what is watched is recorded, alerts
+    are told. A write loads its executor by itself, and with it the ledger that it needs.
     """
 
     def __init__(
@@ -61,17 +60,10 @@ class Session:
 
     @cached_property
     def executor(self) -> WriteExecutor:
-        """What sends writes, with the journal that they are written to before."""
+        """What sends writes, with the ledger that they are written to before."""
         from gwtui.resources.session_rest import write_executor  # noqa: PLC0415 - as complete
 
-        return write_executor(self.gateway, self.hub, self._clock, self._files.journal)
-
-    @cached_property
-    def sealed(self) -> SealedKeys:
-        """The new keys that are sealed on this machine."""
-        from gwtui.local.sealed_keys import sealed_keys  # noqa: PLC0415
-
-        return sealed_keys(self.executor.journal.path.parent, self.connection, self._clock.now)
+        return write_executor(self.gateway, self.hub, self._clock, self._files.ledger)
 
     @property
     def in_flight(self) -> int:
@@ -92,10 +84,10 @@ class Session:
     async def _complete(self) -> None:
         from gwtui.resources.session_rest import (  # noqa: PLC0415 - behind the first rows
             open_rest,
-            tidy_journal,
+            tidy_ledger,
         )
 
-        await tidy_journal(self.hub, self.executor, self.sealed)
+        await tidy_ledger(self.hub, self.executor)
         opening = open_rest(self.hub, self._files.data, self._files.config)
         rest = await self._rest.enter_async_context(opening)
         self.history, self.alerts = rest.history, rest.alerts
@@ -117,20 +109,18 @@ class Session:
             if "executor" in vars(self):
                 await self.executor.settle(_LAST_WRITE)
                 await self.executor.give_up()
-            if "sealed" in vars(self):
-                self.sealed.close()
 
 
 @dataclass(frozen=True, slots=True)
 class SessionFiles:
     """Where a session writes its files on this machine.
 
-    ``journal`` None is this person's own. What is watched is recorded below the directory ``data``;
+    ``ledger`` None is this person's own. What is watched is recorded below the directory ``data``;
     None records nothing. The rules of alerts stand in the directory ``config``; None watches by
     none.
     """
 
-    journal: Journal | None = None
+    ledger: Ledger | None = None
     data: Path | None = None
     config: Path | None = None
 

@@ -15,15 +15,11 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.crud.executor import WriteExecutor
 from gwtui.domain.clock import Clock
 from gwtui.local.alerts import FILE_NAME
-from gwtui.local.audit import Operator
-from gwtui.local.journal import FILE_NAME as JOURNAL
-from gwtui.local.journal import Journal
-from gwtui.local.paths import Paths
-from gwtui.local.sealed_keys import SealedKeys
-from gwtui.resources.keys.sealed import settle_sealed_creations
+from gwtui.local.ledger import Ledger, Operator
 from gwtui.watch.alerts.session import Alerts, AlertScope, open_alerts
 from gwtui.watch.feeds.alerts import serve_alerts
 from gwtui.watch.feeds.current_key import current_key_feed
+from gwtui.watch.feeds.ledger import own_ledger
 from gwtui.watch.history.file import history_path
 from gwtui.watch.history.recording import Recording, open_recording
 from gwtui.watch.hub import FeedHub, Scope
@@ -38,27 +34,24 @@ class SessionRest:
 
 
 def write_executor(
-    gateway: GatewayClient, hub: FeedHub, clock: Clock, journal: Journal | None
+    gateway: GatewayClient, hub: FeedHub, clock: Clock, ledger: Ledger | None
 ) -> WriteExecutor:
-    """What sends writes; ``journal`` None is this person's own. It notes the mask of the key."""
+    """What sends writes; ``ledger`` None is this person's own. It notes the mask of the key."""
     current_key = current_key_feed(hub, Scope())
 
     def key_label() -> str | None:
         value = current_key.state.value
         return None if value is None else value.label
 
-    own = journal or Journal(Paths.of_user().state / JOURNAL)
-    executor = WriteExecutor(gateway, own, clock)
+    executor = WriteExecutor(gateway, ledger or own_ledger(), clock)
     executor.write_log.key_label = key_label
     return executor
 
 
-async def tidy_journal(hub: FeedHub, executor: WriteExecutor, sealed: SealedKeys) -> None:
-    """Go through the journal for what an earlier run left; the hub's feeds read it from now on."""
-    write_log = executor.write_log
-    hub.journal, hub.audit_log = write_log.journal, write_log.audit
-    await asyncio.to_thread(write_log.tidy)
-    await asyncio.to_thread(settle_sealed_creations, write_log, sealed)
+async def tidy_ledger(hub: FeedHub, executor: WriteExecutor) -> None:
+    """Go through the ledger for what an earlier run left; the hub's feeds read it from now on."""
+    hub.ledger = executor.ledger
+    await asyncio.to_thread(executor.write_log.tidy)
 
 
 @asynccontextmanager

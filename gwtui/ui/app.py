@@ -28,7 +28,7 @@ from gwtui.ui import in_doubt_writes
 from gwtui.ui.actions.context import ActionContext, Marks
 from gwtui.ui.actions.handlers import BACKGROUND, handler, report_failure
 from gwtui.ui.commands import key_of, keymap, offered
-from gwtui.ui.connection import SWEEPING, ConnectedApp
+from gwtui.ui.connection import ConnectedApp
 from gwtui.ui.input_queue import ACTIONS
 from gwtui.ui.navigation import Navigation
 from gwtui.ui.preference_store import PreferenceStore
@@ -48,7 +48,7 @@ from gwtui.watch.hub import Scope
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
     from gwtui.local.dashboard_state import DashboardState, FirstSteps, PathHistory
-    from gwtui.local.journal import Journal
+    from gwtui.local.ledger import Ledger
     from gwtui.local.targets import Targets
 
 _BACKGROUND = "background"
@@ -83,7 +83,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         start: str = "keys",
         theme: str | None = None,
         local_zone: tzinfo | None = None,
-        journal: Journal | None = None,
+        ledger: Ledger | None = None,
         data: Path | None = None,
         config: Path | None = None,
         tries: TryMemory | None = None,
@@ -107,7 +107,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         caught_errors.clear()
         self._errors_told = 0
         self._title = TerminalTitle()
-        self._files = SessionFiles(journal, data, config)
+        self._files = SessionFiles(ledger, data, config)
         self.adopt(connect, tries or TryMemory())
         self.shutdown = Shutdown(
             lambda status: self.exit(return_code=status),
@@ -161,7 +161,6 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         self.screen_change_signal.subscribe(self, self._cover)
         self.set_interval(1.0, self._second)
         self.set_interval(NOTICEABLE, self._show_waits)
-        self.set_interval(SWEEPING, self.sweep)
 
     async def _begin(self) -> None:
         """Connect, and show the start screen, which is made while its rows are read."""
@@ -328,7 +327,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         A modal screen tells so by ``unsaved``, and what it is by ``loss``.
         """
         if self.session is not None and self.session.in_flight:
-            return "A change is on its way; its outcome would only stand in the journal."
+            return "A change is on its way; its outcome would only stand in the ledger."
         for screen in self.screen_stack:
             if getattr(screen, "unsaved", False):
                 return str(getattr(screen, "loss", "What was typed is not saved."))

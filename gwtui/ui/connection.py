@@ -41,9 +41,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-SWEEPING = 600.0
-"""Seconds between two looks for sealed keys whose time is over."""
-_SEALED = "sealed-keys"
+_OFFERS = "offers"
 _FIRST_WAIT = 2.0
 _LONGEST_WAIT = 60.0
 _CLOSING = 5.0
@@ -338,7 +336,7 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
         self._notice_alerts(self.session)
         if not self._offered:
             self._offered = True
-            self.run_worker(self._offer(), group=_SEALED)
+            self.run_worker(self._offer(), group=_OFFERS)
 
     def _notice_alerts(self, session: Session) -> None:
         from gwtui.ui.alert_notices import AlertNotices  # noqa: PLC0415 - later
@@ -350,17 +348,8 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
 
     async def _offer(self) -> None:
         """At the first connect: what an earlier run left that a person should see."""
-        from gwtui.ui.actions.sealed_keys import offer_at_start  # noqa: PLC0415 - later
-
-        await offer_at_start(self._whole)
         await in_doubt_writes.offer_at_start(self._whole)
         if not self._whole.first_steps.seen:
             from gwtui.ui.actions import first_steps  # noqa: PLC0415 - once ever
 
             self.run_worker(first_steps.offer_at_start(self._whole), group=OPENING)
-
-    def sweep(self) -> None:
-        """Wipe sealed keys whose time is over."""
-        from gwtui.ui.actions.sealed_keys import sweep  # noqa: PLC0415 - loaded by then
-
-        self.run_worker(sweep(self._whole), group=_SEALED)

@@ -11,7 +11,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import relative
 
 if TYPE_CHECKING:
-    from gwtui.local.journal import OpenIntent
+    from gwtui.local.ledger import LedgerEntry
     from gwtui.resources.session import Session
     from gwtui.ui.app import GwtuiApp
     from gwtui.watch.feed import Feed
@@ -21,7 +21,7 @@ PLACE = "recovery"
 _SHOWN = frozenset({PLACE, "doubt"})
 LATER = "Look for “Writes in doubt” among the commands (ctrl+p)."
 _EVERY = 30.0
-"""Seconds between two looks at the journal: another dashboard may settle one."""
+"""Seconds between two looks at the ledger: another dashboard may settle one."""
 _NAME = 60
 _NAMED = 3
 
@@ -39,10 +39,10 @@ def route_to(plan: str) -> str:
     return f"{PLACE}/{plan}" if plan else PLACE
 
 
-def _feed(hub: FeedHub) -> Feed[Sequence[OpenIntent]]:
-    from gwtui.watch.feeds.journal import in_doubt_feed  # noqa: PLC0415 - loaded with the connection
+def _feed(hub: FeedHub) -> Feed[Sequence[LedgerEntry]]:
+    from gwtui.watch.feeds.ledger import unsettled_feed  # noqa: PLC0415 - loaded with the connection
 
-    return in_doubt_feed(hub)
+    return unsettled_feed(hub)
 
 
 def keep_count(session: Session) -> None:
@@ -93,11 +93,15 @@ def count_text(count: int) -> str:
     return "1 write" if count == 1 else f"{count} writes"
 
 
-def _about(app: GwtuiApp, found: Sequence[OpenIntent]) -> str:
+def _about(app: GwtuiApp, found: Sequence[LedgerEntry]) -> str:
     now = app.clock.now()
     newest = [*reversed(found)]
     lines = [f"{safe_line(one.title, _NAME)}, {relative(one.at, now)}" for one in newest[:_NAMED]]
     if len(newest) > _NAMED:
         lines.append(f"and {len(newest) - _NAMED} more")
-    what = "; ".join(lines)
-    return f"{what}. Nobody knows whether it happened. What there is now helps to tell."
+    said = [f"{'; '.join(lines)}."]
+    if any(not one.is_unacknowledged for one in found):
+        said.append("Nobody knows whether it happened. What there is now helps to tell.")
+    if any(one.is_unacknowledged for one in found):
+        said.append("Nobody has said that the value of a new key is stored.")
+    return " ".join(said)

@@ -30,7 +30,7 @@ from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
 from gwtui.ui.screens.picker import Picker
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.frame import CRITICAL, READ_ONLY, badge
-from gwtui.watch.feeds.journal import in_doubt_feed
+from gwtui.watch.feeds.ledger import unsettled_feed
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
@@ -195,14 +195,14 @@ class ProfileSwitch:
         )
 
     async def _in_doubt(self) -> str:
-        found = (await in_doubt_feed(self._app.hub).refresh()).value
+        found = (await unsettled_feed(self._app.hub).refresh()).value
         if not found:
             return ""
         here = safe_line(self._present, _NAME)
         are = "is" if len(found) == 1 else "are"
         return (
             f"{count_text(len(found))} to “{here}” {are} in doubt. The "
-            "journal keeps it: it is shown again when you come back, and :recovery looks into it."
+            "ledger keeps it: it is shown again when you come back, and :recovery looks into it."
         )
 
     async def _opened(self, to: TargetFacts) -> None:

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
     from gwtui.client.connection import Connection
     from gwtui.client.gateway import GatewayClient
-    from gwtui.local.audit import AuditLog
-    from gwtui.local.journal import Journal
+    from gwtui.local.ledger import Ledger
     from gwtui.watch.history.archive import Archive
 
 
@@ -99,10 +98,8 @@ class FeedHub:
         self._take: PageHandler | None = None
         self.complete: Callable[[], Awaitable[None]] = _nothing
         """Waits for what this machine keeps of the connection: it may be opened after this hub."""
-        self.journal: Journal | None = None
-        """The journal that the connection writes, None where none is served."""
-        self.audit_log: AuditLog | None = None
-        """The audit log that the connection writes, None where none is served."""
+        self.ledger: Ledger | None = None
+        """The ledger that the connection writes, None where none is served."""
         self.served: dict[str, Callable[[], Awaitable[Any]]] = {}
         """What reads the feeds of this machine, by their names, once ``complete`` returned."""
         self.find_archive: Callable[[], Archive | None] = _no_archive

@@ -11,7 +11,7 @@ import pytest
 from textual.pilot import Pilot
 
 from gwtui.local.alerts import load_alerts
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import Ledger
 from gwtui.ui.actions.alerts import AlertRuleScreen
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.form_screen import FormScreen
@@ -34,7 +34,7 @@ async def watching(
         lambda: place.connect(read_only=read_only),
         clock=place.clock,
         start=start,
-        journal=Journal(folder / "journal.jsonl"),
+        ledger=Ledger(folder / "audit.jsonl"),
         data=folder / "data",
         config=folder,
     )

@@ -14,8 +14,7 @@ from textual.screen import Screen
 from textual.widgets import Button
 
 from gwtui.client.connection import Connection
-from gwtui.local.audit import AuditEntry, AuditLog
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import Ledger, LedgerEntry
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
@@ -57,7 +56,7 @@ async def test_a_change_is_on_the_audit_screen(tmp_path: Path) -> None:
         await app.open_route("audit")
         await until(pilot, lambda: has_data(app) and listing(app).table.total_count, "the log")
         entry = listing(app).table.selected
-        assert isinstance(entry, AuditEntry)
+        assert isinstance(entry, LedgerEntry)
         assert (entry.outcome, entry.identity, entry.consent) == (
             "applied",
             row.key.hash,
@@ -66,7 +65,7 @@ async def test_a_change_is_on_the_audit_screen(tmp_path: Path) -> None:
         assert entry.profile == "test"
         assert entry.key.startswith("gw-mgmt-v1-"), "the label of the key in use was read meanwhile"
         assert "…" in entry.key or "..." in entry.key, "and it is masked"
-        assert place.token not in AuditLog(tmp_path / "audit.jsonl").path.read_text()
+        assert place.token not in Ledger(tmp_path / "audit.jsonl").path.read_text()
         assert entry.request_id is not None
         await until(pilot, lambda: "Disable key" in shown(app), "the entry on the screen")
         assert "applied" in shown(app)
@@ -90,7 +89,7 @@ async def critical(tmp_path: Path) -> AsyncIterator[tuple[GwtuiApp, Pilot[int], 
             async with place.connect() as connection:
                 yield replace(connection, label="prod-eu", critical=True)
 
-        app = GwtuiApp(connect, clock=place.clock, journal=Journal(tmp_path / "journal.jsonl"))
+        app = GwtuiApp(connect, clock=place.clock, ledger=Ledger(tmp_path / "audit.jsonl"))
         async with app.run_test(size=(80, 24), notifications=True) as pilot:
             await until(pilot, lambda: has_data(app), "the first data")
             yield app, pilot, place
@@ -109,14 +108,14 @@ async def test_a_critical_profile_wants_its_name_typed(
     await pilot.pause()
     assert app.screen is dialog, "no single key and no press of a button confirms"
     assert dialog.query_one("#deliberate", Button).disabled
-    assert not (tmp_path / "journal.jsonl").exists()
+    assert not (tmp_path / "audit.jsonl").exists()
     dialog.query_one("TextEditor").focus()
     await pilot.press(*"prod-eu")
     assert not dialog.query_one("#deliberate", Button).disabled
     dialog.query_one("#deliberate", Button).focus()
     await pilot.press("enter")
     await until(pilot, lambda: "disabled" in notices(app), "the change")
-    (entry,) = AuditLog(tmp_path / "audit.jsonl").entries()
+    (entry,) = Ledger(tmp_path / "audit.jsonl").audit()
     assert (entry.consent, entry.profile) == ("typed", "prod-eu")
 
 
@@ -131,7 +130,7 @@ async def test_a_form_on_a_critical_profile_asks_besides(
     await pilot.press("escape")
     await until(pilot, lambda: app.screen is form, "the form")
     assert form.state.value("name") == "zz new", "everything typed is still there"
-    assert not (tmp_path / "journal.jsonl").exists()
+    assert not (tmp_path / "audit.jsonl").exists()
     await pilot.press("ctrl+s")
     dialog = await wait_for(pilot, app, ConfirmScreen)
     dialog.query_one("TextEditor").focus()
@@ -139,7 +138,7 @@ async def test_a_form_on_a_critical_profile_asks_besides(
     dialog.query_one("#deliberate", Button).focus()
     await pilot.press("enter")
     await wait_for(pilot, app, SecretScreen)
-    (entry,) = AuditLog(tmp_path / "audit.jsonl").entries()
+    (entry,) = Ledger(tmp_path / "audit.jsonl").audit()
     assert (entry.action, entry.consent) == ("keys.create", "typed")
 
 

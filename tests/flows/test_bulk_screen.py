@@ -13,7 +13,7 @@ from gwtui.client.errors import NotFoundError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey, UpdateKeyRequest
 from gwtui.embedded.faults import FaultInjector
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import Ledger
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
@@ -68,7 +68,7 @@ async def test_a_range_is_disabled_together_and_one_undo_takes_it_back(tmp_path:
         await until(pilot, lambda: "3 keys disabled. U undoes it" in notices(app), "the end")
         assert await disabled(place, wanted) == wanted
         assert not table.marked, "what is done needs no mark any more"
-        entries = [entry.event for entry in Journal(tmp_path / "journal.jsonl").entries()]
+        entries = [entry.outcome for entry in Ledger(tmp_path / "audit.jsonl").entries()][::-1]
         assert entries == ["intent", "applied"] * 3, "one after the other"
         await pilot.press("U")
         said = await asked(pilot, app)
@@ -161,7 +161,7 @@ async def test_escape_stops_and_the_rest_is_sent_when_wanted(
         await pilot.press("c")
         await until(pilot, lambda: "3 keys disabled. U undoes it" in notices(app), "the end")
         assert await disabled(place, wanted) == wanted
-        entries = [entry.event for entry in Journal(tmp_path / "journal.jsonl").entries()]
+        entries = [entry.outcome for entry in Ledger(tmp_path / "audit.jsonl").entries()][::-1]
         assert entries == ["intent", "applied"] * 3, "each once"
 
 
@@ -217,5 +217,5 @@ async def test_the_two_worst_keys_are_disabled_and_enabled_again_in_ten_keys(
         assert await disabled(place, worst) == worst
         await one.at_once([undo, yes])
         assert not await disabled(place, worst)
-        events = [entry.event for entry in Journal(tmp_path / "journal.jsonl").entries()]
+        events = [entry.outcome for entry in Ledger(tmp_path / "audit.jsonl").entries()][::-1]
         assert events == ["intent", "applied"] * 4

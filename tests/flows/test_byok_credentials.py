@@ -136,7 +136,7 @@ async def an_edit_sends_only_what_changed(desk: ByokDesk) -> None:
     assert (after.name, after.allowed_models) == ("Main account 2", ["acme/one"])
     assert after.label == before.label
     (intent, _) = desk.entries()
-    assert intent.details["summary"] == {"name": "Main account 2", "allowed_models": ["acme/one"]}
+    assert intent.summary == {"name": "Main account 2", "allowed_models": ["acme/one"]}
 
 
 async def an_empty_restriction_is_sent_as_empty_and_warned_of(desk: ByokDesk) -> None:

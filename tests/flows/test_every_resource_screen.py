@@ -21,7 +21,7 @@ from gwtui.client.connection import Connection
 from gwtui.crud.action import Action
 from gwtui.crud.evidence import alike
 from gwtui.embedded.hosting import host_on_socket
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import Ledger
 from gwtui.resources.actions import by_id
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen, ConflictScreen
@@ -117,9 +117,9 @@ async def test_a_field_is_edited_disputed_confirmed_and_sent(
         await until(pilot, lambda: app.screen is listing(app), "the list")
         await until(pilot, lambda: "changed" in notices(app), "the notice")
         assert alike((await desk.known())[name], mine)
-        entries = list(Journal(tmp_path / "journal.jsonl").entries())
-        assert [one.event for one in entries] == ["intent", "applied"]
-        assert entries[0].details["summary"].keys() == {name}
+        entries = list(Ledger(tmp_path / "audit.jsonl").entries())[::-1]
+        assert [one.outcome for one in entries] == ["intent", "applied"]
+        assert entries[0].summary.keys() == {name}
 
 
 async def test_a_read_only_dashboard_offers_no_verb_of_any_resource(
@@ -144,4 +144,4 @@ async def test_a_read_only_dashboard_offers_no_verb_of_any_resource(
                 assert f"{action.title} is not possible" in notices(app)
             assert "read-only" in notices(app)
     assert {method for method, _ in world.requests} == {"GET"}
-    assert not list(Journal(tmp_path / "journal.jsonl").entries())
+    assert not list(Ledger(tmp_path / "audit.jsonl").entries())

@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from gwtui.local.dashboard_state import FIRST_STEPS_FILE
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import Ledger
 from gwtui.ui.actions.first_steps import FirstStepsScreen
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.widgets.prompt import FilterInput
@@ -23,7 +23,7 @@ async def offered(
     app = GwtuiApp(
         lambda: place.connect(read_only=read_only),
         clock=place.clock,
-        journal=Journal(state / "journal.jsonl"),
+        ledger=Ledger(state / "audit.jsonl"),
         state=state,
     )
     async with app.run_test(size=(columns, 24)) as pilot:
@@ -49,7 +49,7 @@ async def offered(
 
 
 def _offering(app: GwtuiApp) -> bool:
-    return any(not one.is_finished and one.group == "sealed-keys" for one in app.workers)
+    return any(not one.is_finished and one.group == "offers" for one in app.workers)
 
 
 async def test_the_first_steps_come_once_and_to_nobody_who_is_at_work(tmp_path: Path) -> None:

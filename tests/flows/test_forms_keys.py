@@ -11,7 +11,7 @@ import pytest
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import UpdateKeyRequest
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import Ledger
 from gwtui.ui.forms.confirm import ConfirmScreen, ConflictScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import PickEditor
@@ -48,8 +48,8 @@ async def a_new_key_is_shown_once_and_then_selected(desk: KeyDesk) -> None:
     made = await desk.read(desk.selected.key.hash)
     assert (made.limit, made.limit_reset) == (Decimal("1000.5"), "monthly")
     assert made.expires_at is None
-    assert desk.events() == ["intent", "applied"]
-    assert secret not in desk.journal.path.read_text()
+    assert desk.events() == ["intent", "applied", "acknowledged"]
+    assert secret not in desk.ledger.path.read_text()
     assert secret not in desk.app.export_screenshot()
     assert screen._value is None
     assert not listing(desk.app).detail.shown
@@ -124,15 +124,15 @@ async def the_form_does_not_wait_for_the_names_of_workspaces(desk: KeyDesk) -> N
 
 
 async def a_full_disk_after_the_write_is_told(desk: KeyDesk) -> None:
-    record = Journal.record
+    record = Ledger.record
 
-    def full(self: Journal, entry: Any) -> None:
-        if entry.event != "intent":
+    def full(self: Ledger, entry: Any) -> None:
+        if entry.outcome != "intent":
             raise OSError(28, "No space left on device")
         record(self, entry)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Journal, "record", full)
+        patch.setattr(Ledger, "record", full)
         await desk.select(disabled=False, limit_reset="monthly")
         await desk.press("x")
         await desk.wait_for(ConfirmScreen)
@@ -187,7 +187,7 @@ async def an_edit_changes_only_what_was_edited(desk: KeyDesk) -> None:
     same = ("limit", "limit_reset", "expires_at", "disabled", "workspace_id")
     assert [getattr(after, name) for name in same] == [getattr(before, name) for name in same]
     (intent, _) = desk.entries()
-    assert intent.details["summary"] == {"name": f"{key.name} 2"}
+    assert intent.summary == {"name": f"{key.name} 2"}
 
 
 async def a_limit_is_cleared_with_null(desk: KeyDesk) -> None:

@@ -124,7 +124,7 @@ async def test_a_gateway_that_is_gone_loses_nothing_typed(desk: KeyDesk) -> None
     await acknowledge(desk)
 
 
-async def test_a_lost_answer_is_told_and_stays_in_the_journal(
+async def test_a_lost_answer_is_told_and_stays_in_the_ledger(
     desk: KeyDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from gwtui.client.errors import NoAnswerError  # noqa: PLC0415
@@ -144,8 +144,8 @@ async def test_a_lost_answer_is_told_and_stays_in_the_journal(
     assert "may have happened or not" in " ".join(shown(desk.app).split())
     await desk.press("escape")
     await desk.back_to_list()
-    (left,) = desk.journal.open_intents()
-    assert (left.action, left.identity, left.answer_lost) == ("keys.delete", key.hash, True)
+    (left,) = desk.ledger.open_writes()
+    assert (left.action, left.identity, left.outcome) == ("keys.delete", key.hash, "unknown")
 
 
 async def test_quitting_waits_for_a_write_under_way(

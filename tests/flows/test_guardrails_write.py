@@ -104,7 +104,7 @@ async def an_edit_sends_only_what_was_edited(desk: GuardrailDesk) -> None:
     same = ("name", "allowed_models", "reset_interval", "content_filters", "enforce_zdr")
     assert [getattr(after, name) for name in same] == [getattr(before, name) for name in same]
     (intent, _) = desk.entries()
-    assert intent.details["summary"] == {"limit_usd": 99}
+    assert intent.summary == {"limit_usd": 99}
     await until(desk.pilot, lambda: desk.row.guardrail.limit_usd == Decimal(99), "the new cap")
     assert desk.row.identity == row.identity, "the selection stays on the same guardrail"
 

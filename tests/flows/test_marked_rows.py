@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from gwtui.crud.action import APP, Action
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import Ledger
 from gwtui.resources.actions import all_actions
 from gwtui.ui.actions.context import ActionContext, Marks
 from gwtui.ui.app import GwtuiApp
@@ -72,7 +72,7 @@ async def test_nothing_happens_at_any_key_of_a_verb_for_one_row(route: str, tmp_
                 said = notices(app)
                 assert said.startswith(f"{action.title} acts on one row, and 1 row is marked"), said
                 assert app.screen is screen
-        assert not [*Journal(tmp_path / "journal.jsonl").entries()]
+        assert not [*Ledger(tmp_path / "audit.jsonl").entries()]
         await pilot.press("u")
         assert not screen.table.marked
 

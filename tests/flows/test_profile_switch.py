@@ -21,7 +21,7 @@ from gwtui.crud.plan import Confirmation
 from gwtui.embedded.faults import FaultInjector
 from gwtui.local.dashboard_state import FIRST_STEPS_FILE as FIRST_STEPS
 from gwtui.local.dashboard_state import PATHS_FILE, PathHistory
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import Ledger
 from gwtui.local.targets import TargetFacts
 from gwtui.local.tokens import TokenError
 from gwtui.ui.app import GwtuiApp
@@ -80,7 +80,7 @@ async def desk(
         one.app = GwtuiApp(
             first,
             clock=staging.clock,
-            journal=Journal(folder / "journal.jsonl"),
+            ledger=Ledger(folder / "audit.jsonl"),
             data=folder / "data",
             config=folder / "config",
             state=folder / "state",
@@ -264,5 +264,5 @@ async def _not_waited_for(one: Desk, lost: str) -> None:
     assert app.connection.label == "staging"
     assert not executor.in_flight
     assert writing.done()
-    left = {intent.title: intent.answer_lost for intent in executor.journal.open_intents()}
-    assert left == {lost: True, never.title: True}
+    left = [one.title for one in executor.ledger.open_writes() if one.outcome == "unknown"]
+    assert left == [lost, never.title]

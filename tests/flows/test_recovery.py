@@ -8,17 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 from textual.screen import Screen
+from textual.widgets import Button
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey, CreateKeyRequest
 from gwtui.crud.executor import WriteExecutor
-from gwtui.crud.plan import Confirmation, Plan, Unknown
+from gwtui.crud.plan import Applied, Confirmation, Plan, Unknown
 from gwtui.embedded.faults import FaultInjector
-from gwtui.local.audit import AuditLog
-from gwtui.local.journal import Journal
-from gwtui.local.sealed_keys import sealed_keys
+from gwtui.local.ledger import Ledger, this_process
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
@@ -40,8 +38,7 @@ class Desk:
         self.place = place
         self.faults = faults
         self.folder = folder
-        self.journal = Journal(folder / "journal.jsonl")
-        self.audit = AuditLog(folder / "audit.jsonl")
+        self.ledger = Ledger(folder / "audit.jsonl")
 
     def lose(self, fault: str) -> None:
         """The next write's answer is lost."""
@@ -58,7 +55,7 @@ class Desk:
     async def lost_before(self, fault: str, *plans: Plan[Any]) -> None:
         """What an earlier run left behind."""
         async with self.client() as client:
-            executor = WriteExecutor(client, self.journal, self.place.clock)
+            executor = WriteExecutor(client, self.ledger, self.place.clock)
             for plan in plans:
                 self.lose(fault)
                 assert isinstance(await executor.execute(Confirmation(plan, "form")), Unknown)
@@ -109,12 +106,12 @@ async def test_a_lost_creation_is_looked_into_at_once_and_its_key_disabled(desk:
         await wait_for(pilot, app, AskScreen)
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is screen, "the evidence")
-        assert len(desk.journal.open_intents()) == 1, "nothing is settled by looking"
+        assert len(desk.ledger.open_writes()) == 1, "nothing is settled by looking"
         await pilot.press("h")
         await wait_for(pilot, app, AskScreen)
         await pilot.press("y")
         await wait_for(pilot, app, Picker)
-        assert desk.journal.open_intents() == ()
+        assert desk.ledger.open_writes() == ()
         assert "Nobody has seen the value" in shown(app)
         await pilot.press("enter")
         await wait_for(pilot, app, ConfirmScreen)
@@ -124,9 +121,9 @@ async def test_a_lost_creation_is_looked_into_at_once_and_its_key_disabled(desk:
         (made,) = [key for key in await desk.keys() if key.name == "ci deploy"]
         assert made.disabled
         assert made.hash == one.identity
-        outcomes = [entry.outcome for entry in desk.audit.entries()]
+        outcomes = [entry.outcome for entry in desk.ledger.audit()]
         assert outcomes == ["applied", "resolved", "unknown"]
-        settled = next(entry for entry in desk.audit.entries() if entry.outcome == "resolved")
+        settled = next(entry for entry in desk.ledger.audit() if entry.outcome == "resolved")
         assert settled.identity == one.identity
         assert (settled.message or "").startswith("it happened")
 
@@ -158,14 +155,16 @@ async def test_what_an_earlier_run_left_is_offered_and_counted_until_it_is_settl
             await pilot.press("n")
             await wait_for(pilot, app, AskScreen)
             await pilot.press("y")
-            await until(pilot, lambda n=left: len(desk.journal.open_intents()) == n, "the end")
+            await until(pilot, lambda n=left: len(desk.ledger.open_writes()) == n, "the end")
             await until(pilot, lambda d=doubt: app.navigation.screen is not d, "the list")
-        await until(pilot, lambda: "it is known what became of it" in shown(app), "no doubts")
+        await until(
+            pilot, lambda: "Every write from this machine is settled" in shown(app), "no doubts"
+        )
         await pilot.press("2")
         await until(pilot, lambda: app.screen is screen, "the keys")
         screen.refresh_frame()
         assert line(screen, "banner") == ""
-        messages = {entry.message for entry in desk.audit.entries() if entry.outcome == "resolved"}
+        messages = {entry.message for entry in desk.ledger.audit() if entry.outcome == "resolved"}
         assert messages == {"it did not happen"}
 
 
@@ -190,12 +189,12 @@ async def test_a_lost_change_is_compared_with_what_it_is_now(
         await until(pilot, lambda: f"({told}" in shown(app), "the words")
         await pilot.press("o")
         await until(pilot, lambda: app.navigation.screen is not screen, "the way back")
-        assert len(desk.journal.open_intents()) == 1, "it is left open"
+        assert len(desk.ledger.open_writes()) == 1, "it is left open"
 
 
 async def test_who_may_only_read_can_settle_and_see_what_was_settled_elsewhere(desk: Desk) -> None:
     await desk.lost_before(AFTER, desk.creation("first"), desk.creation("second"))
-    first, second = desk.journal.open_intents()
+    first, second = desk.ledger.open_writes()
     async with dashboard(
         desk.place, desk.folder, start=f"recovery/{first.id}", read_only=True, loaded=False
     ) as (app, pilot):
@@ -204,6 +203,11 @@ async def test_who_may_only_read_can_settle_and_see_what_was_settled_elsewhere(d
         made = {one.name: one for one in screen.evidence.candidates}
         assert {"“first”", "“second”"} <= set(made), "both were made near that time"
         screen._table.select(made["“first”"].identity)
+        await pilot.press("y")
+        await wait_for(pilot, app, MenuScreen)
+        assert "Copy · “" in shown(app), "y copies here, too: it is yes in a question alone"
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is screen, "the evidence again")
         await pilot.press("h")
         await wait_for(pilot, app, AskScreen)
         await pilot.press("y")
@@ -217,16 +221,13 @@ async def test_who_may_only_read_can_settle_and_see_what_was_settled_elsewhere(d
         taken = {one.name: one.made_by for one in screen.evidence.candidates}
         assert taken["“first”"] == "Create key “first”"
         assert not taken["“second”"]
-        async with desk.client() as client:
-            WriteExecutor(client, desk.journal, desk.place.clock).write_log.resolve(
-                second, "elsewhere"
-            )
+        desk.ledger.resolve(second, desk.place.clock.now(), "elsewhere")
         await pilot.press("n")
         await wait_for(pilot, app, AskScreen)
         await pilot.press("y")
         await until(pilot, lambda: "settled meanwhile" in notices(app), "the word")
         await until(pilot, lambda: "not in doubt any more" in shown(app), "the panel")
-        events = [entry.event for entry in desk.journal.entries() if entry.id == second.id]
+        events = [entry.outcome for entry in desk.ledger.entries() if entry.id == second.id][::-1]
         assert events == ["intent", "unknown", "resolved"]
 
 
@@ -234,7 +235,7 @@ async def test_a_person_can_look_further_and_a_full_disk_leaves_it_in_doubt(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await desk.lost_before(BEFORE, desk.creation("ci"))
-    (left,) = desk.journal.open_intents()
+    (left,) = desk.ledger.open_writes()
 
     def full(*_given: Any) -> None:
         raise OSError(28, "No space left on device")
@@ -251,36 +252,77 @@ async def test_a_person_can_look_further_and_a_full_disk_leaves_it_in_doubt(
         await pilot.press("f")
         await until(pilot, lambda: "nothing further" in notices(app), "the end")
         assert screen.search_span.total_seconds() == 24 * 3600
-        monkeypatch.setattr("gwtui.local.jsonl.write_all", full)
+        monkeypatch.setattr("gwtui.local.private_file.write_all", full)
         await pilot.press("h")
         await wait_for(pilot, app, AskScreen)
         await pilot.press("y")
         await until(pilot, lambda: "No space left" in notices(app), "the reason")
-        assert len(desk.journal.open_intents()) == 1
+        assert len(desk.ledger.open_writes()) == 1
 
 
-async def test_a_value_that_lies_sealed_is_shown_instead(desk: Desk) -> None:
-    await desk.lost_before(AFTER, desk.creation("ci"))
-    (left,) = desk.journal.open_intents()
+async def left_by_another_program(desk: Desk, name: str) -> str:
+    """A key that was made, and whose value nobody said to have stored; its hash."""
+    async with desk.client() as client:
+        executor = WriteExecutor(client, desk.ledger, desk.place.clock)
+        outcome = await executor.execute(Confirmation(desk.creation(name), "form"))
+    assert isinstance(outcome, Applied)
+    content = desk.ledger.path.read_text()
+    began = this_process()["began"]
+    desk.ledger.path.write_text(content.replace(str(began), "another life"))
+    identity: str = outcome.value.data.hash
+    return identity
+
+
+async def test_a_key_that_nobody_stored_is_offered_and_created_again(desk: Desk) -> None:
+    lost = await left_by_another_program(desk, "ci")
+    async with dashboard(desk.place, desk.folder, size=(80, 24), loaded=False) as (app, pilot):
+        await wait_for(pilot, app, AskScreen)
+        assert "Nobody has said that the value of a new key is stored" in line_of(app)
+        await pilot.press("y")
+        await evidence(pilot, app)
+        assert "the gateway cannot show its value again" in line_of(app).lower()
+        await pilot.press("n")
+        await until(pilot, lambda: "the key was created" in notices(app), "the word")
+        await pilot.press("R")
+        await wait_for(pilot, app, ConfirmScreen)
+        assert "Delete key “ci” and create it again" in line_of(app)
+        app.screen.query_one("#deliberate", Button).press()
+        await wait_for(pilot, app, SecretScreen)
+        assert [one.outcome for one in desk.ledger.open_writes()] == ["applied"], "the new one"
+        await pilot.press("tab", "tab", "tab", "space", "escape")
+        await until(pilot, lambda: desk.ledger.open_writes() == (), "the acknowledgement")
+        await until(pilot, lambda: "not in doubt any more" in shown(app), "the panel")
+    (made,) = [key for key in await desk.keys() if key.name == "ci"]
+    assert made.hash != lost
+
+
+async def test_a_key_that_somebody_stored_after_all_is_acknowledged(desk: Desk) -> None:
+    lost = await left_by_another_program(desk, "ci")
+    (left,) = desk.ledger.open_writes()
     async with dashboard(desk.place, desk.folder, start=f"recovery/{left.id}", loaded=False) as (
         app,
         pilot,
     ):
-        screen = await evidence(pilot, app)
-        assert screen.evidence is not None
-        assert app.session is not None
-        other = sealed_keys(desk.folder, app.session.connection, desk.place.clock.now)
-        value = SecretStr("gw-v1-sentinel")
-        other.seal(left.id, value, name="ci", key_hash="h", made_at=desk.place.clock.now())
-        other.close()
-        await pilot.press("y")
-        await wait_for(pilot, app, MenuScreen)
-        assert "Copy · “" in shown(app), "y copies here, too: it is yes in a question alone"
-        await pilot.press("escape")
-        await until(pilot, lambda: app.screen is screen, "the evidence again")
+        await evidence(pilot, app)
         await pilot.press("h")
         await wait_for(pilot, app, AskScreen)
+        assert "Its value is stored?" in shown(app)
         await pilot.press("y")
-        await until(pilot, lambda: "lies sealed" in shown(app), "the offer")
-        await pilot.press("y")
-        await wait_for(pilot, app, SecretScreen)
+        await until(pilot, lambda: desk.ledger.open_writes() == (), "the acknowledgement")
+    assert next(desk.ledger.entries()).outcome == "acknowledged"
+    assert [entry.outcome for entry in desk.ledger.audit()] == ["applied"], "no change by itself"
+    assert lost in {key.hash for key in await desk.keys()}
+
+
+async def test_a_key_that_is_on_a_screen_is_offered_nowhere_else(desk: Desk) -> None:
+    async with desk.client() as client:
+        executor = WriteExecutor(client, desk.ledger, desk.place.clock)
+        await executor.execute(Confirmation(desk.creation("ci"), "form"))
+    assert len(desk.ledger.open_writes()) == 1
+    async with dashboard(desk.place, desk.folder, start="recovery", loaded=False) as (app, pilot):
+        await until(pilot, lambda: "Every write from this machine is settled" in shown(app), "none")
+
+
+def line_of(app: GwtuiApp) -> str:
+    """Everything on the screen, blanks and frames made one blank."""
+    return " ".join(shown(app).replace("│", " ").replace("▌", " ").split())

@@ -14,12 +14,12 @@ import pytest
 
 from gwtui.client.services import GuardrailsService, KeysService
 from gwtui.domain.clock import SYSTEM_CLOCK
-from gwtui.local.journal import Journal, JournalEntry
+from gwtui.local.ledger import Ledger, LedgerEntry
 from gwtui.resources.session import Session, SessionFiles, open_session
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.navigation import Location, Navigation
 from gwtui.ui.screens.base import GatewayScreen
-from gwtui.watch.feeds.journal import in_doubt_feed
+from gwtui.watch.feeds.ledger import unsettled_feed
 from headless_kit import site as served_site
 from shell_kit import Site, has_data, listing, site, until
 
@@ -35,8 +35,7 @@ LATER = (
     "gwtui.contract.models",
     "gwtui.crud.executor",
     "gwtui.domain.alert_rules",
-    "gwtui.local.journal",
-    "gwtui.local.sealed_keys",
+    "gwtui.local.ledger",
     "gwtui.watch.alerts",
     "gwtui.watch.history.recorder",
     "sqlite3",
@@ -114,24 +113,28 @@ async def test_the_rest_is_opened_once_the_first_rows_are_there(
 
 
 async def test_a_feed_that_needs_the_rest_has_it_opened(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "journal.jsonl")
+    ledger = Ledger(tmp_path / "audit.jsonl")
     async with site() as place, place.connect() as connection:
         at = datetime.now(UTC)
-        facts: dict[str, Any] = {
-            "action": "keys.create",
-            "resource": "keys",
-            "gateway": connection.base_url,
-        }
-        journal.record(JournalEntry("lost", "intent", at, facts))
-        async with open_session(connection, SYSTEM_CLOCK, SessionFiles(journal)) as session:
+        ledger.record(
+            LedgerEntry(
+                id="lost",
+                outcome="intent",
+                at=at,
+                action="keys.create",
+                resource="keys",
+                gateway=connection.base_url,
+            )
+        )
+        async with open_session(connection, SYSTEM_CLOCK, SessionFiles(ledger)) as session:
             assert not session.completed.is_set()
-            found = (await in_doubt_feed(session.hub).refresh()).value
+            found = (await unsettled_feed(session.hub).refresh()).value
             assert session.completed.is_set()
             assert [one.id for one in found or ()] == ["lost"]
 
 
 async def test_the_rest_is_opened_once_and_closed_while_it_opens(tmp_path: Path) -> None:
-    files = SessionFiles(Journal(tmp_path / "journal.jsonl"), tmp_path / "data", tmp_path)
+    files = SessionFiles(Ledger(tmp_path / "audit.jsonl"), tmp_path / "data", tmp_path)
     async with site() as place, place.connect() as connection:
         async with open_session(connection, SYSTEM_CLOCK, files) as session:
             await asyncio.gather(session.complete(), session.complete())
@@ -152,7 +155,7 @@ def app_on(place: Site, folder: Path) -> GwtuiApp:
     return GwtuiApp(
         place.connect,
         clock=place.clock,
-        journal=Journal(folder / "journal.jsonl"),
+        ledger=Ledger(folder / "audit.jsonl"),
         data=folder / "data",
         config=folder,
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dashboard_kit import Demo, settled
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import Ledger
 from gwtui.ui.screens.dialogs import WaitScreen
 from screen_text import shown
 from shell_kit import dashboard, line, listing, site, until
@@ -37,7 +37,7 @@ async def test_a_hard_end_says_of_a_write_on_its_way_that_it_is_unknown(
     private_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     demo = Demo()
-    journal = Journal(demo.folder / "journal.jsonl")
+    ledger = Ledger(demo.folder / "audit.jsonl")
     ended: list[int] = []
     monkeypatch.setattr(os, "_exit", ended.append)
     app = demo.app()
@@ -47,13 +47,13 @@ async def test_a_hard_end_says_of_a_write_on_its_way_that_it_is_unknown(
         await settled(pilot)
         demo.fault = "silent"
         await pilot.press("y")
-        await until(pilot, lambda: list(journal.entries()), "the intent")
+        await until(pilot, lambda: list(ledger.entries()), "the intent")
         await until(pilot, lambda: any(one._sent for one in app.session.executor._executions), "it")
         app.shutdown._end(143)
         assert ended == [143]
-        assert [entry.event for entry in journal.entries()] == ["intent", "unknown"]
-        (left,) = journal.open_intents()
-        assert left.answer_lost
+        assert [entry.outcome for entry in ledger.entries()][::-1] == ["intent", "unknown"]
+        (left,) = ledger.open_writes()
+        assert left.outcome == "unknown"
         demo.fault = ""
     demo.close()
 

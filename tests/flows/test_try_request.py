@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gwtui.contract.keys import UpdateKeyRequest
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import Ledger
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.generation import GenerationScreen
@@ -154,8 +154,8 @@ async def test_a_key_is_tried_and_its_value_kept_in_this_run_only(tmp_path: Path
             enter_opens_the_generation,
         )
         tries = desk.app.tries
-    created, acknowledged = Journal(tmp_path / "journal.jsonl").entries()
-    assert (created.event, acknowledged.event) == ("intent", "applied"), "of the new key alone"
+    outcomes = [entry.outcome for entry in Ledger(tmp_path / "audit.jsonl").entries()]
+    assert outcomes == ["acknowledged", "applied", "intent"], "of the new key alone"
     assert tries.typed is None
     assert tries.draft == {}
     for path, content in _files(tmp_path).items():

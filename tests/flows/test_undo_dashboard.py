@@ -12,7 +12,7 @@ from textual.screen import Screen
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey, UpdateKeyRequest
-from gwtui.local.audit import AuditLog
+from gwtui.local.ledger import Ledger
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.screens.dialogs import AskScreen
@@ -28,7 +28,7 @@ class Desk:
         self.place = place
         self.app = app
         self.pilot = pilot
-        self.audit = AuditLog(folder / "audit.jsonl")
+        self.ledger = Ledger(folder / "audit.jsonl")
         table = listing(app).table
         for identity in table.identities:
             table.select(identity)
@@ -83,7 +83,7 @@ async def test_the_last_change_is_taken_back(desk: Desk) -> None:
     await until(desk.pilot, lambda: "Undone: Disable key" in notices(desk.app), "the undo")
     await desk.back()
     assert (await desk.read()).disabled is False
-    undo, change = desk.audit.entries()
+    undo, change = desk.ledger.audit()
     assert undo.undoes == change.id
     assert (undo.action, undo.outcome) == ("keys.toggle", "applied")
     await desk.pilot.press("U")
@@ -106,7 +106,7 @@ async def test_nothing_is_undone_that_somebody_else_changed_or_that_is_gone(desk
     await desk.back()
     await desk.pilot.press("U")
     await until(desk.pilot, lambda: "this cannot be undone" in notices(desk.app), "the refusal")
-    assert [entry.action for entry in desk.audit.entries()] == ["keys.delete", "keys.toggle"]
+    assert [entry.action for entry in desk.ledger.audit()] == ["keys.delete", "keys.toggle"]
 
 
 async def test_what_changes_while_it_is_asked_is_not_overwritten(desk: Desk) -> None:
@@ -119,4 +119,4 @@ async def test_what_changes_while_it_is_asked_is_not_overwritten(desk: Desk) -> 
     assert "It is as it was before already" in said
     await desk.pilot.press("enter")
     await desk.back()
-    assert [entry.action for entry in desk.audit.entries()] == ["keys.toggle"]
+    assert [entry.action for entry in desk.ledger.audit()] == ["keys.toggle"]

@@ -120,7 +120,7 @@ async def an_edit_sends_what_changed_and_nothing_else(desk: WorkspaceDesk) -> No
     assert (after.name, after.description) == ("Prod", "theirs")
     assert after.io_logging_api_key_ids == space.io_logging_api_key_ids
     [intent, _] = desk.entries()
-    assert intent.details["summary"] == {"name": "Prod"}
+    assert intent.summary == {"name": "Prod"}
 
 
 async def a_new_name_of_the_workspace_that_lists_are_narrowed_to_shows_at_once(

@@ -112,7 +112,7 @@ class Witness:
         if method == "GET":
             return
         self.sent[f"{method} {path.removeprefix('/api/v1/').partition('/')[0]}"] += 1
-        for intent in self._place.journal.open_intents():
+        for intent in self._place.ledger.open_writes():
             if intent.id in self._matched or METHODS[intent.action.rpartition(".")[2]] != method:
                 continue
             parts = (intent.identity or "").split("/")
@@ -121,7 +121,7 @@ class Witness:
                 if intent.id not in self._may_go:
                     self.faults.append(f"{method} {path}: {intent.title} was not agreed to")
                 return
-        self.faults.append(f"{method} {path}: there is no intent of it in the journal")
+        self.faults.append(f"{method} {path}: there is no intent of it in the ledger")
 
     def _check_consent(self, app: GwtuiApp, consent: Confirmation[Any]) -> None:
         self.consents[consent.by] += 1
@@ -154,7 +154,7 @@ class Witness:
         """Each request had an intent, each intent one request at most."""
         assert not self.faults, self.faults[:5]
         assert self.sent.total() == len(self._matched)
-        intents = {e.id for e in self._place.journal.entries() if e.event == "intent"}
+        intents = {e.id for e in self._place.ledger.entries() if e.event == "intent"}
         assert self._matched <= intents
 
 

@@ -20,7 +20,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.client.request_log import ClockSkew, Traffic
 from gwtui.client.transport import Transport
 from gwtui.domain.clock import Clock
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import Ledger
 from gwtui.ui.app import GwtuiApp
 from seeded_gateways import open_gateway
 
@@ -40,7 +40,7 @@ class WalkSite:
         self.other = self.gateway.issue_key(management=True, name="colleague")
         self.requests: Counter[str] = Counter()
         self.folder = Path(tempfile.mkdtemp(prefix="gw-"))
-        self.journal = Journal(self.folder / "journal.jsonl")
+        self.ledger = Ledger(self.folder / "audit.jsonl")
         self.arrived: Arrived = lambda _method, _path: None
 
     async def door(self, scope: Any, receive: Any, send: Any) -> None:
@@ -67,7 +67,7 @@ class WalkSite:
             yield connection
 
         monkeypatch.setattr("gwtui.client.gateway._new_transport", transport)
-        return GwtuiApp(connect, clock=self.clock, journal=self.journal)
+        return GwtuiApp(connect, clock=self.clock, ledger=self.ledger)
 
     @asynccontextmanager
     async def colleague(self) -> AsyncIterator[GatewayClient]:

@@ -20,7 +20,7 @@ from gwtui.client import errors
 from gwtui.client.connection import Connection
 from gwtui.contract.usage import GenerationContent
 from gwtui.crud.form import FormContext, MultiPickField, PickOption
-from gwtui.local.audit import AuditedChange, AuditEntry
+from gwtui.local.ledger import AuditedChange, LedgerEntry
 from gwtui.resources import choices as offered
 from gwtui.resources.alerts.resource import ALERT_HISTORY, ALERTS
 from gwtui.resources.audit import AUDIT
@@ -47,13 +47,13 @@ def assert_plain(shown: Iterator[Shown]) -> None:
 
 def test_the_audit_log() -> None:
     """Its file lies on a disk: whoever can write to it can put anything there."""
-    texts = [field.name for field in fields(AuditEntry) if "str" in str(field.type)]
+    texts = [field.name for field in fields(LedgerEntry) if "str" in str(field.type)]
     entries = []
     for number, text in enumerate(SMALL.values()):
         given: dict[str, Any] = dict.fromkeys(texts, text)
         given |= {"id": f"{number}", "at": NOW, "outcome": "unknown", "status": None}
         given |= {"changes": (AuditedChange(text, text, text),), "summary": {text: [text]}}
-        entries.append(AuditEntry(**given))
+        entries.append(LedgerEntry(**given))
     assert_plain(table(AUDIT.columns, AUDIT.identity, entries, AUDIT.facets, "x"))
     for entry in entries[::7]:
         assert_plain(figures(AUDIT.sections, entry))

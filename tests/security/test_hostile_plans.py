@@ -1,4 +1,4 @@
-"""Plans made of hostile resources: what the dialogs ask, what journal and audit log keep.
+"""Plans made of hostile resources: what the dialogs ask, what ledger and audit log keep.
 
 The arguments of every plan are made from its own signature, so that a new plan is tried without a
 word here; an argument of a new kind makes the test fail until it is known.
@@ -31,9 +31,8 @@ from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.plan import Plan
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.journal import Journal, JournalEntry
+from gwtui.local.ledger import Ledger, LedgerEntry
 from gwtui.resources.assignments.writes import plan_assign, plan_unassign
-from gwtui.resources.keys.writes import plan_sealed_create
 from gwtui.resources.rotations.writes import plan_rotation
 from plan_kit import AssignmentPlans, ByokPlans, GuardrailPlans, KeyPlans, WorkspacePlans
 
@@ -52,7 +51,7 @@ HALF = re.compile("[\ud800-\udfff]")
 SEQUENCES = (Sequence, Iterable, Collection, list, tuple)
 
 
-SHARED = (plan_sealed_create, plan_assign, plan_unassign, plan_rotation)
+SHARED = (plan_assign, plan_unassign, plan_rotation)
 """Plans that take more than data: those that the classes below make of them are tried."""
 
 
@@ -158,24 +157,24 @@ def test_a_plan_is_shown_as_plain_text(name: str) -> None:
             for line in said:
                 assert not dangerous(line), (label, line)
                 assert len(line) < 5000, (label, line)
-            # The journal's and the audit log's lines are JSON without any other character.
+            # The ledger's and the audit log's lines are JSON without any other character.
             line = json.dumps({"summary": dict(plan.summary), "title": plan.title})
             assert line.isascii()
             assert line.isprintable()
 
 
 def test_the_journal_keeps_hostile_summaries_line_by_line(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "journal.jsonl")
+    ledger = Ledger(tmp_path / "audit.jsonl")
     text = SMALL["mixed tail"] + SMALL["mixed scripts"]
     text = HALF.sub("\ufffd", text)
     plans = [plan for function in FUNCTIONS.values() for plan in plans_of(function, text)]
     for plan in plans:
-        details = {"summary": dict(plan.summary), "identity": plan.identity, "gateway": text}
-        journal.record(JournalEntry(plan.id, "intent", NOW, details))
-    raw = (tmp_path / "journal.jsonl").read_bytes()
+        facts = {"summary": dict(plan.summary), "identity": plan.identity, "gateway": text}
+        ledger.record(LedgerEntry(id=plan.id, outcome="intent", at=NOW, **facts))
+    raw = (tmp_path / "audit.jsonl").read_bytes()
     assert raw.count(b"\n") == len(plans)
     assert raw.decode("ascii").replace("\n", "").isprintable()
-    kept = {intent.id: intent for intent in journal.open_intents()}
+    kept = {intent.id: intent for intent in ledger.open_writes()}
     assert [kept[plan.id].identity for plan in plans] == [plan.identity for plan in plans]
 
 

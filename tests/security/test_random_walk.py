@@ -86,7 +86,7 @@ def test_read_only_sends_nothing_but_reads(
     walked = asyncio.run(walk())
     assert set(place.requests) <= {"GET"}
     assert place.requests["GET"] > 10
-    assert not place.journal.path.exists()
+    assert not place.ledger.path.exists()
     tell(mode, walked, place)
 
 

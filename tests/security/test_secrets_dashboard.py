@@ -37,7 +37,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.byok import CreateByokRequest
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.faults.kinds import KINDS
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import Ledger
 from gwtui.local.pattern_sandbox import try_patterns
 from gwtui.resources.actions import by_id
 from gwtui.ui.app import GwtuiApp
@@ -85,7 +85,7 @@ class Desk:
         self.app = app
         self.pilot = pilot
         self.folder = folder
-        self.journal = Journal(folder / "journal.jsonl")
+        self.ledger = Ledger(folder / "audit.jsonl")
         self.sinks: dict[str, bytes | str] = {}
         self.steps = 0
         self.copied = folder.parent / "stdin-of-tmux"
@@ -117,7 +117,7 @@ class Desk:
 
     async def ended(self, event: str) -> None:
         def last() -> str:
-            return [entry.event for entry in self.journal.entries()][-1]
+            return [entry.outcome for entry in self.ledger.entries()][::-1][-1]
 
         await until(self.pilot, lambda: last() == event, event)
         self.look()

@@ -39,9 +39,7 @@ from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.faults.kinds import KINDS
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket
-from gwtui.local.journal import Journal
-from gwtui.local.sealed_keys import SealedKey, SealedKeys, sealed_keys
-from gwtui.resources.keys.sealed import with_sealing
+from gwtui.local.ledger import Ledger
 from plan_kit import byok_plans, key_plans
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
@@ -66,17 +64,14 @@ class Desk:
     outcomes: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.journal = Journal(self.folder / "journal.jsonl")
-        self.executor = WriteExecutor(self.client, self.journal, CLOCK)
-        self.sealed: SealedKeys = sealed_keys(self.folder, self.client.connection, lambda: NOW)
+        self.ledger = Ledger(self.folder / "audit.jsonl")
+        self.executor = WriteExecutor(self.client, self.ledger, CLOCK)
         self.credential = ByokCredential.model_validate({"id": "none", "provider": "northwind"})
 
     def plans(self) -> Mapping[str, Callable[[], Plan[Any]]]:
         """Each write that carries a secret, or brings one."""
         return {
-            "create key": lambda: with_sealing(
-                key_plans.plan_create(new_key(), NOW, {}), self.sealed
-            ),
+            "create key": lambda: key_plans.plan_create(new_key(), NOW, {}),
             "store provider key": lambda: byok_plans.plan_create(provider_key()),
             "rotate provider key": lambda: byok_plans.plan_rotate(
                 self.credential, SecretStr(MARKED["rotated key"])
@@ -169,7 +164,6 @@ async def desk_at(world: World, folder: Path) -> AsyncIterator[Desk]:
             CreateByokRequest(provider="northwind", key=SecretStr("sk-before-0123456789"))
         )
         yield desk
-        desk.sealed.close()
 
 
 @pytest.mark.usefixtures("own_objects_only")
@@ -195,18 +189,18 @@ async def test_no_fault_brings_a_secret_out(
                 paths += 2
             world.faults.clear()
             sinks: dict[str, Any] = {**files(state, world.folder), **desk.said()}
-            # What was made is there, sealed: the proof is about secrets that really came.
-            waiting = desk.sealed.find().keys
-            assert len(waiting) >= 3
-            assert all(key.value.get_secret_value()[:-4] == MARKED["new key"] for key in waiting)
+            # The proof is about secrets that really came.
+            came = [one.value for one in desk.outcomes if isinstance(one, Applied)]
+            keys = [one.key for one in came if isinstance(one, CreatedKey) and one.key]
+            assert len(keys) >= 3
+            assert all(key.get_secret_value()[:-4] == MARKED["new key"] for key in keys)
             sinks |= representations()
     assert kinds == {Applied, Refused, Unknown}
     out, err = capfd.readouterr()
     sinks |= {"stdout": out, "stderr": err}
     names = {Path(sink).name for sink in sinks}
-    assert {"journal.jsonl", "audit.jsonl", "gwtui.log", "gateway.sqlite3"} <= names
+    assert {"audit.jsonl", "gwtui.log", "gateway.sqlite3"} <= names
     assert any(name.endswith("-wal") for name in names)
-    assert any(name.endswith(".sealed") for name in names)
     assert leaks(sinks, SECRETS.values()) == []
     print(f"{len(SECRETS)} secrets x {len(FORMS)} forms x {len(sinks)} sinks x {paths} paths")
 
@@ -281,8 +275,7 @@ async def test_a_gateway_that_repeats_secrets_cannot_bring_them_out(
             for operation in desk.plans():
                 await desk.write(operation)
             await desk.read()
-            desk.sealed.close()
-        out, err = capfd.readouterr()
+            out, err = capfd.readouterr()
         sinks = {**files(state), **desk.said(), "stdout": out, "stderr": err}
     assert leaks(sinks, SECRETS.values()) == []
     if status < 300:
@@ -294,15 +287,9 @@ async def test_a_gateway_that_repeats_secrets_cannot_bring_them_out(
 
 
 def holders() -> dict[str, Any]:
-    where = connection(lasting_secret=SecretStr(MARKED["provider key"]))
+    where = connection()
     created = CreatedKey.model_validate({"data": {"name": "n"}, "key": MARKED["new key"]})
     desk = Desk(Path("/nowhere"), GatewayClient(where))
-    sealed = SealedKey(
-        label=None,  # type: ignore[arg-type]
-        name="n",
-        made_at=NOW,
-        value=SecretStr(MARKED["new key"]),
-    )
     return {
         "connection": where,
         "client": desk.client,
@@ -313,8 +300,6 @@ def holders() -> dict[str, Any]:
         "rotation": UpdateByokRequest(key=SecretStr(MARKED["rotated key"])),
         "created": created,
         "applied": Applied(created),
-        "sealed": sealed,
-        "sealed keys": desk.sealed,
         **{f"plan to {name}": make() for name, make in desk.plans().items()},
     }
 

@@ -79,8 +79,8 @@ async def test_an_update_sends_only_what_changed_and_undo_puts_it_back(
         assert (change.before, change.after) == (words(name, before.get(name)), words(name, mine))
         assert change.before != change.after
         assert desk.events == ["intent", "applied"]
-        [intent, _] = desk.journal.entries()
-        assert alike(intent.details["summary"], desk.request(**{name: mine}).body())
+        [_, intent] = desk.ledger.entries()
+        assert alike(intent.summary, desk.request(**{name: mine}).body())
         await desk.undo()
         assert desk.door.writes[-1][1].keys() == {name}
         assert await desk.known() == before
@@ -194,16 +194,16 @@ async def test_a_creation_sends_what_was_given_and_undo_takes_it_away(
             expected = given.wire_body().get(name, how.request.model_fields[name].default)
             assert alike(value, expected), f"{name} was not typed"
         assert await desk.count() == before + 1
-        intent, applied = desk.journal.entries()
-        assert intent.details["summary"].keys() == body.keys()
-        assert how.secret == "" or intent.details["summary"][how.secret] == MASK
+        applied, intent = desk.ledger.entries()
+        assert intent.summary.keys() == body.keys()
+        assert how.secret == "" or intent.summary[how.secret] == MASK
         plan = desk.writes.plan_create(given, desk.plan_context)
         labels = desk.writes.fields.labels
         shown = {change.field for change in plan.changes}
         assert shown == {labels[name] for name in {*given.model_fields_set, *how.always}}
         assert all(change.before is None and change.after for change in plan.changes)
-        made = await desk.writes.read(desk.colleague, str(applied.details["identity"]))
-        assert desk.writes.identity(made) == applied.details["identity"]
+        made = await desk.writes.read(desk.colleague, str(applied.identity))
+        assert desk.writes.identity(made) == applied.identity
         await desk.undo()
         assert await desk.count() == before
         assert desk.door.writes[-1][0] == "DELETE"
@@ -274,9 +274,9 @@ async def test_a_deletion_names_what_goes_and_asks_first(
         assert desk.writes.delete is not None
         assert name in desk.person.text
         assert desk.writes.delete.done in desk.person.text
-        intent, applied = desk.journal.entries()
-        assert (intent.details["identity"], applied.event) == (desk.identity, "applied")
-        assert set(desk.writes.delete.kept) <= set(intent.details["summary"])
+        applied, intent = desk.ledger.entries()
+        assert (intent.identity, applied.outcome) == (desk.identity, "applied")
+        assert set(desk.writes.delete.kept) <= set(intent.summary)
         with pytest.raises(NotFoundError):
             await desk.read()
 
@@ -304,8 +304,8 @@ async def test_a_verb_of_its_own_sends_its_fields_alone(
         assert by_fields.action == plan.action, "whoever plans it, it is the same verb"
         assert (plan.undo is None) == (how.danger == "high")
         assert any("cannot be undone" in line for line in plan.effects) == (plan.undo is None)
-        intent, _ = desk.journal.entries()
-        assert not how.secret or intent.details["summary"] == {how.secret: MASK}
+        _, intent = desk.ledger.entries()
+        assert not how.secret or intent.summary == {how.secret: MASK}
 
 
 # Taking back --------------------------------------------------------------------------------------

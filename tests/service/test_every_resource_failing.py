@@ -34,9 +34,9 @@ async def test_a_refusal_is_shown_and_changes_nothing(
         await desk.verbs[verb]()
         assert len(desk.door.writes) == 1, "it is not sent again"
         assert desk.events == ["intent", "refused"]
-        [_, refused] = desk.journal.entries()
-        assert refused.details["message"] == "The resource has changed meanwhile"
-        assert str(refused.details["message"]) in desk.person.text
+        [refused, _] = desk.ledger.entries()
+        assert refused.message == "The resource has changed meanwhile"
+        assert str(refused.message) in desk.person.text
         assert await desk.known() == before
         assert not await world.effect()
         assert desk.executor.undo.latest() is None
@@ -54,9 +54,9 @@ async def test_a_lost_answer_is_unknown_and_the_evidence_tells_what_became_of_it
             assert len(desk.door.writes) == 1, "it is not sent again"
             assert desk.events == ["intent", "unknown"]
             assert desk.executor.undo.latest() is None
-            [doubt] = desk.journal.open_intents(NOW)
+            [doubt] = desk.ledger.open_writes()
             assert doubt.resource == resource
-            assert doubt.answer_lost
+            assert doubt.outcome == "unknown"
             assert doubt.message
             assert doubt.message in desk.person.text
             found = await find_evidence(InspectionContext(desk.client, doubt, NOW))

@@ -1,7 +1,7 @@
 """Every write x every fault, over a real socket: one request, one outcome, and it is true.
 
 *Applied* means that the effect is there once, *refused* that it is not, *unknown* that it is there
-once or not at all; the journal says the same, and nothing hangs. Run with ``-rP`` for the count.
+once or not at all; the ledger says the same, and nothing hangs. Run with ``-rP`` for the count.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gwtui.crud.plan import Applied, Confirmation, Refused, Unknown
 from gwtui.embedded.faults.kinds import KINDS
 from gwtui.embedded.hosting import host_on_socket
 from gwtui.embedded.routes import all_operations
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import Ledger
 from writes_kit import CLOCK, PLANS, Effect, FaultWorld
 
 PATIENT = Patience()
@@ -89,7 +89,7 @@ async def once(world: FaultWorld, operation: str, path: Path) -> Effect:
 
 
 async def meet(
-    world: FaultWorld, operation: str, row: Row, path: Path, journal: Journal, expected: Effect
+    world: FaultWorld, operation: str, row: Row, path: Path, ledger: Ledger, expected: Effect
 ) -> None:
     """Send one write into one fault; AssertionError when anything about it is not true."""
     world.begin()
@@ -98,9 +98,9 @@ async def meet(
         armed = world.faults.arm(row.fault + suffix)
     plan = PLANS[operation](world)
     async with client_of(world, path, row.patience) as client:
-        executor = WriteExecutor(client, journal, CLOCK)
+        executor = WriteExecutor(client, ledger, CLOCK)
         outcome: Any = await executor.execute(Confirmation(plan, "command line"))
-        assert executor.journal_fault is None
+        assert executor.ledger_fault is None
     effect = await world.effect()
     assert len(world.requests) == 1, "exactly one request"
     if row.fault and not row.fault.startswith("clock"):
@@ -112,9 +112,10 @@ async def meet(
     assert why is None or type(outcome.error) is why, outcome
     assert row.effect is None or bool(effect) is row.effect
     assert not effect or effect == expected, "the effect is there once"
-    events = [entry.event for entry in journal.entries() if entry.id == plan.id]
+    events = [entry.outcome for entry in ledger.entries() if entry.id == plan.id][::-1]
     assert events == ["intent", wanted.__name__.lower()]
-    assert [one.id for one in journal.open_intents()] == ([plan.id] if wanted is Unknown else [])
+    left = wanted is Unknown or (wanted is Applied and plan.reveals)
+    assert [one.id for one in ledger.open_writes()] == ([plan.id] if left else [])
 
 
 @pytest.mark.parametrize("operation", PLANS)
@@ -127,9 +128,9 @@ async def test_every_fault_ends_in_one_true_outcome(
         expected = await once(world, operation, path)
         assert expected, "a write without an effect proves nothing"
         for number, row in enumerate(ROWS):
-            journal = Journal(tmp_path / f"{number}" / "journal.jsonl")
+            ledger = Ledger(tmp_path / f"{number}" / "audit.jsonl")
             try:
-                await meet(world, operation, row, path, journal, expected)
+                await meet(world, operation, row, path, ledger, expected)
             except AssertionError as error:
                 failed.append(f"{row.fault}: {error}")
     assert not failed, "\n".join(failed)
@@ -147,12 +148,12 @@ def test_nothing_is_left_out() -> None:
 
 async def test_no_gateway_at_all_is_a_refusal(world: FaultWorld, tmp_path: Path) -> None:
     world.begin()
-    journal = Journal(tmp_path / "j" / "journal.jsonl")
+    ledger = Ledger(tmp_path / "j" / "audit.jsonl")
     async with client_of(world, tmp_path / "nobody.sock", PATIENT) as client:
         for plan in (make(world) for make in PLANS.values()):
-            outcome = await WriteExecutor(client, journal, CLOCK).execute(
+            outcome = await WriteExecutor(client, ledger, CLOCK).execute(
                 Confirmation(plan, "command line")
             )
             assert isinstance(outcome, Refused)
     assert not await world.effect()
-    assert journal.open_intents() == ()
+    assert ledger.open_writes() == ()

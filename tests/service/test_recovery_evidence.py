@@ -27,9 +27,9 @@ from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Applied, Confirmation, Plan, Unknown
 from gwtui.crud.recovery import InspectionContext
 from gwtui.domain.cell_values import UNKNOWN
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import Ledger
 from gwtui.resources.recovery.inspection import DECLARED, find_evidence
-from gwtui.watch.feeds.journal import makers
+from gwtui.watch.feeds.ledger import makers
 from plan_kit import byok_plans, key_plans
 from writes_kit import CLOCK, NOW, PLANS, FaultWorld
 
@@ -52,7 +52,7 @@ async def executor_of(
     where = Connection("http://localhost", token=world.token)
     transport = Transport(where, clock=CLOCK, http=httpx.ASGITransport(world.gateway.asgi))
     async with GatewayClient(where, clock=CLOCK, transport=transport) as client:
-        yield client, WriteExecutor(client, Journal(folder / "journal.jsonl"), CLOCK)
+        yield client, WriteExecutor(client, Ledger(folder / "audit.jsonl"), CLOCK)
 
 
 async def lose(world: FaultWorld, executor: WriteExecutor, plan: Plan[Any], fault: str) -> None:
@@ -64,7 +64,7 @@ async def lose(world: FaultWorld, executor: WriteExecutor, plan: Plan[Any], faul
 
 
 async def evidence(client: GatewayClient, executor: WriteExecutor, **more: Any) -> Evidence:
-    (intent,) = executor.journal.open_intents(NOW)
+    intent = executor.ledger.open_writes()[-1]
     return await find_evidence(InspectionContext(client, intent, NOW, **more))
 
 
@@ -180,7 +180,7 @@ async def test_a_rotated_key_is_told_by_its_mask(
         (line,) = (await evidence(client, executor)).compared
         assert line.verdict == ("not as before" if fault == HAPPENED else "as before")
         assert line.before == world.credential.label
-        assert "sentinel" not in (tmp_path / "journal.jsonl").read_text()
+        assert "sentinel" not in (tmp_path / "audit.jsonl").read_text()
 
 
 async def test_what_another_write_made_is_named_and_far_things_are_not_listed(
@@ -192,15 +192,15 @@ async def test_what_another_write_made_is_named_and_far_things_are_not_listed(
         done = await executor.execute(Confirmation(key_plans.plan_create(twin, NOW), "form"))
         assert isinstance(done, Applied)
         await lose(world, executor, key_plans.plan_create(twin, NOW), HAPPENED)
-        known = makers(executor.journal.entries())
+        known = makers(executor.ledger.entries())
         found = await evidence(client, executor, makers=known)
         same = [one for one in found.candidates if one.name == "“ci”"]
         assert len(same) == 2, "both are listed, none is the answer"
         assert [one.made_by for one in same].count("Create key “ci”") == 1
-        (intent,) = executor.journal.open_intents(NOW)
+        _, intent = executor.ledger.open_writes()
         other = next(one for one in same if not one.made_by)
-        executor.write_log.resolve(intent, "it is this one", other.identity)
-        assert set(makers(executor.journal.entries())) == {one.identity for one in same}
+        executor.ledger.resolve(intent, NOW, "it is this one", other.identity)
+        assert set(makers(executor.ledger.entries())) == {one.identity for one in same}
 
 
 async def test_what_is_looked_for_can_be_nowhere(world: FaultWorld, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from textual.pilot import Pilot
 
 from dashboard_kit import Demo, pressing, settled
-from gwtui.local.audit import Operator
+from gwtui.local.ledger import Operator
 from gwtui.ui.app import GwtuiApp
 
 SnapCompare = Callable[..., bool]

@@ -20,7 +20,7 @@ from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Confirmation, Plan
 from gwtui.domain.clock import Clock
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import Ledger
 from plan_kit import key_plans
 from seeded_gateways import no_chance
 
@@ -68,7 +68,7 @@ async def _leave_in_doubt(demo: Demo) -> None:
     clock = Clock(now=lambda: moments[0])
     transport = Transport(where, clock=clock, http=httpx.ASGITransport(demo.gateway.asgi))
     async with GatewayClient(where, clock=clock, transport=transport) as client:
-        executor = WriteExecutor(client, Journal(demo.folder / "journal.jsonl"), clock)
+        executor = WriteExecutor(client, Ledger(demo.folder / "audit.jsonl"), clock)
 
         async def lose(plan: Plan[Any], number: int) -> None:
             named = _numbered(plan, number)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from gwtui.cli import exits
+from gwtui.local.ledger import Ledger
 from headless_kit import Site, site
 from loaded_program import GWTUI, run, start
 from pty_terminal import pty_terminal
@@ -128,9 +129,8 @@ def test_a_critical_profile_wants_its_name(
         terminal.wait_for("Type prod")
         terminal.send("prod\n")
         assert terminal.wait_exit() == exits.OK
-    audit = private_home / "state" / "gwtui" / "audit.jsonl"
-    (entry,) = [json.loads(line) for line in audit.read_text().splitlines()]
-    assert (entry["consent"], entry["profile"]) == ("typed", "prod")
+    (entry,) = Ledger(private_home / "state" / "gwtui" / "audit.jsonl").audit()
+    assert (entry.consent, entry.profile) == ("typed", "prod")
 
 
 def test_an_interrupt_does_not_lose_the_value_of_a_new_key(
@@ -151,4 +151,4 @@ def test_an_interrupt_does_not_lose_the_value_of_a_new_key(
     assert process.returncode == exits.OK, err
     assert "waiting for its answer" in err
     assert place.get("/key", token=out.strip())["label"]
-    assert not [*(private_home / "state" / "gwtui" / "sealed-keys").glob("*.sealed")]
+    assert Ledger(private_home / "state" / "gwtui" / "audit.jsonl").open_writes() == ()

@@ -62,15 +62,16 @@ def reader(
             found.leave()
 
 
-def seal_a_key(reader: Reader) -> None:
-    """A new key whose value could not be handed over: its disk is full."""
-    words = ("keys", "create", "--set", "name=ci", "--yes")
-    with Path("/dev/full").open("w") as full:
-        made = run(*words, env=reader.environment(), stdout=full, timeout=PATIENCE)
-    assert made.returncode == exits.INCOMPLETE
+def lose_new_keys(reader: Reader) -> None:
+    """New keys whose values could not be handed over: the disk is full."""
+    for name in ("ci", "deploy"):
+        words = ("keys", "create", "--set", f"name={name}", "--yes")
+        with Path("/dev/full").open("w") as full:
+            made = run(*words, env=reader.environment(), stdout=full, timeout=PATIENCE)
+        assert made.returncode == exits.INCOMPLETE
 
 
-BEFORE = {"recovery.md": seal_a_key}
+BEFORE = {"recovery.md": lose_new_keys}
 """What happened to the reader before a page."""
 
 

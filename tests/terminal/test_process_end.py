@@ -1,4 +1,4 @@
-"""The end of the process with a write in flight: gone within 2 s, and the journal says what is so.
+"""The end of the process with a write in flight: gone within 2 s, and the ledger says what is so.
 
 The write hangs at the gateway, so that its answer never comes.
 """
@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from gwtui.embedded.faults import FaultInjector
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import Ledger
 from gwtui.ui.terminal.driver import LONGEST_HANDLING
 from gwtui.ui.terminal.shutdown import REACTION
 from loaded_program import GWTUI
@@ -31,8 +31,8 @@ LIMIT = 2.0
 """Seconds from the demand to the end of the process."""
 
 
-def journal_in(home: Path) -> Journal:
-    return Journal(home / "state" / "gwtui" / "journal.jsonl")
+def journal_in(home: Path) -> Ledger:
+    return Ledger(home / "state" / "gwtui" / "audit.jsonl")
 
 
 def send_a_write(terminal: PtyTerminal, home: Path, *, writes: int = 1) -> None:
@@ -41,7 +41,7 @@ def send_a_write(terminal: PtyTerminal, home: Path, *, writes: int = 1) -> None:
     terminal.wait_for("y confirms")
     terminal.send("y")
     end = time.monotonic() + 20
-    while [one.event for one in journal_in(home).entries()].count("intent") < writes:
+    while [one.outcome for one in journal_in(home).entries()][::-1].count("intent") < writes:
         assert time.monotonic() < end, terminal.text
         terminal.pump(0.05)
     terminal.pump(0.3)  # the request is on its way
@@ -64,13 +64,13 @@ def gone(terminal: PtyTerminal, limit: float = LIMIT) -> int:
 
 
 def says_unknown(home: Path) -> None:
-    """Every line of the journal is whole, and the one write is open, its answer lost."""
-    journal = journal_in(home)
-    lines = journal.path.read_bytes().splitlines()
+    """Every line of the ledger is whole, and the one write is open, its answer lost."""
+    ledger = journal_in(home)
+    lines = ledger.path.read_bytes().splitlines()
     assert all(json.loads(line) for line in lines)
-    assert [one.event for one in journal.entries()] == ["intent", "unknown"]
-    (left,) = journal.open_intents()
-    assert (left.action, left.answer_lost) == ("keys.toggle", True)
+    assert [one.outcome for one in ledger.entries()][::-1] == ["intent", "unknown"]
+    (left,) = ledger.open_writes()
+    assert (left.action, left.outcome) == ("keys.toggle", "unknown")
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
@@ -101,7 +101,7 @@ def test_a_terminal_that_takes_nothing_more(demo_home: Path) -> None:
             time.sleep(0.02)
         terminal.signal(signal.SIGTERM)
         assert gone(terminal) == 143
-    (left,) = journal_in(demo_home).open_intents()
+    (left,) = journal_in(demo_home).open_writes()
     assert left.action == "keys.toggle"
 
 
@@ -148,18 +148,17 @@ def test_two_dashboards_share_one_profile(private_home: Path) -> None:
             assert one.process.poll() is None
             one.signal(signal.SIGTERM)
             assert gone(one) == 143
-    journal = journal_in(private_home)
-    entries = list(journal.entries())
-    assert len(entries) == len(journal.path.read_bytes().splitlines()) == 4
-    first, second = (entry.id for entry in entries if entry.event == "intent")
+    ledger = journal_in(private_home)
+    entries = list(ledger.entries())[::-1]
+    assert len(entries) == len(ledger.path.read_bytes().splitlines()) == 4
+    first, second = (entry.id for entry in entries if entry.outcome == "intent")
     events: dict[str, list[Any]] = {first: [], second: []}
     for entry in entries:
-        events[entry.id].append(entry.event)
+        events[entry.id].append(entry.outcome)
     assert events == {first: ["intent", "unknown"], second: ["intent", "applied"]}
-    assert [left.id for left in journal.open_intents()] == [first]
-    assert journal.path.stat().st_mode & 0o077 == 0
-    audited = journal.path.with_name("audit.jsonl").read_bytes().splitlines()
-    assert sorted(json.loads(line)["outcome"] for line in audited) == ["applied", "unknown"]
+    assert [left.id for left in ledger.open_writes()] == [first]
+    assert ledger.path.stat().st_mode & 0o077 == 0
+    assert sorted(line.outcome for line in ledger.audit()) == ["applied", "unknown"]
     assert profiles.read_bytes() == before
     (history,) = (private_home / "data" / "gwtui" / "history").glob("work-*.sqlite3")
     with closing(sqlite3.connect(history)) as connection:

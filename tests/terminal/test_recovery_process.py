@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import signal
+from datetime import UTC, datetime
 from pathlib import Path
 
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import Ledger
 from loaded_program import GWTUI, run
 from pty_terminal import pty_terminal
 
 
 def test_a_write_that_was_killed_on_its_way_is_offered_and_settled(demo_home: Path) -> None:
-    journal = Journal(demo_home / "state" / "gwtui" / "journal.jsonl")
+    ledger = Ledger(demo_home / "state" / "gwtui" / "audit.jsonl")
     faults = ["--fault", "hang-after:POST /keys x1"]
     with pty_terminal([*GWTUI, "--demo", *faults, "keys"]) as terminal:
         terminal.wait_for("airflow-staging", 60)
@@ -22,8 +23,8 @@ def test_a_write_that_was_killed_on_its_way_is_offered_and_settled(demo_home: Pa
         terminal.pump(1.0)
         terminal.signal(signal.SIGKILL)
         terminal.process.wait(10)
-    (left,) = journal.open_intents()
-    assert not left.running
+    (left,) = ledger.open_writes()
+    assert not left.is_running(datetime.now(UTC))
 
     told = run("recovery", "list", "--demo")
     assert told.returncode == 0, told.stderr
@@ -40,4 +41,4 @@ def test_a_write_that_was_killed_on_its_way_is_offered_and_settled(demo_home: Pa
         terminal.wait_for("Nobody has seen the value")
         terminal.hang_up()
         terminal.process.wait(10)
-    assert journal.open_intents() == ()
+    assert ledger.open_writes() == ()

@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 
 from gwtui.cli.main import main
-from gwtui.local.audit import AuditedChange, AuditEntry, AuditLog
+from gwtui.local.ledger import AuditedChange, Ledger, LedgerEntry
 
 
 @pytest.fixture
-def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AuditLog:
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    log = AuditLog(tmp_path / "gwtui" / "audit.jsonl")
+    log = Ledger(tmp_path / "gwtui" / "audit.jsonl")
     now = datetime.now(UTC)
     changes = (AuditedChange("State", "enabled", "disabled"),)
     lines: tuple[dict[str, Any], ...] = (
@@ -32,7 +32,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AuditLog:
     for number, line in enumerate(lines):
         at = now - timedelta(days=8 - 3 * number)
         facts = {"user": "ann", "host": "desk", "profile": "work", **line}
-        log.record(AuditEntry(id=f"p{number}", at=at, **facts))
+        log.record(LedgerEntry(id=f"p{number}", at=at, **facts))
     return log
 
 
@@ -45,7 +45,7 @@ def printed(capsys: pytest.CaptureFixture[str], *options: str) -> str:
 
 
 def test_the_table_reads_from_the_oldest_on(
-    log: AuditLog, capsys: pytest.CaptureFixture[str]
+    log: Ledger, capsys: pytest.CaptureFixture[str]
 ) -> None:
     head, *rows = printed(capsys).splitlines()
     assert head.startswith("when (UTC)")
@@ -55,17 +55,13 @@ def test_the_table_reads_from_the_oldest_on(
     assert "no␛[31m" in rows[1]
 
 
-def test_ndjson_and_json_hold_every_field(
-    log: AuditLog, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ndjson_and_json_hold_every_field(log: Ledger, capsys: pytest.CaptureFixture[str]) -> None:
     whole = [entry.as_json() for entry in log.entries()][::-1]
     assert [json.loads(row) for row in printed(capsys, "--output", "ndjson").splitlines()] == whole
     assert json.loads(printed(capsys, "--output", "json")) == whole
 
 
-def test_csv_runs_nothing_in_a_spreadsheet(
-    log: AuditLog, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_csv_runs_nothing_in_a_spreadsheet(log: Ledger, capsys: pytest.CaptureFixture[str]) -> None:
     rows = list(csv.DictReader(io.StringIO(printed(capsys, "--output", "csv"))))
     assert [row["title"] for row in rows] == ["'=cmd()", "two", "three"]
     assert rows[0]["changes"] == "State: enabled → disabled"
@@ -88,29 +84,29 @@ def test_csv_runs_nothing_in_a_spreadsheet(
     ],
 )
 def test_a_part_of_the_log(
-    log: AuditLog, capsys: pytest.CaptureFixture[str], options: list[str], ids: list[str]
+    log: Ledger, capsys: pytest.CaptureFixture[str], options: list[str], ids: list[str]
 ) -> None:
     rows = printed(capsys, "--output", "ndjson", *options).splitlines()
     assert [json.loads(row)["id"] for row in rows] == ids
 
 
 def test_what_is_no_moment_is_a_wrong_command_line(
-    log: AuditLog, capsys: pytest.CaptureFixture[str]
+    log: Ledger, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["audit", "--since", "the other day"]) == 2
     assert "is no moment" in capsys.readouterr().err
 
 
 def test_a_log_that_is_not_there(
-    log: AuditLog, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    log: Ledger, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["audit", "--file", str(tmp_path / "nowhere.jsonl")]) == 1
     log.path.unlink()
     assert printed(capsys, "--output", "ndjson") == ""
 
 
-def test_a_reader_that_has_enough_is_no_error(log: AuditLog) -> None:
-    entry = AuditEntry(id="x", at=datetime.now(UTC), outcome="applied", title="t" * 3000)
+def test_a_reader_that_has_enough_is_no_error(log: Ledger) -> None:
+    entry = LedgerEntry(id="x", at=datetime.now(UTC), outcome="applied", title="t" * 3000)
     for _ in range(60):
         log.record(entry)
     command = f"{sys.executable} -m gwtui audit --output ndjson | head -n 1 >/dev/null"
@@ -127,7 +123,7 @@ def test_a_reader_that_has_enough_is_no_error(log: AuditLog) -> None:
     assert "BrokenPipe" not in result.stderr
 
 
-def test_one_change_in_full(log: AuditLog, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_change_in_full(log: Ledger, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", "get", "p1"]) == 0
     out = capsys.readouterr().out
     assert out.splitlines()[0] == "two"

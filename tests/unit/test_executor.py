@@ -1,4 +1,4 @@
-"""The executor of writes: one request per plan, whatever goes wrong, and the journal knows."""
+"""The executor of writes: one request per plan, whatever goes wrong, and the ledger knows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gwtui.contract.request import Problem
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Applied, Confirmation, Plan, Refused, Unknown, bundle
 from gwtui.domain.clock import Clock
-from gwtui.local.journal import Journal, JournalEntry
+from gwtui.local.ledger import Ledger, LedgerEntry
 from source_kit import PACKAGE, READS_SOURCE, files_of, text_of, tree_of
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
@@ -63,9 +63,7 @@ class Held:
 
 
 def executor_to(client: ScriptedClient, folder: Path) -> WriteExecutor:
-    return WriteExecutor(
-        cast("GatewayClient", client), Journal(folder / "j" / "journal.jsonl"), CLOCK
-    )
+    return WriteExecutor(cast("GatewayClient", client), Ledger(folder / "j" / "audit.jsonl"), CLOCK)
 
 
 def plan(identity: str | None = "h1", **more: Any) -> Plan[str]:
@@ -85,7 +83,7 @@ def agreed(identity: str | None = "h1", **more: Any) -> Confirmation[str]:
 
 
 def events(executor: WriteExecutor) -> list[str]:
-    return [entry.event for entry in executor.journal.entries()]
+    return [entry.outcome for entry in executor.ledger.entries()][::-1]
 
 
 async def test_an_applied_write_is_journaled_before_and_after(tmp_path: Path) -> None:
@@ -101,11 +99,11 @@ async def test_an_applied_write_is_journaled_before_and_after(tmp_path: Path) ->
     assert outcome == Applied("made")
     assert seen == [["intent"]], "the intent must be on the disk when the request leaves"
     assert events(executor) == ["intent", "applied"]
-    intent, applied = executor.journal.entries()
-    assert intent.details["gateway"] == "http://localhost/api/v1"
-    assert intent.details["summary"] == {"name": "ci"}
+    applied, intent = executor.ledger.entries()
+    assert intent.gateway == "http://localhost/api/v1"
+    assert intent.summary == {"name": "ci"}
     assert intent.at == NOW
-    assert applied.details["identity"] == "id of made"
+    assert applied.identity == "id of made"
     assert executor.in_flight == 0
 
 
@@ -141,7 +139,7 @@ async def test_every_fault_has_one_request_and_one_outcome(
     assert cast("Refused | Unknown", outcome).error is error
     assert client.requests == 1, "a write is never tried again"
     assert events(executor) == ["intent", "refused" if expected is Refused else "unknown"]
-    assert len(executor.journal.open_intents()) == (0 if expected is Refused else 1)
+    assert len(executor.ledger.open_writes()) == (0 if expected is Refused else 1)
 
 
 async def test_a_defect_while_reading_the_answer_is_an_unknown_outcome(tmp_path: Path) -> None:
@@ -150,7 +148,7 @@ async def test_a_defect_while_reading_the_answer_is_an_unknown_outcome(tmp_path:
     outcome = await executor.execute(agreed())
     assert isinstance(outcome, Unknown)
     assert "ZeroDivisionError" in outcome.error.message
-    assert "sk-secret" not in executor.journal.path.read_text()
+    assert "sk-secret" not in executor.ledger.path.read_text()
     assert events(executor) == ["intent", "unknown"]
 
 
@@ -185,8 +183,8 @@ def test_a_loop_that_ends_in_the_middle_leaves_an_open_intent(tmp_path: Path) ->
         await held.asked.wait()
 
     asyncio.run(program())
-    (left,) = executor[0].journal.open_intents()
-    assert left.answer_lost
+    (left,) = executor[0].ledger.open_writes()
+    assert left.outcome == "unknown"
     assert "ended before the answer" in left.message
 
 
@@ -199,8 +197,8 @@ async def test_a_write_that_is_abandoned_is_unknown_and_said_so_once(tmp_path: P
     for _ in range(2):
         await asyncio.to_thread(executor.abandon)
     assert events(executor) == ["intent", "unknown"]
-    (left,) = executor.journal.open_intents()
-    assert left.answer_lost
+    (left,) = executor.ledger.open_writes()
+    assert left.outcome == "unknown"
     held.let.set()
     assert await caller == Applied("made")
     assert events(executor) == ["intent", "unknown"]
@@ -223,7 +221,7 @@ async def test_what_cannot_be_journaled_is_not_sent(tmp_path: Path) -> None:
     outcome = await executor.execute(agreed())
     assert isinstance(outcome, Refused)
     assert isinstance(outcome.error, errors.NotSentError)
-    assert "journal" in outcome.error.message
+    assert "ledger" in outcome.error.message
     assert client.requests == 0
     assert executor.in_flight == 0
 
@@ -241,7 +239,7 @@ async def test_a_summary_that_is_not_json_is_not_sent(tmp_path: Path) -> None:
     )
     assert isinstance(await executor.execute(Confirmation(strange, "dialog")), Refused)
     assert client.requests == 0
-    assert executor.journal.open_intents() == ()
+    assert executor.ledger.open_writes() == ()
 
 
 async def test_an_outcome_that_cannot_be_written_leaves_the_intent_open(
@@ -249,17 +247,17 @@ async def test_an_outcome_that_cannot_be_written_leaves_the_intent_open(
 ) -> None:
     client = ScriptedClient(_ok)
     executor = executor_to(client, tmp_path)
-    record = Journal.record
+    record = Ledger.record
 
-    def full_after_the_intent(self: Journal, entry: JournalEntry) -> None:
-        if entry.event != "intent":
+    def full_after_the_intent(self: Ledger, entry: LedgerEntry) -> None:
+        if entry.outcome != "intent":
             raise OSError(28, "No space left on device")
         record(self, entry)
 
-    monkeypatch.setattr(Journal, "record", full_after_the_intent)
+    monkeypatch.setattr(Ledger, "record", full_after_the_intent)
     assert await executor.execute(agreed()) == Applied("made")
-    assert len(executor.journal.open_intents()) == 1
-    assert executor.journal_fault == "No space left on device"
+    assert len(executor.ledger.open_writes()) == 1
+    assert executor.ledger_fault == "No space left on device"
 
 
 async def test_the_same_resource_is_changed_once_at_a_time(tmp_path: Path) -> None:
@@ -273,7 +271,7 @@ async def test_the_same_resource_is_changed_once_at_a_time(tmp_path: Path) -> No
     assert "under way" in second.error.message
     assert "Edit key h1" in second.error.message
     assert client.requests == 1
-    (tried,) = executor.write_log.audit.entries()
+    (tried,) = executor.ledger.audit()
     assert (tried.outcome, tried.message) == ("refused", second.error.message)
     other = asyncio.create_task(executor.execute(agreed("h2")))
     held.let.set()
@@ -312,7 +310,7 @@ async def test_a_plan_is_carried_out_at_most_once(
     assert client.requests == 1
 
 
-async def test_what_stands_in_the_way_is_only_in_the_audit_log(tmp_path: Path) -> None:
+async def test_what_stands_in_the_way_is_in_the_ledger_without_an_intent(tmp_path: Path) -> None:
     client = ScriptedClient(_ok)
     executor = executor_to(client, tmp_path)
     first, second = plan("h1"), plan("h2", obstacles=("It is the last one.",))
@@ -320,11 +318,11 @@ async def test_what_stands_in_the_way_is_only_in_the_audit_log(tmp_path: Path) -
     assert isinstance(refused, Refused)
     both = bundle("Both", [first, second], action="a", resource="keys", identity=None)
     await executor.reject(Confirmation(both, "command line"), "It is the last one.")
-    tried = [(one.title, one.outcome, one.message) for one in executor.write_log.audit.entries()]
+    tried = [(one.title, one.outcome, one.message) for one in executor.ledger.audit()]
     way = ("refused", "It is the last one.")
     assert tried == [("Edit key h2", *way), ("Edit key h1", *way), ("Edit key h2", *way)]
     assert client.requests == 0
-    assert not executor.journal.path.exists()
+    assert "intent" not in events(executor), "nothing was about to be sent"
 
 
 async def test_a_plan_of_several_requests_is_sent_part_by_part_only(tmp_path: Path) -> None:

@@ -22,9 +22,8 @@ from gwtui.domain.key_rotation import (
     status_of,
 )
 from gwtui.local import rotations
-from gwtui.local.journal import DID_NOT_HAPPEN, Journal, JournalEntry, this_process
+from gwtui.local.ledger import DID_NOT_HAPPEN, Ledger, LedgerEntry, this_process
 from gwtui.local.rotations import RotationLog
-from gwtui.local.sealed_keys import SealedKeys
 from gwtui.resources.rotations.writes import (
     RotateRequest,
     RotationSource,
@@ -212,7 +211,7 @@ def test_a_large_file_keeps_what_goes_on(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_the_journal_tells_what_became_of_the_successors_creation(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "state" / "journal.jsonl")
+    ledger = Ledger(tmp_path / "state" / "audit.jsonl")
     here = {"action": "keys.create", "process": this_process()}
     died = {"action": "keys.create", "process": {**this_process(), "began": "another boot"}}
     events: dict[str, list[tuple[Any, dict[str, Any]]]] = {
@@ -229,8 +228,8 @@ def test_the_journal_tells_what_became_of_the_successors_creation(tmp_path: Path
     }
     for plan, told in events.items():
         for event, facts in told:
-            journal.record(JournalEntry(plan, event, NOW, facts))
-    assert creation_outcomes(journal, set(events) - {"other"} | {"absent"}, NOW) == {
+            ledger.record(LedgerEntry(id=plan, outcome=event, at=NOW, **facts))
+    assert creation_outcomes(ledger, set(events) - {"other"} | {"absent"}, NOW) == {
         "running": ("under way", None),
         "died": ("in doubt", None),
         "lost": ("in doubt", None),
@@ -247,8 +246,7 @@ def test_the_journal_tells_what_became_of_the_successors_creation(tmp_path: Path
 
 
 def keeping(tmp_path: Path) -> RotationStorage:
-    sealed = SealedKeys(tmp_path / "state" / "sealed-keys", "https://g/api/v1", None, lambda: NOW)
-    return RotationStorage(log_at(tmp_path), "https://g/api/v1", sealed)
+    return RotationStorage(log_at(tmp_path), "https://g/api/v1")
 
 
 def planned(tmp_path: Path, old: ApiKey, **source: Any) -> Plan[Any]:

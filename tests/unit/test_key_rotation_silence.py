@@ -14,7 +14,7 @@ import pytest
 
 from fake_clock import FakeClock
 from gwtui.domain.key_rotation import KeyFigures, KeyRotation
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import Ledger
 from gwtui.local.rotations import RotationLog
 from gwtui.watch.feeds.keys import KeyRow, note_keys
 from gwtui.watch.feeds.rotations import recorded_unused_since
@@ -94,14 +94,14 @@ def test_what_was_gathered_into_buckets_tells_to_the_bucket(history: Desk) -> No
 
 
 async def test_any_reading_of_keys_is_noted_for_those_that_are_rotated(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "state" / "journal.jsonl")
-    log = RotationLog(journal.path.with_name("rotations.jsonl"))
+    ledger = Ledger(tmp_path / "state" / "audit.jsonl")
+    log = RotationLog(ledger.path.with_name("rotations.jsonl"))
     place = "https://gateway.example/api/v1"
     clock = FakeClock(NOW)
     hub = cast(
         "Any",
         SimpleNamespace(
-            journal=None,
+            ledger=None,
             history_file=None,
             clock=clock,
             connection=SimpleNamespace(base_url=place),
@@ -118,7 +118,7 @@ async def test_any_reading_of_keys_is_noted_for_those_that_are_rotated(tmp_path:
         figures=KeyFigures("2", "", ""),
         figures_at=NOW - DAY,
     )
-    hub.journal = journal
+    hub.ledger = ledger
     await note_keys(hub, [read])
     assert not log.path.exists()  # nobody rotates: nothing is written
     log.begin(one)
@@ -137,7 +137,7 @@ async def test_any_reading_of_keys_is_noted_for_those_that_are_rotated(tmp_path:
     assert log.rotations() == found
     await note_keys(hub, [key(hash=HASH, usage=3, disabled=True)])
     assert log.rotations()[0].disabled_at == NOW + HOUR
-    # Without a journal or a history of this person, nothing of theirs is touched.
-    hub.journal = None
+    # Without a ledger or a history of this person, nothing of theirs is touched.
+    hub.ledger = None
     await note_keys(hub, [key(hash=HASH, usage=9)])
     assert log.rotations()[0].figures == KeyFigures.of(read)

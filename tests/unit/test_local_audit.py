@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import multiprocessing
-import os
-import stat
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import httpx
 import pytest
@@ -23,8 +19,7 @@ from gwtui.contract.byok import ByokCredential
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Applied, Change, Confirmation, Plan, Refused
 from gwtui.domain.clock import Clock
-from gwtui.local.audit import AuditedChange, AuditEntry, AuditLog, Operator
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import AuditedChange, Ledger, LedgerEntry, Operator
 from plan_kit import byok_plans
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
@@ -33,14 +28,14 @@ TOKEN = "sk-sentinel-token-of-the-operator"
 PROVIDER_KEY = "sk-sentinel-key-of-the-provider"
 
 
-def entry(identifier: str, **more: Any) -> AuditEntry:
+def entry(identifier: str, **more: Any) -> LedgerEntry:
     known: dict[str, Any] = {"at": NOW, "outcome": "applied", "user": "ann", "host": "desk"}
-    return AuditEntry(id=identifier, **(known | more))
+    return LedgerEntry(id=identifier, **(known | more))
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> AuditLog:
-    return AuditLog(tmp_path / "state" / "audit.jsonl")
+def log(tmp_path: Path) -> Ledger:
+    return Ledger(tmp_path / "state" / "audit.jsonl")
 
 
 class Answering:
@@ -73,15 +68,15 @@ def rotation() -> Plan[ByokCredential]:
     return byok_plans.plan_rotate(fresh, SecretStr(PROVIDER_KEY))
 
 
-async def carried(world: Answering, folder: Path, plan: Plan[Any]) -> tuple[Any, AuditEntry, str]:
+async def carried(world: Answering, folder: Path, plan: Plan[Any]) -> tuple[Any, LedgerEntry, str]:
     """The outcome, the one line of the log, and its text."""
-    executor = WriteExecutor(world.client, Journal(folder / "journal.jsonl"), CLOCK)
+    executor = WriteExecutor(world.client, Ledger(folder / "audit.jsonl"), CLOCK)
     executor.write_log.key_label = lambda: "sk-man…4c1"
     async with world.client:
         outcome = await executor.execute(Confirmation(plan, "typed"))
-    assert executor.audit_fault is None
-    (line,) = executor.write_log.audit.entries()
-    return outcome, line, executor.write_log.audit.path.read_text()
+    assert executor.ledger_fault is None
+    (line,) = executor.ledger.audit()
+    return outcome, line, executor.ledger.path.read_text()
 
 
 async def test_an_applied_write_says_who_what_and_the_request(tmp_path: Path) -> None:
@@ -97,7 +92,7 @@ async def test_an_applied_write_says_who_what_and_the_request(tmp_path: Path) ->
     assert line.gateway == "https://gateway.test/api/v1"
     for secret in (TOKEN, PROVIDER_KEY):
         assert secret not in text
-        assert secret not in (tmp_path / "journal.jsonl").read_text()
+        assert secret not in (tmp_path / "audit.jsonl").read_text()
 
 
 async def test_a_refusal_says_why_and_repeats_no_secret(tmp_path: Path) -> None:
@@ -136,16 +131,6 @@ async def test_only_a_write_has_a_request_id(tmp_path: Path) -> None:
     assert line.request_id is None
 
 
-async def test_a_line_that_cannot_be_written_is_known(tmp_path: Path) -> None:
-    world = Answering(200, {"data": CREDENTIAL})
-    (tmp_path / "audit.jsonl").mkdir()
-    executor = WriteExecutor(world.client, Journal(tmp_path / "journal.jsonl"), CLOCK)
-    async with world.client:
-        assert isinstance(await executor.execute(Confirmation(rotation(), "dialog")), Applied)
-    assert executor.journal_fault is None
-    assert executor.audit_fault == os.strerror(errno.EISDIR)
-
-
 async def test_an_undo_names_what_it_undoes(tmp_path: Path) -> None:
     world = Answering(200, {"data": CREDENTIAL})
     plan = Plan("byok.edit", "Undo", "byok", "c1", rotation().send, undoes="the-first")
@@ -156,7 +141,7 @@ async def test_an_undo_names_what_it_undoes(tmp_path: Path) -> None:
 # The file ----------------------------------------------------------------------------------------
 
 
-def test_every_field_survives(log: AuditLog) -> None:
+def test_every_field_survives(log: Ledger) -> None:
     whole = entry(
         "a",
         outcome="unknown",
@@ -185,41 +170,6 @@ def test_every_field_survives(log: AuditLog) -> None:
     assert b"\x1b" not in raw
 
 
-def test_files_are_private(log: AuditLog) -> None:
-    log.record(entry("a"))
-    assert stat.S_IMODE(log.path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(log.path.parent.stat().st_mode) == 0o700
-
-
-def test_a_full_file_is_set_aside_and_never_touched_again(tmp_path: Path) -> None:
-    log = AuditLog(tmp_path / "audit.jsonl", full=2000)
-    seen: dict[str, bytes] = {}
-    for number in range(60):
-        log.record(entry(f"{number}", at=NOW + timedelta(seconds=number)))
-        for path in tmp_path.glob("audit-*.jsonl"):
-            assert path.read_bytes() == seen.setdefault(path.name, path.read_bytes())
-            assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert len(seen) > 3
-    assert all(len(content) <= 2000 for content in seen.values())
-    assert [one.id for one in log.entries()] == [f"{number}" for number in reversed(range(60))]
-
-
-def test_a_line_larger_than_a_file_is_written_all_the_same(tmp_path: Path) -> None:
-    log = AuditLog(tmp_path / "audit.jsonl", full=10)
-    log.record(entry("a"))
-    log.record(entry("b"))
-    assert [one.id for one in log.entries()] == ["b", "a"]
-
-
-def test_the_stamp_moves_with_every_line(log: AuditLog) -> None:
-    assert log.stamp() is None
-    log.record(entry("a"))
-    first = log.stamp()
-    assert first == log.stamp()
-    log.record(entry("b"))
-    assert log.stamp() != first
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -238,55 +188,12 @@ def test_the_stamp_moves_with_every_line(log: AuditLog) -> None:
         b'{"v":1,"id":"x","at":"2026-11-21T07:00:00Z","outc',
     ],
 )
-def test_foreign_and_torn_lines_are_passed_over(log: AuditLog, line: bytes) -> None:
+def test_foreign_and_torn_lines_are_passed_over(log: Ledger, line: bytes) -> None:
     log.record(entry("a"))
     with log.path.open("ab") as file:
         file.write(line)
     log.record(entry("b"))
     assert [one.id for one in log.entries()] == ["b", "a"]
-
-
-def _write_many(path: Path, name: str, number: int) -> None:
-    log = AuditLog(path, full=3000)
-    for each in range(number):
-        log.record(entry(f"{name}{each}"))
-
-
-def test_processes_share_the_files_while_they_are_set_aside(tmp_path: Path) -> None:
-    """Four writers of GWTUI_AUDIT_LINES lines each (40 by default) lose and double none."""
-    number = int(os.environ.get("GWTUI_AUDIT_LINES", "40"))
-    path = tmp_path / "audit.jsonl"
-    context = multiprocessing.get_context("fork")
-    writers = [context.Process(target=_write_many, args=(path, name, number)) for name in "abcd"]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
-    found = [one.id for one in AuditLog(path).entries()]
-    assert sorted(found) == sorted(f"{name}{each}" for name in "abcd" for each in range(number))
-    assert len(list(tmp_path.glob("audit-*.jsonl"))) > 5
-    for name in "abcd":
-        own = [int(one[1:]) for one in found if one[0] == name]
-        assert own == sorted(own, reverse=True), "the newest comes first"
-
-
-def test_a_log_is_read_whole_while_it_is_set_aside(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another process sets the file aside just after it was opened: no line is read twice."""
-    log = AuditLog(tmp_path / "audit.jsonl", full=1500)
-    for number in range(8):
-        log.record(entry(f"{number}"))
-    before = [one.id for one in log.entries()]
-    aside = AuditLog._aside
-
-    def with_a_rotation_first(self: AuditLog) -> list[tuple[int, Path]]:
-        monkeypatch.setattr(AuditLog, "_aside", aside)
-        self._set_aside()
-        return aside(self)
-
-    monkeypatch.setattr(AuditLog, "_aside", with_a_rotation_first)
-    assert [one.id for one in log.entries()] == before
 
 
 def test_a_change_of_the_plan_is_one_of_the_log() -> None:
@@ -297,4 +204,3 @@ def test_a_change_of_the_plan_is_one_of_the_log() -> None:
     assert json.loads(json.dumps(whole))["changes"] == [
         {"field": "Limit", "before": "1", "after": "2"}
     ]
-    assert AuditEntry.of(cast("Any", whole), id="a", at=NOW, outcome="applied") is not None

@@ -19,7 +19,7 @@ from gwtui.contract.models import Provider
 from gwtui.contract.request import MASK
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Applied, Confirmation, Plan
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import Ledger
 from gwtui.resources.byok.writes import check_provider
 from plan_kit import byok_plans, changes, everything_said, sent
 
@@ -108,7 +108,7 @@ def test_no_plan_holds_a_key(plan: Plan[Any]) -> None:
     assert SECRET not in everything_said(plan)
 
 
-async def test_a_key_goes_out_but_not_into_the_journal(tmp_path: Path) -> None:
+async def test_a_key_goes_out_but_not_into_the_ledger(tmp_path: Path) -> None:
     requests: list[httpx.Request] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -118,14 +118,14 @@ async def test_a_key_goes_out_but_not_into_the_journal(tmp_path: Path) -> None:
     clock = FakeClock().clock
     where = Connection("https://gateway.test")
     transport = Transport(where, clock=clock, http=httpx.MockTransport(answer))
-    journal = Journal(tmp_path / "journal.jsonl")
+    ledger = Ledger(tmp_path / "audit.jsonl")
     plan = byok_plans.plan_rotate(credential(), SecretStr(SECRET))
     async with GatewayClient(where, clock=clock, transport=transport) as client:
-        outcome = await WriteExecutor(client, journal, clock).execute(Confirmation(plan, "dialog"))
+        outcome = await WriteExecutor(client, ledger, clock).execute(Confirmation(plan, "dialog"))
     assert isinstance(outcome, Applied)
     (request,) = requests
     assert json.loads(request.content) == {"key": SECRET}
-    written = journal.path.read_text()
+    written = ledger.path.read_text()
     assert SECRET not in written
     intent, *_ = map(json.loads, written.splitlines())
     assert intent["summary"] == {"key": MASK}

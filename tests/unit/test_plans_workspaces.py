@@ -25,7 +25,7 @@ from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceReq
 from gwtui.crud import plan_text as wording
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Confirmation, Refused
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import Ledger
 from gwtui.resources.budgets import writes as budget_plans
 from gwtui.resources.budgets.writes import WorkspaceBudgets
 from gwtui.resources.members import writes as member_plans
@@ -175,14 +175,14 @@ def test_which_keys_are_active(facts: dict[str, Any], active: bool) -> None:
 async def test_a_plan_with_an_obstacle_is_never_sent(tmp_path: Path) -> None:
     plan = workspace_plans.plan_delete(workspace(), WorkspaceContents([key("ci")]), NOW)
     async with GatewayClient(Connection("https://gateway.test")) as client:
-        journal = Journal(tmp_path / "journal.jsonl")
-        outcome = await WriteExecutor(client, journal, FakeClock().clock).execute(
+        ledger = Ledger(tmp_path / "audit.jsonl")
+        outcome = await WriteExecutor(client, ledger, FakeClock().clock).execute(
             Confirmation(plan, "dialog")
         )
     assert isinstance(outcome, Refused)
     assert "1 active key" in outcome.error.message
     assert outcome.error.effect == "none"
-    assert not (tmp_path / "journal.jsonl").exists()
+    assert [one.outcome for one in ledger.entries()] == ["refused"], "nothing was to be sent"
 
 
 # Members ----------------------------------------------------------------------------------------

@@ -21,7 +21,6 @@ from gwtui.contract.request import problems
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud.form import Facts, no_choices
 from gwtui.domain.known_secrets import Token
-from gwtui.local.sealed_keys import SealedKey, SealLabel
 from gwtui.resources.session import TryMemory
 from gwtui.resources.tries.form import (
     TYPED,
@@ -73,31 +72,18 @@ def test_a_form_begins_with_what_the_row_says(name: str) -> None:
     assert _defaults_from(row) == begun
 
 
-def sealed(name: str, value: str, made: datetime = NOW) -> SealedKey:
-    return SealedKey(SealLabel("https://x", f"plan-{name}", "", NOW), name, made, SecretStr(value))
-
-
 def test_keys_are_offered_the_newest_first_and_the_one_of_the_row_is_chosen() -> None:
     memory = TryMemory(given=SecretStr("given-key"), typed=SecretStr("typed-key"))
-    found = key_sources(
-        memory,
-        [sealed("old", "old-key", datetime(2026, 11, 20, tzinfo=UTC)), sealed("new", "new-key")],
-    )
-    assert [one.id for one in found] == [
-        "before",
-        "sealed:plan-new",
-        "sealed:plan-old",
-        "environment",
-        TYPED,
-    ]
+    found = key_sources(memory)
+    assert [one.id for one in found] == ["before", "environment", TYPED]
     assert "typed-key" not in repr(found)
     assert initial_source(found, None).id == "before"
-    assert initial_source(found, key_hash(SecretStr("old-key"))).id == "sealed:plan-old"
+    assert initial_source(found, key_hash(SecretStr("given-key"))).id == "environment"
     assert initial_source(found, key_hash(SecretStr("another"))).id == TYPED
 
 
 def state(memory: TryMemory | None = None, wanted: TriedKey | None = None) -> FormState:
-    sources = key_sources(memory or TryMemory(), ())
+    sources = key_sources(memory or TryMemory())
     begun = {"model": "a/b", "key_from": sources[0].id}
     return FormState(try_form(sources, no_choices, no_choices, begun, wanted), FACTS)
 

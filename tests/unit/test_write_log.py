@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from gwtui.crud.executor import NOT_WRITTEN, WriteLog, reason
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Change, Confirmation, Plan
 from gwtui.domain.clock import Clock
-from gwtui.local.journal import DIED, Journal, JournalEntry
+from gwtui.local.ledger import DIED, AuditedChange, Ledger
 from gwtui.resources.generations import plan_feedback
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
@@ -24,7 +25,7 @@ NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 
 def write_log(folder: Path) -> WriteLog:
     connection = Connection("https://gateway.test", label="work")
-    return WriteLog(connection, Journal(folder / "journal.jsonl"), None, Clock(now=lambda: NOW))
+    return WriteLog(connection, Ledger(folder / "audit.jsonl"), Clock(now=lambda: NOW))
 
 
 def consent(**more: Any) -> Confirmation[None]:
@@ -40,20 +41,19 @@ def test_what_a_dead_program_left_is_told_once(tmp_path: Path) -> None:
     agreed = consent(changes=(Change("Name", "ci", "laptop"),))
     before.announce(agreed)
     before.tidy()
-    assert list(before.audit.entries()) == [], "its program still runs"
-    (line,) = before.journal.entries()
-    gone = {**line.details, "process": {**line.details["process"], "began": "another life"}}  # type: ignore[dict-item]
-    before.journal.path.unlink()
-    before.journal.record(JournalEntry(line.id, "intent", NOW, gone))
+    assert list(before.ledger.audit()) == [], "its program still runs"
+    (line,) = before.ledger.entries()
+    before.ledger.path.unlink()
+    before.ledger.record(replace(line, process={**line.process, "began": "another life"}))
     for _ in range(2):
         write_log(tmp_path).tidy()
-    (told,) = before.audit.entries()
+    (told,) = before.ledger.audit()
     assert (told.id, told.outcome, told.message) == (agreed.plan.id, "unknown", DIED)
     assert (told.title, told.profile, told.consent) == ("Change key “ci”", "work", "dialog")
     assert [one.after for one in told.changes] == ["laptop"]
-    (left,) = before.journal.open_intents()
-    assert left.answer_lost
-    assert left.changes == ({"field": "Name", "before": "ci", "after": "laptop"},)
+    (left,) = before.ledger.open_writes()
+    assert left.outcome == "unknown"
+    assert left.changes == (AuditedChange("Name", "ci", "laptop"),)
 
 
 def test_a_person_closes_a_write_in_doubt(tmp_path: Path) -> None:
@@ -61,10 +61,10 @@ def test_a_person_closes_a_write_in_doubt(tmp_path: Path) -> None:
     agreed = consent()
     one.announce(agreed)
     one.unknown(agreed, NoAnswerError("lost"), None)
-    (left,) = one.journal.open_intents()
-    one.resolve(left, "the key is there: it happened")
-    assert one.journal.open_intents() == ()
-    resolved, unknown = one.audit.entries()
+    (left,) = one.ledger.open_writes()
+    one.ledger.resolve(left, NOW, "the key is there: it happened")
+    assert one.ledger.open_writes() == ()
+    resolved, unknown = one.ledger.audit()
     assert (resolved.id, resolved.outcome) == (unknown.id, "resolved")
     assert resolved.message == "the key is there: it happened"
     assert resolved.title == unknown.title
@@ -80,9 +80,8 @@ def test_a_private_change_is_not_written_down(tmp_path: Path) -> None:
     agreed = Confirmation(plan, "form")
     one.announce(agreed)
     one.applied(agreed, None, "req-1")
-    for path in (one.journal.path, one.audit.path):
-        assert "sentinel" not in path.read_text()
-    (line,) = one.audit.entries()
+    assert "sentinel" not in one.ledger.path.read_text()
+    (line,) = one.ledger.audit()
     assert NOT_WRITTEN in [change.after for change in line.changes]
 
 
@@ -97,20 +96,20 @@ def test_a_fault_is_known_until_the_next_line_is_written(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as broken:
-        broken.setattr("gwtui.local.jsonl.write_all", full)
+        broken.setattr("gwtui.local.private_file.write_all", full)
         one.applied(agreed, None, None)
-    assert one.journal_fault == one.audit_fault == "No space left on device"
-    assert len(one.journal.open_intents()) == 1, "what is not written down stays open"
+    assert one.fault == "No space left on device"
+    assert len(one.ledger.open_writes()) == 1, "what is not written down stays open"
     one.applied(agreed, None, None)
-    assert one.journal_fault is one.audit_fault is None
-    assert len(list(one.audit.entries())) == 1
+    assert one.fault is None
+    assert len(list(one.ledger.audit())) == 1
 
 
 def test_a_journal_that_cannot_be_tidied_is_known(tmp_path: Path) -> None:
-    (tmp_path / "journal.jsonl").mkdir()
+    (tmp_path / "audit.jsonl").mkdir()
     one = write_log(tmp_path)
     one.tidy()
-    assert one.journal_fault is not None
+    assert one.fault is not None
 
 
 @pytest.mark.parametrize(

@@ -262,7 +262,7 @@ class ChangeVerb:
         for made, answer in sent:
             if isinstance(answer, Applied) and isinstance(answer.value, CreatedKey):
                 about = outcome_json(plan, sent) if as_json else None
-                code = print_new_key(session.sealed, made, answer, about)
+                code = print_new_key(session.executor.ledger, made, answer.value, about)
                 return code or _code(plan, sent)
         if as_json:
             print_json(outcome_json(plan, sent))

@@ -9,22 +9,21 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from gwtui.cli import exits
 from gwtui.cli.exits import USAGE, CommandError
-from gwtui.cli.output import OutputLostError, narrate, narrate_lines, print_json
+from gwtui.cli.output import OutputLostError, narrate, narrate_lines, print_json, print_value
 from gwtui.cli.prompts import await_line
-from gwtui.cli.recover_key import print_value
 from gwtui.contract.keys import CreatedKey
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.plan import Applied, Confirmation, ConfirmationKind, Outcome, Plan, Refused
+from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.serialize import masked
-from gwtui.domain.times import utc
-from gwtui.local.sealed_keys import SealedKeys
 from gwtui.resources.keys.writes import WRITES as KEYS
-from gwtui.watch.feeds.journal import in_doubt_feed
+from gwtui.watch.feeds.ledger import unsettled_feed
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
     from gwtui.crud.executor import WriteExecutor
+    from gwtui.local.ledger import Ledger
     from gwtui.resources.session import Session
 
 
@@ -51,14 +50,10 @@ async def send(executor: WriteExecutor, confirmation: Confirmation[Any]) -> list
 async def execute_one(
     executor: WriteExecutor, confirmation: Confirmation[Any]
 ) -> tuple[Outcome[Any], bool]:
-    """The outcome, and whether it was interrupted; failures of the journal are reported."""
+    """The outcome, and whether it was interrupted; failures of the ledger are reported."""
     found = await _answer(executor, confirmation)
-    for what, fault in (
-        ("the outcome could not be written to the journal", executor.journal_fault),
-        ("the audit log could not be written", executor.audit_fault),
-    ):
-        if fault is not None:
-            narrate(f"{what}: {fault}")
+    if fault := executor.ledger_fault:
+        narrate(f"the outcome could not be written to the ledger: {fault}")
     return found
 
 
@@ -83,7 +78,7 @@ async def _answer(
 
 async def report_in_doubt(session: Session) -> None:
     """Report how many writes are in doubt and where to settle them; nothing for none."""
-    count = len((await in_doubt_feed(session.hub).refresh()).value or ())
+    count = len((await unsettled_feed(session.hub).refresh()).value or ())
     if count:
         writes = "1 earlier write is" if count == 1 else f"{count} earlier writes are"
         narrate(f"{writes} in doubt: 'gwtui recovery list' tells which, the dashboard settles them")
@@ -219,24 +214,17 @@ def _question(plan: Plan[Any], connection: Connection) -> tuple[str, str]:
 
 
 def print_new_key(
-    sealed: SealedKeys,
-    plan: Plan[Any],
-    made: Applied[CreatedKey],
-    about: dict[str, Any] | None = None,
+    ledger: Ledger, plan: Plan[Any], created: CreatedKey, about: dict[str, Any] | None = None
 ) -> int:
     """Print the value; it counts as stored once it has left. Returns an exit code.
 
     ``plan`` made the key; ``about`` is what is printed of it as JSON, None where the value alone
     is wanted.
     """
-    created = made.value
     if created.key is None:
         name = KEYS.name(created.data) if created.data is not None else "without a description"
         narrate(f"key {name} was created, but its value did not come: delete it, create another")
         return exits.INCOMPLETE
-    if made.unkept:
-        narrate(f"its value could not be sealed on this machine: {made.unkept}")
-    until = sealed.until(plan.id)
     try:
         if about is not None:
             print_json({**about, "key": created.key.get_secret_value()})
@@ -244,13 +232,16 @@ def print_new_key(
             print_value(created.key)
     except OutputLostError as error:
         narrate(str(error))
-        if until is None:
-            narrate("its value is lost: delete this key and create another")
-        else:
-            narrate(f"its value stays sealed until {utc(until)}: gwtui recover-key prints it")
+        narrate(
+            f"its value is lost: 'gwtui recovery recreate {plan.id}' deletes the key "
+            "and creates it again"
+        )
         return exits.INCOMPLETE
     try:
-        sealed.wipe(plan.id)
+        ledger.acknowledge(plan.id, SYSTEM_CLOCK.now())
     except OSError as error:
-        narrate(f"the sealed copy of its value could not be wiped: {error.strerror}")
+        narrate(
+            f"it could not be written down that the value has left: {error.strerror}; "
+            f"'gwtui recovery acknowledge {plan.id}' does"
+        )
     return exits.OK

@@ -1,12 +1,8 @@
-"""Changes of API keys, and of their rotations: begin one, do its next step, forget it.
-
-Making a key seals its value on this machine until it has left on stdout.
-"""
+"""Changes of API keys, and of their rotations: begin one, do its next step, forget it."""
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -38,7 +34,7 @@ from gwtui.embedded.running_demo import BASE_URL
 from gwtui.local.paths import Paths
 from gwtui.local.rotations import FILE_NAME, RotationLog
 from gwtui.resources.keys.resource import KEYS
-from gwtui.resources.keys.writes import plan_sealed_create
+from gwtui.resources.keys.writes import WRITES as KEY_WRITES
 from gwtui.resources.rotations.resource import ROTATIONS
 from gwtui.resources.rotations.writes import (
     RotateRequest,
@@ -55,10 +51,9 @@ _CALLED = "name or hash of the old key, or the rotation's id"
 
 async def _create(context: ChangeContext) -> Plan[CreatedKey]:
     request = await context.request(CreateKeyRequest)
-    sealed = context.session.sealed
-    trouble = await asyncio.to_thread(sealed.trouble)
-    at = plan_context(context, await context.workspace_names(default=True))
-    return plan_sealed_create(request, at, sealed, trouble)
+    return KEY_WRITES.plan_create(
+        request, plan_context(context, await context.workspace_names(default=True))
+    )
 
 
 async def rotate(context: ChangeContext) -> Plan[Any]:
@@ -71,7 +66,7 @@ async def rotate(context: ChangeContext) -> Plan[Any]:
     workspace = None if row.workspace is None else row.workspace.id
     source = await read_source(session, fresh, workspace)
     at = plan_context(context, await context.workspace_names(default=True))
-    return plan_rotation(source, asked, at, await rotation_storage(session))
+    return plan_rotation(source, asked, at, rotation_storage(session))
 
 
 def _rotation_request(context: ChangeContext, name: str) -> RotateRequest:
@@ -110,7 +105,7 @@ ROTATE = ChangeCommand(
     makes=True,
     notes=(
         "The value of the successor alone goes to stdout, once its guardrail was assigned; where",
-        "that fails, 'gwtui recover-key' prints it. Nothing happens to the old key: 'gwtui",
+        "that fails, 'gwtui recovery list' names the key. Nothing happens to the old key: 'gwtui",
         "rotations list' tells when it is silent, 'gwtui rotations next' disables it then.",
     ),
 )
@@ -120,8 +115,8 @@ CHANGES: tuple[ChangeCommand, ...] = (
         KEYS,
         create=_create,
         notes=(
-            "The value is kept sealed on this machine until it has left on stdout; where that",
-            "fails, 'gwtui recover-key' prints it.",
+            "Where the value does not leave on stdout, 'gwtui recovery recreate' deletes the key",
+            "and creates it again.",
         ),
     ),
     ROTATE,
@@ -140,7 +135,7 @@ async def _next(context: ChangeContext) -> Plan[Any]:
     forced = context.arguments.force and status.stage in {"in use", "unknown", "disabled"}
     match status.step:
         case "settle" | "show":
-            way = "in the dashboard" if status.step == "settle" else "with gwtui recover-key"
+            way = "in the dashboard" if status.step == "settle" else "see gwtui recovery list"
             raise CommandError(f"{status.said} Next: {status.next} ({way}).")
         case "assign":
             return await binding_plan(gateway, row)

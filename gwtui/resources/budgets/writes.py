@@ -179,7 +179,7 @@ def _known(limits: Mapping[str, Decimal | None], interval: str) -> Any:
 
 
 def _kept(limits: dict[str, Decimal | None], interval: str) -> dict[str, JsonValue]:
-    """The limit for the journal, null for no budget; nothing where it was unreadable."""
+    """The limit for the ledger, null for no budget; nothing where it was unreadable."""
     limit = _known(limits, interval)
     if limit is ABSENT:
         return {}
@@ -328,7 +328,7 @@ async def inspect_budget(inspection: InspectionContext) -> Evidence:
 
 
 def _amount(kept: Mapping[str, Any]) -> Any:
-    """The limit in a journal's line; None for no budget, ABSENT where none was kept."""
+    """The limit in a ledger's line; None for no budget, ABSENT where none was kept."""
     if "limit_usd" not in kept:
         return ABSENT
     limit = kept["limit_usd"]

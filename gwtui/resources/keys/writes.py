@@ -7,54 +7,27 @@ at creation, a move to another workspace takes guardrail assignments along.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from gwtui.client.gateway import GatewayClient
-from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, UpdateKeyRequest, is_expired
+from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest, is_expired
 from gwtui.crud.fields import PlanContext
-from gwtui.crud.plan import Plan
+from gwtui.crud.plan import Plan, bundle
 from gwtui.crud.plan_text import NAME_LIMIT, quoted
 from gwtui.crud.writes import Create, Delete, Switch, Update, Writes
 from gwtui.domain.keys import is_used_up
 from gwtui.domain.money import usd
-from gwtui.domain.safe_text import safe_ends, safe_line
+from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import relative
-from gwtui.local.sealed_keys import SealedKeys
+from gwtui.local.ledger import LedgerEntry
 from gwtui.resources.keys.form import FIELDS, create_form, edit_form
-from gwtui.resources.keys.sealed import with_sealing
 from gwtui.resources.uses import Uses, key_uses, statement_of_use
-
-_REASON = 80
-"""Characters of why a value cannot be sealed: the path in it may be of any length."""
 
 
 async def _uses(client: GatewayClient, fresh: ApiKey, context: PlanContext) -> Uses:
     return await key_uses(client, fresh, context.now)
-
-
-def plan_sealed_create(
-    request: CreateKeyRequest, context: PlanContext, sealed: SealedKeys, trouble: str | None
-) -> Plan[CreatedKey]:
-    """The plan of a creation that seals the new value on this machine.
-
-    ``trouble`` says why that is not possible; then the plan says what may be lost.
-    """
-    plan = WRITES.plan_create(request, context)
-    if trouble is not None:
-        plan = replace(plan, warnings=(unsealed(trouble), *plan.warnings))
-    return with_sealing(plan, sealed)
-
-
-def unsealed(trouble: str) -> str:
-    """What it means that a new value cannot be sealed on this machine."""
-    return (
-        "If the connection or the terminal is lost before you have stored its value, nobody "
-        "can see it again: it cannot be sealed on this machine "
-        f"({safe_ends(trouble, _REASON)})."
-    )
 
 
 def _create_effects(request: CreateKeyRequest, context: PlanContext) -> Iterator[str]:
@@ -133,6 +106,26 @@ def _made(created: Any) -> ApiKey | None:
     return key
 
 
+async def replacement_plan(
+    client: GatewayClient, lost: LedgerEntry, context: PlanContext
+) -> Plan[Any]:
+    """Delete a key whose value nobody has stored, and create it again as it was asked for.
+
+    ``lost`` is its creation in the ledger. Raises NotFoundError where the key is gone, another
+    GatewayError where it cannot be read, ValidationError where the ledger does not tell enough.
+    """
+    request = CreateKeyRequest.model_validate(dict(lost.summary))
+    fresh: ApiKey = await WRITES.read(client, lost.identity or "")
+    around = await WRITES.around(client, fresh, context)
+    return bundle(
+        f"Delete key {WRITES.name(fresh)} and create it again",
+        [WRITES.plan_delete(fresh, context, around), WRITES.plan_create(request, context)],
+        action="keys.create",
+        resource="keys",
+        identity=lost.identity,
+    )
+
+
 WRITES: Writes[ApiKey] = Writes(
     resource="keys",
     noun="key",
@@ -156,6 +149,7 @@ WRITES: Writes[ApiKey] = Writes(
         always=("name", "limit", "limit_reset", "expires_at", "workspace_id"),
         help="make a key; its value alone goes to stdout, once",
         resource=_made,
+        reveals=True,
     ),
     update=Update(request=UpdateKeyRequest, form=edit_form, effects=_update_effects),
     switch=Switch(

@@ -19,7 +19,7 @@ from gwtui.crud.plan_text import Names, named
 from gwtui.crud.recovery import InspectionContext, inspect_write
 from gwtui.crud.writes import Writes
 from gwtui.domain.diffs import ABSENT
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import Ledger
 from gwtui.resources.budgets import writes as budgets
 from gwtui.resources.byok.writes import CREDENTIALS
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
@@ -29,7 +29,7 @@ from gwtui.resources.organization.writes import WRITES as SETTINGS
 from gwtui.resources.uses import items_or_none, people_names, value_or_none
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.journal import InDoubtWrite, Inspected, inspected_feed
+from gwtui.watch.feeds.ledger import Inspected, UnsettledWrite, inspected_feed
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:
@@ -141,14 +141,14 @@ Inspection: TypeAlias = Inspected[Evidence]
 
 
 def evidence_feed(
-    hub: FeedHub, journal: Journal, plan: str, search_span: timedelta
+    hub: FeedHub, ledger: Ledger, plan: str, search_span: timedelta
 ) -> Feed[Inspection]:
     """The evidence on the write of that plan, as far as ``search_span`` before and after it."""
 
-    async def inspection(client: GatewayClient, doubt: InDoubtWrite) -> Evidence:
+    async def inspection(client: GatewayClient, doubt: UnsettledWrite) -> Evidence:
         now = hub.clock.now()
         return await find_evidence(
             InspectionContext(client, doubt.intent, now, search_span, doubt.made)
         )
 
-    return inspected_feed(hub, journal, (plan, f"{search_span.total_seconds():.0f}"), inspection)
+    return inspected_feed(hub, ledger, (plan, f"{search_span.total_seconds():.0f}"), inspection)

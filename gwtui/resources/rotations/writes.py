@@ -30,12 +30,10 @@ from gwtui.domain.key_rotation import KEPT_FOR, SILENT_FOR, KeyFigures, KeyRotat
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import age
 from gwtui.local.rotations import FILE_NAME, RotationLog
-from gwtui.local.sealed_keys import SealedKeys
 from gwtui.resources.assignments import writes as assignments
 from gwtui.resources.assignments.writes import plan_assign
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
 from gwtui.resources.keys.writes import WRITES as KEYS
-from gwtui.resources.keys.writes import plan_sealed_create
 from gwtui.resources.uses import items_or_none
 from gwtui.watch.feeds.keys import fetch_keys
 
@@ -108,12 +106,10 @@ class RotationSource:
 
 @dataclass(frozen=True, slots=True)
 class RotationStorage:
-    """Where it is remembered: the file of rotations, the gateway, and what seals the value."""
+    """Where it is remembered: the file of rotations, and the gateway."""
 
     log: RotationLog
     gateway: str
-    sealed: SealedKeys
-    trouble: str | None = None
 
 
 def plan_rotation(
@@ -126,7 +122,7 @@ def plan_rotation(
     """
     old = source.old
     request, wrong = _successor(source, asked, at)
-    plan = plan_sealed_create(request, at, storage.sealed, storage.trouble)
+    plan = KEYS.plan_create(request, at)
     rotation = KeyRotation(
         id=plan.id,
         gateway=storage.gateway,
@@ -257,7 +253,7 @@ def _remembered(
     plan: Plan[CreatedKey], rotation: KeyRotation, log: RotationLog, made: _MadeSuccessor
 ) -> Plan[CreatedKey]:
     """The plan that writes the rotation down before it sends, and what was made afterwards."""
-    send, keep = plan.send, plan.keep
+    send = plan.send
 
     async def begin_and_send(client: GatewayClient) -> CreatedKey:
         try:
@@ -265,19 +261,18 @@ def _remembered(
         except OSError as error:
             why = error.strerror or "it cannot be written"
             raise NotSentError(f"Nothing was sent: the rotations in {log.path}: {why}") from None
-        return await send(client)
-
-    def keep_and_note(created: CreatedKey) -> None:
+        created = await send(client)
         new_hash = None if created.data is None else created.data.hash
         if new_hash:
             made.known(new_hash)
-            # The journal says so, too: what cannot be written down here is found there.
+            # The ledger says so, too: what cannot be written down here is found there.
             with contextlib.suppress(OSError):
-                log.note(rotation.id, "made", rotation.began, new_hash=new_hash)
-        if keep is not None:
-            keep(created)
+                await asyncio.to_thread(
+                    log.note, rotation.id, "made", rotation.began, new_hash=new_hash
+                )
+        return created
 
-    return replace(plan, send=begin_and_send, keep=keep_and_note)
+    return replace(plan, send=begin_and_send)
 
 
 class _MadeSuccessor:
@@ -296,7 +291,7 @@ class _MadeSuccessor:
 def _assign(guardrail: Guardrail, name: str, made: _MadeSuccessor) -> Plan[int]:
     """One POST for the successor, whose hash is in ``made`` once it is known.
 
-    The journal's intent is written after that, so that it says which key it was.
+    The ledger's intent is written after that, so that it says which key it was.
     """
     identity = guardrail.id or ""
 
@@ -371,12 +366,10 @@ async def read_name(gateway: GatewayClient, old: ApiKey, now: datetime) -> str:
 
 
 def rotation_log(session: Session) -> RotationLog:
-    """The file of rotations beside the session's journal."""
-    return RotationLog(session.executor.journal.path.with_name(FILE_NAME))
+    """The file of rotations beside the session's ledger."""
+    return RotationLog(session.executor.ledger.path.with_name(FILE_NAME))
 
 
-async def rotation_storage(session: Session) -> RotationStorage:
-    """Where a rotation is remembered, and whether its value can be sealed here."""
-    trouble = await asyncio.to_thread(session.sealed.trouble)
-    place = session.connection.base_url
-    return RotationStorage(rotation_log(session), place, session.sealed, trouble)
+def rotation_storage(session: Session) -> RotationStorage:
+    """Where a rotation is remembered."""
+    return RotationStorage(rotation_log(session), session.connection.base_url)

@@ -1,12 +1,12 @@
 """The form of a request to try, and the keys to send it with.
 
-A key is one of this run, of the environment, sealed here, or typed; trying stores none. Bounds are
+A key is one of this run, of the environment, or typed; trying stores none. Bounds are
 those of the contract's own requests.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any
@@ -34,14 +34,12 @@ from gwtui.crud.resource import Cell
 from gwtui.domain.known_secrets import Secret
 from gwtui.domain.money import usd
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.sealed_keys import SealedKey
 from gwtui.local.tokens import TRY_KEY_VARIABLE
 from gwtui.resources.session import TryMemory
 from gwtui.resources.tries.plan import DEFAULT_MAX_COST, CapAdvice, key_hash
 
 TYPED = "typed"
 """The source that is no key yet: one is typed."""
-_SEALED = "sealed:"
 _KEY_NAME = 40
 
 
@@ -62,9 +60,9 @@ class KeySource:
 _TO_BE_TYPED = KeySource(TYPED, "type it here")
 
 
-def key_sources(memory: TryMemory, sealed: Iterable[SealedKey]) -> tuple[KeySource, ...]:
+def key_sources(memory: TryMemory) -> tuple[KeySource, ...]:
     """Every key at hand, the newest first, then the one to be typed."""
-    return (*_at_hand(memory, sealed), _TO_BE_TYPED)
+    return (*_at_hand(memory), _TO_BE_TYPED)
 
 
 def new_key_sources(name: str, value: Secret) -> tuple[KeySource, ...]:
@@ -72,12 +70,9 @@ def new_key_sources(name: str, value: Secret) -> tuple[KeySource, ...]:
     return (KeySource("made", f"new key {safe_line(name, _KEY_NAME)}", value), _TO_BE_TYPED)
 
 
-def _at_hand(memory: TryMemory, sealed: Iterable[SealedKey]) -> Iterator[KeySource]:
+def _at_hand(memory: TryMemory) -> Iterator[KeySource]:
     if memory.typed is not None:
         yield KeySource("before", "the one typed before", memory.typed)
-    for key in sorted(sealed, key=lambda each: each.made_at, reverse=True):
-        name = safe_line(key.name or key.label.key_hash, _KEY_NAME)
-        yield KeySource(f"{_SEALED}{key.id}", f"new key {name}, sealed here", key.value)
     if memory.given is not None:
         yield KeySource("environment", f"that of {TRY_KEY_VARIABLE}", memory.given)
 

@@ -164,7 +164,7 @@ async def _last_answer(app: GwtuiApp) -> None:
     await app.push_screen_wait(
         WaitScreen(
             "Waiting for the answer to the change",
-            "A few seconds at most. Without an answer the journal keeps it as unknown.",
+            "A few seconds at most. Without an answer the ledger keeps it as unknown.",
             lambda: executor.settle(_LAST_ANSWER),
             enough="Leave now",
         )

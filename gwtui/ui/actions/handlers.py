@@ -53,7 +53,6 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "rotations": ("rotations", "keys.rotate"),
     "generations": ("generation",),
     "recovery": ("doubt",),
-    "sealed_keys": ("app.unacknowledged",),
     "first_steps": ("app.first_steps",),
     "undo": ("app.undo",),
 }

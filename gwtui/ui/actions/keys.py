@@ -1,6 +1,6 @@
-"""Making an API key: sealed on this machine from the gateway's answer to the acknowledgement.
+"""Making an API key: its value is shown once, until the person says that it is stored.
 
-Of a key whose answer was lost nobody has seen the value, unless it lies sealed.
+A key whose value nobody has is deleted and created again.
 """
 
 from __future__ import annotations
@@ -11,56 +11,53 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from gwtui.client.errors import NotSentError
+from pydantic import ValidationError
+
 from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest
 from gwtui.crud.form import PickOption
-from gwtui.crud.plan import Applied, Outcome, Plan, Refused
+from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown
 from gwtui.resources.actions import by_id
 from gwtui.resources.keys.form import create_form
 from gwtui.resources.keys.resource import KEYS
-from gwtui.resources.keys.writes import WRITES, plan_sealed_create
+from gwtui.resources.keys.writes import WRITES, replacement_plan
 from gwtui.ui.actions import crud
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.crud import plan_context
 from gwtui.ui.actions.links import show_route
-from gwtui.ui.actions.sealed_keys import wipe
 from gwtui.ui.actions.writing import (
+    confirm,
     execute,
     form_context,
     refresh,
+    report_unknown,
     select,
     submitted,
     workspace_facts,
 )
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.secret import SealStatus, SecretScreen
+from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.picker import Picker
 from gwtui.watch.feeds.keys import KeyRow
+from gwtui.watch.feeds.ledger import RECOVERY_FEED
 
 if TYPE_CHECKING:
     from gwtui.crud.evidence import Candidate
     from gwtui.domain.known_secrets import Secret
+    from gwtui.local.ledger import LedgerEntry
 
 _CREATE = "Create it"
+_REPLACE = "replace"
 _LEAVE = ""
 
 
 class KeyCreation:
-    """One form for a new key, from what was typed to the acknowledgement of the value.
+    """One form for a new key, from what was typed to the acknowledgement of the value."""
 
-    ``plan`` is what made the key where that was planned elsewhere.
-    """
-
-    def __init__(
-        self,
-        context: ActionContext,
-        workspaces: Mapping[str, str],
-        plan: Plan[CreatedKey] | None = None,
-    ) -> None:
+    def __init__(self, context: ActionContext, workspaces: Mapping[str, str]) -> None:
         self._context = context
         self._workspaces = workspaces
-        self._plan = plan
+        self._plan = ""
 
     def planned(self, request: CreateKeyRequest) -> Plan[CreatedKey]:
         """The plan of a request that is still being filled in."""
@@ -68,41 +65,52 @@ class KeyCreation:
 
     async def submit(self, request: CreateKeyRequest) -> Outcome[CreatedKey] | None:
         """Send the creation, after what is to be warned of was confirmed."""
-        session = self._context.app.session
-        if session is None:
-            return Refused(NotSentError("Nothing was sent: there is no connection now."))
-        trouble = await asyncio.to_thread(session.sealed.trouble)
-        plan = plan_sealed_create(
-            request, plan_context(self._context, self._workspaces), session.sealed, trouble
-        )
+        plan = self.planned(request)
         confirmation = await submitted(self._context, plan, _CREATE)
         if confirmation is None:
             return None
-        self._plan = plan
+        self._plan = plan.id
         return await execute(self._context, confirmation)
 
-    async def hand_over(self, made: Applied[CreatedKey]) -> None:
-        """Show the value until it is stored; then wipe what was sealed."""
-        app, created = self._context.app, made.value
-        name = WRITES.name(created.data) if created.data is not None else "without a description"
-        if created.key is None:
-            await app.push_screen_wait(
-                AskScreen(
-                    f"Key {name} was created, but its value did not come",
-                    "The gateway's answer lacked it and it cannot be asked for again: "
-                    "delete this key and create another.",
-                )
+    async def hand_over(self, created: CreatedKey) -> None:
+        """Show the value until it is stored."""
+        await hand_over(self._context, self._plan, created)
+
+
+async def hand_over(context: ActionContext, plan: str, created: CreatedKey) -> None:
+    """Show the value of a new key until it is stored; the ledger then knows so.
+
+    ``plan`` is the id of the plan that made the key.
+    """
+    app = context.app
+    name = WRITES.name(created.data) if created.data is not None else "without a description"
+    if created.key is None:
+        await app.push_screen_wait(
+            AskScreen(
+                f"Key {name} was created, but its value did not come",
+                "The gateway's answer lacked it and it cannot be asked for again: "
+                "delete this key and create another.",
             )
-            return
-        session, plan = app.session, self._plan
-        if session is None or plan is None:
-            await app.push_screen_wait(SecretScreen(name, created.key))
-            return
-        sealed = session.sealed
-        shelter = SealStatus(partial(sealed.until, plan.id), made.unkept)
-        attempt = partial(_try, self._context, name)
-        await app.push_screen_wait(SecretScreen(name, created.key, shelter, attempt))
-        await wipe(app, sealed, plan.id)
+        )
+        return
+    attempt = partial(_try, context, name)
+    await app.push_screen_wait(SecretScreen(name, created.key, attempt))
+    await acknowledge(context, plan)
+
+
+async def acknowledge(context: ActionContext, plan: str) -> None:
+    """Write down that the value of a key is stored; a failure is said."""
+    session = context.app.session
+    if session is None:
+        return
+    try:
+        await asyncio.to_thread(session.executor.ledger.acknowledge, plan, context.app.clock.now())
+    except OSError as error:
+        why = error.strerror or "unknown reason"
+        context.app.say(
+            f"It could not be written down that the key is stored ({why}): :recovery asks again",
+            severity="warning",
+        )
 
 
 async def _try(context: ActionContext, name: str, key: Secret) -> None:
@@ -120,8 +128,8 @@ async def create(context: ActionContext) -> None:
     spec = replace(create_form(form_context(context)), plan=making.planned)
     form: FormScreen[CreatedKey] = FormScreen(spec, facts, making.submit)
     match await context.app.push_screen_wait(form):
-        case Applied(created) as made:
-            await making.hand_over(made)
+        case Applied(created):
+            await making.hand_over(created)
             if created.data is not None and created.data.hash:
                 select(context, created.data.hash)
         case None:
@@ -129,21 +137,19 @@ async def create(context: ActionContext) -> None:
     await refresh(context, *WRITES.feeds)
 
 
-# A key whose answer was lost ----------------------------------------------------------------------
+# A key whose value nobody has ---------------------------------------------------------------------
 
 
-async def offer_to_stop(context: ActionContext, plan: str, one: Candidate) -> None:
-    """Go to the key; show its value where it lies sealed, else offer to disable or delete it."""
+async def offer_to_stop(context: ActionContext, lost: LedgerEntry, one: Candidate) -> None:
+    """Go to a key whose value nobody has; offer to replace, disable or delete it."""
     app = context.app
     await show_route(context, one.route, one)
     if not isinstance(one.item, ApiKey) or app.navigation.screen is None:
         return
-    if await _is_sealed(context, plan):
-        await _offer_value(context)
-        return
     title = f"Nobody has seen the value of key {one.name}: it cannot be used. What now?"
     choices = [
         PickOption("keys.toggle", "Disable it", "can be undone"),
+        PickOption(_REPLACE, "Delete it and create it again", "for good"),
         PickOption("keys.delete", "Delete it", "for good"),
         PickOption(_LEAVE, "Leave it as it is", "it stays, of no use to anybody"),
     ]
@@ -151,32 +157,42 @@ async def offer_to_stop(context: ActionContext, plan: str, one: Candidate) -> No
         del choices[0]
     chosen = await app.push_screen_wait(Picker(title, choices, current=None))
     screen = app.navigation.screen
-    if chosen and screen is not None:
-        row = KeyRow(one.item)
-        key = ActionContext(app, KEYS, row, row.identity, screen)
+    if not chosen or screen is None:
+        return
+    row = KeyRow(one.item)
+    key = ActionContext(app, KEYS, row, row.identity, screen)
+    if chosen == _REPLACE:
+        await replace_key(key, lost)
+    else:
         await app.perform(by_id(chosen), key)
 
 
-async def _is_sealed(context: ActionContext, plan: str) -> bool:
-    session = context.app.session
-    if session is None:
+async def replace_key(context: ActionContext, lost: LedgerEntry) -> bool:
+    """Delete a key whose value nobody has, create it again, show the new value.
+
+    ``lost`` is its creation in the ledger. False where nothing was done.
+    """
+    facts, gateway = await workspace_facts(context), context.app.gateway
+    try:
+        plan = await replacement_plan(gateway, lost, plan_context(context, facts.workspaces))
+    except ValidationError:
+        context.app.say("The ledger does not tell enough to create this key again: delete it")
         return False
-    found = await asyncio.to_thread(session.sealed.find)
-    return plan in {key.id for key in found.keys}
-
-
-async def _offer_value(context: ActionContext) -> None:
-    app = context.app
-    agreed = await app.push_screen_wait(
-        AskScreen(
-            "Its value lies sealed on this machine",
-            "It can be shown once more, until you say that it is stored.",
-            safe="Later",
-            deliberate="Show",
-        )
-    )
-    if agreed:
-        await app.perform(by_id("app.unacknowledged"), context)
+    if context.covered:
+        return False
+    confirmation = await confirm(context, plan, "Delete and create it again")
+    if confirmation is None:
+        return False
+    outcome = await execute(context, confirmation)
+    match outcome:
+        case Applied((_, created)):
+            await hand_over(context, plan.parts[-1].id, created)
+        case Refused(error):
+            context.app.say(f"{plan.title}: {error.message}", severity="error")
+        case Unknown():
+            await report_unknown(context, outcome, f"{plan.title}: an answer was lost")
+    await refresh(context, *WRITES.feeds, RECOVERY_FEED)
+    return isinstance(outcome, Applied)
 
 
 HANDLERS: Mapping[str, Handler] = {

@@ -1,20 +1,25 @@
-"""Settling a write in doubt: a person decides; the decision goes to journal and audit log."""
+"""Settling an open write: a person decides, and the decision goes to the ledger.
+
+A write in doubt happened or did not; a new key is acknowledged as stored, or deleted and created
+again.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import datetime
 
 from gwtui.crud.evidence import Candidate, Evidence
 from gwtui.domain.safe_text import safe_line, safe_text
-from gwtui.local.journal import DID_NOT_HAPPEN
+from gwtui.local.ledger import DID_NOT_HAPPEN, Ledger
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.links import show_route
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.recovery import RecoveryScreen
-from gwtui.watch.feeds.journal import RECOVERY_FEED, in_doubt
+from gwtui.watch.feeds.ledger import RECOVERY_FEED, unsettled
 
-_TOLD = "This is written to the journal and to the audit log. Nothing is sent to the gateway."
+_TOLD = "This is written to the ledger. Nothing is sent to the gateway."
 _HAPPENED = "it happened"
 _NAME = 120
 
@@ -25,6 +30,9 @@ async def happened(context: ActionContext) -> None:
 
     evidence = _evidence(context)
     if evidence is None:
+        return
+    if evidence.intent.is_unacknowledged:
+        await _stored(context, evidence)
         return
     one = _candidate(context)
     if one is not None:
@@ -41,7 +49,7 @@ async def happened(context: ActionContext) -> None:
         return
     route = evidence.route if one is None else one.route
     if one is not None and evidence.intent.action == "keys.create":
-        await offer_to_stop(context, evidence.intent.id, one)
+        await offer_to_stop(context, evidence.intent, one)
     elif route:
         await show_route(context, route, one)
 
@@ -50,6 +58,9 @@ async def did_not(context: ActionContext) -> None:
     """Settle it as not applied."""
     evidence = _evidence(context)
     if evidence is None:
+        return
+    if evidence.intent.is_unacknowledged:
+        context.app.say("The gateway said that it did: the key was created")
         return
     about = ""
     if evidence.candidates:
@@ -60,6 +71,33 @@ async def did_not(context: ActionContext) -> None:
         context, evidence, DID_NOT_HAPPEN, None
     ):
         await context.app.navigation.back()
+
+
+async def _stored(context: ActionContext, evidence: Evidence) -> None:
+    """Somebody has the value of the key after all."""
+    if await _agreed(context, "Its value is stored?", "", "It is stored"):
+        await _close(
+            context,
+            evidence,
+            "acknowledged",
+            lambda ledger, at: ledger.acknowledge(evidence.intent.id, at),
+        )
+
+
+async def recreate(context: ActionContext) -> None:
+    """Delete a key whose value nobody has, and create it again."""
+    from gwtui.ui.actions.keys import replace_key  # noqa: PLC0415 - of a lost key only
+
+    evidence = _evidence(context)
+    if evidence is None:
+        return
+    if not evidence.intent.is_unacknowledged:
+        context.app.say("There is no key here whose value nobody has stored")
+    elif not evidence.compared:
+        text = "The key is gone"
+        await _settle(context, evidence, text, None)
+    else:
+        await replace_key(context, evidence.intent)
 
 
 async def later(context: ActionContext) -> None:
@@ -119,28 +157,38 @@ async def _agreed(context: ActionContext, question: str, about: str, answer: str
 async def _settle(
     context: ActionContext, evidence: Evidence, finding: str, identity: str | None
 ) -> bool:
-    """Close it in the write log; False when somebody else did meanwhile or it cannot be written."""
+    """Close it in the ledger; False when somebody else did meanwhile or it cannot be written."""
+    one = evidence.intent
+    return await _close(
+        context, evidence, finding, lambda ledger, at: ledger.resolve(one, at, finding, identity)
+    )
+
+
+async def _close(
+    context: ActionContext,
+    evidence: Evidence,
+    finding: str,
+    write: Callable[[Ledger, datetime], None],
+) -> bool:
     app = context.app
     if app.session is None:
         app.say("There is no connection now", severity="warning")
         return False
-    write_log, intent = app.session.executor.write_log, evidence.intent
+    ledger, intent = app.session.executor.ledger, evidence.intent
     gateway = app.session.connection.base_url
     try:
-        left = await asyncio.to_thread(in_doubt, write_log.journal, gateway, app.clock)
+        left = await asyncio.to_thread(unsettled, ledger, gateway, app.clock)
         still = intent.id in {one.id for one in left}
         if still:
-            await asyncio.to_thread(write_log.resolve, intent, finding, identity)
+            await asyncio.to_thread(write, ledger, app.clock.now())
     except OSError as error:
         why = error.strerror or "unknown reason"
-        app.say(f"It could not be written to the journal: {why}", severity="error")
+        app.say(f"It could not be written to the ledger: {why}", severity="error")
         return False
     if not still:
         app.say("It was settled meanwhile", severity="warning")
-    elif write_log.audit_fault is not None:
-        app.say(f"The audit log could not be written: {write_log.audit_fault}", severity="warning")
     else:
-        app.say(f"Settled, and written to the audit log: {finding.partition(':')[0]}")
+        app.say(f"Settled, and written to the ledger: {finding.partition(':')[0]}")
     await app.hub.refresh(RECOVERY_FEED)
     return still
 
@@ -150,4 +198,8 @@ IMMEDIATE: Mapping[str, Handler] = {
     "doubt.further": further,
     "doubt.show": show,
 }
-PATIENT: Mapping[str, Handler] = {"doubt.happened": happened, "doubt.did_not": did_not}
+PATIENT: Mapping[str, Handler] = {
+    "doubt.happened": happened,
+    "doubt.did_not": did_not,
+    "doubt.recreate": recreate,
+}

@@ -25,7 +25,7 @@ from gwtui.resources.rotations.writes import (
 )
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.crud import plan_context, read_selected
-from gwtui.ui.actions.keys import KeyCreation
+from gwtui.ui.actions.keys import hand_over
 from gwtui.ui.actions.writing import (
     confirm,
     confirm_and_report,
@@ -66,7 +66,7 @@ class _RotationFlow:
         space = context.target.workspace
         source = await read_source(session, self._old, None if space is None else space.id)
         at = plan_context(context, self._facts.workspaces)
-        plan = plan_rotation(source, asked, at, await rotation_storage(session))
+        plan = plan_rotation(source, asked, at, rotation_storage(session))
         confirmation = await confirm(context, plan, "Make the successor")
         return None if confirmation is None else await self._send(confirmation)
 
@@ -100,7 +100,7 @@ async def rotate(context: ActionContext[KeyRow]) -> None:
         return
     plan, made = rotating.made
     # What went wrong after it was made keeps nobody from storing the value: it is given once.
-    await KeyCreation(context, facts.workspaces, plan).hand_over(made)
+    await hand_over(context, plan.id, made.value)
     if rotating.failure is not None:
         await _report_failure(context, *rotating.failure)
     else:
@@ -124,12 +124,10 @@ async def next_step(context: ActionContext[RotationRow]) -> None:
     app, row = context.app, context.target
     status, now = row.status, app.clock.now()
     match status.step:
-        case "settle":
+        case "settle" | "show":
             await app.open_route(route_to(row.rotation.id))
         case "assign":
             await _assign(context)
-        case "show":
-            await app.perform(by_id("app.unacknowledged"), context)
         case "disable" | "delete" if status.is_due(now) and row.old is not None:
             await _retire(context, row.old, delete=status.step == "delete")
         case _:

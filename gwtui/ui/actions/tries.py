@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -124,10 +123,7 @@ async def try_it(context: ActionContext) -> None:
     app = context.app
     if app.session is None:
         return
-    sealed = await asyncio.to_thread(app.session.sealed.find, shown_elsewhere=True)
-    if context.covered:
-        return
-    sources = key_sources(app.tries, sealed.keys)
+    sources = key_sources(app.tries)
     match await _fill_in(
         context, sources, _key_of_row(context.target), _defaults_from(context.target)
     ):

@@ -172,12 +172,10 @@ async def send_one(context: ActionContext, confirmation: Confirmation[T]) -> Out
             context.expect_removed(plan.identity)
         else:
             context.screen.expect_gone(filter(None, (plan.identity,)))
-    for what, fault in (
-        ("The outcome could not be written to the journal", executor.journal_fault),
-        ("The audit log could not be written", executor.audit_fault),
-    ):
-        if fault is not None:
-            context.app.say(f"{what}: {fault}", severity="warning")
+    if fault := executor.ledger_fault:
+        context.app.say(
+            f"The outcome could not be written to the ledger: {fault}", severity="warning"
+        )
     return outcome
 
 

@@ -208,7 +208,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
     def loss(self) -> str:
         """What quitting now would lose."""
         if self._sending:
-            return "The form is being sent; its outcome would only stand in the journal."
+            return "The form is being sent; its outcome would only stand in the ledger."
         return "What was typed into the form was not sent."
 
     # Keys and buttons -----------------------------------------------------------------------

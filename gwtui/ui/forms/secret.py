@@ -1,7 +1,7 @@
 """A secret on the screen: a new key's value, shown once, and the field in which one is typed.
 
 A new value is masked until it is asked for, and its screen is left only by saying that the value is
-stored, or by later. What is typed is never shown, and is in no selection, history, completion or
+stored. What is typed is never shown, and is in no selection, history, completion or
 clipboard.
 """
 
@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from datetime import datetime
 from typing import ClassVar
 
 from pydantic import SecretStr
@@ -23,8 +21,7 @@ from textual.widget import Widget
 from textual.widgets import Button, Static
 
 from gwtui.crud.resource import Cell, Tone
-from gwtui.domain.safe_text import safe_ends, safe_text
-from gwtui.domain.times import utc
+from gwtui.domain.safe_text import safe_text
 from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.field_editors import Edited, Entered, TickEditor
 from gwtui.ui.input_queue import FINISHING, OPENING
@@ -34,26 +31,16 @@ from gwtui.ui.terminal.screenshot import HoldsSecret
 from gwtui.ui.text import toned
 
 MASK = "•" * 24
+_WHAT = "This is its value. The gateway gives it only once: store it now."
+_FATE = (
+    "If this screen is lost, the value is lost: the next start then offers to delete the key and "
+    "create it again."
+)
 _NOT_YET = "Say first that you have stored the key: the gateway cannot show it again."
 _LONGEST = 4096
-_REASON = 80
 _MOST_DOTS = 24
 _LONGEST_TYPED = 65_536
 """Characters that are taken at most: a whole file pasted by mistake is not a key."""
-
-
-@dataclass(frozen=True, slots=True)
-class SealStatus:
-    """Whether the value outlives its screen.
-
-    ``until`` gives the moment up to which it stays sealed on this machine, None when it is not;
-    ``trouble`` says why it could not be sealed. ``made`` tells of a key that is offered again when
-    it was made, such as "3 min ago": its screen may be left without an acknowledgement.
-    """
-
-    until: Callable[[], datetime | None] = lambda: None
-    trouble: str = ""
-    made: str = ""
 
 
 class SecretView(HoldsSecret, Static):
@@ -62,10 +49,9 @@ class SecretView(HoldsSecret, Static):
     ALLOW_SELECT = False
 
 
-class SecretScreen(Dialog[bool]):
+class SecretScreen(Dialog[None]):
     """Shows the value of a new key until the person says that it is stored, then forgets it.
 
-    Gives back True when that was said, False when a key that is offered again is left for later.
     ``attempt`` lets the person try a request with the value while it is here.
     """
 
@@ -85,13 +71,11 @@ class SecretScreen(Dialog[bool]):
         self,
         name: str,
         value: SecretStr,
-        shelter: SealStatus | None = None,
         attempt: Callable[[SecretStr], Awaitable[None]] | None = None,
     ) -> None:
         super().__init__()
         self._attempt = attempt
         self._name_shown = safe_text(name, 60)
-        self._shelter = shelter or SealStatus()
         self._value: SecretStr | None = value
         self._revealed = False
 
@@ -99,8 +83,8 @@ class SecretScreen(Dialog[bool]):
         """The value, what can be done with it, the acknowledgement."""
         with Vertical(id="secret", classes="dialog"):
             yield Static(self._title_line(), classes="title")
-            yield Static(toned(self._what(), "warn"), classes="effect")
-            yield Static(self._fate(), id="secret-fate", classes="effect")
+            yield Static(toned(_WHAT, "warn"), classes="effect")
+            yield Static(toned(_FATE, "muted"), id="secret-fate", classes="effect")
             yield SecretView(toned(MASK), id="secret-value")
             with Horizontal(classes="buttons"):
                 yield Button(Content(with_keys("Copy ({new-key.copy})")), id="copy", compact=True)
@@ -113,8 +97,6 @@ class SecretScreen(Dialog[bool]):
             yield TickEditor("I have stored this key", id="stored")
             with Horizontal(classes="buttons"):
                 yield Button(Content("Done"), id="done", compact=True, disabled=True)
-                if self._shelter.made:
-                    yield Button(Content("Later (Esc)"), id="later", compact=True)
                 if self._attempt is not None:
                     yield Button(
                         Content(with_keys("Try it ({new-key.try})")), id="try", compact=True
@@ -126,27 +108,9 @@ class SecretScreen(Dialog[bool]):
         return "Tab moves · Enter presses, and ticks the box"
 
     def _title_line(self) -> Content:
-        made = self._shelter.made
         return Content.assemble(
-            toned("Never acknowledged: " if made else "Key created: ", "good", bold=True),
-            toned(self._name_shown, "plain", bold=True),
-            toned(f", made {made}" if made else "", "muted"),
+            toned("Key created: ", "good", bold=True), toned(self._name_shown, "plain", bold=True)
         )
-
-    def _what(self) -> str:
-        if self._shelter.made:
-            return "This is its value. Nobody has said that it is stored: store it now."
-        return "This is its value. The gateway gives it only once: store it now."
-
-    def _fate(self) -> Content:
-        """What becomes of the value when the screen is lost."""
-        until = self._shelter.until()
-        if until is not None:
-            again = f"if this screen is lost, it is offered again until {utc(until)}."
-            return toned(f"Sealed on this machine: {again}", "muted")
-        why = safe_ends(self._shelter.trouble, _REASON)
-        so = f"It could not be sealed on this machine ({why})" if why else "It is sealed nowhere"
-        return toned(f"{so}: if this screen is lost, the value is lost.", "bad")
 
     @property
     def unsaved(self) -> bool:
@@ -156,11 +120,7 @@ class SecretScreen(Dialog[bool]):
     @property
     def loss(self) -> str:
         """What quitting now would lose."""
-        start = "The new key's value was not acknowledged as stored"
-        until = self._shelter.until()
-        if until is None:
-            return f"{start}; it cannot be shown again."
-        return f"{start}. It is sealed on this machine and offered again until {utc(until)}."
+        return "The new key's value was not acknowledged as stored; it cannot be shown again."
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:
@@ -174,8 +134,6 @@ class SecretScreen(Dialog[bool]):
                 self.action_save()
             case "done":
                 self.action_leave()
-            case "later":
-                self._leave(acknowledged=False)
             case "try":
                 self.action_try()
 
@@ -229,20 +187,17 @@ class SecretScreen(Dialog[bool]):
 
     def action_leave(self) -> None:
         """Leave, once the person said that the value is stored; forget it."""
-        self._leave(acknowledged=bool(self.query_one("#stored", TickEditor).value))
-
-    def _leave(self, *, acknowledged: bool) -> None:
-        if acknowledged or (self._shelter.made and self._shelter.until() is not None):
-            self._end(acknowledged=acknowledged)
+        if self.query_one("#stored", TickEditor).value:
+            self._end()
             return
         self.app.bell()
         self._note(toned(_NOT_YET, "warn"))
         self.query_one("#stored").focus()
 
-    def _end(self, *, acknowledged: bool) -> None:
+    def _end(self) -> None:
         self._value = None
         self.query_one("#secret-value", SecretView).update(toned(MASK))
-        self.dismiss(acknowledged)
+        self.dismiss(None)
 
     def on_unmount(self) -> None:
         """However the screen ends, the value ends with it."""

@@ -86,8 +86,8 @@ class RecoveryScreen(GatewayScreen):
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
         """What is found, as far as was asked for."""
-        journal = self.gwtui.executor.journal
-        return [(evidence_feed(hub, journal, self._plan, self.search_span), self._show)]
+        ledger = self.gwtui.executor.ledger
+        return [(evidence_feed(hub, ledger, self._plan, self.search_span), self._show)]
 
     def empty_text(self) -> str | None:
         """What it means that the write is in doubt no more."""

@@ -1,8 +1,8 @@
 """Ending on demand: SIGTERM, SIGHUP, a terminal that is gone, a quit that nothing reacts to.
 
 The program has two seconds. It uses them to close in order: the terminal is restored, a write
-under way gets a moment for its answer and then stands in the journal as unknown. What holds that
-up, such as a name lookup or a stalled terminal, is not waited for: the journal's intent is on the
+under way gets a moment for its answer and then stands in the ledger as unknown. What holds that
+up, such as a name lookup or a stalled terminal, is not waited for: the ledger's intent is on the
 disk since before the request left, so that nothing is lost by ending hard.
 """
 

@@ -138,7 +138,7 @@ async def fetch_keys(client: GatewayClient, workspace: str | None) -> Sequence[K
 async def note_keys(hub: FeedHub, keys: Iterable[ApiKey]) -> None:
     """Note what a reading of keys says of those that are being rotated; never fails.
 
-    Nothing is noted for a hub without journal and recorded history: it is none of a person.
+    Nothing is noted for a hub without ledger and recorded history: it is none of a person.
     """
     state = state_directory(hub)
     if state is not None:
@@ -149,9 +149,9 @@ async def note_keys(hub: FeedHub, keys: Iterable[ApiKey]) -> None:
 
 
 def state_directory(hub: FeedHub) -> Path | None:
-    """Where rotations are kept: beside the journal, else in this person's own directory."""
-    if hub.journal is not None:
-        return hub.journal.path.parent
+    """Where rotations are kept: beside the ledger, else in this person's own directory."""
+    if hub.ledger is not None:
+        return hub.ledger.path.parent
     return None if hub.history_file is None else own_state()
 
 

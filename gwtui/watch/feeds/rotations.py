@@ -24,15 +24,13 @@ from gwtui.domain.key_rotation import (
     RotationStatus,
     status_of,
 )
-from gwtui.local.journal import DID_NOT_HAPPEN, Journal, JournalEntry
-from gwtui.local.journal import FILE_NAME as JOURNAL
+from gwtui.local.ledger import DID_NOT_HAPPEN, Ledger, LedgerEntry
 from gwtui.local.rotations import FILE_NAME, RotationEvent, RotationLog, record_old_key
-from gwtui.local.sealed_keys import sealed_keys
 from gwtui.watch import cadence
 from gwtui.watch.base_reads import FeedKey, key_assignments
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.concurrent_reads import fetch_each
-from gwtui.watch.feeds.keys import own_state
+from gwtui.watch.feeds.ledger import own_ledger
 from gwtui.watch.feeds.recorded import ask_history
 from gwtui.watch.history.model import BYOK_USAGE, USAGE, Run, SeriesKey, kept
 from gwtui.watch.history.reader import HistoryReader
@@ -40,7 +38,6 @@ from gwtui.watch.hub import FeedHub, FeedReader
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
-    from gwtui.local.sealed_keys import SealedKey
 
 FEED = "keys-rotations"
 """Begins like the feed of the keys: what is written to keys changes how rotations stand."""
@@ -69,40 +66,39 @@ class RotationsReader:
     async def read(self, reader: FeedReader) -> Sequence[RotationRow]:
         """Every rotation of the gateway that goes on, or ended lately. Raises GatewayError."""
         await self._hub.complete()
-        journal = self._hub.journal or Journal(own_state() / JOURNAL)
-        log = RotationLog(journal.path.with_name(FILE_NAME))
+        ledger = self._hub.ledger or own_ledger()
+        log = RotationLog(ledger.path.with_name(FILE_NAME))
         now, client = self._hub.clock.now(), reader.client
         try:
             known = await asyncio.to_thread(_listed, log, client.connection.base_url, now)
             if not known:
                 return ()
-            made = await asyncio.to_thread(
-                creation_outcomes, journal, {one.id for one in known}, now
-            )
+            nameless = {one.id for one in known if one.new_hash is None}
+            made = await asyncio.to_thread(creation_outcomes, ledger, nameless, now)
+            waiting = await asyncio.to_thread(ledger.open_writes)
         except OSError as error:
             why = error.strerror or "it cannot be read"
             raise GatewayError(f"The rotations in {log.path}: {why}") from None
-        sealed = await asyncio.to_thread(self._sealed, journal, client)
+        unstored = frozenset(one.id for one in waiting if one.is_unacknowledged)
         held, held_why = await _held(reader, known)
-        look = _RotationLook(self._hub, client, log, now, made, sealed, held, held_why)
+        look = _RotationLook(self._hub, client, log, now, made, unstored, held, held_why)
         return tuple(await fetch_each(known, look.at))
-
-    def _sealed(self, journal: Journal, client: GatewayClient) -> Mapping[str, SealedKey]:
-        """The new keys that wait on this machine, by the plan that made each."""
-        found = sealed_keys(journal.path.parent, client.connection, self._hub.clock.now)
-        return {one.id: one for one in found.find(shown_elsewhere=True).keys}
 
 
 @dataclass(frozen=True, slots=True)
 class _RotationLook:
-    """One look at each rotation. ``held`` is which guardrail each key holds, None if unread."""
+    """One look at each rotation.
+
+    ``unstored`` are those whose value nobody has acknowledged, ``held`` is which guardrail each key
+    holds, None if unread.
+    """
 
     hub: FeedHub
     client: GatewayClient
     log: RotationLog
     now: datetime
     made: Mapping[str, tuple[CreationOutcome, str | None]]
-    sealed: Mapping[str, SealedKey]
+    unstored: frozenset[str]
     held: Mapping[str, str] | None
     held_why: str
 
@@ -128,7 +124,7 @@ class _RotationLook:
             new_gone=new_gone,
             bound=None if self.held is None else self.held.get(rotation.new_hash or ""),
             bound_known=self.held is not None,
-            waits=rotation.id in self.sealed,
+            waits=rotation.id in self.unstored,
             why=new_why or why or self.held_why,
             recorded_since=recorded,
             recorded_why=recorded_why,
@@ -142,9 +138,6 @@ class _RotationLook:
         if rotation.new_hash is not None:
             return rotation, "made"
         making, identity = self.made.get(rotation.id, ("in doubt", None))
-        waiting = self.sealed.get(rotation.id)
-        if waiting is not None and waiting.label.key_hash:
-            making, identity = "made", waiting.label.key_hash
         if making == "made" and identity is None:
             return rotation, "nameless"
         if making == "made" and identity is not None:
@@ -177,39 +170,32 @@ def _listed(log: RotationLog, gateway: str, now: datetime) -> list[KeyRotation]:
 
 
 def creation_outcomes(
-    journal: Journal, plans: set[str], now: datetime
+    ledger: Ledger, plans: set[str], now: datetime
 ) -> Mapping[str, tuple[CreationOutcome, str | None]]:
-    """The outcome of each creation, as far as the journal tells, and the identity of what it made.
+    """The outcome of each creation, as far as the ledger tells, and the identity of what it made.
 
     A person who settled one in doubt decided it: with an identity it was made, else it was not, or
     its key is unknown.
     """
     found: dict[str, tuple[CreationOutcome, str | None]] = {}
-    for entry in journal.entries():
+    for entry in ledger.entries() if plans else ():
         if entry.id in plans:
-            found[entry.id] = _outcome(entry)
-    doubtful = {plan for plan, (making, _) in found.items() if making == "in doubt"}
-    for intent in journal.open_intents(now) if doubtful else ():
-        if intent.id in doubtful and intent.running:
-            found[intent.id] = "under way", None
+            found.setdefault(entry.id, _outcome(entry, now))
     return found
 
 
-def _outcome(entry: JournalEntry) -> tuple[CreationOutcome, str | None]:
-    identity = entry.details.get("identity")
-    made = identity if isinstance(identity, str) else None
-    match entry.event:
-        case "applied":
-            return "made", made
+def _outcome(entry: LedgerEntry, now: datetime) -> tuple[CreationOutcome, str | None]:
+    made = entry.identity
+    match entry.outcome:
+        case "intent" if entry.is_running(now):
+            return "under way", None
+        case "intent" | "unknown":
+            return "in doubt", None
+        case "resolved" if made is None and entry.message == DID_NOT_HAPPEN:
+            return "not made", None
         case "refused":
             return "not made", None
-        case "resolved" if made is not None:
-            return "made", made
-        case "resolved" if entry.details.get("message") == DID_NOT_HAPPEN:
-            return "not made", None
-        case "resolved":
-            return "made", None
-    return "in doubt", None
+    return "made", made
 
 
 async def _held(

@@ -6,19 +6,16 @@ import io
 import json
 from pathlib import Path
 
+import httpx
 import pytest
 
 from gwtui.cli import exits
 from gwtui.cli.main import main
 from gwtui.cli.resources import RESOURCES
 from gwtui.cli.verbs import verbs_of
+from gwtui.local.ledger import Ledger
 from headless_changes_kit import YES, done, log
 from headless_kit import Gwtui, Site
-
-
-def sealed(state: Path) -> list[Path]:
-    return [*(state / "sealed-keys").glob("*.sealed")]
-
 
 # Keys
 
@@ -30,7 +27,7 @@ def test_a_new_key_goes_to_stdout_alone_and_works(gwtui: Gwtui, place: Site, sta
     key = place.get("/key", token=out.strip())
     assert (key["limit"], key["limit_reset"]) == (1000.5, "monthly")
     assert key["expires_at"]
-    assert sealed(state) == []
+    assert Ledger(state / "audit.jsonl").open_writes() == ()
     (entry,) = log(state)
     assert (entry.action, entry.outcome, entry.consent) == (
         "keys.create",
@@ -55,22 +52,74 @@ class _Full(io.StringIO):
         raise OSError(28, "No space left on device")
 
 
-def test_a_new_key_that_nobody_could_read_stays_sealed(
-    gwtui: Gwtui, place: Site, state: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch:
+def lost(gwtui: Gwtui, place: Site, name: str) -> str:
+    """Make a key whose value nobody could read; what was said of it."""
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sys.stdout", _Full())
         patch.setenv("GWTUI_TOKEN", place.gateway.management)
         patch.setenv("GWTUI_BASE_URL", place.gateway.base_url)
-        assert main(["keys", "create", "--set", "name=lost", YES]) == exits.INCOMPLETE
-    err = gwtui.commands.capsys.readouterr().err
+        words = ["keys", "create", "--set", f"name={name}", "--set", "limit=7", YES]
+        assert main(words) == exits.INCOMPLETE
+    return gwtui.commands.capsys.readouterr().err
+
+
+@pytest.fixture
+def another_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each command is a program of its own, as on a terminal."""
+    monkeypatch.setattr("gwtui.local.ledger.may_run", lambda _process: False)
+
+
+@pytest.mark.usefixtures("another_program")
+def test_a_new_key_that_nobody_could_read_is_deleted_and_created_again(
+    gwtui: Gwtui, place: Site
+) -> None:
+    err = lost(gwtui, place, "lost")
     assert "No space left on device" in err
-    assert "gwtui recover-key prints it" in err
-    assert len(sealed(state)) == 1
-    code, out, _ = gwtui("recover-key", "--acknowledge")
+    assert "gwtui recovery recreate" in err
+    before = gwtui.json("keys", "get", "lost")
+    (left,) = gwtui.json("recovery", "list")
+    assert (left["identity"], left["outcome"]) == (before["hash"], "applied")
+    code, out, err = gwtui("recovery", "recreate", "lost", "--plan")
     assert code == exits.OK
-    assert place.get("/key", token=out.strip())["label"]
-    assert sealed(state) == []
+    assert "cannot be undone" in out + err
+    out = done(gwtui, "recovery", "recreate", "lost")
+    made = place.get("/key", token=out.strip())
+    assert made["limit"] == 7
+    after = gwtui.json("keys", "get", "lost")
+    assert after["hash"] != before["hash"], "the old one is gone, and there is one of that name"
+    assert gwtui.json("recovery", "list") == []
+    assert gwtui("recovery", "recreate", "lost", YES)[0] == exits.FAILED
+
+
+@pytest.mark.usefixtures("another_program")
+def test_a_new_key_that_somebody_stored_after_all_is_acknowledged(
+    gwtui: Gwtui, place: Site
+) -> None:
+    lost(gwtui, place, "kept")
+    assert len(gwtui.json("recovery", "list")) == 1
+    code, out, err = gwtui("recovery", "acknowledge", "kept")
+    assert (code, out) == (exits.OK, "")
+    assert "is stored" in err
+    assert gwtui.json("recovery", "list") == []
+    assert gwtui.json("keys", "get", "kept")["disabled"] is False
+
+
+@pytest.mark.usefixtures("another_program")
+def test_a_lost_key_that_was_deleted_meanwhile_is_not_offered_any_more(
+    gwtui: Gwtui, place: Site
+) -> None:
+    lost(gwtui, place, "here")
+    done(gwtui, "keys", "delete", "here")
+    assert gwtui.json("recovery", "list") == []
+    lost(gwtui, place, "elsewhere")
+    identity = gwtui.json("keys", "get", "elsewhere")["hash"]
+    httpx.delete(
+        f"{place.gateway.base_url}/keys/{identity}",
+        headers={"Authorization": f"Bearer {place.gateway.management}"},
+    ).raise_for_status()
+    code, _, err = gwtui("recovery", "recreate", "elsewhere", YES)
+    assert (code, "the key is gone" in err) == (exits.FAILED, True)
+    assert gwtui.json("recovery", "list") == []
 
 
 def test_a_key_is_changed_stopped_started_and_deleted(gwtui: Gwtui, place: Site) -> None:
@@ -207,7 +256,7 @@ def test_a_provider_that_the_gateway_does_not_list_takes_force(
     code, out, err = gwtui(*words, stdin="sk-x")
     assert (code, out) == (exits.USAGE, "")
     assert "lists no provider 'nortwhind'; did you mean 'northwind'? --force stores it" in err
-    assert not (state / "journal.jsonl").exists()
+    assert not (state / "audit.jsonl").exists()
     code, out, err = gwtui(*words, "--force", stdin="sk-x")
     if agreed == "--plan":
         assert code == exits.OK
@@ -216,7 +265,7 @@ def test_a_provider_that_the_gateway_does_not_list_takes_force(
         )
     else:
         # From here on it is for the gateway to say.
-        assert (state / "journal.jsonl").exists()
+        assert (state / "audit.jsonl").exists()
         assert code == exits.OK or "refused: Store a key of your own for nortwhind" in err
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gwtui.cli import exits
+from gwtui.local.ledger import Ledger
 from gwtui.resources.generations import COLUMNS
 from headless_kit import Gwtui, site
 
@@ -57,9 +58,9 @@ def test_feedback_is_a_write_like_any_other(
     assert {"field": "Generation", "before": None, "after": generation} in plan["changes"]
     code, _, err = gwtui(*words, "--set", "comment=slow today", "--yes")
     assert code == exits.OK, err
-    audit = (private_home / "state" / "gwtui" / "audit.jsonl").read_text()
-    assert json.loads(audit)["action"] == "generation.feedback"
-    assert "slow today" not in audit
+    ledger = Ledger(private_home / "state" / "gwtui" / "audit.jsonl")
+    assert {one.action for one in ledger.entries()} == {"generation.feedback"}
+    assert "slow today" not in ledger.path.read_text()
     code, _, err = gwtui("generation", "feedback", generation, "--yes")
     assert code == exits.USAGE
     assert "category" in err

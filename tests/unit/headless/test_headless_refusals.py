@@ -64,7 +64,7 @@ def test_a_bad_value_names_its_field_and_nothing_is_tried(
     code, out, err = gwtui(*words, YES)
     assert (code, out) == (exits.USAGE, "")
     assert says in err
-    assert not (state / "journal.jsonl").exists()
+    assert not (state / "audit.jsonl").exists()
 
 
 def test_without_a_terminal_and_without_yes_nothing_is_done(gwtui: Gwtui, state: Path) -> None:
@@ -170,7 +170,7 @@ def test_a_read_only_profile_and_an_ordinary_key_change_nothing(
         assert (tried.outcome, tried.error, tried.status) == ("refused", "NotSentError", None)
         assert tried.title == "Create key “no”"
     assert "read-only" in (by_profile.message or "")
-    assert not (state / "journal.jsonl").exists(), "nothing was about to be sent"
+    assert "intent" not in (state / "audit.jsonl").read_text(), "nothing was about to be sent"
 
 
 def test_what_stands_in_the_way_of_what_was_agreed_to_is_in_the_audit_log(

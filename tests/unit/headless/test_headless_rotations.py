@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 
 from gwtui.cli import exits
-from gwtui.local.journal import DID_NOT_HAPPEN, Journal, JournalEntry
+from gwtui.local.ledger import DID_NOT_HAPPEN, Ledger
 from gwtui.watch.history.file import history_path
 from gwtui.watch.history.model import SeriesKey
 from headless_changes_kit import YES, done, log
@@ -108,9 +108,9 @@ def test_a_lost_answer_is_settled_by_a_person_and_nothing_is_sent_again(
     code, _, err = gwtui("rotations", "next", "lost-rot", "--force", YES)
     assert (code, "settle it among the writes in doubt" in err) == (exits.FAILED, True)
     assert named(gwtui, "lost-new") == made
-    journal, now = Journal(state / "journal.jsonl"), datetime.now(UTC)
-    found = {"message": "it happened", "identity": made[0]}
-    journal.record(JournalEntry(doubt["id"], "resolved", now, found))
+    ledger, now = Ledger(state / "audit.jsonl"), datetime.now(UTC)
+    (lost,) = ledger.open_writes()
+    ledger.resolve(lost, now, "it happened", made[0])
     settled = stage(gwtui, "lost-rot")
     assert (settled["stage"], settled["hash"]) == ("in use", made[0])
     assert "Not known whether anybody stored" in settled["said"]
@@ -119,8 +119,8 @@ def test_a_lost_answer_is_settled_by_a_person_and_nothing_is_sent_again(
     # What did not happen, and what was refused, leaves the key to be rotated again.
     place.faults.arm("reset-before:POST /keys x1")
     assert gwtui("keys", "rotate", "lost-rot", "--name", "third", YES)[0] == exits.UNKNOWN
-    (open_one,) = journal.open_intents()
-    journal.record(JournalEntry(open_one.id, "resolved", now, {"message": DID_NOT_HAPPEN}))
+    (open_one,) = ledger.open_writes()
+    ledger.resolve(open_one, now, DID_NOT_HAPPEN)
     place.faults.arm("403:POST /keys x1")
     gwtui("rotations", "list")
     assert gwtui("keys", "rotate", "lost-rot", "--name", "third", YES)[0] == exits.FAILED

@@ -17,7 +17,7 @@ from gwtui.crud.bulk import BulkPart
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Applied, Confirmation, Plan
 from gwtui.crud.undo_list import UndoList
-from gwtui.local.journal import Journal
+from gwtui.local.ledger import Ledger
 from plan_kit import byok_plans, key_plans
 from undo_kit import RENAMED, client_of, listed
 from writes_kit import NOW, FaultWorld
@@ -48,7 +48,7 @@ async def test_the_undo_goes_down_the_road_and_names_what_it_undoes(
     world: FaultWorld, tmp_path: Path
 ) -> None:
     async with client_of(world) as client:
-        executor = WriteExecutor(client, Journal(tmp_path / "journal.jsonl"))
+        executor = WriteExecutor(client, Ledger(tmp_path / "audit.jsonl"))
         plan = RENAMED(world)
         outcome = await executor.execute(Confirmation(plan, "dialog"))
         assert isinstance(outcome, Applied)
@@ -57,7 +57,7 @@ async def test_the_undo_goes_down_the_road_and_names_what_it_undoes(
         assert done is not None
         back = await executor.undo.plan(client, done)
         assert isinstance(await executor.execute(Confirmation(back, "dialog")), Applied)
-        newest, first = executor.write_log.audit.entries()
+        newest, first = executor.ledger.audit()
         assert newest.undoes == first.id == plan.id
         assert first.undoes is None
         assert newest.title.startswith("Undo: ")

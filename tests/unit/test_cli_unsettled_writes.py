@@ -12,7 +12,7 @@ import pytest
 from gwtui.cli.changes.execute import report_in_doubt
 from gwtui.client.connection import Connection
 from gwtui.domain.clock import Clock
-from gwtui.local.journal import Journal, JournalEntry
+from gwtui.local.ledger import Ledger, LedgerEntry
 from gwtui.watch.hub import FeedHub
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
@@ -31,13 +31,13 @@ HERE = Connection("https://gateway.test")
 async def test_only_what_concerns_this_gateway_is_told(
     gateways: tuple[str, ...], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    journal = Journal(tmp_path / "journal.jsonl")
+    ledger = Ledger(tmp_path / "audit.jsonl")
     for number, gateway in enumerate(gateways):
-        journal.record(JournalEntry(f"p{number}", "intent", NOW, {"gateway": gateway}))
-        journal.record(JournalEntry(f"p{number}", "unknown", NOW, {"message": "lost"}))
+        ledger.record(LedgerEntry(id=f"p{number}", outcome="intent", at=NOW, gateway=gateway))
+        ledger.record(LedgerEntry(id=f"p{number}", outcome="unknown", at=NOW, message="lost"))
     client: Any = SimpleNamespace(connection=HERE)
     hub = FeedHub(client, Clock(now=lambda: NOW))
-    hub.journal = journal
+    hub.ledger = ledger
     session: Any = SimpleNamespace(hub=hub)
     await report_in_doubt(session)
     await hub.close()
