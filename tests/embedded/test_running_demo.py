@@ -142,7 +142,7 @@ from gwtui.embedded.demo import demo_gateway
 
 async def work():
     async with demo_gateway(data_dir=Path(sys.argv[1])):
-        names = ("cryptography", "gwtui.embedded.simulator.seed_data")
+        names = ("cryptography", "gwtui.embedded.simulator.catalog")
         print(json.dumps([name for name in names if name in sys.modules]))
 
 asyncio.run(work())

@@ -14,7 +14,7 @@ from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from decimal import ROUND_CEILING, Decimal
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from gwtui.contract.content_filters import BUILTIN_LABELS
 from gwtui.contract.dialects import GENERIC, Dialect
@@ -22,7 +22,6 @@ from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.resets import window_start
-from gwtui.embedded.simulator.catalog import CatalogEndpoint, build_catalog, entries
 from gwtui.embedded.simulator.seeded_random import between, fraction, hex_text, uuid_text
 from gwtui.embedded.simulator.usage import (
     PICO,
@@ -48,6 +47,9 @@ from gwtui.embedded.store.documents import (
 )
 from gwtui.embedded.store.generations import typical_generation
 from gwtui.embedded.store.usage import Actor, from_micros, to_day, to_micros, to_pico
+
+if TYPE_CHECKING:
+    from gwtui.embedded.simulator.catalog import CatalogEndpoint
 
 Entry = Mapping[str, Any]
 Content = Literal["simulated", "empty"]
@@ -143,10 +145,13 @@ class _Founder:
         self._db = db
         self._seed = seed
         self._now = now
-        self._catalog = build_catalog(seed)
+        from gwtui.embedded.simulator import catalog  # noqa: PLC0415 - for a new database only
+
+        self._entries = catalog.entries
+        self._catalog = catalog.build_catalog(seed)
         self._people = {
             entry["handle"]: f"user_{hex_text(24, seed, 'user', index)}"
-            for index, entry in enumerate(entries("user"))
+            for index, entry in enumerate(self._entries("user"))
         }
         self._owner = next(iter(self._people.values()))
         self._profiles: list[UsageProfile] = []
@@ -158,12 +163,12 @@ class _Founder:
         Its people come from outside: an empty account has them all the same.
         """
         for index, (entry, user) in enumerate(
-            zip(entries("user"), self._people.values(), strict=True)
+            zip(self._entries("user"), self._people.values(), strict=True)
         ):
             person = {name: entry.get(name) for name in ("first_name", "last_name", "role")}
             email = f"member{index + 1}@example.test"
             PEOPLE.insert(self._db, {"id": user, "email": email, **person})
-        for entry in entries("workspace")[: None if simulated else 1]:
+        for entry in self._entries("workspace")[: None if simulated else 1]:
             WORKSPACES.insert(self._db, self._workspaces[entry["slug"]])
         account.change(
             self._db,
@@ -175,7 +180,7 @@ class _Founder:
             booked_until=to_micros(self._now),
         )
         if simulated:
-            for entry in sorted(entries("key"), key=self._created_at):
+            for entry in sorted(self._entries("key"), key=self._created_at):
                 self._add_key(entry)
             self._add_purchases()
             self._add_members()
@@ -203,7 +208,7 @@ class _Founder:
     @cached_property
     def _workspaces(self) -> dict[str, Document]:
         """The workspaces by slug, the default one first."""
-        return {entry["slug"]: self._workspace(entry) for entry in entries("workspace")}
+        return {entry["slug"]: self._workspace(entry) for entry in self._entries("workspace")}
 
     def _workspace(self, entry: Entry) -> Document:
         slug, changed = entry["slug"], entry.get("changed")
@@ -243,14 +248,14 @@ class _Founder:
                     )
                 ),
             }
-            for entry in entries("workspace")
+            for entry in self._entries("workspace")
             for handle in entry.get("members", ())
         ]
         for member in sorted(members, key=lambda member: member["created_at"]):
             MEMBERS.insert(self._db, member)
 
     def _add_budgets(self) -> None:
-        for entry in entries("workspace"):
+        for entry in self._entries("workspace"):
             workspace = self._workspaces[entry["slug"]]
             for interval, limit in entry.get("budgets", {}).items():
                 what = (entry["slug"], interval)
@@ -276,7 +281,7 @@ class _Founder:
     def _add_guardrails(self) -> None:
         found = [
             (self._made(entry["age"], "rail", entry.get("name", "")), entry)
-            for entry in entries("guardrail")
+            for entry in self._entries("guardrail")
         ]
         for made, entry in sorted(found, key=lambda pair: pair[0]):
             self._add_guardrail(made, entry)
@@ -334,7 +339,7 @@ class _Founder:
 
     def _add_credentials(self) -> None:
         """The BYOK credentials, oldest first. The provider keys themselves never existed."""
-        made = map(self._credential, entries("credential"))
+        made = map(self._credential, self._entries("credential"))
         for credential in sorted(made, key=lambda credential: credential["created_at"]):
             CREDENTIALS.insert(self._db, credential)
 
