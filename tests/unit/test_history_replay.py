@@ -90,8 +90,7 @@ def test_the_differences_between_two_moments(history: Desk) -> None:
     assert [(each.series.key, each.before.value, each.after.value) for each in found.figures] == [
         (BALANCE, 10, 4)
     ]
-    assert found.of("key").figures == ()
-    assert [each.name for each in found.of("key").facts] == ["ci", "cd"]
+    assert [each.name for each in found.facts if each.subject.resource == "key"] == ["ci", "cd"]
     nothing = differences(history.reader, START, START + minutes(1))
     assert (nothing.facts, nothing.figures) == ((), ())
 

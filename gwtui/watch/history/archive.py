@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.watch.history.file import ask, open_writable, told_errors, transaction, try_lock
+from gwtui.watch.history.file import ask, open_writable, transaction, translated_errors, try_lock
 from gwtui.watch.history.model import HistoryUnusableError
 from gwtui.watch.history.reader import HistoryReader
 
@@ -99,7 +99,7 @@ class Archive:
         def written() -> T:
             if self._connection is None or self._interrupted:
                 raise HistoryUnusableError("the history is closed")
-            with told_errors(), transaction(self._connection):
+            with translated_errors(), transaction(self._connection):
                 return work(self._connection)
 
         return await self._run(self._writes, written)

@@ -224,7 +224,7 @@ def ask(
     """
     from gwtui.watch.history.reader import HistoryReader  # noqa: PLC0415 - it imports this module
 
-    with told_errors(), ExitStack() as stack:
+    with translated_errors(), ExitStack() as stack:
         try:
             db = stack.enter_context(closing(open_readable(path)))
         except HistoryMissingError:
@@ -241,7 +241,7 @@ def ask(
 
 
 @contextmanager
-def told_errors() -> Iterator[None]:
+def translated_errors() -> Iterator[None]:
     """Turn errors of SQLite into HistoryUnusableError, and HistoryDamagedError."""
     try:
         yield

@@ -59,7 +59,7 @@ async def open_prometheus(connection: Connection) -> PrometheusClient | None:
     server = connection.history
     if server is None:
         return None
-    with _told():
+    with _translated_errors():
         return PrometheusClient(server, await server.find_token())
 
 
@@ -148,7 +148,7 @@ class PrometheusReader(HistoryReader):
             f'label_replace(max({part}), "statistic", "{name}", "", "")' for name, part in parts
         )
         slots: dict[int, dict[str, Decimal]] = defaultdict(dict)
-        with _told():
+        with _translated_errors():
             # A range begins after its first second and ends with its last one.
             answer = self._client.query_range(expression, begin + width - 1, end + width, width)
         for one in answer:
@@ -169,7 +169,7 @@ class PrometheusReader(HistoryReader):
         return self._present[resource, at]
 
     def _ask(self, expression: str, at: int | None) -> Sequence[PrometheusSeries]:
-        with _told():
+        with _translated_errors():
             return self._client.query(expression, at)
 
     def _figure(self, key: SeriesKey, mapped: FigureMetric) -> str:
@@ -190,7 +190,7 @@ class PrometheusReader(HistoryReader):
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _translated_errors() -> Iterator[None]:
     try:
         yield
     except (PrometheusError, TokenError) as error:

@@ -16,7 +16,6 @@ from gwtui.watch.history.model import (
     NAME,
     Fields,
     Reading,
-    Resource,
     Series,
     Subject,
 )
@@ -67,19 +66,8 @@ class FigureDifference:
 class Differences:
     """What is different between two moments."""
 
-    since: datetime
-    until: datetime
     facts: tuple[FactDifference, ...]
     figures: tuple[FigureDifference, ...]
-
-    def of(self, resource: Resource) -> Differences:
-        """Those of one resource."""
-        return Differences(
-            self.since,
-            self.until,
-            tuple(each for each in self.facts if each.subject.resource == resource),
-            tuple(each for each in self.figures if each.series.key.resource == resource),
-        )
 
 
 def figures_at(
@@ -104,7 +92,7 @@ def differences(reader: HistoryReader, since: datetime, until: datetime) -> Diff
             figures.append(FigureDifference(series, before, after))
     figures.sort(key=lambda each: each.series.key)
     facts = _facts(reader.facts_at(since), reader.facts_at(until))
-    return Differences(since, until, facts, tuple(figures))
+    return Differences(facts, tuple(figures))
 
 
 def _facts(
