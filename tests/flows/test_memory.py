@@ -60,7 +60,7 @@ async def test_a_list_that_was_let_go_of_comes_back_as_it_was_left(tmp_path: Pat
     async with site() as place, dashboard(place, tmp_path, size=(80, 24)) as (app, pilot):
         first = listing(app)
         await until(pilot, lambda: first.table.visible_count > 30, "the keys")
-        first.sort("used", descending=True)
+        first.table.sort_by("used", descending=True)
         await pilot.press("slash", *"-zzz", "enter", *["down"] * 25, "space", "down", "right")
         await until(pilot, lambda: len(first.table.marked) == 1, "the mark")
         await until(pilot, lambda: first.table.top > 0, "the rows to be scrolled")
