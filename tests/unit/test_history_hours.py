@@ -126,14 +126,22 @@ def test_readings_are_kept_for_two_days_and_hours_for_a_year(history: Desk) -> N
     assert timedelta(days=365) <= ages[1] <= timedelta(days=365, hours=2)
 
 
-def test_what_never_changes_takes_a_row_an_hour(history: Desk) -> None:
+def test_what_never_changes_takes_a_row_a_day(history: Desk) -> None:
     for minute in range(0, 24 * 60, 2):
         history.see(START + minutes(minute), {LIMIT: 50}, every=120)
+        history.tidy(START + minutes(minute))
     assert history.rows("runs") == 24
     history.tidy(START + DAY + minutes(6))
-    assert history.rows("hours") == 24
-    found = points(history, LIMIT, START, START + DAY, 300)
-    assert {(point.state, point.low, point.mean) for point in found} == {("value", 50, 50)}
+    assert history.rows("hours") == 1
+    for since in (0, 7, 22):
+        for width in (300, 3600):
+            found = points(history, LIMIT, START + HOUR * since, START + DAY, width)
+            assert {(point.state, point.low, point.mean) for point in found} == {("value", 50, 50)}
+    for hour in range(3):
+        history.tidy(START + 3 * DAY + HOUR * hour)
+    assert history.rows("runs") == 0
+    assert history.reader.value_at(LIMIT, START + 13 * HOUR).value == 50
+    assert {point.state for point in points(history, LIMIT, START, START + DAY, 300)} == {"value"}
 
 
 def test_old_facts_and_changes_go_and_present_ones_stay(history: Desk) -> None:
@@ -184,7 +192,7 @@ def test_tidying_that_is_cut_off_anywhere_loses_and_doubles_nothing(tmp_path: Pa
             return history.connection.execute("SELECT * FROM hours ORDER BY 1, 2").fetchall()
 
     whole = worked(tmp_path / "whole" / "h.sqlite3", None)
-    assert len(whole) == 9 * 4
+    assert len(whole) == 9 * 3 + 1
     for place in (50, 500, 3_000, 9_000):
         assert worked(tmp_path / str(place) / "h.sqlite3", place) == whole
 

@@ -56,7 +56,8 @@ CREATE TABLE runs (
     PRIMARY KEY (series, start)
 ) WITHOUT ROWID;
 
--- "until" is the last reading of the hour. "low", "high" and "mean" leave NULL readings out.
+-- "until" is the last reading of the hour, or of equal hours after it, within one day. "low",
+-- "high" and "mean" leave NULL readings out.
 CREATE TABLE hours (
     series INTEGER NOT NULL,
     hour INTEGER NOT NULL,

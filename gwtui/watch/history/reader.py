@@ -31,7 +31,7 @@ from gwtui.watch.history.model import (
     moment_of,
     seconds_of,
 )
-from gwtui.watch.history.writer import HOUR
+from gwtui.watch.history.writer import DAY, HOUR
 
 MOST_POINTS = 400
 """Slots of a curve unless asked otherwise: more than the columns of most terminals."""
@@ -47,14 +47,14 @@ SELECT start, until, value, value, value, value FROM runs
 WHERE series = :series AND start >= :since AND start < :until
 UNION ALL
 SELECT hour, until, low, high, mean, last FROM hours h
-WHERE series = :series AND hour >= :since AND hour < :until AND NOT EXISTS (
+WHERE series = :series AND hour >= :day AND hour < :until AND NOT EXISTS (
     SELECT 1 FROM runs r WHERE r.series = h.series AND start >= hour AND start < hour + 3600
 )
 ORDER BY 1
 """
 _COARSE = """
 SELECT hour, until, low, high, mean, last FROM hours
-WHERE series = :series AND hour >= :since AND hour < :until
+WHERE series = :series AND hour >= :day AND hour < :until
 UNION ALL
 SELECT start, until, value, value, value, value FROM runs r
 WHERE series = :series AND start >= :since AND start < :until AND NOT EXISTS (
@@ -245,7 +245,12 @@ class HistoryReader:
 
     def _rows(self, key: SeriesKey, begin: int, end: int, width: int) -> Iterator[Row]:
         """What was read from ``begin`` to ``end``; hours where ``width`` is an hour or more."""
-        span = {"series": self._number(key), "since": begin // HOUR * HOUR, "until": end}
+        span = {
+            "series": self._number(key),
+            "day": begin // DAY * DAY,
+            "since": begin // HOUR * HOUR,
+            "until": end,
+        }
         rows = self.connection.execute(_COARSE if width >= HOUR else _FINE, span)
         for start, until, *values in rows:
             low, high, mean, last = values

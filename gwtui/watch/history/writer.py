@@ -154,9 +154,25 @@ SELECT DISTINCT
 FROM (
     SELECT runs.*, start - start % 3600 AS hour, until - start + every AS seconds
     FROM series CROSS JOIN runs ON series = id
-    WHERE start >= ? AND start < ?
+    WHERE start >= :hour AND start < :hour + 3600
 )
 WINDOW the_hour AS (PARTITION BY series, hour)
+"""
+_LENGTHEN = """
+UPDATE hours SET until = new.until
+FROM series CROSS JOIN hours new ON new.series = id AND new.hour = :hour
+WHERE hours.series = new.series AND hours.hour >= :day AND hours.hour = (
+    SELECT max(hour) FROM hours p WHERE p.series = new.series AND p.hour < :hour
+)
+AND hours.until >= :hour - (every * 5 / 2 + 30)
+AND hours.low IS hours.high AND hours.low IS hours.last
+AND new.low IS new.high AND new.low IS new.last AND hours.low IS new.low
+"""
+_DROP_LENGTHENED = """
+DELETE FROM hours WHERE series IN (SELECT id FROM series) AND hour = :hour AND EXISTS (
+    SELECT 1 FROM hours p
+    WHERE p.series = hours.series AND p.hour >= :day AND p.hour < :hour AND p.until >= :hour
+)
 """
 _ROLLED = "rolled"
 
@@ -164,6 +180,7 @@ _ROLLED = "rolled"
 def tidy(db: sqlite3.Connection, now: datetime) -> None:
     """Sum up the hours that are over, each once, and delete what is too old.
 
+    An hour in which all readings were as in the hour before it lengthens that one, within a day.
     What is too old is left for the next hour after a long pause: it may be the clock that is wrong.
     """
     at = seconds_of(now)
@@ -172,7 +189,11 @@ def tidy(db: sqlite3.Connection, now: datetime) -> None:
     rolled = 0 if found is None else int(found[0])
     if hour <= rolled:
         return
-    db.execute(_ROLL_UP, (rolled, hour))
+    (first,) = db.execute("SELECT min(start) FROM runs").fetchone()
+    begin = hour if first is None else max(rolled, first // HOUR * HOUR)
+    for each in range(begin, hour, HOUR):
+        for statement in (_ROLL_UP, _LENGTHEN, _DROP_LENGTHENED):
+            db.execute(statement, {"hour": each, "day": each // DAY * DAY})
     _set_rolled(db, hour)
     if hour - rolled > DAY:
         return
@@ -202,6 +223,7 @@ def forget_after(db: sqlite3.Connection, moment: int) -> None:
     db.execute("DELETE FROM runs WHERE start > ?", (moment,))
     db.execute("UPDATE runs SET until = ?1 WHERE until > ?1", (moment,))
     db.execute("DELETE FROM hours WHERE hour >= ?", (hour,))
+    db.execute("UPDATE hours SET until = ?1 - 1 WHERE until >= ?1", (hour,))
     db.execute(
         "UPDATE settings SET value = min(CAST(value AS INTEGER), ?) WHERE name = ?", (hour, _ROLLED)
     )
