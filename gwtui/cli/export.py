@@ -25,7 +25,8 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.local.paths import Paths
 from gwtui.local.private_file import replace_file
 from gwtui.watch.hub import FeedHub
-from gwtui.watch.metrics import Readings, registry_of, text_of
+from gwtui.watch.metrics import registry_of, text_of
+from gwtui.watch.readings import Readings
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
