@@ -39,7 +39,7 @@ _ENVIRONMENT = {
     "PYTHONPATH": str(Path(__file__).resolve().parent.parent),
 }
 """What modules see that look at it when they are loaded, whichever test is the first."""
-_NOT_LOADED = frozenset({"gwtui.__main__", "gwtui.local.pattern_sandbox_child"})
+_NOT_LOADED = frozenset({"gwtui.__main__"})
 
 
 class LoadedProgram(subprocess.Popen[Any]):

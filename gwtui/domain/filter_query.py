@@ -12,7 +12,10 @@ from datetime import datetime
 from gwtui.domain.cell_values import ValueKind
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.filter_terms import Fields, Term, field_named, occurrences
-from gwtui.domain.linear_regex import LinearRegex
+from gwtui.domain.patterns import TOO_SLOW, Pattern
+from gwtui.domain.safe_text import safe_line
+
+_SHOWN = 40
 
 Spans = tuple[tuple[int, int], ...]
 """Begin and end of each match in a text, in order, none touching the next."""
@@ -22,7 +25,7 @@ Spans = tuple[tuple[int, int], ...]
 class AnyCell:
     """A pattern that is searched in every cell."""
 
-    pattern: LinearRegex
+    pattern: Pattern
     negated: bool
 
     def holds(self, haystack: str) -> bool:
@@ -163,6 +166,16 @@ class Query:
         """
         return self.root.holds(fields, haystack, now or SYSTEM_CLOCK.now())
 
+    @property
+    def slow(self) -> str:
+        """What is said of a pattern that took too long in a row; "" while none did."""
+        for one in self.root.inner():
+            terms = (term.pattern for term in one.terms if term.pattern is not None)
+            for pattern in (*terms, *(cell.pattern for cell in one.patterns)):
+                if pattern.slow:
+                    return f"{safe_line(pattern.pattern, _SHOWN)}: {TOO_SLOW}"
+        return ""
+
     def reads_text(self, names: Iterable[str]) -> bool:
         """Whether the text of a row decides, where these are its columns."""
         searched = any(one.words or one.excluded or one.patterns for one in self.root.inner())
@@ -205,7 +218,7 @@ class Highlights:
     def __init__(self, query: Query, names: Iterable[str]) -> None:
         known = dict.fromkeys(names, True)
         self._words: list[str] = []
-        self._patterns: list[LinearRegex] = []
+        self._patterns: list[Pattern] = []
         self._terms: dict[str, list[Term]] = {}
         for part in query.root.not_negated():
             self._words += part.words

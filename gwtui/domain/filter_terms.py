@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from gwtui.domain.cell_values import UNKNOWN, SortValue, ValueKind
-from gwtui.domain.linear_regex import LinearRegex, PatternError
+from gwtui.domain.patterns import Pattern, PatternError
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import named_day, parse_date, parse_duration
 
@@ -65,7 +65,7 @@ class Term:
     moment: datetime | None
     day: str
     """The name of a day: "today", "next friday"; empty for what is none."""
-    pattern: LinearRegex | None
+    pattern: Pattern | None
     fault: str
     """What is wrong with the pattern."""
     ends_text: bool
@@ -170,11 +170,11 @@ def make_term(
 ) -> Term:
     """A condition of what was typed."""
     value = typed.casefold()
-    pattern: LinearRegex | None = None
+    pattern: Pattern | None = None
     fault = ""
     if op == PATTERN:
         try:
-            pattern = LinearRegex(typed)
+            pattern = Pattern(typed)
         except PatternError as error:
             fault = str(error)
     return Term(

@@ -19,7 +19,7 @@ A column is named by its name or its heading, with a dash for what is no letter 
 A name that is no column is searched as it was typed. Percentages count in points: used>80.
 Parentheses group only with an ``or`` between them, and ``or`` is a word everywhere else. What a
 column cannot be compared with is an error (``Query.checked``), not a list without rows. Patterns
-are those of ``gwtui.domain.linear_regex``: none takes long.
+are regular expressions with a limit of time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 
 from gwtui.domain.filter_query import All, AnyCell, Group, Query
 from gwtui.domain.filter_terms import NO, NOTHING, PATTERN, YES, Term, make_term
-from gwtui.domain.linear_regex import LinearRegex, PatternError
+from gwtui.domain.patterns import Pattern, PatternError
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import DAYS
 
@@ -168,7 +168,7 @@ class _Reader:
 
     def _read_pattern(self, parts: _Parts, match: re.Match[str], typed: str) -> None:
         try:
-            parts.patterns.append(AnyCell(LinearRegex(typed), bool(match["no"])))
+            parts.patterns.append(AnyCell(Pattern(typed), bool(match["no"])))
         except PatternError as error:
             at_end = match.end() == len(self._text)
             self._say(f"{safe_line(match[0], _SHOWN)}: {error}", at_end)

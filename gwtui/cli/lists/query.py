@@ -64,7 +64,7 @@ class ListQuery:
         return [numbered[number] for number in order]
 
     def matching(self, rows: Sequence[Any], now: datetime) -> list[Any]:
-        """The rows that match, in the order they are given in."""
+        """The rows that match, in the order they are given in. Raises CommandError."""
         if self.query.empty:
             return list(rows)
         fields: RowFields[Any] = RowFields(self.spec.columns, self.spec.facets, now)
@@ -74,6 +74,8 @@ class ListQuery:
             fields.item = row
             if self.query.matches(fields, row_text(cells, row, now), now):
                 found.append(row)
+        if self.query.slow:
+            raise CommandError(f"--filter: {self.query.slow}", exits.USAGE)
         return found
 
     def _filters_by(self, completed: frozenset[str]) -> bool:

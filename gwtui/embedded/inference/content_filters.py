@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
@@ -158,24 +157,13 @@ def _spans(one: ContentFilter, texts: Sequence[InputText]) -> list[Spans]:
 
 
 def _pattern_spans(pattern: str, texts: Sequence[str]) -> list[Spans] | None:
-    """The matches of a custom pattern; None when it did not finish in time."""
-    import regex  # type: ignore[import-untyped]  # noqa: PLC0415 - for custom patterns only
+    """Where a custom pattern matches; None when it did not finish in time."""
+    from gwtui.domain.patterns import find_all  # noqa: PLC0415 - for custom patterns only
 
-    until = time.monotonic() + TIME_LIMIT
-    try:
-        compiled = regex.compile(pattern)
-        return [
-            [
-                match.span()
-                for match in compiled.finditer(
-                    text, timeout=max(until - time.monotonic(), 0.001), concurrent=True
-                )
-                if match.end() > match.start()
-            ]
-            for text in texts
-        ]
-    except (TimeoutError, regex.error):
+    found = find_all(pattern, texts, TIME_LIMIT)
+    if found is None:
         return None
+    return [[(start, end) for start, end in spans if end > start] for spans in found]
 
 
 def _blocked(hit: FilterHit, texts: Sequence[InputText]) -> BlockedByFilter:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from textual import on, work
@@ -16,8 +17,8 @@ from gwtui.contract.content_filters import pattern_problem
 from gwtui.crud.form import CustomRow
 from gwtui.crud.resource import Tone
 from gwtui.domain.guardrail_verdict import FilterMatches, FilterVerdict, MessagePiece, apply_filters
+from gwtui.domain.patterns import SAMPLE_LIMIT, SAMPLE_TIME, Spans, find_all
 from gwtui.domain.safe_text import safe_text
-from gwtui.local.pattern_sandbox import SAMPLE_LIMIT, TIME_LIMIT, Spans, try_patterns
 from gwtui.ui.forms.field_editors import Edited, LinesEditor
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.containers import FoldingScroll
@@ -32,8 +33,7 @@ _PLACEHOLDER = "type or paste a message: it stays on this machine"
 class PatternTester(Vertical):
     """Sample text above, what the filters would do with it below.
 
-    The patterns run in a process of their own with a time limit: none of them can hold up the
-    screen.
+    The patterns run beside the screen with a time limit: none of them can hold it up.
     """
 
     class SampleChanged(Message):
@@ -106,16 +106,20 @@ class PatternTester(Vertical):
         if not sample or not sound:
             self._say(toned("No filter to try yet." if sample else "No sample yet.", "muted"))
             return
-        try:
-            found = await try_patterns(list(sound.values()), sample)
-        except OSError as error:
-            why = safe_text(error, 200) or "it did not start in time"
-            self._say(toned(f"The filters could not be tried: {why}", "warn"))
-            return
-        self._say(outcome(sample, self._rows, dict(zip(sound, found, strict=False))))
+        found = await try_patterns(list(sound.values()), sample)
+        self._say(outcome(sample, self._rows, dict(zip(sound, found, strict=True))))
 
     def _say(self, content: Content) -> None:
         self.query_one("#outcome Static", Static).update(content)
+
+
+async def try_patterns(patterns: Sequence[str], sample: str) -> list[Spans | None]:
+    """Where each pattern matches the sample; None for what did not finish in time or compile."""
+    found = []
+    for pattern in patterns:
+        spans = await asyncio.to_thread(find_all, pattern, [sample[:SAMPLE_LIMIT]], SAMPLE_TIME)
+        found.append(None if spans is None else spans[0])
+    return found
 
 
 def outcome(sample: str, rows: Sequence[CustomRow], found: dict[int, Spans | None]) -> Content:
@@ -130,7 +134,7 @@ def outcome(sample: str, rows: Sequence[CustomRow], found: dict[int, Spans | Non
         lines.append(Content.assemble(toned("sent on: ", "muted"), toned(_shown(verdict.sent))))
     for place, spans in found.items():
         if spans is None:
-            lines.append(_note(place, f"took longer than {TIME_LIMIT:g} s: too slow to use"))
+            lines.append(_note(place, f"took longer than {SAMPLE_TIME:g} s: too slow to use"))
         elif matches[place].matches_nothing:
             lines.append(_note(place, "also matches nothing at all: it acts on every message"))
     return Content("\n").join(lines)

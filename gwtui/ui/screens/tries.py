@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -21,8 +20,8 @@ from gwtui.crud.form import Facts, FormSpec, custom_rows
 from gwtui.crud.resource import Tone
 from gwtui.domain.clock import Clock
 from gwtui.domain.diffs import ABSENT
+from gwtui.domain.patterns import SAMPLE_LIMIT
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.pattern_sandbox import SAMPLE_LIMIT, try_patterns
 from gwtui.resources.tries.form import KEPT
 from gwtui.resources.tries.outcome import (
     SECTIONS,
@@ -34,7 +33,7 @@ from gwtui.resources.tries.outcome import (
 )
 from gwtui.resources.tries.plan import TryFacts, TryPlan
 from gwtui.ui.forms.form_screen import FormScreen, Submit
-from gwtui.ui.forms.pattern_tester import outcome
+from gwtui.ui.forms.pattern_tester import outcome, try_patterns
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.modal import Dialog
 from gwtui.ui.text import cell_content, toned
@@ -198,11 +197,10 @@ class AnswerScreen(Dialog[str]):
         filters = [one for each in trial.facts.key.bound for one in each.content_filters or ()]
         prompt = trial.request.messages[-1].texts[0][:SAMPLE_LIMIT]
         if filters:
-            with suppress(OSError):
-                rows = custom_rows(filters)
-                found = await try_patterns([row.pattern for row in rows], prompt)
-                self._marked = outcome(prompt, rows, dict(enumerate(found)))
-                self._show_figures()
+            rows = custom_rows(filters)
+            found = await try_patterns([row.pattern for row in rows], prompt)
+            self._marked = outcome(prompt, rows, dict(enumerate(found)))
+            self._show_figures()
 
     async def _key(self) -> CurrentKey | None:
         try:

@@ -244,7 +244,9 @@ class TableModel(Generic[T]):
             return None
         self._filter_text = text
         self._matcher = None if query.empty else Matcher(query, self.columns, self._facets)
-        return self._arrange()
+        lost = self._arrange()
+        self.filter_error = self.filter_error or query.slow or None
+        return lost
 
     def sort_by(self, column: str, descending: bool) -> None:
         """Order the rows. KeyError when there is no such column."""

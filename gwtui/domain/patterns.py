@@ -1,0 +1,101 @@
+"""Regular expressions that people type, searched within a limit of time.
+
+Patterns backtrack: one such as ``(a+)+$`` can take for ever. A search that takes longer than its
+limit is given up.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import regex  # type: ignore[import-untyped]
+
+MOST_PATTERN = 200
+"""Characters of the pattern of a filter."""
+SEARCH_LIMIT = 0.25
+"""Seconds that the pattern of a filter may take for one text."""
+SAMPLE_LIMIT = 2_000
+"""Characters of a sample that are tried."""
+SAMPLE_TIME = 1.0
+"""Seconds that one pattern may take for a sample."""
+TOO_SLOW = "takes too long: simplify the pattern"
+
+Spans = tuple[tuple[int, int], ...]
+"""Start and end of every match."""
+
+
+class PatternError(ValueError):
+    """Not a regular expression; the message is for the person who typed it."""
+
+
+class Pattern:
+    """The pattern of a filter. Texts are given casefolded. Raises PatternError for what is none.
+
+    ``slow`` is set by the first search that took too long: from then on nothing matches.
+    """
+
+    def __init__(self, pattern: str) -> None:
+        if len(pattern) > MOST_PATTERN:
+            raise PatternError(f"a pattern has at most {MOST_PATTERN} characters")
+        self.pattern = pattern
+        self.slow = False
+        self._compiled = _compiled(pattern, regex.IGNORECASE | regex.DOTALL)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Pattern) and other.pattern == self.pattern
+
+    def __hash__(self) -> int:
+        return hash(self.pattern)
+
+    def found_in(self, text: str) -> bool:
+        """Whether any part of the text matches."""
+        return self._search(text) is not None
+
+    def span_in(self, text: str) -> tuple[int, int] | None:
+        """Where the first part that matches begins and ends; an empty match counts as none."""
+        found = self._search(text)
+        return None if found is None or found[0] == found[1] else found
+
+    def _search(self, text: str) -> tuple[int, int] | None:
+        if self.slow:
+            return None
+        try:
+            match = self._compiled.search(text, timeout=SEARCH_LIMIT)
+        except TimeoutError:
+            self.slow = True
+            return None
+        return None if match is None else match.span()
+
+
+def find_all(pattern: str, texts: Sequence[str], seconds: float) -> tuple[Spans, ...] | None:
+    """Where a pattern matches each text, empty matches included; lets other threads run.
+
+    None when it did not finish in time, or is no regular expression.
+    """
+    until = time.monotonic() + seconds
+    try:
+        compiled = _compiled(pattern)
+        return tuple(
+            tuple(
+                match.span()
+                for match in compiled.finditer(
+                    text, timeout=max(until - time.monotonic(), 0.001), concurrent=True
+                )
+            )
+            for text in texts
+        )
+    except (TimeoutError, PatternError):
+        return None
+
+
+def _compiled(pattern: str, flags: int = 0) -> Any:
+    """Raises PatternError."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what may mean something else one day
+            return regex.compile(pattern, flags)
+    except (regex.error, OverflowError, RecursionError, ValueError) as error:
+        raise PatternError(str(error) or "it is nested too deeply") from None

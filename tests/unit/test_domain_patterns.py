@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import re
+import time
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gwtui.domain.filters import parse
+from gwtui.domain.patterns import SEARCH_LIMIT, Pattern, PatternError, find_all
+
+PATTERNS = st.recursive(
+    st.sampled_from(
+        ["a", "b", ".", "[ab]", "[^a]", r"\w", r"\d", "^", "$", r"\b", "1", "-", r"\."]
+    ),
+    lambda inner: st.one_of(
+        st.tuples(inner, inner).map("".join),
+        st.tuples(inner, inner).map(lambda both: f"({both[0]}|{both[1]})"),
+        st.tuples(inner, st.sampled_from(["*", "+", "?", "{2}", "{1,2}", "{0,}", "*?"])).map(
+            lambda both: f"(?:{both[0]}){both[1]}"
+        ),
+    ),
+    max_leaves=6,
+)
+
+
+@given(PATTERNS, st.text("ab1-. ", max_size=12))
+def test_it_finds_what_the_standard_module_finds(pattern: str, text: str) -> None:
+    mine = Pattern(pattern)
+    # \Z: the standard $ also holds before a line break at the end; there is none in these texts.
+    assert mine.found_in(text) == (re.search(pattern, text, re.DOTALL) is not None)
+    span = mine.span_in(text)
+    if span is not None:
+        assert re.compile(pattern, re.DOTALL).search(text) is not None
+        assert 0 <= span[0] < span[1] <= len(text)
+
+
+@given(st.text() | st.text(r"ab()[]{}|*+?\^$.-,12dwsb"))
+def test_what_is_no_pattern_is_only_ever_the_typed_error(pattern: str) -> None:
+    with suppress(PatternError):
+        assert isinstance(Pattern(pattern).found_in("ab 12"), bool)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["a" * 201, "a)", "(a", "[a", "[z-a]", "*a", "\\", "a{3,2}", "(" * 100, r"\p{x}"]
+)
+def test_what_is_no_pattern_says_why(pattern: str) -> None:
+    with pytest.raises(PatternError, match=r"\w"):
+        Pattern(pattern)
+
+
+def test_case_does_not_matter() -> None:
+    assert Pattern("PROD").found_in("a prod")
+    assert Pattern("[A-C]x").found_in("bx")
+
+
+HOSTILE = ("(a|aa)+$", "(a+)+$", "(a|a)*b", "(.*)*(.*)*x", "(a?){99}a{99}x")
+
+
+@pytest.mark.parametrize("pattern", HOSTILE)
+def test_a_pattern_that_would_take_for_ever_ends_and_is_tried_no_more(pattern: str) -> None:
+    """The standard module would take longer than anybody lives."""
+    text = "a" * 2_000 + "!"
+    query = parse(f"~{pattern}")
+    begun = time.monotonic()
+    for _ in range(1_000):
+        query.matches({}, text)
+    assert time.monotonic() - begun < SEARCH_LIMIT + 1
+    if query.slow:
+        assert "takes too long: simplify the pattern" in query.slow
+        assert not query.matches({}, "aaa")
+
+
+def test_one_that_takes_too_long_is_said() -> None:
+    for text in ("~(a|aa)+$", "name~(a|aa)+$", "(x or ~(a|aa)+$)"):
+        query = parse(text)
+        assert query.slow == ""
+        query.matches({"name": lambda: "a" * 100 + "!"}, "a" * 100 + "!")
+        assert query.slow == "(a|aa)+$: takes too long: simplify the pattern"
+
+
+def test_every_match_is_found_in_every_text() -> None:
+    assert find_all("a*", ["baa", ""], 1) == (((0, 0), (1, 3), (3, 3)), ((0, 0),))
+    assert find_all("(", ["a"], 1) is None
+    assert find_all("(a|aa)+$", ["a" * 100 + "!"], 0.05) is None
