@@ -160,7 +160,7 @@ class Profile:
         if self.history == "file":
             return None
         from gwtui.client.prometheus import PrometheusServer  # noqa: PLC0415 - few profiles
-        from gwtui.local.tokens import find_history_token  # noqa: PLC0415 - it imports profiles
+        from gwtui.local.tokens import find_history_token  # noqa: PLC0415 - few profiles
 
         return PrometheusServer(
             self.history_url,

@@ -15,7 +15,7 @@ import stat
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 from urllib.parse import quote
 
 from gwtui.domain.known_secrets import Secret, Token
@@ -23,7 +23,9 @@ from gwtui.local import keyring_store, private_file
 from gwtui.local.keyring_store import KeyringUnavailableError, read_secret
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
 from gwtui.local.private_file import replace_file
-from gwtui.local.profiles import Profile
+
+if TYPE_CHECKING:
+    from gwtui.local.profiles import Profile
 
 TOKEN_VARIABLE = "GWTUI_TOKEN"  # noqa: S105 - the variable's name
 HISTORY_TOKEN_VARIABLE = "GWTUI_HISTORY_TOKEN"  # noqa: S105 - the variable's name

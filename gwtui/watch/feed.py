@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable, Coroutine, Hashable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, nullcontext
 from contextvars import Context
 from dataclasses import dataclass, field, replace
@@ -150,7 +150,7 @@ class Feed(Generic[T]):
         self._restraint = restraint or Restraint()
         self._state: FeedState[T] = FeedState(stale_after=cadence.stale_after)
         self._viewers: list[_Viewer[T]] = []
-        self._pauses: set[Hashable] = set()
+        self._paused = False
         self._flight: _Flight | None = None
         self._value_of: _Flight | None = None
         """The read that gave the value."""
@@ -177,7 +177,7 @@ class Feed(Generic[T]):
     @property
     def polling(self) -> bool:
         """Whether the feed reads by itself now."""
-        return self._pace() is not None and not self._closed
+        return self._pace() is not None
 
     @property
     def awaited(self) -> bool:
@@ -193,7 +193,7 @@ class Feed(Generic[T]):
     def load(self) -> Load | None:
         """What it asks of the gateway as long as the same look; None while it does not read."""
         pace = self._pace()
-        if pace is None or self._closed:
+        if pace is None:
             return None
         known = self._state.fetched_at is not None or self._state.error is not None
         return Load(self._cost if known else int(not self.cadence.local), pace)
@@ -221,17 +221,14 @@ class Feed(Generic[T]):
 
         return leave
 
-    def pause(self, by: Hashable = "caller") -> None:
-        """Nobody looks, until everyone who paused resumes. A read under way may finish.
-
-        Viewers in the background still get their reads.
-        """
-        self._pauses.add(by)
+    def pause(self) -> None:
+        """Nobody looks until ``resume``; viewers in the background still get their reads."""
+        self._paused = True
         self._schedule()
 
-    def resume(self, by: Hashable = "caller") -> None:
-        """Take back one's own pause; reads at once when the value is older than the cadence."""
-        self._pauses.discard(by)
+    def resume(self) -> None:
+        """End the pause; reads at once when the value is older than the cadence."""
+        self._paused = False
         self._schedule()
 
     def invalidate(self) -> None:
@@ -357,6 +354,8 @@ class Feed(Generic[T]):
             flight.fault = error
         except Exception as error:
             flight.fault = _unforeseen(self.name, error)
+        if self._closed:
+            return
         self._cost = flight.log.requests
         if flight.fault is not None:
             self._failed(flight.fault)
@@ -364,8 +363,6 @@ class Feed(Generic[T]):
             self._arrived(value, flight)
 
     def _arrived(self, value: T, flight: _Flight) -> None:
-        if self._closed:
-            return
         self._value_of = flight
         self._failures = 0
         self._due = None
@@ -383,8 +380,6 @@ class Feed(Generic[T]):
         )
 
     def _failed(self, error: GatewayError) -> None:
-        if self._closed:
-            return
         self._failures += 1
         # A long list that fails near its end costs as much as one that is read.
         delay = max(retry_delay(error, self._failures, self._clock.chance()), self.least_pace)
@@ -413,7 +408,7 @@ class Feed(Generic[T]):
     def _schedule(self) -> None:
         self._stop_timer()
         pace = self._pace()
-        if pace is None or self._closed or self._flight is not None:
+        if pace is None or self._flight is not None:
             return
         delay = max(self._until_due(pace), self._held_for())
         if delay <= 0:
@@ -423,21 +418,15 @@ class Feed(Generic[T]):
 
     def _pace(self) -> float | None:
         """Seconds between two reads for the most eager viewer who is awake; None without one."""
-        awake = [one.every for one in self._viewers if one.background or not self._pauses]
-        return max(min(awake), self.least_pace) if awake else None
+        awake = [one.every for one in self._viewers if one.background or not self._paused]
+        return max(min(awake), self.least_pace) if awake and not self._closed else None
 
     def _until_due(self, pace: float) -> float:
         """Seconds to the next read by itself; back-off holds whoever comes and goes."""
-        if self._state.error is None and self._state.fetched_at is not None:
-            passed = (self._clock.now() - self._state.fetched_at).total_seconds()
-            # The monotonic clock stands still while a machine sleeps, the wall clock does not.
-            if passed > pace * (1 + self.cadence.jitter):
-                return 0.0
-        due = self._due
-        if due is None:
-            share = pace / self.cadence.seconds
-            due = self._read_at + self.cadence.next_delay(self._luck) * share
-        return due - self._clock.monotonic()
+        if self._due is not None:
+            return self._due - self._clock.monotonic()
+        share = pace / self.cadence.seconds
+        return self.cadence.next_delay(self._luck) * share - self.seconds_old
 
     def _held_for(self) -> float:
         """Seconds that every feed waits, because the gateway asked one of them to."""

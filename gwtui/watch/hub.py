@@ -42,7 +42,6 @@ READS_AT_A_TIME = 4
 MOST_PASSING = 12
 """Feeds of one row or one moment that are kept with their values once nobody uses them."""
 
-_PAUSED_BY_HUB = "hub"
 
 SHARED_FOR = 0.5
 """Share of its cadence for which a feed takes what was read for another one."""
@@ -139,7 +138,7 @@ class FeedHub:
                 outdate=outdate,
             )
             if self._paused:
-                known.pause(_PAUSED_BY_HUB)
+                known.pause()
             self._feeds[key] = known
             if not passing:
                 self._lasting.append(known)
@@ -280,13 +279,13 @@ class FeedHub:
         """Hold every feed, also those made later: the terminal lost the focus."""
         self._paused = True
         for feed in self.feeds:
-            feed.pause(_PAUSED_BY_HUB)
+            feed.pause()
 
     def resume_all(self) -> None:
         """Let the feeds go on; each reads at once when its value is older than its cadence."""
         self._paused = False
         for feed in self.feeds:
-            feed.resume(_PAUSED_BY_HUB)
+            feed.resume()
 
     async def refresh(self, prefix: str = "") -> None:
         """Read again what a write may have changed: the feeds whose name begins so.

@@ -19,7 +19,7 @@ import pytest
 from gwtui.client.prometheus import PrometheusClient, PrometheusError, PrometheusServer
 from gwtui.domain.known_secrets import Token
 from gwtui.ui.board.sources import answers
-from gwtui.watch.history.file import ask
+from gwtui.watch.history.archive import ask
 from gwtui.watch.history.model import HistoryUnusableError, SeriesKey, Subject
 from gwtui.watch.history.queries import BALANCE, TOTAL_USAGE, credits_state
 from gwtui.watch.history.reader import HistoryReader

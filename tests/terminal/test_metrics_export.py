@@ -23,7 +23,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 
 from gwtui.cli.main import main
 from gwtui.client.prometheus import PrometheusClient, PrometheusServer
-from gwtui.watch.history.file import ask
+from gwtui.watch.history.archive import ask
 from gwtui.watch.history.queries import BALANCE
 from gwtui.watch.history.reader import HistoryReader
 from loaded_program import run, start

@@ -121,18 +121,6 @@ async def test_a_short_blur_reads_nothing_anew(
     assert counter.calls == ["credits"]
 
 
-async def test_resuming_all_leaves_the_pause_of_one_feed_alone(
-    hub: FeedHub, counter: Counter, time: FakeClock
-) -> None:
-    look(hub, "credits")
-    await time.settle()
-    hub.feeds[0].pause()
-    hub.pause_all()
-    hub.resume_all()
-    await time.advance(100)
-    assert counter.calls == ["credits"]
-
-
 async def test_refresh_after_a_write_reads_the_family_and_marks_what_nobody_watches(
     hub: FeedHub, counter: Counter, time: FakeClock
 ) -> None:

@@ -25,7 +25,7 @@ from gwtui.watch.alerts.model import (
     EventKind,
     Present,
 )
-from gwtui.watch.history.file import ask
+from gwtui.watch.history.archive import ask
 from gwtui.watch.history.model import Subject, moment_of, seconds_of, text_of
 from gwtui.watch.history.reader import HistoryReader
 

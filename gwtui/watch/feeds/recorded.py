@@ -84,7 +84,7 @@ async def ask_history(hub: FeedHub, question: Callable[[HistoryReader], T], noth
 async def _from_file(
     connection: Connection, path: Path, question: Callable[[HistoryReader], T]
 ) -> T:
-    from gwtui.watch.history.file import ask  # noqa: PLC0415 - loads SQLite
+    from gwtui.watch.history.archive import ask  # noqa: PLC0415 - loads SQLite
 
     if connection.history is None:
         return await to_thread(ask, path, question)

@@ -7,13 +7,20 @@ import os
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.watch.history.file import ask, open_writable, transaction, translated_errors, try_lock
-from gwtui.watch.history.model import HistoryUnusableError
+from gwtui.watch.history.file import (
+    SCHEMA,
+    open_readable,
+    open_writable,
+    transaction,
+    translated_errors,
+    try_lock,
+)
+from gwtui.watch.history.model import HistoryMissingError, HistoryUnusableError
 from gwtui.watch.history.reader import HistoryReader
 
 if TYPE_CHECKING:
@@ -128,3 +135,27 @@ class Archive:
         if self._closed:
             raise HistoryUnusableError("the history is closed")
         return await asyncio.get_running_loop().run_in_executor(thread, work)
+
+
+def ask(
+    path: Path, question: Callable[[HistoryReader], T], server: PrometheusClient | None = None
+) -> T:
+    """Answer a question from one consistent state of a file that another process may write.
+
+    With a ``server``, figures are read from it, also where there is no file. Raises
+    HistoryMissingError, HistoryUnusableError.
+    """
+    with translated_errors(), ExitStack() as stack:
+        try:
+            db = stack.enter_context(closing(open_readable(path)))
+        except HistoryMissingError:
+            if server is None:
+                raise
+            db = stack.enter_context(closing(sqlite3.connect(":memory:", isolation_level=None)))
+            db.executescript(SCHEMA)
+        stack.enter_context(transaction(db, "DEFERRED"))
+        if server is None:
+            return question(HistoryReader(db))
+        from gwtui.watch.history.prometheus import PrometheusReader  # noqa: PLC0415 - few profiles
+
+        return question(PrometheusReader(db, server))

@@ -6,11 +6,11 @@ import hashlib
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from gwtui.local import private_file
 from gwtui.local.paths import PrivateDirectoryError, ensure_private
@@ -19,12 +19,6 @@ from gwtui.watch.history.model import (
     HistoryMissingError,
     HistoryUnusableError,
 )
-
-if TYPE_CHECKING:
-    from gwtui.client.prometheus import PrometheusClient
-    from gwtui.watch.history.reader import HistoryReader
-
-T = TypeVar("T")
 
 APPLICATION_ID = 0x67774849
 """Marks a SQLite file as a history of ours."""
@@ -213,32 +207,6 @@ def open_readable(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA query_only = ON")
         stack.pop_all()
     return connection
-
-
-def ask(
-    path: Path, question: Callable[[HistoryReader], T], server: PrometheusClient | None = None
-) -> T:
-    """Answer a question from one consistent state of a file that another process may write.
-
-    With a ``server``, figures are read from it, also where there is no file. Raises
-    HistoryMissingError, HistoryUnusableError.
-    """
-    from gwtui.watch.history.reader import HistoryReader  # noqa: PLC0415 - it imports this module
-
-    with translated_errors(), ExitStack() as stack:
-        try:
-            db = stack.enter_context(closing(open_readable(path)))
-        except HistoryMissingError:
-            if server is None:
-                raise
-            db = stack.enter_context(closing(sqlite3.connect(":memory:", isolation_level=None)))
-            db.executescript(SCHEMA)
-        stack.enter_context(transaction(db, "DEFERRED"))
-        if server is None:
-            return question(HistoryReader(db))
-        from gwtui.watch.history.prometheus import PrometheusReader  # noqa: PLC0415 - few profiles
-
-        return question(PrometheusReader(db, server))
 
 
 @contextmanager
