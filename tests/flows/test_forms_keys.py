@@ -214,7 +214,7 @@ async def both_changed_the_same_field(desk: KeyDesk) -> None:
     await desk.press("end", *" mine", "ctrl+s")
     await desk.wait_for(ConflictScreen)
     text = shown(desk.app)
-    for words in (f"was      {key.name}", "theirs theirs", f"yours  {key.name} mine"):
+    for words in (f"was: {key.name}", "theirs: theirs", f"yours: {key.name} mine"):
         assert words in text
     await desk.press("escape")
     await until(desk.pilot, lambda: desk.app.screen is form, "the form")
@@ -222,7 +222,7 @@ async def both_changed_the_same_field(desk: KeyDesk) -> None:
 
     await desk.press("ctrl+s")
     await desk.wait_for(ConflictScreen)
-    await desk.press("down", "ctrl+s")
+    await desk.press("right", "ctrl+s")
     await desk.wait_for(ConfirmScreen)
     text = " ".join(shown(desk.app).split())
     assert f"theirs → {key.name} mine" in text
@@ -250,7 +250,7 @@ async def a_change_made_while_the_question_stood_is_asked_about(desk: KeyDesk) -
         await client.keys.update(key.hash or "", UpdateKeyRequest(name="theirs"))
     await desk.press("y")
     await desk.wait_for(ConflictScreen)
-    await desk.press("down", "ctrl+s")
+    await desk.press("right", "ctrl+s")
     await desk.wait_for(ConfirmScreen)
     await desk.press("y")
     await desk.back_to_list()

@@ -212,9 +212,9 @@ async def both_changed_the_same_field(desk: GuardrailDesk) -> None:
     await desk.type_into("limit_usd", "2")
     await desk.press("ctrl+s")
     await desk.wait_for(ConflictScreen)
-    for words in ("was $10.00", "theirs $1.00", "yours $2.00"):
+    for words in ("was: $10.00", "theirs: $1.00", "yours: $2.00"):
         assert words in desk.text
-    await desk.press("down", "ctrl+s")
+    await desk.press("right", "ctrl+s")
     await desk.wait_for(ConfirmScreen)
     assert "Description was changed by somebody else and stays" in desk.text
     await desk.press("y")
