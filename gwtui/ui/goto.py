@@ -7,7 +7,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.suggester import SuggestionReady
+from textual.widgets import Input
 
 from gwtui.crud.action import APP, Action
 from gwtui.crud.resource import Scope
@@ -17,10 +22,12 @@ from gwtui.resources import actions as registry
 from gwtui.resources.registry import ALIASES, PARENTS, PLACES, RESOURCES, resource_of
 from gwtui.ui.input_queue import ACTIONS
 from gwtui.ui.themes import theme_names
+from gwtui.ui.widgets.prompt import Prompt
 
 if TYPE_CHECKING:
     from gwtui.ui.actions.context import ActionContext
     from gwtui.ui.app import GwtuiApp
+    from gwtui.ui.screens.base import GatewayScreen
     from gwtui.watch.feed import Feed
 
 
@@ -28,6 +35,7 @@ PROFILE = "app.profile"
 THEME = "app.theme"
 _TAKING = frozenset({PROFILE, THEME})
 """Commands that take an argument."""
+_HINT = "keys/NAME, ws, ctx, help …"
 _BEHIND = re.compile(r"[/ ]")
 _NAME = 60
 _LEARNING = 1.0
@@ -164,6 +172,66 @@ class PathNames:
 
     def _feed(self, level: _Level) -> Feed[Sequence[Any]]:
         return RESOURCES[level.place].feed(self._app.hub, level.scope)
+
+
+class GotoPrompt(Prompt):
+    """The prompt for a path such as keys/NAME, or a command; ``↑`` brings earlier ones back."""
+
+    FOCUS_KEYS = "Enter goes there · Esc leaves · Tab completes · ↑ earlier ones"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "recall(-1)", show=False, priority=True),
+        Binding("down", "recall(1)", show=False, priority=True),
+    ]
+
+    def __init__(self, app: GwtuiApp) -> None:
+        super().__init__(":", _HINT)
+        self._names = PathNames(app)
+        self._paths = app.paths
+        self._place: int | None = None
+        """Which of the earlier ones is shown; None for what is typed."""
+        self._draft = ""
+
+    def open(self, text: str = "") -> None:
+        """Start with an empty path."""
+        self.input.complete_by(self._names.complete)
+        self._place = None
+        super().open(text)
+
+    def action_recall(self, step: int) -> None:
+        """Bring back what was entered before, of which the beginning is what was typed."""
+        if self._place is None:
+            self._draft = self.input.value
+        matching = [path for path in self._paths.paths if path.startswith(self._draft)]
+        place = (len(matching) if self._place is None else self._place) + step
+        if place >= len(matching):
+            self._place = None
+            self.input.begin_with(self._draft)
+        elif place >= 0:
+            self._place = place
+            self.input.begin_with(matching[place])
+
+    @on(Input.Changed)
+    def _changed(self, event: Input.Changed) -> None:
+        event.stop()
+        if self._place is not None and event.value not in self._paths.paths:
+            self._place = None  # an earlier one is being changed
+        if self._names.is_missing(event.value):
+            self.run_worker(self._learn(event.value), group="names", exclusive=True)
+
+    async def _learn(self, text: str) -> None:
+        """Read the names that may complete a text, and show how what is typed now goes on."""
+        await self._names.learn(text)
+        typed = self.input.value
+        whole = self.input.completed(typed)
+        if self.display and whole is not None:
+            self.input.post_message(SuggestionReady(typed, whole))
+
+    def submit(self, text: str) -> None:
+        """Go to what the text is the beginning of."""
+        screen = cast("GatewayScreen", self.screen)
+        self.close()
+        screen.focus_body()
+        screen.call_later(follow, screen.capture(), self.input.completed(text) or text)
 
 
 async def follow(context: ActionContext, text: str) -> None:

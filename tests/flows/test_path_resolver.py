@@ -15,10 +15,10 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import CreateKeyRequest
 from gwtui.resources.registry import ENTRIES, PARENTS, PLACES
 from gwtui.ui.app import GwtuiApp
+from gwtui.ui.goto import GotoPrompt
 from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.screens.picker import Picker
 from gwtui.ui.screens.resource import ResourceScreen
-from gwtui.ui.widgets.prompt import GotoPrompt
 from gwtui.watch.feeds.keys import keys_feed
 from journeys import Terminal
 from manual_kit import MANUAL, mentioned

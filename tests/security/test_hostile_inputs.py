@@ -29,7 +29,7 @@ from gwtui.ui.forms.field_editors import ChoiceEditor, LinesEditor, TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import PickEditor
 from gwtui.ui.themes import DEFAULT_THEME, THEMES
-from gwtui.ui.widgets.prompt import GotoPrompt
+from gwtui.ui.widgets.prompt import Prompt
 from plan_kit import form_context
 from resource_samples import NOW, key, workspace
 from screen_text import shown
@@ -62,7 +62,7 @@ class Editors(App[None]):
     def compose(self) -> ComposeResult:
         yield TextEditor(self.value, "")
         yield LinesEditor(self.value)
-        yield GotoPrompt(":")
+        yield Prompt(":")
         yield ChoiceEditor([("a", "one"), ("b", "two")], self.value)
         yield PickEditor("title", [("a", "one")], "a")
 
@@ -168,9 +168,9 @@ async def test_a_request_that_an_answer_made_illegal_is_refused() -> None:
 async def test_only_what_can_be_typed_is_offered() -> None:
     app = Editors("")
     async with app.run_test() as pilot:
-        prompt = app.query_one(GotoPrompt)
+        prompt = app.query_one(Prompt)
         typeable = all_names(["keys/a\x1b[2Jb", "keys/plain"], lambda name: (name,))
-        prompt.complete_by(lambda text: completed(text, typeable), ())
+        prompt.input.complete_by(lambda text: completed(text, typeable))
         prompt.open()
         await pilot.press("k", "e", "y")
         await app.workers.wait_for_complete()

@@ -14,7 +14,7 @@ from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.output import output_actions
 from gwtui.ui.commands import offered
-from gwtui.ui.goto import PathNames
+from gwtui.ui.goto import GotoPrompt
 from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
 from gwtui.ui.screens.help import HelpScreen, help_lines
 from gwtui.ui.screens.palette import palette
@@ -59,9 +59,12 @@ async def open_palette(context: ActionContext) -> None:
 
 
 async def open_goto(context: ActionContext) -> None:
-    """Let the person type a path."""
-    prompt = await context.screen.path_prompt()
-    prompt.complete_by(PathNames(context.app).complete, context.app.paths.paths)
+    """Let the person type a path, above the status line."""
+    screen = context.screen
+    prompt = next(iter(screen.query(GotoPrompt)), None)
+    if prompt is None:
+        prompt = GotoPrompt(context.app)
+        await screen.mount(prompt, before="#status")
     prompt.open()
 
 

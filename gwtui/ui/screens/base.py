@@ -44,8 +44,6 @@ from gwtui.watch.feed import FeedState
 if TYPE_CHECKING:
     from gwtui.resources.copying import CopySource
     from gwtui.ui.app import GwtuiApp
-    from gwtui.ui.goto import PathNames
-    from gwtui.ui.widgets.prompt import GotoPrompt, Prompt
     from gwtui.ui.widgets.table.widget import TableSnapshot
     from gwtui.watch.hub import FeedHub
 
@@ -404,36 +402,3 @@ class GatewayScreen(RunsWhileOpen, PaintedWhole[None]):
     def _focus_moved(self) -> None:
         for footer in self.query(KeyFooter):
             footer.fit()
-
-    # Paths ----------------------------------------------------------------------------------
-
-    async def path_prompt(self) -> GotoPrompt:
-        """Where a path is typed, above the status line; made when it is first asked for."""
-        from gwtui.ui.widgets.prompt import GOTO_HINT, GotoPrompt  # noqa: PLC0415 - at the first use
-
-        for prompt in self.query(GotoPrompt):
-            return prompt
-        prompt = GotoPrompt(":", GOTO_HINT, id="goto")
-        await self.mount(prompt, before="#status")
-        return prompt
-
-    async def on_prompt_entered(self, message: Prompt.Entered) -> None:
-        """Open the route that was typed."""
-        if message.prompt.id != "goto":
-            return
-        from gwtui.ui.goto import follow  # noqa: PLC0415 - at the first use
-
-        self.focus_body()
-        await follow(self.capture(), message.text)
-
-    def on_goto_prompt_typed(self, message: GotoPrompt.Typed) -> None:
-        """Read the names that may complete what is typed."""
-        from gwtui.ui.goto import PathNames  # noqa: PLC0415 - at the first use
-
-        names = PathNames(self.gwtui)
-        if names.is_missing(message.text):
-            self.run_worker(self._learn_names(names, message.text), group="names", exclusive=True)
-
-    async def _learn_names(self, names: PathNames, text: str) -> None:
-        await names.learn(text)
-        (await self.path_prompt()).renew_ghost()

@@ -1,8 +1,8 @@
-"""Prompts of one line above the status line: a filter, a path to go to, a moment, a model."""
+"""Prompts of one line above the status line: a filter, a moment, a model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import Reactive
-from textual.suggester import Suggester, SuggestionReady
+from textual.suggester import Suggester
 from textual.widgets import Input, Static
 
 from gwtui.domain.cell_values import Tone
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 Complete = Callable[[str], str | None]
 """The whole of what a text is the beginning of; None where nothing is known."""
-GOTO_HINT = "keys/NAME, ws, ctx, help …"
 LANGUAGE = (
     'word  -without  "two words"  column:text  =exact  >80  created<7d  ~pattern  (this or that)'
 )
@@ -283,69 +282,6 @@ class Prompt(Horizontal):
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self.submit(event.value.strip())
-
-
-class GotoPrompt(Prompt):
-    """The prompt for a path such as keys/NAME, or a command; ``↑`` brings earlier ones back."""
-
-    FOCUS_KEYS = "Enter goes there · Esc leaves · Tab completes · ↑ earlier ones"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "recall(-1)", show=False, priority=True),
-        Binding("down", "recall(1)", show=False, priority=True),
-    ]
-
-    class Typed(Message, bubble=True):
-        """Another text stands in the prompt: names that complete it may have to be read."""
-
-        def __init__(self, text: str) -> None:
-            super().__init__()
-            self.text = text
-
-    _earlier: tuple[str, ...] = ()
-    _place: int | None = None
-    """Which of the earlier ones is shown; None for what is typed."""
-    _draft = ""
-
-    def complete_by(self, complete: Complete, earlier: Sequence[str]) -> None:
-        """Complete by ``complete``; ``earlier`` is what was entered before, the newest last."""
-        self.input.complete_by(complete)
-        self._earlier = tuple(earlier)
-
-    def renew_ghost(self) -> None:
-        """More names are known than when the last character was typed."""
-        typed = self.input.value
-        whole = self.input.completed(typed)
-        if self.display and whole is not None:
-            self.input.post_message(SuggestionReady(typed, whole))
-
-    def open(self, text: str = "") -> None:
-        """Start with an empty path."""
-        self._place = None
-        super().open(text)
-
-    def action_recall(self, step: int) -> None:
-        """Bring back what was entered before, of which the beginning is what was typed."""
-        if self._place is None:
-            self._draft = self.input.value
-        matching = [path for path in self._earlier if path.startswith(self._draft)]
-        place = (len(matching) if self._place is None else self._place) + step
-        if place >= len(matching):
-            self._place = None
-            self.input.begin_with(self._draft)
-        elif place >= 0:
-            self._place = place
-            self.input.begin_with(matching[place])
-
-    @on(Input.Changed)
-    def _changed(self, event: Input.Changed) -> None:
-        event.stop()
-        if self._place is not None and event.value not in self._earlier:
-            self._place = None  # an earlier one is being changed
-        self.post_message(self.Typed(event.value))
-
-    def submit(self, text: str) -> None:
-        """Go to what the text is the beginning of."""
-        super().submit(self.input.completed(text) or text)
 
 
 class FilterPrompt(Prompt):
