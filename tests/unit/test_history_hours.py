@@ -11,8 +11,9 @@ from sqlite3 import OperationalError
 
 import pytest
 
-from gwtui.watch.history.model import Point, SeriesKey, Subject
-from history_kit import START, USED, Desk, desk, minutes
+from gwtui.watch.history.model import Observation, Point, Sample, SeriesKey, Subject
+from gwtui.watch.history.writer import observe_hour
+from history_kit import START, USED, Desk, desk, minutes, series
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 LATENCY = SeriesKey("endpoint", "lab/m e", "latency_p50")
@@ -142,6 +143,34 @@ def test_what_never_changes_takes_a_row_a_day(history: Desk) -> None:
     assert history.rows("runs") == 0
     assert history.reader.value_at(LIMIT, START + 13 * HOUR).value == 50
     assert {point.state for point in points(history, LIMIT, START, START + DAY, 300)} == {"value"}
+
+
+def test_summing_up_an_hour_takes_no_longer_after_a_year(tmp_path: Path) -> None:
+    def steps(days: int) -> int:
+        with desk(tmp_path / str(days) / "h.sqlite3") as history:
+            now = START + DAY * days
+            for hour in range(24 * days):
+                seen = Observation("credits", START + HOUR * hour, 3600, samples(hour))
+                observe_hour(history.connection, seen)
+            history.see(now, {USED: 1, LIMIT: 50}, every=3600)
+            history.tidy(now + minutes(6))
+            taken = 0
+
+            def step() -> None:
+                nonlocal taken
+                taken += 1
+
+            history.connection.set_progress_handler(step, 1)
+            history.tidy(now + HOUR + minutes(6))
+            return taken
+
+    def samples(hour: int) -> tuple[Sample, ...]:
+        return (
+            Sample(series(USED, every=3600), Decimal(hour)),
+            Sample(series(LIMIT, every=3600), Decimal(50)),
+        )
+
+    assert steps(300) < steps(10) * 1.5
 
 
 def test_old_facts_and_changes_go_and_present_ones_stay(history: Desk) -> None:

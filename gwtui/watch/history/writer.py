@@ -158,11 +158,13 @@ FROM (
 )
 WINDOW the_hour AS (PARTITION BY series, hour)
 """
+# Naming the series lets SQLite find the rows of "hours" by the primary key.
 _LENGTHEN = """
 UPDATE hours SET until = new.until
-FROM series CROSS JOIN hours new ON new.series = id AND new.hour = :hour
-WHERE hours.series = new.series AND hours.hour >= :day AND hours.hour = (
-    SELECT max(hour) FROM hours p WHERE p.series = new.series AND p.hour < :hour
+FROM series JOIN hours new ON new.series = id AND new.hour = :hour
+WHERE hours.series IN (SELECT id FROM series) AND hours.series = id
+AND hours.hour >= :day AND hours.hour = (
+    SELECT max(hour) FROM hours p WHERE p.series = id AND p.hour < :hour
 )
 AND hours.until >= :hour - (every * 5 / 2 + 30)
 AND hours.low IS hours.high AND hours.low IS hours.last
