@@ -43,6 +43,7 @@ async def a_new_key_is_shown_once_and_then_selected(desk: KeyDesk) -> None:
     assert secret.startswith("gw-v1-")
     assert secret[:30] in shown(desk.app)
     await acknowledge(desk)
+    await desk.said("Key “zz new” created")
     await until(desk.pilot, lambda: listing(desk.app).table.total_count == before + 1, "the row")
     await until(desk.pilot, lambda: desk.selected.key.name == "zz new", "the selection")
     made = await desk.read(desk.selected.key.hash)

@@ -46,6 +46,8 @@ from gwtui.watch.feed import Feed
 T = TypeVar("T")
 MakeForm = Callable[[ActionContext, FormSpec, Facts, Submit[Any]], FormScreen[Any]]
 """Makes the screen of a form."""
+HandOver = Callable[[ActionContext, str, Any], Awaitable[None]]
+"""Shows what the gateway answers only once; takes the id of the plan, and the answer."""
 
 
 class _NothingLeftError(Exception):
@@ -162,8 +164,13 @@ def plain_form(
     return FormScreen(spec, facts, submit)
 
 
-async def create(context: ActionContext, make_form: MakeForm = plain_form) -> None:
-    """A form, one request, the new row selected."""
+async def create(
+    context: ActionContext, make_form: MakeForm = plain_form, hand_over: HandOver | None = None
+) -> None:
+    """A form, one request, the new row selected.
+
+    ``hand_over`` comes before anything else is read: what it shows is given only once.
+    """
     writes = _declared(context).for_row(None, context.app.connection.dialect)
     how = writes.create
     if how is None:
@@ -171,18 +178,25 @@ async def create(context: ActionContext, make_form: MakeForm = plain_form) -> No
     facts = await facts_for(context, how.request)
     if context.covered:
         return
+    plan_id = ""
 
     def plan(request: RequestModel, warning: RequestWarning = NO_WARNING) -> Plan[Any]:
         return writes.plan_create(request, plan_context(context, facts.workspaces), warning)
 
     async def submit(request: RequestModel) -> Outcome[Any] | None:
+        nonlocal plan_id
         warning = await how.gateway_warning(context.app.hub, _read_soon, request)
         confirmation = await submitted(context, plan(request, warning), how.button)
-        return None if confirmation is None else await execute(context, confirmation)
+        if confirmation is None:
+            return None
+        plan_id = confirmation.plan.id
+        return await execute(context, confirmation)
 
     spec = replace(how.form(form_context(context)), plan=plan)
-    form = make_form(context, spec, facts, submit)
-    answer = await fill_in(context, form)
+    outcome = await context.app.push_screen_wait(make_form(context, spec, facts, submit))
+    if hand_over is not None and isinstance(outcome, Applied):
+        await hand_over(context, plan_id, outcome.value)
+    answer = await _answer(context, outcome)
     made = None if answer is None else how.resource(answer)
     if made is not None:
         report_done(
@@ -365,7 +379,11 @@ def plan_context(context: ActionContext, names: Mapping[str, str] | None = None)
 
 async def fill_in(context: ActionContext, form: FormScreen[Any]) -> Any | None:
     """Let the person fill a form in; the answer to what was applied, None for everything else."""
-    outcome = await context.app.push_screen_wait(form)
+    outcome: Outcome[Any] | None = await context.app.push_screen_wait(form)
+    return await _answer(context, outcome)
+
+
+async def _answer(context: ActionContext, outcome: Outcome[Any] | None) -> Any | None:
     if outcome is not None:
         await refresh(context, *written(context).feeds)
     return outcome.value if isinstance(outcome, Applied) else None

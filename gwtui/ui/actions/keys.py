@@ -7,34 +7,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest
+from gwtui.contract.keys import ApiKey, CreatedKey
 from gwtui.crud.form import PickOption
-from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown
 from gwtui.resources.actions import by_id
-from gwtui.resources.keys.form import create_form
 from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.keys.writes import WRITES, replacement_plan
 from gwtui.ui.actions import crud
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.crud import plan_context
 from gwtui.ui.actions.links import show_route
-from gwtui.ui.actions.writing import (
-    confirm,
-    execute,
-    form_context,
-    refresh,
-    report_unknown,
-    select,
-    submitted,
-    workspace_facts,
-)
-from gwtui.ui.forms.form_screen import FormScreen
+from gwtui.ui.actions.writing import confirm_and_report, refresh, workspace_facts
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.picker import Picker
@@ -46,42 +33,12 @@ if TYPE_CHECKING:
     from gwtui.domain.known_secrets import Secret
     from gwtui.local.ledger import LedgerEntry
 
-_CREATE = "Create it"
 _REPLACE = "replace"
 _LEAVE = ""
 
 
-class KeyCreation:
-    """One form for a new key, from what was typed to the acknowledgement of the value."""
-
-    def __init__(self, context: ActionContext, workspaces: Mapping[str, str]) -> None:
-        self._context = context
-        self._workspaces = workspaces
-        self._plan = ""
-
-    def planned(self, request: CreateKeyRequest) -> Plan[CreatedKey]:
-        """The plan of a request that is still being filled in."""
-        return WRITES.plan_create(request, plan_context(self._context, self._workspaces))
-
-    async def submit(self, request: CreateKeyRequest) -> Outcome[CreatedKey] | None:
-        """Send the creation, after what is to be warned of was confirmed."""
-        plan = self.planned(request)
-        confirmation = await submitted(self._context, plan, _CREATE)
-        if confirmation is None:
-            return None
-        self._plan = plan.id
-        return await execute(self._context, confirmation)
-
-    async def hand_over(self, created: CreatedKey) -> None:
-        """Show the value until it is stored."""
-        await hand_over(self._context, self._plan, created)
-
-
-async def hand_over(context: ActionContext, plan: str, created: CreatedKey) -> None:
-    """Show the value of a new key until it is stored; the ledger then knows so.
-
-    ``plan`` is the id of the plan that made the key.
-    """
+async def hand_over(context: ActionContext, plan_id: str, created: CreatedKey) -> None:
+    """Show the value of a new key until it is stored; the ledger then knows so."""
     app = context.app
     name = WRITES.name(created.data) if created.data is not None else "without a description"
     if created.key is None:
@@ -95,19 +52,13 @@ async def hand_over(context: ActionContext, plan: str, created: CreatedKey) -> N
         return
     attempt = partial(_try, context, name)
     await app.push_screen_wait(SecretScreen(name, created.key, attempt))
-    await acknowledge(context, plan)
-
-
-async def acknowledge(context: ActionContext, plan: str) -> None:
-    """Write down that the value of a key is stored; a failure is said."""
-    session = context.app.session
-    if session is None:
+    if app.session is None:
         return
     try:
-        await asyncio.to_thread(session.executor.ledger.acknowledge, plan, context.app.clock.now())
+        await asyncio.to_thread(app.session.executor.ledger.acknowledge, plan_id, app.clock.now())
     except OSError as error:
         why = error.strerror or "unknown reason"
-        context.app.say(
+        app.say(
             f"It could not be written down that the key is stored ({why}): :recovery asks again",
             severity="warning",
         )
@@ -117,24 +68,6 @@ async def _try(context: ActionContext, name: str, key: Secret) -> None:
     from gwtui.ui.actions.tries import try_made  # noqa: PLC0415 - seldom
 
     await try_made(context, name, key)
-
-
-async def create(context: ActionContext) -> None:
-    """A form, one request, the value shown once, the new row selected."""
-    facts = await workspace_facts(context)
-    if context.covered:
-        return
-    making = KeyCreation(context, facts.workspaces)
-    spec = replace(create_form(form_context(context)), plan=making.planned)
-    form: FormScreen[CreatedKey] = FormScreen(spec, facts, making.submit)
-    match await context.app.push_screen_wait(form):
-        case Applied(created):
-            await making.hand_over(created)
-            if created.data is not None and created.data.hash:
-                select(context, created.data.hash)
-        case None:
-            return
-    await refresh(context, *WRITES.feeds)
 
 
 # A key whose value nobody has ---------------------------------------------------------------------
@@ -167,35 +100,27 @@ async def offer_to_stop(context: ActionContext, lost: LedgerEntry, one: Candidat
         await app.perform(by_id(chosen), key)
 
 
-async def replace_key(context: ActionContext, lost: LedgerEntry) -> bool:
+async def replace_key(context: ActionContext, lost: LedgerEntry) -> None:
     """Delete a key whose value nobody has, create it again, show the new value.
 
-    ``lost`` is its creation in the ledger. False where nothing was done.
+    ``lost`` is its creation in the ledger.
     """
     facts, gateway = await workspace_facts(context), context.app.gateway
     try:
         plan = await replacement_plan(gateway, lost, plan_context(context, facts.workspaces))
     except ValidationError:
         context.app.say("The ledger does not tell enough to create this key again: delete it")
-        return False
-    if context.covered:
-        return False
-    confirmation = await confirm(context, plan, "Delete and create it again")
-    if confirmation is None:
-        return False
-    outcome = await execute(context, confirmation)
-    match outcome:
-        case Applied((_, created)):
-            await hand_over(context, plan.parts[-1].id, created)
-        case Refused(error):
-            context.app.say(f"{plan.title}: {error.message}", severity="error")
-        case Unknown():
-            await report_unknown(context, outcome, f"{plan.title}: an answer was lost")
+        return
+    replaced = await confirm_and_report(
+        context, plan, "Delete and create it again", "Key deleted and created again"
+    )
+    if replaced is not None:
+        _, created = replaced.value
+        await hand_over(context, plan.parts[-1].id, created)
     await refresh(context, *WRITES.feeds, RECOVERY_FEED)
-    return isinstance(outcome, Applied)
 
 
 HANDLERS: Mapping[str, Handler] = {
     **crud.handlers("keys", "edit", "toggle", "delete"),
-    "keys.create": create,
+    "keys.create": partial(crud.create, hand_over=hand_over),
 }
