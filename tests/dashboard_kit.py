@@ -40,14 +40,15 @@ class Demo:
     """One embedded gateway for one test, reached over its own socket.
 
     ``fault`` decides what becomes of each request: "" answers it, "silent" never does, a status
-    refuses it. ``write_faults`` are those of the next requests that change something. ``passed`` is
-    how far the clock was moved by hand.
+    refuses it; where ``released`` is given, each waits for that first. ``write_faults`` are those
+    of the next requests that change something. ``passed`` is how far the clock was moved by hand.
     """
 
     content: Any = "simulated"
     read_only: bool = False
     management: bool = True
     fault: str = ""
+    released: asyncio.Event | None = None
     write_faults: list[str] = field(default_factory=list)
     passed: timedelta = timedelta()
     unreachable: bool = False
@@ -67,6 +68,8 @@ class Demo:
 
     async def answer(self, scope: Any, receive: Any, send: Any) -> None:
         """The gateway, or its failure."""
+        if scope["type"] == "http" and self.released is not None:
+            await self.released.wait()
         fault = self.fault
         if scope["type"] == "http" and scope["method"] != "GET" and self.write_faults:
             fault = self.write_faults.pop(0)

@@ -72,6 +72,11 @@ class FeedState(Generic[T]):
         return self.part if self.value is None else self.value
 
     @property
+    def unanswered(self) -> bool:
+        """Whether neither a whole value nor an error has come."""
+        return self.fetched_at is None and self.error is None
+
+    @property
     def read_at(self) -> datetime | None:
         """When the oldest part of the value was read, None before the first."""
         return self.oldest or self.fetched_at

@@ -25,6 +25,7 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.dialogs import TooSmallScreen
+from gwtui.ui.screens.picker import MenuScreen
 from journeys import JOURNEYS, Journey, Terminal, at_rest, desk, tokens
 from resizing_kit import resize
 from shell_kit import dashboard, listing, notices, site, until
@@ -209,6 +210,23 @@ async def test_nothing_is_held_up_for_what_opens_nothing(silent: Silent) -> None
     silent.type("j")
     assert await silent.within(0.5, lambda: table.selected_identity == table.identities[2])
     assert "dropped" not in notices(silent.app)
+
+
+@pytest.mark.parametrize("tab", ["credits", "activity", "key"])
+async def test_keys_for_the_rows_of_a_screen_wait_until_they_are_read(
+    tab: str, private_home: Path
+) -> None:
+    demo = Demo()
+    app = demo.app(start="models")
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+        await settled(pilot)
+        demo.released = asyncio.Event()
+        one = Silent(demo, app, pilot)
+        one.type(f":{tab}<enter>y")
+        await asyncio.sleep(0.6)
+        demo.released.set()
+        assert await one.within(5, lambda: isinstance(app.screen, MenuScreen)), notices(app)
+    demo.close()
 
 
 async def test_leaving_is_never_held_up(silent: Silent) -> None:

@@ -199,6 +199,11 @@ class ActivityScreen(GatewayScreen):
         """Its identity."""
         return self._table.selected_identity
 
+    @property
+    def reading(self) -> bool:
+        """Whether the ranking is still to come; some are made of two feeds."""
+        return any(state.unanswered for state in self.states)
+
     def go_back(self) -> bool:
         """Show all days again, where some were chosen."""
         chosen = self._chosen is not None

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
-from rich.cells import cell_len
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -16,8 +15,9 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.reactive import Reactive
 from textual.widget import Widget
+from textual.widgets import Input
 
-from gwtui.crud.action import APP
+from gwtui.crud.action import APP, COPY
 from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.caught_errors import BROKEN, guarded
@@ -35,8 +35,8 @@ from gwtui.ui.connection_health import (
 from gwtui.ui.in_doubt_writes import banner_text
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.terminal.textual_private import bindings_of
-from gwtui.ui.text import fit, toned
-from gwtui.ui.widgets.frame import HeaderBar, KeyFooter, StatusLine, header_facts
+from gwtui.ui.text import toned
+from gwtui.ui.widgets.frame import HeaderBar, KeyFooter, StatusLine, crumbs_line, header_facts
 from gwtui.ui.widgets.lifetime import PaintedWhole, RunsWhileOpen
 from gwtui.ui.widgets.lines import OneLine, PartsLine
 from gwtui.watch.feed import FeedState
@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from gwtui.ui.app import GwtuiApp
     from gwtui.ui.widgets.table.widget import TableSnapshot
     from gwtui.watch.hub import FeedHub
-
-_CRUMB = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +60,8 @@ class ListSnapshot:
 class GatewayScreen(RunsWhileOpen, PaintedWhole[None]):
     """Header, banner, body, status line and footer around one view of the gateway.
 
-    A subclass calls ``super().__init__("credits", title="Credits")`` and fills in these hooks:
+    A subclass calls ``super().__init__("credits", title="Credits")`` and fills in the hooks below,
+    of which these need more words:
 
     ``compose_body()``
         Yields the widgets of the body.
@@ -83,22 +82,6 @@ class GatewayScreen(RunsWhileOpen, PaintedWhole[None]):
         send nothing when no text changed (``OneLine.show`` and ``LinesView.show`` see to that).
     ``target()``, ``identity()``, ``marked_rows`` and ``marks``
         What actions act on, captured at the press of a key.
-    ``copy_source()``
-        How that is declared and found again, where it is no row of a list.
-    ``focus_body()``
-        Put the focus where it belongs.
-    ``go_back()``
-        Close what is open inside the screen and return True, or return False to leave it.
-    ``show_row(identity)``
-        Show the row of this identity.
-    ``resolve_path(path)``
-        Show what stands behind the resource in a path such as keys/NAME.
-    ``crumbs()``
-        The path to here, for a screen that another one opened.
-    ``notice()``
-        What the banner says instead of how the feeds do, or None.
-    ``deciding_state()``
-        The state that the body gives way to while it has no value, or None for never.
     ``ticks_unfocused``
         Whether ``tick`` is called while the terminal has no focus, too.
 
@@ -221,6 +204,19 @@ class GatewayScreen(RunsWhileOpen, PaintedWhole[None]):
     def deciding_state(self) -> FeedState[Any] | None:
         """The state that the body gives way to while it has no value: the first feed's."""
         return self.states[0] if self.states else None
+
+    @property
+    def reading(self) -> bool:
+        """Whether what actions act on is still to come."""
+        state = self.deciding_state()
+        return state is not None and state.unanswered
+
+    def awaits(self, event: events.Event) -> bool:
+        """Whether an input is meant for a row: not what is typed into a line or leads elsewhere."""
+        if isinstance(self.focused, Input) or not isinstance(event, events.Key):
+            return False
+        action = next((one for one in offered(self.scopes) if event.key in one.keys), None)
+        return action is None or action.target or action.scope == COPY
 
     # The frame ------------------------------------------------------------------------------
 
@@ -348,14 +344,7 @@ class GatewayScreen(RunsWhileOpen, PaintedWhole[None]):
         line = self.query_one("#crumbs", OneLine)
         line.display = bool(crumbs)
         if crumbs:
-            here = toned(crumbs[-1], "plain", bold=True)
-            # A long name gives way to where this is.
-            room = max(1, self.app.size.width - 2 - here.cell_length)
-            way = _CRUMB.join([*crumbs[:-1], ""])
-            if cell_len(way) > room:
-                way = fit(way, max(1, room - len(_CRUMB))) + _CRUMB
-            back = toned(with_keys("   {app.back} goes back"), "muted")
-            line.show(Content.assemble(" ", toned(way, "muted"), here, back))
+            line.show(crumbs_line(crumbs, self.app.size.width))
 
     def _show_panel(self, now: datetime) -> None:
         panel, body = self.query_one("#panel", StatePanel), self.query_one("#body")

@@ -130,6 +130,11 @@ class CreditsScreen(GatewayScreen):
         """The identity of the selected key."""
         return self._keys_table.selected_identity
 
+    @property
+    def reading(self) -> bool:
+        """Whether the ranking is still to come, or the balance."""
+        return any(state.unanswered for state in self.states)
+
     def copy_source(self) -> CopySource[KeyRow]:
         """The keys in the ranking."""
         return declared(KEYS, row_path(KEYS.id))

@@ -18,7 +18,6 @@ from gwtui.domain.safe_text import safe_text
 from gwtui.resources.actions import by_id
 from gwtui.resources.registry import in_sentence
 from gwtui.ui.actions.context import Marks
-from gwtui.ui.commands import offered
 from gwtui.ui.screens.base import GatewayScreen, ListSnapshot
 from gwtui.ui.screens.detail_pane import DetailPane
 from gwtui.ui.screens.list_filter import ListFilter
@@ -203,17 +202,10 @@ class ResourceScreen(GatewayScreen):
         """
         own = self.states[:1]
         seen = self._grows_since is not None and self.now - self._grows_since >= _SEEN
-        first = not seen and any(state.error is None and state.value is None for state in own)
+        first = not seen and super().reading
         pending = self._pending_row is not None and any(state.refreshing for state in own)
         resolving = self._path_resolver is not None and self._path_resolver.active and bool(own)
         return first or pending or resolving or self.table.is_filtering
-
-    def awaits(self, event: events.Event) -> bool:
-        """Whether an input is meant for a row: not what is typed into a line or leads elsewhere."""
-        if self.focused not in (None, self.table) or not isinstance(event, events.Key):
-            return False
-        action = next((one for one in offered(self.scopes) if event.key in one.keys), None)
-        return action is None or action.target or action.scope == COPY
 
     # What actions do --------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from gwtui.domain.safe_text import safe_text
 from gwtui.local.caught_errors import BROKEN, caught_errors
 from gwtui.resources.actions import place_actions
 from gwtui.resources.registry import TABS, TITLES
-from gwtui.ui.commands import focus_keys, shown, tab_of
+from gwtui.ui.commands import focus_keys, shown, tab_of, with_keys
 from gwtui.ui.text import fit, toned
 from gwtui.ui.widgets.lines import OneLine, Part, PartsLine
 
@@ -34,6 +34,7 @@ READ_ONLY = "READ-ONLY"
 CRITICAL = "CRITICAL"
 FAULTS = "FAULTS ON"
 SILENT = "NO ANSWER"
+_CRUMB = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
 _GAP = 2
 _NARROWEST = 12
 """Cells that each of the facts on the right keeps, at least."""
@@ -250,6 +251,17 @@ class HeaderBar(PartsLine):
         """Fit the facts to the new width."""
         if self._facts is not None:
             self.show_facts(self._facts)
+
+
+def crumbs_line(crumbs: Sequence[str], width: int) -> Content:
+    """The path to a screen that another one opened; a long name gives way to the last crumb."""
+    here = toned(crumbs[-1], "plain", bold=True)
+    room = max(1, width - 2 - here.cell_length)
+    way = _CRUMB.join([*crumbs[:-1], ""])
+    if cell_len(way) > room:
+        way = fit(way, max(1, room - len(_CRUMB))) + _CRUMB
+    back = toned(with_keys("   {app.back} goes back"), "muted")
+    return Content.assemble(" ", toned(way, "muted"), here, back)
 
 
 def header_facts(app: GwtuiApp, current: str) -> HeaderFacts:
