@@ -53,7 +53,7 @@ _FALLBACK = "Requests fall back to other endpoints; exclude this one where that 
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class RuleKind:
     """What all rules of a kind share: its name in the file, its words, and what it compares.
 
     ``advice`` says what to do. ``resource`` is what its alerts are about, ``figures`` are those
@@ -108,7 +108,7 @@ class AlertRule(RequestModel):
     ``only`` names what ``scope`` says; it holds on every profile unless ``profile`` names one.
     """
 
-    kind: ClassVar[Kind]
+    kind: ClassVar[RuleKind]
 
     name: str = Field(min_length=1, max_length=60, description="what its alerts are called")
     enabled: bool = Field(True, description="whether it is watched")
@@ -252,7 +252,7 @@ class EventRule(AlertRule):
 class CreditsRule(BoundRule):
     """The account's balance."""
 
-    kind = Kind(
+    kind = RuleKind(
         "credits-below",
         "Credits below an amount",
         "the balance of the account is low",
@@ -271,7 +271,7 @@ class CreditsRule(BoundRule):
 class RunwayRule(BoundRule):
     """How long the credits last."""
 
-    kind = Kind(
+    kind = RuleKind(
         "runway-below",
         "Credits soon gone",
         "at the present rate the credits last for a few days only",
@@ -291,7 +291,7 @@ class RunwayRule(BoundRule):
 class UptimeRule(BoundRule):
     """The share of good requests of an endpoint."""
 
-    kind = Kind(
+    kind = RuleKind(
         "uptime-below",
         "Uptime of an endpoint low",
         "too many requests fail; no traffic is no failure",
@@ -317,7 +317,7 @@ class UptimeRule(BoundRule):
 class LatencyRule(BoundRule):
     """How long an endpoint takes."""
 
-    kind = Kind(
+    kind = RuleKind(
         "latency-above",
         "Latency of an endpoint high",
         "the first token takes long; no traffic is not slow",
@@ -342,7 +342,7 @@ class LatencyRule(BoundRule):
 class StatusRule(ConditionRule):
     """What the gateway itself says of an endpoint."""
 
-    kind = Kind(
+    kind = RuleKind(
         "endpoint-status",
         "Status of an endpoint not normal",
         "the gateway reports another status than 0",
@@ -365,7 +365,7 @@ class StatusRule(ConditionRule):
 class GoneRule(EventRule):
     """An endpoint that was offered and is not any more."""
 
-    kind = Kind(
+    kind = RuleKind(
         "endpoint-gone",
         "Endpoint gone",
         "an endpoint of a watched model is not offered any more",
@@ -379,7 +379,7 @@ class GoneRule(EventRule):
 class PriceRule(EventRule):
     """A price that is another one."""
 
-    kind = Kind(
+    kind = RuleKind(
         "price-changed",
         "Price of an endpoint changed",
         "an endpoint of a watched model costs something else than before",
@@ -396,7 +396,7 @@ class PriceRule(EventRule):
 class KeyLimitRule(BoundRule):
     """A key that has used most of its limit."""
 
-    kind = Kind(
+    kind = RuleKind(
         "key-near-limit",
         "Key close to its limit",
         "most of what a key may spend is spent",
@@ -422,7 +422,7 @@ class KeyLimitRule(BoundRule):
 class KeyExpiryRule(ConditionRule):
     """A key that stops working soon."""
 
-    kind = Kind(
+    kind = RuleKind(
         "key-expires",
         "Key expires soon",
         "a key stops working within days; it stays an alert for a day after that",
@@ -451,7 +451,7 @@ class KeyExpiryRule(ConditionRule):
 class GuardrailRule(BoundRule):
     """A guardrail that lets nothing healthy through."""
 
-    kind = Kind(
+    kind = RuleKind(
         "guardrail-leaves-none",
         "Guardrail leaves no healthy endpoint",
         "requests under a guardrail find no working endpoint of a watched model",
@@ -474,7 +474,7 @@ class GuardrailRule(BoundRule):
 class UnreadableRule(ConditionRule):
     """A gateway that cannot be read: every other rule is blind then."""
 
-    kind = Kind(
+    kind = RuleKind(
         "unreadable",
         "Gateway cannot be read",
         "readings fail, all of them or those of one list; other rules see nothing meanwhile",
@@ -491,7 +491,7 @@ class UnreadableRule(ConditionRule):
 class BudgetRule(BoundRule):
     """A workspace that has spent most of a budget."""
 
-    kind = Kind(
+    kind = RuleKind(
         "budget-over",
         "Workspace close to its budget",
         "most of a budget of a workspace is spent",

@@ -29,7 +29,7 @@ from gwtui.embedded.operations import Deferred, Operation, OperationRequest, Pri
 from gwtui.embedded.responses import JsonText, Refusal, error_body
 from gwtui.embedded.routes import SEGMENTS, operations_below
 from gwtui.embedded.store.database import BUSY_SECONDS, Database
-from gwtui.embedded.store.ledger import Ledger
+from gwtui.embedded.store.ledger import UsageLedger
 
 PREFIX = "/api/v1"
 METHOD_NOT_ALLOWED = "Method not allowed"
@@ -41,7 +41,7 @@ log = logging.getLogger("gwtui.embedded")
 log.addHandler(logging.NullHandler())
 
 
-def build_app(site: Site, database: Database, ledger: Ledger) -> Starlette:
+def build_app(site: Site, database: Database, ledger: UsageLedger) -> Starlette:
     """The application. Anything that it does not expect becomes a documented 500 and a log line."""
     endpoints = Responder(site, database, ledger)
     return Starlette(
@@ -89,7 +89,7 @@ def literal_first(path: str) -> list[tuple[bool, str]]:
 class Responder:
     """Takes requests through authentication, validation and one transaction to an answer."""
 
-    def __init__(self, site: Site, database: Database, ledger: Ledger) -> None:
+    def __init__(self, site: Site, database: Database, ledger: UsageLedger) -> None:
         self._site = site
         self._database = database
         self._ledger = ledger

@@ -21,7 +21,7 @@ from gwtui.embedded.store.byok import SecretBox
 from gwtui.embedded.store.database import Database
 from gwtui.embedded.store.documents import KEYS
 from gwtui.embedded.store.founding import Content, Origin, found, profiles_of
-from gwtui.embedded.store.ledger import Ledger
+from gwtui.embedded.store.ledger import UsageLedger
 
 if TYPE_CHECKING:
     from gwtui.embedded.faults import FaultInjector
@@ -40,7 +40,7 @@ class EmbeddedGateway:
     ) -> None:
         with database.read() as db:
             booked_until = account.get(db).booked_until
-        ledger = Ledger(database, site.profiles, booked_until)
+        ledger = UsageLedger(database, site.profiles, booked_until)
         ledger.catch_up(site.clock.now())
         self._ledger = ledger
         self._database = database

@@ -12,7 +12,7 @@ from rich.style import Style
 
 from gwtui.crud.resource import Cell
 from gwtui.ui.text import fit
-from gwtui.ui.widgets.table.layout import Frame, Row, arrange, changed
+from gwtui.ui.widgets.table.layout import DrawnRow, Frame, arrange, changed
 from gwtui.ui.widgets.table.model import TableModel
 from gwtui.ui.widgets.table.view import Palette, header_strip, row_strip
 from table_kit import COLUMNS, Thing, Wall, things
@@ -123,14 +123,16 @@ def test_a_row_is_exactly_as_wide_as_the_table_whatever_it_says(
     text: str, width: int, right: bool
 ) -> None:
     layout = arrange(COLUMNS, width)
-    row = Row("id", None, tuple(Cell(text) for _ in layout.slots), cursor=right, marked=not right)
+    row = DrawnRow(
+        "id", None, tuple(Cell(text) for _ in layout.slots), cursor=right, marked=not right
+    )
     strip = row_strip(row, layout, COLUMNS, PALETTE)
     assert strip.cell_length == cell_len(strip.text) == width
     assert strip.text.isprintable()
 
 
 def test_control_characters_and_markup_are_shown_as_text() -> None:
-    row = Row(
+    row = DrawnRow(
         "id", None, (Cell("[red]\x1b[31mX\u202e\r[/]"), *(Cell("") for _ in range(4))), False, False
     )
     text = row_strip(row, LAYOUT, COLUMNS, PALETTE).text
@@ -143,7 +145,7 @@ def test_cursor_and_mark_have_a_shape() -> None:
     cells = tuple(Cell("x") for _ in LAYOUT.slots)
     shapes = {
         (cursor, marked): row_strip(
-            Row("i", None, cells, cursor, marked), LAYOUT, COLUMNS, PALETTE
+            DrawnRow("i", None, cells, cursor, marked), LAYOUT, COLUMNS, PALETTE
         ).text[:2]
         for cursor in (False, True)
         for marked in (False, True)
@@ -160,7 +162,7 @@ def test_tones_colour_their_cell_and_neighbours_of_one_style_are_one_segment() -
     state = LAYOUT.slots[1]
     cells = [Cell("x") for _ in LAYOUT.slots]
     cells[1] = Cell("expired", "bad")
-    strip = row_strip(Row("i", None, tuple(cells), False, False), LAYOUT, COLUMNS, PALETTE)
+    strip = row_strip(DrawnRow("i", None, tuple(cells), False, False), LAYOUT, COLUMNS, PALETTE)
     assert [segment.style for segment in strip] == [
         PALETTE.base,
         PALETTE.tones["bad"],

@@ -29,7 +29,7 @@ TOP_UP = Decimal(500)
 """The simulated account buys credits in USD when few are left, so that an old database lives on."""
 
 
-class Ledger:
+class UsageLedger:
     """Enters usage into a database up to a moment."""
 
     def __init__(

@@ -171,7 +171,7 @@ def _shrink(widths: dict[int, int], excess: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DrawnRow:
     """One drawn row: the cells of the shown columns, in the order of the layout's slots."""
 
     identity: str
@@ -183,7 +183,7 @@ class Row:
     """The places in each cell that the filter asks for; empty where nothing filters."""
 
 
-Frame = Sequence[Row | None]
+Frame = Sequence[DrawnRow | None]
 """One entry for each line of the viewport; None where no row stands."""
 
 
@@ -202,5 +202,5 @@ def changed(before: Frame, after: Frame) -> list[int]:
     return lines
 
 
-def _look(row: Row) -> tuple[bool, bool, tuple[Cell, ...], tuple[Spans, ...]]:
+def _look(row: DrawnRow) -> tuple[bool, bool, tuple[Cell, ...], tuple[Spans, ...]]:
     return row.cursor, row.marked, row.cells, row.found

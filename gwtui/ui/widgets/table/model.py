@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from gwtui.crud.resource import Facets, filter_headings, filter_kinds
 from gwtui.domain.cell_values import ordered
-from gwtui.ui.widgets.table.layout import Frame, Layout, Row
+from gwtui.ui.widgets.table.layout import DrawnRow, Frame, Layout
 from gwtui.ui.widgets.table.matching import FEW, Matcher, RowTexts
 
 if TYPE_CHECKING:
@@ -306,7 +306,7 @@ class TableModel(Generic[T]):
     # What is seen -----------------------------------------------------------------------------
 
     def frame(
-        self, top: int, height: int, layout: Layout, known: Mapping[str, Row] | None = None
+        self, top: int, height: int, layout: Layout, known: Mapping[str, DrawnRow] | None = None
     ) -> Frame:
         """The rows of a viewport of ``height`` lines whose first line shows row ``top``.
 
@@ -316,7 +316,7 @@ class TableModel(Generic[T]):
         now = self.now()
         cells = [self.columns[slot.index].cell for slot in layout.slots]
         selected = self._selection.identity
-        rows: list[Row | None] = []
+        rows: list[DrawnRow | None] = []
         for identity in self.order[top : top + height]:
             item = self._items[identity]
             old = known.get(identity) if known else None
@@ -324,7 +324,7 @@ class TableModel(Generic[T]):
             shown = old.cells if old and same else tuple([cell(item, now) for cell in cells])
             marked = identity in self.marks
             found = self._found(shown, layout)
-            rows.append(Row(identity, item, shown, identity == selected, marked, found))
+            rows.append(DrawnRow(identity, item, shown, identity == selected, marked, found))
         rows.extend([None] * (height - len(rows)))
         return rows
 

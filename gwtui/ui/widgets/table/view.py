@@ -19,9 +19,9 @@ from gwtui.domain.safe_text import safe_text
 from gwtui.ui.text import fit
 from gwtui.ui.widgets.table.layout import (
     GAP,
+    DrawnRow,
     Frame,
     Layout,
-    Row,
     Slot,
     arrange,
     changed,
@@ -57,7 +57,9 @@ class Palette:
     tones: Mapping[Tone, Style]
 
 
-def row_strip(row: Row, layout: Layout, columns: Sequence[Column[Any]], palette: Palette) -> Strip:
+def row_strip(
+    row: DrawnRow, layout: Layout, columns: Sequence[Column[Any]], palette: Palette
+) -> Strip:
     """One row. Shapes in the gutter show cursor and mark where colours do not."""
     base = palette.cursor if row.cursor else palette.base
     parts = [
@@ -315,7 +317,7 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         self._palettes = {}
         super().notify_style_update()
 
-    def _frame(self, known: Mapping[str, Row]) -> Frame:
+    def _frame(self, known: Mapping[str, DrawnRow]) -> Frame:
         if not self.size:
             return ()
         return self.model.frame(self.top, self.size.height - HEADER, self.shape, known)
