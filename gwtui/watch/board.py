@@ -25,7 +25,6 @@ from gwtui.watch.feeds.workspaces import Figures
 from gwtui.watch.history import model as figures
 from gwtui.watch.history.model import ACCOUNT, Fields, Reading, Subject, model_of
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.replay import figures_at
 from gwtui.watch.history.sources import DEFAULT_PACES
 
 T = TypeVar("T")
@@ -87,7 +86,11 @@ def recorded(reader: HistoryReader, moment: datetime, models: Iterable[str]) -> 
 
     An endpoint that nobody read around then is left out. Raises sqlite3.Error.
     """
-    found = figures_at(reader, moment, ("credits", "endpoint"))
+    found: dict[Subject, dict[str, Reading]] = {}
+    for resource in ("credits", "endpoint"):
+        for series, reading in reader.at(moment, resource).items():
+            subject = Subject(resource, series.key.identity)
+            found.setdefault(subject, {})[series.key.figure] = reading
     facts = reader.facts_at(moment, "endpoint")
     credits = _values(found.get(Subject("credits", ACCOUNT), {}))
     endpoints: dict[str, list[tuple[EndpointRow, datetime]]] = {model: [] for model in models}

@@ -27,7 +27,6 @@ from gwtui.watch.feeds.changes import Between, rows_between
 from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.model import SeriesKey, Subject
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.replay import figures_at
 from history_kit import desk
 from week_expected import Figure, Value, check_curve, last_before, reckoned
 from week_kit import Week, run_week
@@ -252,9 +251,12 @@ def test_a_moment_shows_what_was_true(week: Week, reader: HistoryReader, moment:
     edited = moment >= EDITED_AT
     name = facts[Subject("key", week.keys[RENAMED])]["name"]
     assert name == ("chat bot" if edited else RENAMED)
-    limited = figures_at(reader, moment, {"key"})[Subject("key", week.keys[LIMITED])]
-    assert limited["limit"].value == 10
-    assert limited["limit_remaining"].value == last_before(week.key(LIMITED), moment)
+    limited = {
+        series.key.figure: reading.value
+        for series, reading in reader.at(moment, "key", week.keys[LIMITED]).items()
+    }
+    assert limited["limit"] == 10
+    assert limited["limit_remaining"] == last_before(week.key(LIMITED), moment)
     (space,) = (fields for subject, fields in facts.items() if subject.resource == "workspace")
     assert (space.get("budget_monthly") is not None) == edited
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -11,12 +11,18 @@ from typing import TYPE_CHECKING
 from pydantic import JsonValue
 
 from gwtui.client.errors import GatewayError
+from gwtui.domain.diffs import ABSENT, changed_fields
 from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed
 from gwtui.watch.history.model import (
+    GAP,
+    NAME,
+    Fields,
     HistoryError,
+    Reading,
     RecordedChange,
+    Series,
     Subject,
     came,
     changed,
@@ -25,7 +31,6 @@ from gwtui.watch.history.model import (
 )
 from gwtui.watch.history.observers import endpoints_source
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.replay import Differences, FactDifference, FigureDifference, differences
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:
@@ -46,6 +51,28 @@ class Between:
     since: datetime
     until: datetime | None = None
     each: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FigureDifference:
+    """A figure that is not the same at both moments; neither is a gap."""
+
+    series: Series
+    before: Reading
+    after: Reading
+
+    @property
+    def difference(self) -> Decimal | None:
+        """Later less earlier; None where one of them has no figure."""
+        if self.before.value is None or self.after.value is None:
+            return None
+        return self.after.value - self.before.value
+
+    @property
+    def share(self) -> Decimal | None:
+        """The difference as a share of the earlier figure; None where there is no such share."""
+        more = self.difference
+        return None if more is None or not self.before.value else more / abs(self.before.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +131,15 @@ def rows_between(reader: HistoryReader, between: Between, until: datetime) -> tu
     span = reader.span()
     if span is not None and between.since < span[0] + _FIRST_ROUND:
         between = replace(between, since=min(span[0] + _FIRST_ROUND, until))
+    changes = reader.changes(between.since, until, limit=MOST)
     if between.each:
-        return tuple(map(_of_change, reader.changes(between.since, until, limit=MOST)))
-    last = {
-        (change.subject, change.field): change.at
-        for change in reversed(reader.changes(between.since, until, limit=MOST))
-    }
-    found = differences(reader, between.since, until)
-    known = tuple(fact for fact in found.facts if _is_known(reader, fact, between.since))
-    return (*_of_facts(known, last), *_of_figures(found, reader, until))
+        return tuple(map(_of_change, changes))
+    last = {(change.subject, change.field): change.at for change in reversed(changes)}
+    facts = reader.facts_at(until)
+    return (
+        *_facts(reader, between.since, facts, last),
+        *_figures(reader, between.since, until, facts),
+    )
 
 
 def _of_change(change: RecordedChange) -> ChangeRow:
@@ -128,51 +155,64 @@ def _of_change(change: RecordedChange) -> ChangeRow:
     )
 
 
-def _is_known(reader: HistoryReader, fact: FactDifference, since: datetime) -> bool:
-    """Whether what is there now was looked for then: else nobody knows that it came."""
-    resource, identity = fact.subject
+def _facts(
+    reader: HistoryReader,
+    since: datetime,
+    after: Mapping[Subject, Fields],
+    last: Mapping[tuple[Subject, str], datetime],
+) -> Iterator[ChangeRow]:
+    """A row per field that is another one, and per subject that came or went."""
+    before = reader.facts_at(since)
+    for subject in sorted({*before, *after}):
+        was, now = before.get(subject), after.get(subject)
+        name = _name(subject, now or was)
+        if was is not None and now is not None:
+            for change in changed_fields(was, now):
+                values = (change.before, change.after)
+                old, new = (None if value is ABSENT else value for value in values)
+                kind = changed(subject.resource, change.field, new)
+                at = last.get((subject, change.field))
+                yield ChangeRow(kind, subject, name, change.field, old, new, at)
+        elif now is None or _was_looked_for(reader, subject, since):
+            kind = (went if now is None else came)(subject.resource)
+            yield ChangeRow(kind, subject, name, at=last.get((subject, "")))
+
+
+def _was_looked_for(reader: HistoryReader, subject: Subject, moment: datetime) -> bool:
+    """Whether its list was read by then: else nobody knows that it came later."""
+    resource, identity = subject
     source = f"{resource}s"
     if resource == "endpoint":
         source = endpoints_source(model_of(identity))
     first = reader.first_read(source)
-    return fact.came is not True or (first is not None and first <= since)
+    return first is not None and first <= moment
 
 
-def _of_facts(
-    found: Sequence[FactDifference], last: dict[tuple[Subject, str], datetime]
-) -> Sequence[ChangeRow]:
-    rows = []
-    for fact in found:
-        resource = fact.subject.resource
-        if fact.came is None:
-            kind = changed(resource, fact.field, fact.after)
-        else:
-            kind = came(resource) if fact.came else went(resource)
-        at = last.get((fact.subject, fact.field))
-        rows.append(
-            ChangeRow(kind, fact.subject, fact.name, fact.field, fact.before, fact.after, at)
-        )
-    return rows
-
-
-def _of_figures(found: Differences, reader: HistoryReader, until: datetime) -> Sequence[ChangeRow]:
+def _figures(
+    reader: HistoryReader, since: datetime, until: datetime, facts: Mapping[Subject, Fields]
+) -> Iterator[ChangeRow]:
     """A row per subject: its figures, without those that facts tell of already.
 
     Such are prices, limits, the status. Where one of the two was not recorded nobody knows what is
     different.
     """
-    facts = reader.facts_at(until)
-    changed_figures: dict[Subject, list[FigureDifference]] = {}
-    for figure in found.figures:
-        key = figure.series.key
-        subject = Subject(key.resource, key.identity)
-        known = facts.get(subject, {})
-        if key.figure in known or "gap" in (figure.before.state, figure.after.state):
+    earlier = reader.at(since)
+    found: dict[Subject, list[FigureDifference]] = {}
+    for series, after in sorted(reader.at(until).items(), key=lambda item: item[0].key):
+        before = earlier.get(series, GAP)
+        subject = Subject(series.key.resource, series.key.identity)
+        if (
+            (before.state, before.value) == (after.state, after.value)
+            or "gap" in (before.state, after.state)
+            or series.key.figure in facts.get(subject, {})
+        ):
             continue
-        changed_figures.setdefault(subject, []).append(figure)
-    rows = []
-    for subject, group in changed_figures.items():
-        name = str(facts.get(subject, {}).get("name") or subject.identity)
+        found.setdefault(subject, []).append(FigureDifference(series, before, after))
+    for subject, group in found.items():
         group.sort(key=lambda figure: abs(figure.share or Decimal(0)), reverse=True)
-        rows.append(ChangeRow(f"{subject.resource}.figure", subject, name, figures=tuple(group)))
-    return rows
+        name = _name(subject, facts.get(subject))
+        yield ChangeRow(f"{subject.resource}.figure", subject, name, figures=tuple(group))
+
+
+def _name(subject: Subject, fields: Fields | None) -> str:
+    return str((fields or {}).get(NAME) or subject.identity)

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from gwtui.domain.runway import WINDOWS
+from gwtui.watch.feeds.changes import Between, rows_between
 from gwtui.watch.history.model import ACCOUNT, Reading, SeriesKey, Subject
 from gwtui.watch.history.queries import BALANCE, TOTAL_USAGE, credits_state
-from gwtui.watch.history.replay import differences, figures_at
 from history_kit import START, Desk, desk, minutes
 
 ENDPOINT = Subject("endpoint", "lab/model lab")
@@ -34,9 +34,7 @@ def test_figures_are_those_known_at_the_moment(history: Desk) -> None:
     history.see(START + minutes(1), {UPTIME: None, BALANCE: 9})
 
     def uptime(minute: float) -> Reading:
-        found = figures_at(history.reader, START + minutes(minute), {"endpoint"})
-        assert set(found) == {ENDPOINT}
-        return found[ENDPOINT]["uptime_last_5m"]
+        return history.reader.value_at(UPTIME, START + minutes(minute))
 
     assert uptime(0.5).value == 99
     assert uptime(1).state == "null"
@@ -50,49 +48,44 @@ def test_a_moment_long_ago_is_known_to_the_hour(history: Desk) -> None:
     for hour in range(3):
         history.tidy(START + 3 * DAY + HOUR * hour)
     assert history.rows("runs") == 0
-    found = figures_at(history.reader, START + 5 * HOUR + minutes(20), {"endpoint"})
-    assert found[ENDPOINT]["uptime_last_5m"].value == 350 % 97
+    assert history.reader.value_at(UPTIME, START + 5 * HOUR + minutes(20)).value == 350 % 97
 
 
 def test_the_differences_between_two_moments(history: Desk) -> None:
-    history.see(
-        START,
-        {UPTIME: 99, BALANCE: 10},
-        facts={
-            ENDPOINT: {"name": "Lab", "price_prompt": "0.1", "status": 0},
-            GUARDRAIL: {"name": "strict", "allowed_models": ["a", "b"]},
-            KEY: {"name": "ci"},
-        },
-        covers=None,
-    )
+    history.see(START, {UPTIME: 99, BALANCE: 10})
     new_key = Subject("key", "k2")
-    for resource, found in (
-        ("endpoint", {ENDPOINT: {"name": "Lab", "price_prompt": "0.2", "status": 0}}),
-        ("guardrail", {GUARDRAIL: {"name": "strict", "allowed_models": ["a"]}}),
-        ("key", {new_key: {"name": "cd"}}),
+    for source, before, after in (
+        (
+            "endpoints:lab/model",
+            {ENDPOINT: {"name": "Lab", "price_prompt": "0.1", "status": 0}},
+            {ENDPOINT: {"name": "Lab", "price_prompt": "0.2", "status": 0}},
+        ),
+        (
+            "guardrails",
+            {GUARDRAIL: {"name": "strict", "allowed_models": ["a", "b"]}},
+            {GUARDRAIL: {"name": "strict", "allowed_models": ["a"]}},
+        ),
+        ("keys", {KEY: {"name": "ci"}}, {new_key: {"name": "cd"}}),
     ):
-        history.see(
-            START + minutes(2),
-            {UPTIME: 99, BALANCE: 4} if resource == "endpoint" else {},
-            facts=found,
-            covers=Subject(resource, ""),
-            source=resource,
-        )
-    found = differences(history.reader, START, START + minutes(2))
+        covers = Subject(next(iter(before)).resource, "")
+        history.see(START, facts=before, covers=covers, source=source)
+        history.see(START + minutes(2), facts=after, covers=covers, source=source)
+    history.see(START + minutes(2), {UPTIME: 99, BALANCE: 4})
+    until = START + minutes(2)
+    *facts, figures = rows_between(history.reader, Between(START), until)
     assert [
-        (each.subject, each.field, each.before, each.after, each.came) for each in found.facts
+        (each.kind, each.subject, each.name, each.field, each.before, each.after, each.at)
+        for each in facts
     ] == [
-        (ENDPOINT, "price_prompt", "0.1", "0.2", None),
-        (GUARDRAIL, "allowed_models", ["a", "b"], ["a"], None),
-        (KEY, "", None, None, False),
-        (new_key, "", None, None, True),
+        ("endpoint.price", ENDPOINT, "Lab", "price_prompt", "0.1", "0.2", until),
+        ("guardrail.changed", GUARDRAIL, "strict", "allowed_models", ["a", "b"], ["a"], until),
+        ("key.deleted", KEY, "ci", "", None, None, until),
+        ("key.created", new_key, "cd", "", None, None, until),
     ]
-    assert [(each.series.key, each.before.value, each.after.value) for each in found.figures] == [
+    assert [(each.series.key, each.before.value, each.after.value) for each in figures.figures] == [
         (BALANCE, 10, 4)
     ]
-    assert [each.name for each in found.facts if each.subject.resource == "key"] == ["ci", "cd"]
-    nothing = differences(history.reader, START, START + minutes(1))
-    assert (nothing.facts, nothing.figures) == ((), ())
+    assert rows_between(history.reader, Between(START), START + minutes(1)) == ()
 
 
 def test_how_the_credits_stand_comes_from_what_was_recorded(history: Desk) -> None:
