@@ -114,8 +114,6 @@ def table(
                 yield Shown("painted", f"{width} {page} {line}", _exact(strip, width))
     for text in (query, f"-{query}", f"{columns[0].id}:{query}", f"{columns[-1].id}>{query}"):
         model.filter_by(text)
-        model.work(1.0)
-        model.settle()
         if model.filter_error:
             yield Shown("filter", "error", model.filter_error)
     model.filter_by("")

@@ -163,7 +163,7 @@ def test_two_dashboards_share_one_profile(private_home: Path) -> None:
     (history,) = (private_home / "data" / "gwtui" / "history").glob("work-*.sqlite3")
     with closing(sqlite3.connect(history)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        assert connection.execute("SELECT count(*) FROM stretches").fetchone()[0] > 0
+        assert connection.execute("SELECT count(*) FROM runs").fetchone()[0] > 0
 
 
 BUSY = """

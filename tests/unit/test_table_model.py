@@ -211,6 +211,17 @@ def test_of_many_rows_texts_are_read_part_by_part_before_they_are_found() -> Non
     assert len(table.order) == 10
 
 
+def test_a_slow_pattern_is_said_once_the_texts_that_it_searches_are_read() -> None:
+    rows = [replace(thing, name="a" * 100 + "!") for thing in things(FEW + 1)]
+    table = model(rows)
+    table.filter_by("~(a|aa)+$")
+    assert table.provisional
+    assert table.filter_error is None
+    read_texts(table)
+    table.refilter()
+    assert table.filter_error == "(a|aa)+$: takes too long: simplify the pattern"
+
+
 def test_until_new_texts_are_read_the_ones_before_count() -> None:
     table = model(things(FEW + 1))
     read_texts(table)

@@ -83,6 +83,11 @@ class Matcher(Generic[T]):
         """Where a shown text has what is asked for."""
         self.reads_text = query.reads_text(names)
 
+    @property
+    def slow(self) -> str:
+        """What is said of a pattern that took too long in a row; "" while none did."""
+        return self._query.slow
+
     def visible(
         self, order: Sequence[str], items: Mapping[str, T], texts: RowTexts[T], now: datetime
     ) -> list[str]:

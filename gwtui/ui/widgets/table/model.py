@@ -244,9 +244,7 @@ class TableModel(Generic[T]):
             return None
         self._filter_text = text
         self._matcher = None if query.empty else Matcher(query, self.columns, self._facets)
-        lost = self._arrange()
-        self.filter_error = self.filter_error or query.slow or None
-        return lost
+        return self._arrange()
 
     def sort_by(self, column: str, descending: bool) -> None:
         """Order the rows. KeyError when there is no such column."""
@@ -385,7 +383,9 @@ class TableModel(Generic[T]):
         if not self.provisional:
             for _ in self._texts.read(self._items, waiting, now):
                 pass
-        return matcher.visible(self._sorted, self._items, self._texts, now)
+        visible = matcher.visible(self._sorted, self._items, self._texts, now)
+        self.filter_error = self.filter_error or matcher.slow or None
+        return visible
 
 
 _ABSENT = object()
