@@ -11,8 +11,6 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-import regex  # type: ignore[import-untyped]
-
 MOST_PATTERN = 200
 """Characters of the pattern of a filter."""
 SEARCH_LIMIT = 0.25
@@ -42,7 +40,7 @@ class Pattern:
             raise PatternError(f"a pattern has at most {MOST_PATTERN} characters")
         self.pattern = pattern
         self.slow = False
-        self._compiled = _compiled(pattern, regex.IGNORECASE | regex.DOTALL)
+        self._compiled = _compiled(pattern, of_filter=True)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Pattern) and other.pattern == self.pattern
@@ -91,8 +89,14 @@ def find_all(pattern: str, texts: Sequence[str], seconds: float) -> tuple[Spans,
         return None
 
 
-def _compiled(pattern: str, flags: int = 0) -> Any:
-    """Raises PatternError."""
+def _compiled(pattern: str, *, of_filter: bool = False) -> Any:
+    """The pattern of a filter ignores case, and its dot matches every character.
+
+    Raises PatternError.
+    """
+    import regex  # type: ignore[import-untyped]  # noqa: PLC0415 - for who types a pattern only
+
+    flags = regex.IGNORECASE | regex.DOTALL if of_filter else 0
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what may mean something else one day

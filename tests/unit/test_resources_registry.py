@@ -64,9 +64,9 @@ def test_actions_stand_under_their_own_scope_and_each_scope_in_one_table(
 
 def test_the_first_paint_waits_for_no_library_of_the_connection() -> None:
     program = (
-        "import sys, gwtui.ui.app\n"
+        "import sys, gwtui.ui.app, gwtui.domain.filters\n"
         "print([name for name in ('pydantic', 'httpx', 'keyring', 'starlette', 'uvicorn',"
-        " 'sqlite3', 'cryptography') if name in sys.modules])"
+        " 'sqlite3', 'cryptography', 'regex') if name in sys.modules])"
     )
     result = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
