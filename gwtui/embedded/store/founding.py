@@ -31,20 +31,9 @@ from gwtui.embedded.simulator.usage import (
     accrued,
     accrued_by_day,
 )
-from gwtui.embedded.store import account, generations, keys, usage
+from gwtui.embedded.store import account, documents, generations, keys, usage
 from gwtui.embedded.store.byok import NEW_CREDENTIAL
-from gwtui.embedded.store.documents import (
-    BUDGETS,
-    CREDENTIALS,
-    GUARDRAILS,
-    KEY_ASSIGNMENTS,
-    KEYS,
-    MEMBER_ASSIGNMENTS,
-    MEMBERS,
-    PEOPLE,
-    WORKSPACES,
-    Document,
-)
+from gwtui.embedded.store.documents import Document
 from gwtui.embedded.store.generations import typical_generation
 from gwtui.embedded.store.usage import Actor, from_micros, to_day, to_micros, to_pico
 
@@ -167,9 +156,9 @@ class _Founder:
         ):
             person = {name: entry.get(name) for name in ("first_name", "last_name", "role")}
             email = f"member{index + 1}@example.test"
-            PEOPLE.insert(self._db, {"id": user, "email": email, **person})
+            documents.PEOPLE.insert(self._db, {"id": user, "email": email, **person})
         for entry in self._entries("workspace")[: None if simulated else 1]:
-            WORKSPACES.insert(self._db, self._workspaces[entry["slug"]])
+            documents.WORKSPACES.insert(self._db, self._workspaces[entry["slug"]])
         account.change(
             self._db,
             organization_id=f"org_{uuid.uuid5(uuid.NAMESPACE_OID, self._owner).hex}",
@@ -252,7 +241,7 @@ class _Founder:
             for handle in entry.get("members", ())
         ]
         for member in sorted(members, key=lambda member: member["created_at"]):
-            MEMBERS.insert(self._db, member)
+            documents.MEMBERS.insert(self._db, member)
 
     def _add_budgets(self) -> None:
         for entry in self._entries("workspace"):
@@ -271,7 +260,7 @@ class _Founder:
                     "created_at": timestamp_text(made),
                     "updated_at": timestamp_text(changed if revised else made),
                 }
-                BUDGETS.insert(self._db, budget)
+                documents.BUDGETS.insert(self._db, budget)
 
     # Guardrails and credentials ---------------------------------------------------------------
 
@@ -300,7 +289,7 @@ class _Founder:
             "updated_at": self._text_of(entry.get("changed")),
             **self._guardrail_settings(entry.get("settings", {})),
         }
-        GUARDRAILS.insert(self._db, guardrail)
+        documents.GUARDRAILS.insert(self._db, guardrail)
         bound = {
             "guardrail_id": guardrail["id"],
             "assigned_by": self._owner,
@@ -308,11 +297,11 @@ class _Founder:
         }
         for key_name in entry.get("keys", ()):
             key = {"id": str(uuid.uuid4()), "key_hash": self._hash_of(key_name)}
-            KEY_ASSIGNMENTS.insert(self._db, {**bound, **key})
+            documents.KEY_ASSIGNMENTS.insert(self._db, {**bound, **key})
         organization_id = account.setting(self._db, "organization_id")
         for handle in entry.get("members", ()):
             member = {"id": str(uuid.uuid4()), "user_id": self._people[handle]}
-            MEMBER_ASSIGNMENTS.insert(
+            documents.MEMBER_ASSIGNMENTS.insert(
                 self._db, {**bound, **member, "organization_id": organization_id}
             )
 
@@ -341,7 +330,7 @@ class _Founder:
         """The BYOK credentials, oldest first. The provider keys themselves never existed."""
         made = map(self._credential, self._entries("credential"))
         for credential in sorted(made, key=lambda credential: credential["created_at"]):
-            CREDENTIALS.insert(self._db, credential)
+            documents.CREDENTIALS.insert(self._db, credential)
 
     def _credential(self, entry: Entry) -> Document:
         identity = ("credential", entry["workspace"], entry["provider"], entry.get("name"))
@@ -402,7 +391,7 @@ class _Founder:
             "include_byok_in_limit": entry.get("counts_byok", False),
             "external_user": entry.get("external_user"),
         }
-        KEYS.insert(self._db, document)
+        documents.KEYS.insert(self._db, document)
         actor = Actor(profile.identity, document["workspace_id"], document["creator_user_id"])
         oldest = to_day(self._now) - usage.DAYS_KEPT
         usage.book(self._db, actor, [day for day in days if to_day(day.moment) >= oldest])
