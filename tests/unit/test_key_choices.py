@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from textual.binding import Binding
+from textual.content import Content
 from textual.keys import KEY_NAME_REPLACEMENTS, _character_to_key
 from textual.widgets import Input, TextArea
 
@@ -21,6 +22,7 @@ from gwtui.resources.preferences import Preferences
 from gwtui.resources.registry import RESOURCES
 from gwtui.ui.commands import key_of, keymap, offered, with_keys
 from gwtui.ui.screens.dialogs import AskScreen
+from gwtui.ui.screens.pages import ReadingScreen
 
 
 @pytest.fixture(autouse=True)
@@ -161,6 +163,25 @@ async def test_dialogs_take_their_keys_and_say_them() -> None:
         await until(pilot, lambda: app.results == [False], "the answer")
     registry.remap({})
     assert keymap() == {}
+
+
+async def test_a_text_is_copied_by_the_key_that_copies_in_lists() -> None:
+    registry.remap({"list.copy": ("f7",)})
+    copied = []
+
+    async def copy() -> None:
+        copied.append("text")
+
+    screen = ReadingScreen("Raw JSON", lambda _width: [Content("text")], copy=copy)
+    app = HostApp(screen)
+    app.set_keymap(keymap())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("y")
+        assert not copied
+        assert "F7 copies" in with_keys(screen.hint)
+        await pilot.press("f7")
+        await until(pilot, lambda: copied == ["text"], "the copy")
+    registry.remap({})
 
 
 def test_sentences_name_actions_that_there_are() -> None:

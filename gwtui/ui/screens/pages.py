@@ -20,12 +20,10 @@ from gwtui.crud.resource import Section
 from gwtui.crud.schema_drift import all_gaps, all_unknown_fields
 from gwtui.domain.safe_text import safe_text
 from gwtui.domain.serialize import MASK, looks_secret
-from gwtui.resources.actions import by_id
 from gwtui.resources.frame_actions import FIGURES
 from gwtui.ui.input_queue import OPENING
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.modal import Dialog
-from gwtui.ui.terminal.textual_private import bindings_of
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.lines import LinesView
@@ -48,6 +46,7 @@ class ReadingScreen(Dialog[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,backspace,v,question_mark", "leave", show=False),
+        Binding("y", "copy", show=False, id="list.copy"),
     ]
     KEYS: ClassVar[str] = "↑ ↓ ← → PgUp PgDn scroll · Esc closes"
     """Which keys do what besides copying."""
@@ -60,9 +59,6 @@ class ReadingScreen(Dialog[None]):
         self._title = title
         self._lines = lines
         self._copy = copy
-        for key in by_id("list.copy").keys if copy is not None else ():
-            binding = Binding(key, "copy", show=False)
-            bindings_of(self).setdefault(key, []).append(binding)
 
     def compose(self) -> ComposeResult:
         """Title, text."""
