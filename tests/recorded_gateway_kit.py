@@ -81,7 +81,7 @@ class World:
 
         spaces = [workspace()]
         return service(
-            connection=SimpleNamespace(dialect=GENERIC, token="t"),
+            connection=SimpleNamespace(history=None, dialect=GENERIC, token="t"),
             credits=service(
                 get=lambda: answer("credits", lambda: Credits.model_validate(self.credits))
             ),

@@ -32,7 +32,7 @@ from gwtui.watch.history import archive as archive_module
 from gwtui.watch.history.archive import Archive
 from gwtui.watch.history.model import Subject
 from gwtui.watch.history.recorder import Recorder
-from gwtui.watch.history.recording import Recording
+from gwtui.watch.history.recording import Recording, open_recording
 from gwtui.watch.hub import FeedHub, Scope
 from recorded_gateway_kit import MODEL, Inline, World
 from resource_samples import endpoint_body, model, model_endpoints
@@ -239,6 +239,22 @@ async def test_feeds_say_what_there_is(tmp_path: Path, world: World, time: FakeC
     state = await alerts_feed(hub).refresh()
     assert state.error is not None
     assert "nothing is watched" in state.error.message
+    await hub.close()
+
+
+async def test_the_first_reading_of_a_history_that_opens_late_is_evaluated(
+    tmp_path: Path, world: World, time: FakeClock
+) -> None:
+    hub = FeedHub(world.client(), time.clock)
+    scope = AlertScope("work", "", tmp_path / "alerts.toml")
+    path = tmp_path / "h" / "one.sqlite3"
+    async with (
+        open_recording(hub, path, time.clock) as history,
+        open_alerts(history, hub, scope=scope, who="k", clock=time.clock) as alerts,
+    ):
+        await time.settle()
+        await time.advance(5)
+        assert [alert.key.rule for alert in await alerts.present()] == ["key-near-limit"]
     await hub.close()
 
 

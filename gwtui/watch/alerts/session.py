@@ -200,19 +200,18 @@ class Alerts:
 
     async def evaluate(self) -> None:
         """Run the rules beside the recorder, once it is there, until cancelled."""
+        self._history.listen(self._recorded)
         while self._history.recorder is None:
             if self._history.problem:
                 return
             await self._clock.sleep(_EARLY)
         recorder = self._history.recorder
         self._rule_file.refresh()
-        leave = recorder.listen(self._recorded)
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._evaluate_on(recorder), name="alerts")
                 tasks.create_task(self._look_on(recorder), name="alerts looking")
         finally:
-            leave()
             self._follow_routing(wanted=False)
             await self._notifier.close()
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from gwtui.domain.history_source import HistorySource
-    from gwtui.watch.history.recorder import Recorder
+    from gwtui.watch.history.recorder import Recorded, Recorder
     from gwtui.watch.hub import FeedHub
 
 AskPast: TypeAlias = "Callable[[], HistorySource | None]"
@@ -41,6 +41,20 @@ class Recording:
         self.problem = ""
         self.filled_until: datetime | None = None
         """Where the past ends that was filled in where nothing was recorded before; else None."""
+        self._listeners: list[Callable[[Recorded], None]] = []
+
+    def listen(self, listener: Callable[[Recorded], None]) -> None:
+        """Call ``listener`` after each reading that is written, from the first one on."""
+        self._listeners.append(listener)
+        if self.recorder is not None:
+            self.recorder.listen(listener)
+
+    async def record(self, recorder: Recorder) -> None:
+        """Start this recorder."""
+        for listener in self._listeners:
+            recorder.listen(listener)
+        await recorder.start()
+        self.recorder = recorder
 
     @property
     def archive(self) -> Archive | None:
@@ -86,8 +100,7 @@ async def _record(
     try:
         if past is not None:
             recording.filled_until = await _fill(hub, archive, past)
-        await recorder.start()
-        recording.recorder = recorder
+        await recording.record(recorder)
         await asyncio.Event().wait()
     finally:
         recording.recorder = None
