@@ -147,7 +147,7 @@ async def a_refusal_half_way_says_what_was_done(desk: WorkspaceDesk) -> None:
             async with desk.colleague() as colleague:
                 smaller = PutBudgetRequest(limit_usd=Decimal(500))
                 await colleague.workspaces.put_budget("production", "monthly", smaller)
-        return await put(self, identity, interval, request)
+        return await put.__get__(self)(identity, interval, request)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(type(client), "put_budget", meanwhile)

@@ -154,7 +154,7 @@ class Witness:
         """Each request had an intent, each intent one request at most."""
         assert not self.faults, self.faults[:5]
         assert self.sent.total() == len(self._matched)
-        intents = {e.id for e in self._place.ledger.entries() if e.event == "intent"}
+        intents = {e.id for e in self._place.ledger.entries() if e.outcome == "intent"}
         assert self._matched <= intents
 
 

@@ -117,7 +117,7 @@ class AnswerScreen(Dialog[str]):
         self.query_one("#try-answer").focus()
         self.set_interval(_EVERY, self._show_state)
         self._arrange()
-        self._show()
+        self.call_later(self._show)
         self._asking = self.run_worker(self._ask(), name="try", group="try")
 
     def on_resize(self) -> None:
