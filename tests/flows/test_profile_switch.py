@@ -106,7 +106,7 @@ async def test_nothing_of_the_first_profile_is_left(tmp_path: Path) -> None:
         assert tries.typed is None
         assert app.tries is not tries
         assert (app.scope.workspace, app.scope_name) == (None, None)
-        assert {row.key.name for row in listing(app).rows.value} == {"only-here", "second"}
+        assert {row.key.name for row in listing(app).rows.read} == {"only-here", "second"}
         assert listing(app).table.selected.key.name == "second", "typed ahead, for the new list"
         assert [screen.resource for screen in app.navigation.screens] == ["keys"]
         assert await app.navigation.back() is False

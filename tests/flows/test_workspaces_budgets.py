@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -140,14 +141,14 @@ async def a_refusal_half_way_says_what_was_done(desk: WorkspaceDesk) -> None:
     await desk.press("ctrl+s")
     await desk.wait_for(ConfirmScreen)
     client = desk.app.gateway.workspaces
-    put = type(client).put_budget
+    put: Any = vars(type(client))["put_budget"]
 
     async def meanwhile(self: object, identity: str, interval: str, request: object) -> object:
         if interval == "weekly":
             async with desk.colleague() as colleague:
                 smaller = PutBudgetRequest(limit_usd=Decimal(500))
                 await colleague.workspaces.put_budget("production", "monthly", smaller)
-        return await put.__get__(self)(identity, interval, request)
+        return await put.__get__(self, type(self))(identity, interval, request)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(type(client), "put_budget", meanwhile)

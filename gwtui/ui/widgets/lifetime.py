@@ -69,23 +69,23 @@ class PaintedWhole(TerminalSized[ScreenResultType]):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._unpainted = ExitStack()
+        self._paint_held = ExitStack()
 
     async def on_event(self, event: events.Event) -> None:
         """Begin to hold the paint before anything is there."""
         if isinstance(event, events.Compose):
-            self._unpainted.enter_context(self.app.batch_update())
+            self._paint_held.enter_context(self.app.batch_update())
         await super().on_event(event)
 
     @on(events.ScreenResume)
-    def _paint_soon(self) -> None:
-        self.call_after_refresh(self._paint)
+    def _paint_when_sized(self) -> None:
+        self.call_after_refresh(self._paint_first)
 
-    def _paint(self) -> None:
-        self._unpainted.close()
+    def _paint_first(self) -> None:
+        self._paint_held.close()
         self.refresh()
 
     @on(events.Unmount)
-    def _let_paint(self) -> None:
+    def _end_hold(self) -> None:
         """Closed, perhaps before it was painted: other screens are painted again."""
-        self._unpainted.close()
+        self._paint_held.close()
