@@ -358,7 +358,7 @@ def _asks(words: Sequence[str]) -> bool:
     changes = (
         len(operands) > 1
         and operands[0] in RESOURCES
-        and operands[1] not in {"list", "get", "test"}
+        and operands[1] not in {"list", "get", "test", "acknowledge"}
     )
     return changes and not {"--yes", "--plan", "--help"}.intersection(words)
 
