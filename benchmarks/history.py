@@ -18,16 +18,18 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from sqlite3 import Connection
 
+from gwtui.watch.board import recorded
+from gwtui.watch.feeds.changes import Between, rows_between
 from gwtui.watch.history.file import open_writable, transaction
 from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey
 from gwtui.watch.history.queries import TOTAL_USAGE, credits_state
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.replay import differences, figures_at
 from gwtui.watch.history.writer import DAY, HOUR, HOURS_KEPT, RUNS_KEPT, observe, tidy
 
 NOW = datetime(2026, 11, 26, 0, 6, tzinfo=UTC)
 END = int(NOW.timestamp()) // HOUR * HOUR
 CHANGES = 20_000
+MODELS = tuple(f"lab/model-{number}" for number in range(20))
 ROUNDS = 5
 
 
@@ -35,7 +37,7 @@ def fill(db: Connection, busy: int, quiet: int) -> list[SeriesKey]:
     """A year of ``busy`` series that change with every reading, and ``quiet`` ones."""
     chance = random.Random(1)  # noqa: S311 - made-up figures
     keys = [TOTAL_USAGE] + [
-        SeriesKey("endpoint", f"lab/model-{number % 20} e{number}", "latency_p50")
+        SeriesKey("endpoint", f"{MODELS[number % 20]} e{number}", "latency_p50")
         for number in range(1, busy)
     ]
     keys += [SeriesKey("key", f"key-{number}", "limit_remaining") for number in range(quiet)]
@@ -83,6 +85,7 @@ def fastest(work: Callable[[], object]) -> float:
 def questions(db: Connection, latency: SeriesKey) -> dict[str, Callable[[], object]]:
     """What screens and alerts ask."""
     reader, day = HistoryReader(db), timedelta(seconds=DAY)
+    month = Between(NOW - 30 * day)
     return {
         "curve of a year": lambda: reader.points(latency, NOW - 365 * day, NOW),
         "curve of 30 days": lambda: reader.points(latency, NOW - 30 * day, NOW),
@@ -90,8 +93,8 @@ def questions(db: Connection, latency: SeriesKey) -> dict[str, Callable[[], obje
         "figure 200 days ago": lambda: reader.value_at(latency, NOW - 200 * day),
         "changes of a year, newest 1000": lambda: reader.changes(NOW - 365 * day, NOW),
         "credits: burn and runway": lambda: credits_state(reader, NOW),
-        "endpoints as of 100 days ago": lambda: figures_at(reader, NOW - 100 * day, {"endpoint"}),
-        "what differs from a month ago": lambda: differences(reader, NOW - 30 * day, NOW),
+        "endpoints as of 100 days ago": lambda: recorded(reader, NOW - 100 * day, MODELS),
+        "what differs from a month ago": lambda: rows_between(reader, month, NOW),
     }
 
 

@@ -37,7 +37,7 @@ from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.terminal.textual_private import bindings_of
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.frame import HeaderBar, KeyFooter, StatusLine, crumbs_line, header_facts
-from gwtui.ui.widgets.lifetime import PaintedWhole, RunsWhileOpen
+from gwtui.ui.widgets.lifetime import RunsWhileOpen, TerminalSized
 from gwtui.ui.widgets.lines import OneLine, PartsLine
 from gwtui.watch.feed import FeedState
 
@@ -57,7 +57,7 @@ class ListSnapshot:
     detail: bool | None
 
 
-class GatewayScreen(RunsWhileOpen, PaintedWhole[None]):
+class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
     """Header, banner, body, status line and footer around one view of the gateway.
 
     A subclass calls ``super().__init__("credits", title="Credits")`` and fills in the hooks below,

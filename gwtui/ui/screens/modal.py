@@ -22,7 +22,7 @@ from gwtui.local.caught_errors import caught_errors
 from gwtui.ui.commands import with_keys
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.terminal.app import TerminalApp
-from gwtui.ui.widgets.lifetime import PaintedWhole, RunsWhileOpen
+from gwtui.ui.widgets.lifetime import RunsWhileOpen, TerminalSized
 
 Result = TypeVar("Result")
 
@@ -36,7 +36,7 @@ _LEAST = 3
 """Lines that a long part keeps on the smallest terminal."""
 
 
-class Dialog(RunsWhileOpen, ModalScreen[Result], PaintedWhole[Result]):
+class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
     """Gives its answer once, whatever comes in one burst of keys and whatever stands above it.
 
     Textual takes the topmost screen away for each ``dismiss``, whichever screen asked for it: a

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
 from typing import Any, cast
 
 from textual import events, on
@@ -59,33 +58,3 @@ class TerminalSized(Screen[ScreenResultType]):
     def _ignore_old_size(self, event: events.Resize) -> None:
         if event.size != self.app.size:
             event.prevent_default()
-
-
-class PaintedWhole(TerminalSized[ScreenResultType]):
-    """A screen that is painted for the first time once it has its size and what that asks for.
-
-    Textual paints it before that, too: without the classes of its breakpoints, at another place.
-    """
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._paint_held = ExitStack()
-
-    async def on_event(self, event: events.Event) -> None:
-        """Begin to hold the paint before anything is there."""
-        if isinstance(event, events.Compose):
-            self._paint_held.enter_context(self.app.batch_update())
-        await super().on_event(event)
-
-    @on(events.ScreenResume)
-    def _paint_when_sized(self) -> None:
-        self.call_after_refresh(self._paint_first)
-
-    def _paint_first(self) -> None:
-        self._paint_held.close()
-        self.refresh()
-
-    @on(events.Unmount)
-    def _end_hold(self) -> None:
-        """Closed, perhaps before it was painted: other screens are painted again."""
-        self._paint_held.close()
