@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 import pyte
 import pytest
 from rich.color import ColorSystem
+from textual.geometry import Region
+from textual.widgets import Static
 
 from form_kit import until
 from gwtui.ui.screens.dialogs import AskScreen
@@ -96,3 +98,15 @@ async def test_what_is_beneath_is_painted_on_when_a_dialog_closes_before_it_was_
         await app.pop_screen()
         app.table.show([replace(one, used=9999) for one in things(50)])
         await until(pilot, lambda: "9,999" in app.lines[1], "what changed beneath")
+
+
+@pytest.mark.usefixtures("every_frame")
+async def test_what_changed_in_a_dialog_is_painted_beside_what_changed_beneath_it() -> None:
+    app = Covered()
+    async with app.run_test(size=(80, 24)) as pilot:
+        dialog = ask()
+        await app.push_screen(dialog)
+        await until(pilot, lambda: "y agrees · Esc closes" in app.lines[23], "its own footer")
+        dialog.query_one(".title", Static).update("Erase it?", layout=False)
+        dialog.refresh(Region(0, 23, 80, 1))  # as Textual does for what is seen beneath
+        await until(pilot, lambda: any("Erase it?" in line for line in app.lines), "the title")

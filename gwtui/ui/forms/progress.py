@@ -128,7 +128,7 @@ class ProgressScreen(Dialog[Next]):
         for name in ("resume", "retry", "look"):
             self.query_one(f"#{name}").display = name in self._offered
         self.query_one("#close", Button).label = Content("Close" if self._over else "Stop")
-        self.show_footer()
+        self.refresh()
         if run.current is not None:
             place = run.results.index(run.current)
             self.query_one(f"#row-{place}").scroll_visible(animate=False)

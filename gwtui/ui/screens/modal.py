@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from rich.segment import Segment
-from textual import events, on
+from textual import events
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.geometry import Region
-from textual.reactive import Reactive
 from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widget import Widget
@@ -58,8 +57,6 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
     ]
     COMPONENT_CLASSES: ClassVar[set[str]] = {"modal--footer"}
     VERTICAL_BREAKPOINTS = _ROOMY
-    focused = Reactive[Widget | None](None, repaint=False)
-    """Not repainted as a whole when the focus moves."""
 
     _waiting: tuple[Result | None] | None = None
 
@@ -84,14 +81,18 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
         more = any(long.max_scroll_y > 0 for long in self._long_parts())
         return f"{self.hint} · PgDn more" if more else self.hint
 
-    def show_footer(self) -> None:
-        """Paint the footer anew: other keys do something now."""
-        width, height = self.outer_size
-        self.refresh(Region(0, height - 1, width, 1))
+    def refresh(
+        self,
+        *_regions: Region,
+        repaint: bool = True,
+        layout: bool = False,
+        recompose: bool = False,
+    ) -> Self:
+        """Repaint it as a whole; what is sent is the difference.
 
-    @on(events.DescendantFocus)
-    def _focus_moved(self) -> None:
-        self.show_footer()
+        Where a screen repaints a region, Textual forgets the widgets that are still to be painted.
+        """
+        return super().refresh(repaint=repaint, layout=layout, recompose=recompose)
 
     def on_mount(self) -> None:
         """No notice stands on what may take the whole height."""
@@ -118,7 +119,7 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
                 rest = dialog.virtual_size.height - long.outer_size.height
                 room = self.most_lines(dialog) - dialog.gutter.height - rest
                 long.styles.max_height = max(_LEAST, room)
-        self.call_after_refresh(self.show_footer)
+        self.call_after_refresh(self.refresh)
 
     def most_lines(self, dialog: Widget) -> int:
         """Lines that a dialog may take by its style, borders among them."""
