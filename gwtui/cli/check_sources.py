@@ -40,7 +40,7 @@ _TENTH = Decimal("0.1")
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
-    """What a source may use."""
+    """What is passed to each source: the feeds to read, and the thresholds to judge by."""
 
     hub: FeedHub
     thresholds: CheckThresholds

@@ -159,7 +159,7 @@ class _Inspection:
         )
 
     async def of_unacknowledged(self) -> Evidence:
-        """What was made, as it is now, when nobody has stored its value. Raises GatewayError."""
+        """The present state of what was created, its value not stored. Raises GatewayError."""
         present = await self._present()
         if present is None:
             gone = f"This {self.writes.noun} is gone: nothing is left to do."
@@ -172,7 +172,7 @@ class _Inspection:
         )
 
     def _wanted(self) -> Mapping[str, Any]:
-        """What a creation was to make, with what it left out."""
+        """The fields that the creation sent, and the implied values of those it left out."""
         return {**dict.fromkeys(self.writes.implied), **self._intent.summary}
 
     # A change: how the thing is now -------------------------------------------------------------
@@ -249,7 +249,7 @@ class _Inspection:
         return tuple(found)
 
     def _read(self, raw: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What a ledger kept: a request names its fields as an answer does."""
+        """Fields from the ledger, under the names that answers have."""
         return self.writes.sent_by_gateway(self.writes.model.model_validate(dict(raw)))
 
     def _format(self, name: str, value: Any) -> str:

@@ -74,7 +74,7 @@ class RuleKind:
 
 @dataclass(frozen=True, slots=True)
 class RuleReading:
-    """What is known of a subject at a moment: its figures (None is no figure) and its facts."""
+    """A subject at one moment: its figures (None is unknown) and its facts."""
 
     values: Mapping[str, Decimal | None]
     facts: Mapping[str, JsonValue]
@@ -190,7 +190,7 @@ class ConditionRule(AlertRule):
         return value is not None and self.bounds.evidence(value) == "bad"
 
     def said(self, value: Decimal, reading: RuleReading) -> str:
-        """What is wrong, in words."""
+        """The problem in one sentence, for the alert."""
         status = reading.values.get("status")
         return self.kind.said.format(
             **self.words(),
@@ -508,7 +508,7 @@ class BudgetRule(BoundRule):
 
     @property
     def figures(self) -> tuple[str, ...]:
-        """What is left of each of its budgets."""
+        """The remainder of each budget."""
         return tuple(f"budget_{interval}_remaining" for interval in self._intervals)
 
     def measure(self, reading: RuleReading) -> Decimal | None:
@@ -563,7 +563,7 @@ def model_name(subject: tuple[str, str]) -> str:
 
 
 def subject_name(subject: tuple[str, str], facts: Mapping[str, JsonValue]) -> str:
-    """What a subject is called, fit to be shown."""
+    """The name of a subject, safe to display."""
     resource, identity = subject
     called = safe_line(facts.get("name") or identity, _NAME)
     match resource:

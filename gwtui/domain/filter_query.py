@@ -168,7 +168,7 @@ class Query:
 
     @property
     def slow(self) -> str:
-        """What is said of a pattern that took too long in a row; "" while none did."""
+        """A message naming a pattern that ran out of time; empty while none has."""
         for one in self.root.inner():
             terms = (term.pattern for term in one.terms if term.pattern is not None)
             for pattern in (*terms, *(cell.pattern for cell in one.patterns)):

@@ -32,7 +32,7 @@ from gwtui.local.rotations import FILE_NAME as ROTATIONS
 from gwtui.local.rotations import RotationLog
 
 LedgerOutcome = Literal["intent", "applied", "refused", "unknown", "resolved", "acknowledged"]
-"""What a line tells of a write.
+"""The state of a write after a line.
 
 "resolved" follows "unknown" once a person looked into it, "acknowledged" follows "applied" once a
 person has stored the value of the key that it made.

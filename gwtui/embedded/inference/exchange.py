@@ -77,7 +77,7 @@ class ServingEndpoint:
         return self.latency_ms / _MS * (1 - _ACCEPTED_AFTER)
 
     def writing(self, tokens: int) -> float:
-        """Seconds that so many tokens take."""
+        """Seconds it takes to write this many tokens."""
         return tokens / self.tokens_per_second if self.tokens_per_second else 0.0
 
 

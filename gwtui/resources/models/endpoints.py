@@ -29,7 +29,7 @@ from gwtui.domain.uptime import verdict
 from gwtui.resources.models.endpoint_detail import SECTIONS, percentile, tier_cell
 from gwtui.resources.models.prices import discount_cell, per_million, per_million_cell
 from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed, every_endpoint_feed
-from gwtui.watch.feeds.recorded import EndpointsPast, endpoints_past_feed
+from gwtui.watch.feeds.recorded import EndpointCurves, endpoints_past_feed
 
 _HIDDEN = Cell("hidden", "muted")
 _SEVERITY: dict[Tone, int] = {"bad": 0, "warn": 1, "good": 2, "accent": 2, "plain": 2, "muted": 3}
@@ -244,7 +244,7 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
 )
 
 
-def _with_past(row: EndpointRow, past: EndpointsPast) -> EndpointRow:
+def _with_past(row: EndpointRow, past: EndpointCurves) -> EndpointRow:
     return replace(row, past=past.get(row.identity, {}))
 
 

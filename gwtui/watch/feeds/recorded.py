@@ -32,13 +32,12 @@ CADENCE = Cadence(60, stale_after=300, local=True)
 SPAN = timedelta(hours=24)
 _SLOT = 3600.0
 _MARGIN = timedelta(hours=3)
-_FIGURES = ("uptime_last_5m", "latency_p50", "throughput_p50")
 
-EndpointsPast = Mapping[str, Mapping[str, "Curve | None"]]
+EndpointCurves = Mapping[str, Mapping[str, "Curve | None"]]
 """Small curves by figure, by the identity of the endpoint within its model."""
 
 
-def endpoints_past_feed(hub: FeedHub, scope: Scope) -> Feed[EndpointsPast]:
+def endpoints_past_feed(hub: FeedHub, scope: Scope) -> Feed[EndpointCurves]:
     """A slot an hour of each endpoint of the scope's parent; empty where nothing is recorded."""
     model = scope.parent or ""
     return _feed(hub, FeedKey("past", ("endpoints", model)), partial(_endpoints, model), {})
@@ -104,10 +103,12 @@ def _credits(now: datetime, reader: HistoryReader) -> CreditsPast:
     return credits_past(reader, QuerySpan(now - SPAN - _MARGIN, now))
 
 
-def _endpoints(model: str, now: datetime, reader: HistoryReader) -> EndpointsPast:
+def _endpoints(model: str, now: datetime, reader: HistoryReader) -> EndpointCurves:
+    from gwtui.watch.history.queries import SPARKS  # noqa: PLC0415 - loads SQLite
+
     found: dict[str, dict[str, Curve | None]] = {}
     prefix = f"{model} "
-    for figure in _FIGURES:
+    for figure in SPARKS:
         for series in reader.series("endpoint", figure=figure):
             identity = series.key.identity
             if identity.startswith(prefix):

@@ -85,7 +85,7 @@ class Matcher(Generic[T]):
 
     @property
     def slow(self) -> str:
-        """What is said of a pattern that took too long in a row; "" while none did."""
+        """A message naming a pattern that ran out of time; empty while none has."""
         return self._query.slow
 
     def visible(
