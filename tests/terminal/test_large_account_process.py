@@ -161,8 +161,12 @@ class Typist:
         self.terminal.wait_for(" of ", 60)
         self.type(ESCAPE, whole)
         self.terminal.pump(0.7)  # two of them in one portion would be another key
+        self.leave(f"/ {text}")
+
+    def leave(self, text: str) -> None:
+        """Close what shows ``text``; the list beneath a dialog is in sight all the time."""
         self.terminal.send(ESCAPE)
-        self.terminal.wait_gone(f"/ {text}", 60)
+        self.terminal.wait_gone(text, 60)
         self.terminal.pump(0.3)
 
 
@@ -211,7 +215,7 @@ def walk(typist: Typist) -> None:
     typist.type("u", WHOLE)
     typist.type("r", "updated")
     typist.type("\x10", "type to search")
-    typist.type(ESCAPE, WHOLE)
+    typist.leave("type to search")
     typist.type("G", key_name(KEYS - 1))
     typist.type(":assignments\r", f" {max(ASSIGNMENTS, KEYS):,} assignments · ")
     typist.filter("99", " assignments · ")
