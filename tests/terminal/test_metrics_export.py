@@ -24,6 +24,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from gwtui.cli.main import main
 from gwtui.client.prometheus import PrometheusClient, PrometheusServer
 from gwtui.watch.history.archive import ask
+from gwtui.watch.history.model import SeriesKey
 from gwtui.watch.history.queries import BALANCE
 from gwtui.watch.history.reader import HistoryReader
 from loaded_program import run, start
@@ -159,11 +160,19 @@ def check_history(balance: float, reader: HistoryReader) -> None:
     figures = {series.key.figure for series in reader.series("endpoint")}
     assert {"uptime_last_5m", "latency_p50", "throughput_p99", "price_prompt"} <= figures
     latency = reader.series("endpoint", None, "latency_p50")[0]
-    curve = reader.points(latency.key, now - timedelta(hours=1), now)
-    assert curve is not None
-    assert curve.points[-1].state != "gap"
+    end = time.monotonic() + PATIENCE
+    while newest_state(reader, latency.key) == "gap":  # a minute that has just begun
+        assert time.monotonic() < end, "the present minute has no reading"
+        time.sleep(0.2)
     assert reader.runs(BALANCE, now - timedelta(hours=1), now)
     assert reader.facts_at(now, "endpoint")
+
+
+def newest_state(reader: HistoryReader, key: SeriesKey) -> str:
+    now = datetime.now(UTC) + timedelta(seconds=1)
+    curve = reader.points(key, now - timedelta(hours=1), now)
+    assert curve is not None
+    return curve.points[-1].state
 
 
 @contextmanager
