@@ -52,7 +52,18 @@ class TerminalSized(Screen[ScreenResultType]):
 
     Textual lays a screen out in the size that each resize event names, and posts it one of its own
     with the size that it was laid out in. With two sizes under way each would bring the other back.
+
+    It has the classes of its breakpoints before it is laid out for the first time: Textual sets
+    them when it is on the terminal already, and would paint it twice.
     """
+
+    @on(events.Compose)
+    def _set_first_classes(self) -> None:
+        size = self.app.size
+        for least, name in self.HORIZONTAL_BREAKPOINTS or ():
+            self.set_class(size.width >= least, name)
+        for least, name in self.VERTICAL_BREAKPOINTS or ():
+            self.set_class(size.height >= least, name)
 
     @on(events.Resize)
     def _ignore_old_size(self, event: events.Resize) -> None:
