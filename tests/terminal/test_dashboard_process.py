@@ -32,6 +32,7 @@ def test_what_is_drawn_and_sent_from_the_first_row_to_the_end(demo_home: Path) -
         assert demo.pump(3) == b"", "idle"
         demo.resize(120, 40)
         demo.settle()
+        dialogs_are_painted_once(demo)
         demo.resize(80, 24)
         demo.settle()
         assert "airflow-staging" in demo.text, "a smaller terminal is redrawn"
@@ -57,6 +58,16 @@ def moved_cursor_and_second_frame_cost_little(demo: PtyTerminal) -> None:
     demo.settle()
     assert "airflow-staging" in demo.text
     assert len(demo.raw) - before < 12_000
+
+
+def dialogs_are_painted_once(demo: PtyTerminal) -> None:
+    for key, most in (("n", 3_500), ("D", 2_200)):
+        before = len(demo.raw)
+        demo.send(key)
+        demo.settle()
+        assert len(demo.raw) - before < most
+        demo.send("\x1b")
+        demo.settle()
 
 
 def wait_for_the_past(terminal: PtyTerminal) -> None:

@@ -162,7 +162,7 @@ class CreditsScreen(GatewayScreen):
         curve = None if past is None else past.curve
         plot = self.query_one("#credits-plot", PlotView)
         known = curve is not None and any(point.state == "value" for point in curve.points)
-        plot.set_class(known, "-recorded")
+        plot.set_class(not known and not state.unanswered, "-unrecorded")
         if known:
             window = fitted(window_at(DAY, self.now), (curve,))
             plot.draw(PlotFigure("Balance", window, (PlotLine(curve),), money.usd))
