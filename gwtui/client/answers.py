@@ -9,6 +9,7 @@ variable with a part of the answer.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -38,6 +39,13 @@ from gwtui.contract.scalars import MAX_DIGITS, decimal_of
 from gwtui.contract.values import GENERATION_ID
 
 ModelT = TypeVar("ModelT", bound=ResponseModel)
+R = TypeVar("R")
+
+# Up to these amounts the work takes at most a few hundredths of a second, and stays in the loop.
+LARGE_BODY = 256 * 1024
+"""Bytes of an answer that is parsed."""
+LARGE_LIST = 2_000
+"""Rows that are made of models that were read."""
 
 MAX_MESSAGE = 500
 """Characters of a gateway's message that are kept."""
@@ -66,9 +74,19 @@ _STATUS_ERRORS: Mapping[int, type[StatusError]] = {
     409: ConflictError,
     413: TooLargeError,
     422: BadRequestError,
+    429: RateLimitedError,
 }
 _NOT_JSON = "the answer is not JSON"
 _TOO_DEEP = "the answer is nested too deeply"
+
+
+async def run_by_size(work: Callable[[], R], size: int, limit: int) -> R:
+    """Return ``work()``, which runs in a thread where ``size`` is above ``limit``.
+
+    So keys are answered meanwhile. For less, a thread costs more than it saves. ``work`` must only
+    read what nobody changes.
+    """
+    return await asyncio.to_thread(work) if size > limit else work()
 
 
 def read_json(raw: bytes, headers: Mapping[str, str], dialect: Dialect) -> Any:
@@ -141,11 +159,8 @@ def error_of(
 
 def _typed(status: int, message: str, known: dict[str, Any], wait: float | None) -> StatusError:
     message = message if len(message) <= MAX_MESSAGE else message[: MAX_MESSAGE - 1] + "…"
-    if status == HTTPStatus.TOO_MANY_REQUESTS:
-        return RateLimitedError(message, retry_after=wait, **known)
-    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        return ServerError(message, retry_after=wait, **known)
-    return _STATUS_ERRORS.get(status, StatusError)(message, **known)
+    usual = ServerError if status >= HTTPStatus.INTERNAL_SERVER_ERROR else StatusError
+    return _STATUS_ERRORS.get(status, usual)(message, retry_after=wait, **known)
 
 
 def redirect_error(headers: Mapping[str, str], status: int) -> UnreadableAnswerError:

@@ -79,7 +79,8 @@ class UnreadableAnswerError(GatewayError):
 class StatusError(GatewayError):
     """The gateway answered with an error status.
 
-    ``metadata`` and ``availability`` are what it told besides: inference contract section 5.
+    ``retry_after`` is how many seconds it asked to wait, None when it did not. ``metadata`` and
+    ``availability`` are what it told besides: inference contract section 5.
     """
 
     effect: ClassVar[Effect] = "none"
@@ -89,13 +90,16 @@ class StatusError(GatewayError):
         self,
         message: str,
         *,
-        status: int,
+        status: int | None = None,
         request_id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
+        retry_after: float | None = None,
     ) -> None:
         super().__init__(message, request_id=request_id)
-        self.status = status
+        if status is not None:
+            self.status = status
         self.metadata = metadata or {}
+        self.retry_after = retry_after
 
 
 class BadRequestError(StatusError):
@@ -127,34 +131,12 @@ class TooLargeError(StatusError):
 
 
 class RateLimitedError(StatusError):
-    """429: too many requests; ``retry_after`` is in seconds, None when not said."""
+    """429: too many requests."""
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        status: int = 429,
-        request_id: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        retry_after: float | None = None,
-    ) -> None:
-        super().__init__(message, status=status, request_id=request_id, metadata=metadata)
-        self.retry_after = retry_after
+    status = 429
 
 
 class ServerError(StatusError):
     """5xx: the gateway failed; a write may have happened or not."""
 
     effect = "unknown"
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        status: int,
-        request_id: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        retry_after: float | None = None,
-    ) -> None:
-        super().__init__(message, status=status, request_id=request_id, metadata=metadata)
-        self.retry_after = retry_after

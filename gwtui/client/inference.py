@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from http import HTTPStatus
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from gwtui.client.answers import error_of, parse_json, read_one, redacted
 from gwtui.client.call import Answer, Call, validated
@@ -40,10 +40,7 @@ from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.domain.known_secrets import HIDDEN, Secret, is_short, redactor
 
 if TYPE_CHECKING:
-    from gwtui.client.event_stream import StreamingTransport
-
-
-_MS = 1000
+    from gwtui.client.transport import EventStream, Transport
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +81,7 @@ class Inference:
         allow_tries: bool = False,
         clock: Clock = SYSTEM_CLOCK,
         limits: AnswerLimits = AnswerLimits(),
-        transport: StreamingTransport | None = None,
+        transport: Transport | None = None,
     ) -> None:
         read_only = connection.read_only and not allow_tries
         self.connection = replace(connection, token=key, read_only=read_only)
@@ -171,11 +168,11 @@ class Inference:
         return {self.connection.dialect.metadata_header: "enabled"}
 
 
-def _new_transport(connection: Connection, clock: Clock, whole: float) -> StreamingTransport:
+def _new_transport(connection: Connection, clock: Clock, whole: float) -> Transport:
     spare_http_command()
-    from gwtui.client.event_stream import StreamingTransport  # noqa: PLC0415 - see LazyTransport
+    from gwtui.client.transport import Patience, Transport  # noqa: PLC0415 - see LazyTransport
 
-    return StreamingTransport.patient(connection, clock, whole)
+    return Transport(connection, clock=clock, patience=Patience(read=whole, whole=whole))
 
 
 _MS = 1000
@@ -271,23 +268,6 @@ class ChatAnswer:
         return tokens * _MS / span if span > 0 else None
 
 
-class StreamEvents(Protocol):
-    """Iterates over the events of a stream: the data of each, None for a keep-alive comment."""
-
-    @property
-    def generation_id(self) -> str | None:
-        """The generation that the answer names in its header."""
-        ...
-
-    async def __anext__(self) -> str | None:
-        """The next one. Raises GatewayError, and StopAsyncIteration at the end."""
-        ...
-
-    async def aclose(self) -> None:
-        """Hang up."""
-        ...
-
-
 class ChatStream:
     """Iterates over the events of an answer; ``answer`` is what has come by then.
 
@@ -296,7 +276,7 @@ class ChatStream:
     """
 
     def __init__(
-        self, pieces: StreamEvents, dialect: Dialect, key: Secret, clock: Clock, started: float
+        self, pieces: EventStream, dialect: Dialect, key: Secret, clock: Clock, started: float
     ) -> None:
         self.answer = ChatAnswer(generation_id=pieces.generation_id)
         self._pieces = pieces

@@ -17,12 +17,11 @@ With a ``request_log.page_handler`` each page's new rows are handed to it, and n
 from __future__ import annotations
 
 import asyncio
-from array import array
 from collections import Counter
-from collections.abc import Callable, Coroutine, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Self, TypeVar, cast
-from weakref import WeakKeyDictionary, WeakValueDictionary, ref
+from weakref import WeakKeyDictionary, ref
 
 from gwtui.client import request_log
 from gwtui.client.answers import ModelT, Rows, read_rows
@@ -47,12 +46,8 @@ MOST_AHEAD = 3
 """Pages that are asked for before their turn, by all lists of one connection together."""
 _MOST_KNOWN = 20_000
 """Pages of one connection that are known by their bytes."""
-_FEWEST = 1 << 10
-"""Slots of an identity set at first; always a power of two."""
-_FREE = 0
-
-_held: WeakValueDictionary[tuple[type[ResponseModel], str], ResponseModel] = WeakValueDictionary()
-"""The latest reading of each row that somebody still holds, by model and identifier."""
+_REMEMBERED = 10_000
+"""Rows that were handed on and are still known when they come again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +70,12 @@ class _Page(Generic[ModelT]):
     """One answer: each row's identity, and its model or None where it is not an object."""
 
     identities: Sequence[object]
-    items: Sequence[ModelT | None]
+    items: list[ModelT | None]
     total: int | None
     size: int = 0
     """Bytes of the answer."""
+    digest: bytes = b""
+    """Of the answer, where it is worth to be known."""
 
     def __len__(self) -> int:
         return len(self.items)
@@ -96,14 +93,17 @@ class _KnownPage:
 
 @dataclass(slots=True, weakref_slot=True)
 class _Reads:
-    """State shared by the lists of a connection: known pages by target, pages under way ahead."""
+    """State shared by the lists of a connection: known pages by target, and the turns of others."""
 
     pages: dict[str, _KnownPage] = field(default_factory=dict)
-    ahead: int = 0
+    turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_AHEAD))
 
-    def remember(self, target: str, page: _KnownPage) -> None:
+    def remember(self, target: str, page: _Page[Any]) -> None:
+        """Know a page by its digest, unless a part of it cannot be read."""
         self.pages.pop(target, None)
-        self.pages[target] = page
+        read = [ref(item) for item in page.items if item is not None]
+        if page.digest and len(read) == len(page):
+            self.pages[target] = _KnownPage(page.digest, page.identities, read, page.total)
         if len(self.pages) > _MOST_KNOWN:
             del self.pages[next(iter(self.pages))]
 
@@ -112,118 +112,63 @@ _reads: WeakKeyDictionary[Caller, _Reads] = WeakKeyDictionary()
 
 
 @dataclass(slots=True)
-class _Collected(Generic[ModelT]):
-    """Rows read so far, by identity, in the order they were met."""
+class _Rows(Generic[ModelT]):
+    """Rows read so far, by identity, in the order they were met; None is what is no object.
 
-    items: dict[object, ModelT] = field(default_factory=dict)
-    unreadable: set[object] = field(default_factory=set)
+    Where they are handed on, only the identities of the last ones are remembered: of a row that
+    comes again the first reading counts, for it is gone already.
+    """
+
+    take: request_log.PageHandler | None = None
+    items: dict[object, ModelT | None] = field(default_factory=dict)
+    unreadable: int = 0
     size: int = 0
-    """Bytes of the answers."""
-
-    def __len__(self) -> int:
-        return len(self.items) + len(self.unreadable)
+    """Bytes of the answers that are kept."""
 
     @property
     def full(self) -> bool:
         """Whether no more rows are kept."""
-        return len(self) >= MAX_ROWS or self.size >= MAX_BYTES
+        return len(self.items) >= MAX_ROWS or self.size >= MAX_BYTES
 
-    def knows(self, identity: object) -> bool:
-        return identity in self.items or identity in self.unreadable
+    @property
+    def models(self) -> Collection[ModelT]:
+        """The rows that are kept; not a copy where all of them can be read."""
+        if self.take is not None:
+            return ()
+        if self.unreadable:
+            return [item for item in self.items.values() if item is not None]
+        return cast("Collection[ModelT]", self.items.values())
 
-    async def add(self, page: _Page[ModelT]) -> bool:
-        """Take a page in; whether it brought anything new."""
-        return self.keep(page)
-
-    def keep(self, page: _Page[ModelT]) -> bool:
-        """Take a page in without reporting it."""
-        before = len(self)
-        self.size += page.size
-        for identity, item in zip(page.identities, page.items, strict=True):
-            if item is None:
-                self.unreadable.add(identity)
-            else:
-                self.items[identity] = item
-        return len(self) > before
-
-    def report(self, total: int | None) -> None:
-        """Report the rows so far to the listeners of the reading."""
-        request_log.part_read(self.items.values(), total)
-
-    def listing(self, total: int | None, *, complete: bool) -> Listing[ModelT]:
-        request_log.list_read(len(self.unreadable), complete=complete)
-        return Listing(tuple(self.items.values()), total, complete, len(self.unreadable))
-
-
-class _HandedOn(Generic[ModelT]):
-    """Rows that were handed on as they came: only their identities are remembered.
-
-    Of a row that comes again the first reading counts: it is gone already.
-    """
-
-    full = False
-
-    def __init__(self, take: request_log.PageHandler) -> None:
-        self._take = take
-        self._met = IdentitySet()
-        self._unreadable = 0
-
-    def knows(self, identity: object) -> bool:
-        return identity in self._met
-
-    async def add(self, page: _Page[ModelT]) -> bool:
-        """Hand on what is new of a page; whether there is anything."""
-        new: list[ModelT] = []
-        before = len(self._met)
-        for identity, item in zip(page.identities, page.items, strict=True):
-            if not self._met.add(identity):
-                continue
-            if item is None:
-                self._unreadable += 1
-            else:
+    def add(self, page: _Page[ModelT]) -> list[ModelT | None]:
+        """Take a page in; gives its new rows. What two pages have alike is held once."""
+        new: list[ModelT | None] = []
+        for place, (identity, item) in enumerate(zip(page.identities, page.items, strict=True)):
+            if identity not in self.items:
                 new.append(item)
-        if new:
-            await self._take(new)
-        return len(self._met) > before
+            elif item == self.items[identity]:
+                page.items[place] = self.items[identity]
+                continue
+            self.items[identity] = item if self.take is None else None
+        self.unreadable += sum(item is None for item in new)
+        self.size += page.size
+        return new
 
-    def report(self, _total: int | None) -> None:
-        """Report nothing: the rows were handed on as they came."""
+    async def hand_on(self, new: Iterable[ModelT | None]) -> None:
+        """Hand the rows on, where that is wanted."""
+        if self.take is not None:
+            if rows := [item for item in new if item is not None]:
+                await self.take(rows)
+            while len(self.items) > _REMEMBERED:
+                del self.items[next(iter(self.items))]
 
     def listing(self, total: int | None, *, complete: bool) -> Listing[ModelT]:
-        request_log.list_read(self._unreadable, complete=complete)
-        return Listing((), total, complete, self._unreadable)
+        request_log.list_read(self.unreadable, complete=complete)
+        return Listing(tuple(self.models), total, complete, self.unreadable)
 
 
-_Rows = _Collected[ModelT] | _HandedOn[ModelT]
-
-
-def _page_of(rows: Rows, model: type[ModelT], key: str, *, held: bool = True) -> _Page[ModelT]:
-    """One page; with ``held``, equal models that are still referenced elsewhere are reused."""
-    names = tuple(identities(rows.rows, key))
-    read = _read_row if held else _read_anew
-    items = tuple(
-        read(model, name, row) if isinstance(row, dict) else None
-        for name, row in zip(names, rows.rows, strict=True)
-    )
-    return _Page(names, items, rows.total)
-
-
-def _read_anew(model: type[ModelT], _identity: object, row: dict[str, Any]) -> ModelT:
-    return model.model_validate(row)
-
-
-def _read_row(model: type[ModelT], identity: object, row: dict[str, Any]) -> ModelT:
-    """The row as a model; the one that is held already where the answer is the same.
-
-    Several lists show the same rows and read them again and again, and few of them change: each
-    copy of a large account would cost tens of megabytes. Models of answers are never changed.
-    """
-    if not isinstance(identity, str):
-        return model.model_validate(row)
-    held = _held.get((model, identity))
-    if held is None or not held.came_as(row):
-        held = _held[model, identity] = model.model_validate(row)
-    return cast("ModelT", held)
+def _page_of(rows: Rows, model: type[ModelT], key: str) -> _Page[ModelT]:
+    items = [model.model_validate(row) if isinstance(row, dict) else None for row in rows.rows]
+    return _Page(tuple(identities(rows.rows, key)), items, rows.total)
 
 
 class Pager(Generic[ModelT]):
@@ -256,13 +201,12 @@ class Pager(Generic[ModelT]):
         The rows so far are reported (``request_log.part_read``), or handed on page by page
         (``request_log.page_handler``).
         """
-        take = request_log.page_handler()
-        collected: _Rows[ModelT] = _Collected() if take is None else _HandedOn(take)
+        collected: _Rows[ModelT] = _Rows(request_log.page_handler())
         offset, step, idle, pages = 0, OVERLAP, 0, 0
         total: int | None = None
         time = asyncio.get_running_loop().time
         started = time()
-        async with _Ahead(self._fetch, self._reads) as ahead:
+        async with _Ahead(self._fetch, self._reads.turns) as ahead:
             for _ in range(MAX_REQUESTS):
                 page = await ahead.get(offset)
                 total = page.total
@@ -272,13 +216,16 @@ class Pager(Generic[ModelT]):
                     step *= 2
                     offset = max(0, offset - step)
                     continue
-                idle = 0 if await collected.add(page) else idle + 1
+                new = collected.add(page)
+                self._reads.remember(self._at(offset).target(), page)
+                await collected.hand_on(new)
+                idle = 0 if new else idle + 1
                 end = offset + len(page)
                 if self._is_last(page, end):
                     return collected.listing(total, complete=total is None or end == total)
                 if idle >= MAX_IDLE_PAGES or collected.full or time() - started > MAX_SECONDS:
                     break
-                collected.report(total)
+                request_log.part_read(collected.models, total)
                 stride = max(1, len(page) - OVERLAP)
                 offset, step = offset + stride, OVERLAP
                 pages += 1
@@ -310,10 +257,8 @@ class Pager(Generic[ModelT]):
     async def _fetch(self, offset: int) -> _Page[ModelT]:
         call = self._at(offset)
         if request_log.page_handler() is not None:  # what is not kept is not compared with either
-            rows = read_rows(await self._caller.call(call))
-            return _page_of(rows, self._model, self._key, held=False)
-        target = call.target()
-        known = self._reads.pages.get(target)
+            return _page_of(read_rows(await self._caller.call(call)), self._model, self._key)
+        known = self._reads.pages.get(call.target())
         # Held until the answer is there: it may say that they are still the same.
         items = [] if known is None else [one() for one in known.items]
         if known is None or None in items:
@@ -321,19 +266,16 @@ class Pager(Generic[ModelT]):
         digest = known.digest if known else b""
         answer = await self._caller.call(replace(call, known=digest))
         if known is not None and answer.unchanged:
-            return _Page(known.identities, cast("list[ModelT]", items), known.total, answer.size)
-        page = replace(_page_of(read_rows(answer), self._model, self._key), size=answer.size)
-        read: list[ref[ResponseModel]] = [ref(one) for one in page.items if one is not None]
-        if answer.digest and len(read) == len(page):
-            known = _KnownPage(answer.digest, page.identities, read, page.total)
-            self._reads.remember(target, known)
-        return page
+            same = cast("list[ModelT | None]", items)
+            return _Page(known.identities, same, known.total, answer.size, known.digest)
+        page = _page_of(read_rows(answer), self._model, self._key)
+        return replace(page, size=answer.size, digest=answer.digest)
 
     def _joins(self, collected: _Rows[ModelT], page: _Page[ModelT], offset: int) -> bool:
         """Whether a page continues what is known, so that no row can be between the two."""
         if offset == 0:
             return True
-        return bool(page.identities) and collected.knows(page.identities[0])
+        return bool(page.identities) and page.identities[0] in collected.items
 
     def _is_last(self, page: _Page[ModelT], end: int) -> bool:
         """Whether this page is the last; a total smaller than the rows so far is ignored."""
@@ -343,16 +285,19 @@ class Pager(Generic[ModelT]):
 
 
 class _Ahead(Generic[ModelT]):
-    """Pages of one list, by offset, some of them requested ahead.
+    """Pages of one list, by offset, some of them requested before their turn.
 
-    Leaving the context cancels the requests that are under way.
+    All lists of a connection together request as many as there are ``turns``. Leaving the context
+    cancels the requests that are under way.
     """
 
     def __init__(
-        self, fetch: Callable[[int], Coroutine[Any, Any, _Page[ModelT]]], reads: _Reads
+        self,
+        fetch: Callable[[int], Coroutine[Any, Any, _Page[ModelT]]],
+        turns: asyncio.Semaphore,
     ) -> None:
         self._fetch = fetch
-        self._reads = reads
+        self._turns = turns
         self._tasks: dict[int, asyncio.Task[_Page[ModelT]]] = {}
 
     async def __aenter__(self) -> Self:
@@ -363,25 +308,24 @@ class _Ahead(Generic[ModelT]):
 
     async def get(self, offset: int) -> _Page[ModelT]:
         """The page that begins here. Raises GatewayError."""
-        for passed in [one for one in self._tasks if one < offset]:
-            self._tasks.pop(passed).cancel()
         task = self._tasks.pop(offset, None)
-        return await (self._fetch(offset) if task is None else task)
+        if task is not None:
+            return await task
+        await self.drop()
+        return await self._fetch(offset)
 
     def ask(self, offsets: Iterable[int]) -> None:
-        """Ask for these pages, as far as the connection's share of pages ahead allows.
-
-        Those that came and wait for their turn count, too: a reader may be slow.
-        """
+        """Ask for the first of these pages; those that wait to be taken count, too."""
         for offset in offsets:
-            if offset in self._tasks:
-                continue
-            if max(self._reads.ahead, len(self._tasks)) >= MOST_AHEAD:
+            if len(self._tasks) >= MOST_AHEAD:
                 return
-            self._reads.ahead += 1
-            task = asyncio.create_task(self._fetch(offset), name="page ahead")
-            task.add_done_callback(self._landed)
-            self._tasks[offset] = task
+            if offset not in self._tasks:
+                task = asyncio.create_task(self._fetch_by_turn(offset), name="page ahead")
+                self._tasks[offset] = task
+
+    async def _fetch_by_turn(self, offset: int) -> _Page[ModelT]:
+        async with self._turns:
+            return await self._fetch(offset)
 
     async def drop(self) -> None:
         """End what is under way: it is not needed any more."""
@@ -389,13 +333,7 @@ class _Ahead(Generic[ModelT]):
         self._tasks.clear()
         for task in tasks:
             task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
-
-    def _landed(self, task: asyncio.Task[_Page[ModelT]]) -> None:
-        self._reads.ahead -= 1
-        if not task.cancelled():
-            task.exception()  # it concerns only who waits for that page
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def identities(rows: list[Any], key: str) -> Iterable[object]:
@@ -417,56 +355,7 @@ def identities(rows: list[Any], key: str) -> Iterable[object]:
 
 def listing_of(rows: Rows, model: type[ModelT], key: str = "") -> Listing[ModelT]:
     """A list that came in one answer; without a ``key`` its rows have no identifier."""
-    collected: _Collected[ModelT] = _Collected()
-    collected.keep(_page_of(rows, model, key))
+    collected: _Rows[ModelT] = _Rows()
+    collected.add(_page_of(rows, model, key))
     complete = rows.total is None or rows.total == len(rows.rows)
     return collected.listing(rows.total, complete=complete)
-
-
-class IdentitySet:
-    """Identities that were met, by their hashes of 64 bits: 16 to 32 bytes each.
-
-    Two of a million are taken for one with a chance of one in 37 million. A set of the identities
-    themselves would hold 200 bytes each.
-    """
-
-    def __init__(self) -> None:
-        self._places = array("q", bytes(8 * _FEWEST))
-        self._count = 0
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __contains__(self, identity: Hashable) -> bool:
-        return self._places[self._place_of(_number(identity))] != _FREE
-
-    def add(self, identity: Hashable) -> bool:
-        """Note it; whether it is new."""
-        number = _number(identity)
-        place = self._place_of(number)
-        if self._places[place] != _FREE:
-            return False
-        self._places[place] = number
-        self._count += 1
-        if 2 * self._count > len(self._places):
-            self._grow()
-        return True
-
-    def _place_of(self, number: int) -> int:
-        """Where it is, else where it belongs."""
-        places, last = self._places, len(self._places) - 1
-        place = number & last
-        while places[place] != number and places[place] != _FREE:
-            place = (place + 1) & last
-        return place
-
-    def _grow(self) -> None:
-        former = self._places
-        self._places = array("q", bytes(16 * len(former)))
-        for number in former:
-            if number != _FREE:
-                self._places[self._place_of(number)] = number
-
-
-def _number(identity: Hashable) -> int:
-    return hash(identity) or 1

@@ -7,7 +7,7 @@ of them lacked is noted where it happens, in the ``ReadingLog`` of the context (
 from __future__ import annotations
 
 import math
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -240,23 +240,13 @@ class RecentRequests(NamedTuple):
         return self.reads + self.writes
 
 
-@dataclass(slots=True)
-class _Second:
-    at: int
-    reads: int = 0
-    writes: int = 0
-    limited: int = 0
-
-
 class Traffic:
-    """The requests of the last minute, and whether the gateway answers any.
-
-    Counts by whole seconds, so that it stays small however many requests there are.
-    """
+    """The requests of the last minute, and whether the gateway answers any."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._seconds: deque[_Second] = deque()
+        self._counted: deque[tuple[float, str]] = deque()
+        """When each one was sent or refused, and the field of ``RecentRequests`` that counts it."""
         self._waiting: dict[object, float] = {}
         self._failing_since: float | None = None
         self._answered = -math.inf
@@ -298,36 +288,24 @@ class Traffic:
 
     def sent(self, *, read: bool) -> None:
         """Count one more request."""
-        second = self._now()
-        if read:
-            second.reads += 1
-        else:
-            second.writes += 1
+        self._count("reads" if read else "writes")
 
     def limited(self) -> None:
         """Count an answer of 429."""
-        self._now().limited += 1
+        self._count("limited")
 
     def recent(self) -> RecentRequests:
         """The counts of the last minute."""
         self._forget()
-        return RecentRequests(
-            sum(second.reads for second in self._seconds),
-            sum(second.writes for second in self._seconds),
-            sum(second.limited for second in self._seconds),
-        )
+        return RecentRequests(**Counter(name for _, name in self._counted))
 
-    def _now(self) -> _Second:
+    def _count(self, name: str) -> None:
         self._forget()
-        at = int(self._clock.monotonic())
-        if not self._seconds or self._seconds[-1].at != at:
-            self._seconds.append(_Second(at))
-        return self._seconds[-1]
+        self._counted.append((self._clock.monotonic(), name))
 
     def _forget(self) -> None:
-        oldest = int(self._clock.monotonic()) - WINDOW
-        while self._seconds and self._seconds[0].at <= oldest:
-            self._seconds.popleft()
+        while self._counted and self._counted[0][0] <= self._clock.monotonic() - WINDOW:
+            self._counted.popleft()
 
 
 _collecting: ContextVar[list[str] | None] = ContextVar("request_ids", default=None)

@@ -19,11 +19,11 @@ from gwtui.client.answers import (
     read_one,
     read_rows,
     read_whole,
+    run_by_size,
     unreadable,
 )
 from gwtui.client.call import Answer, Call, Caller, Method, query_params, validated
 from gwtui.client.errors import InvalidRequestError, NotFoundError
-from gwtui.client.long_work import run_by_size
 from gwtui.client.paging import Listing, Pager, listing_of
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.request import Problem

@@ -8,27 +8,32 @@ every failure becomes a typed error that carries neither headers nor bytes, not 
 from __future__ import annotations
 
 import asyncio
+import codecs
+import io
 import json
 import logging
 import os
 import socket
 import ssl
+from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from hashlib import blake2b
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Self
 
 import httpx
 
 from gwtui import __version__
 from gwtui.client.answers import (
+    LARGE_BODY,
     generation_id_of,
     read_json,
     redacted,
     redirect_error,
     request_id_of,
+    run_by_size,
     status_error,
 )
 from gwtui.client.call import Answer, Call
@@ -41,7 +46,6 @@ from gwtui.client.errors import (
     ReadOnlyError,
     UnreadableAnswerError,
 )
-from gwtui.client.long_work import LARGE_BODY, run_by_size
 from gwtui.client.request_log import ClockSkew, Traffic, write_answered
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.domain.known_secrets import Secret, is_short, redactor, remember
@@ -50,6 +54,8 @@ logger = logging.getLogger("gwtui.client")
 
 MAX_ANSWER = 16 * 1024 * 1024
 """Bytes of an answer, after decompression, that are read."""
+MAX_EVENT = 1024 * 1024
+"""Characters of one event of a stream, and of one line, that are kept."""
 _MAX_ERROR_BODY = 64 * 1024
 _DIGEST = 16
 """Bytes that tell one answer from another."""
@@ -61,6 +67,12 @@ _CONNECTIONS = 8
 open than may stay, and nearly every request makes another one."""
 _IDLE = 30.0
 """Seconds after which an unused connection is closed."""
+_STREAM_HEADERS = {
+    "Accept": "text/event-stream",
+    "Accept-Encoding": "identity",
+    "Cache-Control": "no-store",
+}
+"""Compression would hold pieces back until a block of it is full."""
 _NEVER_SENT = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
@@ -141,6 +153,51 @@ class Transport:
         if not call.is_read:
             write_answered(outcome.request_id)
         return outcome
+
+    async def open(self, call: Call, silence: float) -> EventStream:
+        """Send one call and give its events as they come; the caller closes them.
+
+        An answer that sends nothing for ``silence`` seconds counts as lost.
+        Raises GatewayError where the service refuses, and where no connection is made.
+        """
+        target = self._admitted(call)
+        call = replace(call, headers={**_STREAM_HEADERS, **call.headers})
+        started = self._clock.monotonic()
+        self.traffic.sent(read=call.is_read)
+        outcome = await self._begin(call, target, silence)
+        seconds = self._clock.monotonic() - started
+        if isinstance(outcome, GatewayError):
+            self._log(call, outcome, seconds)
+            raise outcome
+        self._log(call, Answer(HTTPStatus.OK, None), seconds)
+        return outcome
+
+    async def _begin(self, call: Call, target: str, silence: float) -> EventStream | GatewayError:
+        redact = self._redactor(call)
+        limits = _Limits(
+            asyncio.get_running_loop().time() + self._patience.whole,
+            self._patience.whole,
+            silence,
+            self._max_answer,
+        )
+        try:
+            async with limits.timer():
+                request = self._writes.build_request(
+                    call.method, self._connection.base_url + target, **self._content(call)
+                )
+                response = await self._writes.send(request, stream=True)
+                headers = answer_headers(response, redact)
+                if _is_stream(response.status_code, headers):
+                    lost = partial(self._fault, redact=redact)
+                    return EventStream(response, generation_id_of(headers), limits, lost)
+                try:
+                    return _not_a_stream(await self._read(response, headers, call))
+                finally:
+                    await response.aclose()
+        except TimeoutError:
+            return limits.passed()
+        except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+            return self._fault(error, redact)
 
     def _admitted(self, call: Call) -> str:
         """The target of a call that may be sent. Raises GatewayError before any I/O."""
@@ -292,6 +349,134 @@ class Transport:
             outcome.status or type(outcome).__name__,
             seconds * 1000,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """The limits of an answer: the loop's time at its end, seconds, seconds of silence, bytes."""
+
+    deadline: float
+    whole: float
+    silence: float
+    size: int
+
+    def timer(self) -> asyncio.Timeout:
+        """For one reading."""
+        return asyncio.timeout_at(min(self.deadline, self._now() + self.silence))
+
+    def passed(self) -> GatewayError:
+        """Which limit it was."""
+        if self._now() >= self.deadline:
+            return NoAnswerError(f"the answer took longer than {self.whole:g} s")
+        return NoAnswerError(f"the gateway sent nothing for {self.silence:g} s")
+
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time()
+
+
+class EventStream:
+    """Iterates over the data of each event, a text, and None for each comment.
+
+    Comments are how a service says that it is still at work. Iterating raises GatewayError when the
+    connection breaks, is silent for too long, or sends more than is read; the stream is closed
+    then.
+    """
+
+    def __init__(
+        self,
+        response: httpx.Response,
+        generation_id: str | None,
+        limits: _Limits,
+        lost: Callable[[Exception], GatewayError],
+    ) -> None:
+        self.generation_id = generation_id
+        self._response = response
+        self._limits = limits
+        self._left = limits.size
+        self._lost = lost
+        self._raw = response.aiter_bytes()
+        utf8 = codecs.getincrementaldecoder("utf-8-sig")("replace")
+        # Every end of a line becomes "\n"; a text that JSON may hold, such as U+2028, ends none.
+        self._text = io.IncrementalNewlineDecoder(utf8, translate=True)
+        self._begun = ""
+        """The line that has begun."""
+        self._data: list[str] = []
+        """The data of the event that has begun."""
+        self._ready: deque[str | None] = deque()
+        self._ended = False
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> str | None:
+        while not self._ready:
+            if self._ended:
+                raise StopAsyncIteration
+            fault = await self._receive()
+            if fault is not None:
+                await self.aclose()
+                raise fault
+        return self._ready.popleft()
+
+    async def aclose(self) -> None:
+        """Hang up. What has come and was not taken is dropped."""
+        self._ended = True
+        self._ready.clear()
+        await self._response.aclose()
+
+    async def _receive(self) -> GatewayError | None:
+        """Read what has come. Errors are given: those of the HTTP library hold the request."""
+        try:
+            async with self._limits.timer():
+                raw = await anext(self._raw, None)
+        except TimeoutError:
+            return self._limits.passed()
+        except (httpx.HTTPError, httpx.StreamError, OSError) as error:
+            return self._lost(error)
+        self._left -= len(raw or b"")
+        if self._left < 0:
+            return UnreadableAnswerError("the answer is larger than is read of a stream")
+        text = self._begun + self._text.decode(raw or b"", final=raw is None)
+        *lines, self._begun = text.split("\n")
+        if raw is None:
+            # An empty line ends the last event where the service forgot to.
+            lines += [self._begun, ""]
+            self._ended = True
+        for line in lines:
+            self._take(line)
+        if len(self._begun) + sum(map(len, self._data)) > MAX_EVENT:
+            return UnreadableAnswerError(
+                f"an event of the stream is larger than {MAX_EVENT // 1024} KiB"
+            )
+        return None
+
+    def _take(self, line: str) -> None:
+        """Take a line in: of an event only its data matters."""
+        name, _, value = line.partition(":")
+        if line.startswith(":"):
+            self._ready.append(None)
+        elif name == "data":
+            self._data.append(value.removeprefix(" "))
+        elif not line:
+            if data := "\n".join(self._data):
+                self._ready.append(data)
+            self._data.clear()
+
+
+def _is_stream(status: int, headers: Mapping[str, str]) -> bool:
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    compression = headers.get("content-encoding", "").strip().lower()
+    return (
+        status == HTTPStatus.OK and kind == "text/event-stream" and compression in {"", "identity"}
+    )
+
+
+def _not_a_stream(outcome: Answer | GatewayError) -> GatewayError:
+    if isinstance(outcome, GatewayError):
+        return outcome
+    return UnreadableAnswerError(
+        "the answer is not a stream: try it without streaming", request_id=outcome.request_id
+    )
 
 
 def _remembering(secrets: Sequence[Secret]) -> Callable[[str], str]:

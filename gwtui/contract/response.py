@@ -80,16 +80,6 @@ class ResponseModel(BaseModel):
         names = held["_raw_names"]
         return name in names and held["_raw_values"][names.index(name)] is None
 
-    def came_as(self, data: Mapping[str, Any]) -> bool:
-        """Whether it is what was made of just this object."""
-        values, held = tuple(data.values()), self._held
-        # 1 equals true, and 1 equals 1.0: only their texts tell such answers apart.
-        return bool(
-            held["_raw_names"] == tuple(data)
-            and held["_raw_values"] == values
-            and repr(held["_raw_values"]) == repr(values)
-        )
-
     @property
     def gaps(self) -> Mapping[str, str]:
         """Field path -> what is wrong with it. Empty for an answer that keeps the contract."""

@@ -158,17 +158,6 @@ async def test_the_newer_reading_of_a_row_wins_in_its_first_place() -> None:
     assert listing.items[9].name == "newer"
 
 
-async def test_a_row_that_is_read_again_unchanged_is_held_once() -> None:
-    first = await everything(PagedService(rows(3), page=10))
-    service = PagedService([*rows(2), {"hash": "h2", "disabled": 1}], page=10)
-    second = await everything(service)
-    same = [one is other for one, other in zip(first.items, second.items, strict=True)]
-    assert same == [True, True, False]
-    service.rows[2] = {"hash": "h2", "disabled": True}
-    third = await everything(service)
-    assert repr([each.items[2].raw["disabled"] for each in (second, third)]) == "[1, True]"
-
-
 async def test_the_pages_of_a_long_list_are_asked_for_before_their_turn() -> None:
     under_way = most = 0
 
@@ -201,7 +190,6 @@ async def test_what_is_asked_for_before_its_turn_ends_with_the_reading() -> None
     with pytest.raises(errors.NoAnswerError):
         await everything(service, limit=True)
     assert {task.get_name() for task in asyncio.all_tasks()} & {"page ahead"} == set()
-    assert paging._reads[service].ahead == 0
 
 
 async def test_a_page_that_comes_again_byte_for_byte_is_not_read_again(
@@ -230,20 +218,11 @@ async def test_a_page_that_comes_again_byte_for_byte_is_not_read_again(
     changed = await client.keys.list()
     assert reads == 4
     assert [key.name for key in changed.items].index("b") == 150
-    assert changed.items[149] is first.items[149]
+    assert changed.items[99] is first.items[99]
     del first, again, changed
     gc.collect()
     assert len((await client.keys.list()).items) == 250
     assert reads == 7
-
-
-async def test_rows_that_nobody_holds_are_let_go() -> None:
-    before = len(paging._held)
-    listing = await everything(PagedService([{"hash": f"gone-{n}"} for n in range(5)], page=10))
-    assert len(paging._held) == before + 5
-    del listing
-    gc.collect()
-    assert len(paging._held) <= before
 
 
 async def test_a_service_that_ignores_offset_cannot_hold_the_reader() -> None:

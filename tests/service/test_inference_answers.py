@@ -19,8 +19,8 @@ from gwtui.client.errors import (
     ServerError,
     UnreadableAnswerError,
 )
-from gwtui.client.event_stream import StreamingTransport
 from gwtui.client.inference import Inference
+from gwtui.client.transport import Transport
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.contract.embeddings import EmbeddingRequest
 
@@ -46,7 +46,7 @@ def scripted(*steps: Step, **connection: Any) -> tuple[Inference, Script]:
     where = Connection("https://gateway.test/api/v1", token=SecretStr(TOKEN), **connection)
     script = Script(list(steps))
     own = Connection("https://gateway.test/api/v1", token=SecretStr(KEY), **connection)
-    transport = StreamingTransport(own, http=httpx.MockTransport(script))
+    transport = Transport(own, http=httpx.MockTransport(script))
     return Inference(where, SecretStr(KEY), transport=transport), script
 
 

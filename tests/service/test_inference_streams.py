@@ -25,7 +25,7 @@ from inference_kit import (
 )
 from service_kit import TOKEN, Play, everything_said, http_answer, request_head, sends
 
-from gwtui.client import event_stream
+from gwtui.client import transport
 from gwtui.client.errors import (
     ConnectFailedError,
     ForbiddenError,
@@ -109,12 +109,12 @@ async def test_the_request_has_the_key_of_the_try_and_asks_for_metadata() -> Non
 @pytest.mark.parametrize("size", [1, 3, 7])
 @pytest.mark.parametrize("newline", [b"\n", b"\r\n", b"\r"])
 async def test_lines_may_be_torn_anywhere_and_end_in_any_way(size: int, newline: bytes) -> None:
-    whole = b"".join(answer_in_pieces("Grüße", " 🗼")).replace(b"\n", newline)
-    whole = whole.replace(b"\\u00fc", "ü".encode())
+    whole = b"".join(answer_in_pieces("Grüße", " 🗼\u2028")).replace(b"\n", newline)
+    whole = whole.replace(b"\\u00fc", "ü".encode()).replace(b"\\u2028", "\u2028".encode())
     parts = [whole[at : at + size] for at in range(0, len(whole), size)]
     async with models(streams(*parts)) as (inference, _):
         events, answer = await collected(inference)
-    assert answer.text == "Grüße 🗼"
+    assert answer.text == "Grüße 🗼\u2028"
     assert isinstance(events[-1], AnswerDone)
 
 
@@ -280,7 +280,7 @@ async def test_a_garbage_chunk_costs_that_chunk_and_is_counted(garbage: bytes) -
     ids=["line", "comment", "event"],
 )
 async def test_what_never_ends_is_not_kept(monkeypatch: pytest.MonkeyPatch, endless: bytes) -> None:
-    monkeypatch.setattr(event_stream, "MAX_EVENT", 4096)
+    monkeypatch.setattr(transport, "MAX_EVENT", 4096)
     parts = [endless[at : at + 500] for at in range(0, len(endless), 500)]
     last, answer = await failed(event(chunk("a")), *parts)
     assert isinstance(last.error, UnreadableAnswerError)

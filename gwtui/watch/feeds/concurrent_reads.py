@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
+from gwtui.client.answers import LARGE_LIST
 from gwtui.client.errors import GatewayError, NotFoundError
-from gwtui.client.long_work import LARGE_LIST
 from gwtui.client.request_log import workspaces_without_id
 from gwtui.watch.base_reads import WORKSPACES
 

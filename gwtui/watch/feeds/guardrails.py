@@ -11,8 +11,8 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
+from gwtui.client.answers import LARGE_LIST, run_by_size
 from gwtui.client.errors import GatewayError, NotFoundError
-from gwtui.client.long_work import LARGE_LIST, run_by_size
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
 from gwtui.contract.organization import OrganizationMember

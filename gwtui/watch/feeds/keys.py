@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gwtui.client.long_work import LARGE_LIST, run_by_size
+from gwtui.client.answers import LARGE_LIST, run_by_size
 from gwtui.contract.keys import ApiKey, limit_used_share
 from gwtui.contract.workspaces import Workspace
 from gwtui.local.paths import Paths
