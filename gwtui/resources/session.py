@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,10 +83,9 @@ class Session:
         await asyncio.shield(self._completing)
 
     async def _complete(self) -> None:
-        from gwtui.resources.session_rest import (  # noqa: PLC0415 - behind the first rows
-            open_rest,
-            tidy_ledger,
-        )
+        # Its modules take a while to load, and the first rows are being painted.
+        await asyncio.to_thread(import_module, "gwtui.resources.session_rest")
+        from gwtui.resources.session_rest import open_rest, tidy_ledger  # noqa: PLC0415 - as above
 
         await tidy_ledger(self.hub, self.executor)
         opening = open_rest(self.hub, self._files.data, self._files.config)
