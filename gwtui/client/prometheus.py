@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -48,9 +49,12 @@ class PrometheusSeries(NamedTuple):
 
 
 class PrometheusClient:
-    """Asks one server. Raises PrometheusError for a token that would go over plain http."""
+    """Asks one server. Raises PrometheusError for a token that would go over plain http.
 
-    def __init__(self, server: PrometheusServer, token: Secret | None) -> None:
+    With a ``fault``, every query fails with it, and nothing is sent.
+    """
+
+    def __init__(self, server: PrometheusServer, token: Secret | None, fault: str = "") -> None:
         self.match = server.match
         parts = urlsplit(server.url)
         self._where = parts.netloc
@@ -64,8 +68,8 @@ class PrometheusClient:
             timeout=TIMEOUT,
             trust_env=server.use_proxy,
         )
-        self._fault = ""
-        self._failed_at = 0.0
+        self._fault = fault
+        self._failed_at = math.inf
 
     def query(self, expression: str, at: int | None) -> Sequence[PrometheusSeries]:
         """The values of an expression at a moment, None is now by the server's clock."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
@@ -11,19 +12,29 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 
+from fake_clock import FakeClock
+from gwtui.client.connection import Connection
 from gwtui.client.prometheus import PrometheusClient, PrometheusError, PrometheusServer
 from gwtui.domain.known_secrets import Token
+from gwtui.local.tokens import TokenError
 from gwtui.ui.board.sources import answers
+from gwtui.watch.feeds.doctor import history_line
+from gwtui.watch.history import archive
 from gwtui.watch.history.archive import ask
 from gwtui.watch.history.model import HistoryUnusableError, SeriesKey, Subject
 from gwtui.watch.history.queries import BALANCE, TOTAL_USAGE, credits_state
 from gwtui.watch.history.reader import HistoryReader
+from gwtui.watch.history.recording import open_recording
+from gwtui.watch.hub import FeedHub
 from history_kit import desk
+from recorded_gateway_kit import MODEL, Inline, World
 
 needs_prometheus = pytest.mark.skipif(
     not (shutil.which("prometheus") and shutil.which("promtool")),
@@ -205,6 +216,65 @@ def test_a_server_out_of_reach_is_said_and_the_rest_is_there(tmp_path: Path) -> 
     assert list(found.of_panels) == [None, (), None]
     assert found.problem.startswith("Prometheus at 127.0.0.1:")
     assert "cannot be reached" in found.problem
+
+
+async def test_without_its_token_this_machine_records_and_the_doctor_tells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive, "ThreadPoolExecutor", Inline)
+
+    async def lost_token() -> None:
+        raise TokenError("pass exited with status 2")
+
+    time, world = FakeClock(), World()
+    where = PrometheusServer("https://prometheus.example", "", lost_token)
+    client = world.client()
+    client.connection.history = where
+    hub = FeedHub(client, time.clock)
+    async with open_recording(hub, tmp_path / "h.sqlite3", time.clock) as recording:
+        await time.settle()
+        await time.advance(5)
+        assert recording.recorder is not None, recording.problem
+        assert recording.recorder.status.written_at is not None
+        assert recording.archive is not None
+        assert await recording.archive.read(lambda reader: reader.watched_models()) == (MODEL,)
+        with pytest.raises(HistoryUnusableError, match="pass exited with status 2"):
+            await recording.archive.read(lambda reader: reader.value_at(BALANCE, time.now()))
+    await hub.close()
+    line = await history_line(client.connection)
+    assert (line.verdict, line.found) == ("wrong", "pass exited with status 2")
+
+
+class Scraped(BaseHTTPRequestHandler):
+    """Answers as a server that has readings where ``job`` is "gwtui"."""
+
+    def do_GET(self) -> None:
+        found = [{"metric": {}, "value": [1, "1"]}] * 5 if "gwtui%22" in self.path else []
+        body = json.dumps({"data": {"result": found}}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("job", "verdict", "words"),
+    [("gwtui", "well", "5 readings now"), ("nobody", "advice", "has no readings")],
+)
+async def test_the_doctor_tells_whether_the_server_has_readings(
+    job: str, verdict: str, words: str
+) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Scraped) as http:
+        Thread(target=http.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{http.server_port}"
+        where = PrometheusServer(url, f'job="{job}"', no_token)
+        line = await history_line(Connection("https://gateway.test", history=where))
+        http.shutdown()
+    assert line.verdict == verdict
+    assert words in line.found
 
 
 def test_a_token_is_not_sent_in_clear_to_another_machine() -> None:

@@ -17,6 +17,7 @@ from gwtui.local.paths import Paths
 from gwtui.watch import cadence
 from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.feed import Feed
+from gwtui.watch.history.model import HistoryError
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:
@@ -46,7 +47,25 @@ async def gateway_lines(client: GatewayClient, now: datetime) -> list[DoctorLine
     lines.append(await tls_line(client.connection, now))
     lines.append(_clock_line(client, answered=answered))
     lines.append(rights_line(client.connection, key, now))
+    if client.connection.history is not None:
+        lines.append(await history_line(client.connection))
     return lines
+
+
+async def history_line(connection: Connection) -> DoctorLine:
+    """Whether the Prometheus server of a team's history can be read, and has anything."""
+    from gwtui.watch.history.prometheus import count_readings  # noqa: PLC0415 - few profiles
+
+    title = "History"
+    try:
+        count = await count_readings(connection)
+    except HistoryError as error:
+        advice = "Check history_url, the token for it, and the network on the way to it."
+        return DoctorLine("history", title, "wrong", safe_line(str(error), _TEXT), advice)
+    if not count:
+        advice = "Let it scrape gwtui export metrics; history_match may leave everything out."
+        return DoctorLine("history", title, "advice", "Prometheus has no readings", advice)
+    return DoctorLine("history", title, "well", f"Prometheus has {count} readings now")
 
 
 async def tls_line(connection: Connection, now: datetime) -> DoctorLine:

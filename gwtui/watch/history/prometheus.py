@@ -7,10 +7,11 @@ succeeded without it.
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 from decimal import Decimal
 
@@ -55,12 +56,27 @@ _STATISTICS = {"low": "min", "high": "max", "mean": "avg", "last": "last"}
 
 
 async def open_prometheus(connection: Connection) -> PrometheusClient | None:
-    """The server that the profile names, None for the file. Raises HistoryUnusableError."""
+    """The server that the profile names, None for the file.
+
+    Where its token cannot be had or sent, each of its figures fails, and nothing else.
+    """
     server = connection.history
     if server is None:
         return None
-    with _translated_errors():
+    try:
         return PrometheusClient(server, await server.find_token())
+    except (PrometheusError, TokenError) as error:
+        return PrometheusClient(server, None, str(error))
+
+
+async def count_readings(connection: Connection) -> int:
+    """How many readings of gwtui the profile's server scrapes now. Raises HistoryUnusableError."""
+    client = await open_prometheus(connection)
+    if client is None:
+        return 0
+    with closing(client), _translated_errors():
+        metric = f"{READING_UP.sample}{{{client.match}}}"
+        return len(await asyncio.to_thread(client.query, metric, None))
 
 
 class PrometheusReader(HistoryReader):
@@ -193,7 +209,7 @@ class PrometheusReader(HistoryReader):
 def _translated_errors() -> Iterator[None]:
     try:
         yield
-    except (PrometheusError, TokenError) as error:
+    except PrometheusError as error:
         raise HistoryUnusableError(str(error)) from None
 
 
