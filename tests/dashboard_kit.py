@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -65,6 +65,11 @@ class Demo:
         self.gateway = open_gateway(content=self.content, clock=Clock(now=lambda: MOMENT))
         with no_chance():
             self.token = self.gateway.issue_key(management=self.management, name="operator")
+
+    def fall_silent(self) -> None:
+        """Answer nothing from now on, and let no time pass after which that would be said."""
+        self.fault = "silent"
+        self.clock = replace(self.clock, monotonic=lambda: 0.0)
 
     async def answer(self, scope: Any, receive: Any, send: Any) -> None:
         """The gateway, or its failure."""

@@ -90,7 +90,7 @@ def test_board_in_light_colours(demo: Demo, data: Path, snap_compare: SnapCompar
 
 def test_board_loading(demo: Demo, data: Path, snap_compare: SnapCompare) -> None:
     """What is recorded is there before the gateway says a word."""
-    demo.fault = "silent"
+    demo.fall_silent()
 
     async def connected(pilot: Pilot[Any]) -> None:
         app: Any = pilot.app

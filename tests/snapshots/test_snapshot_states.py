@@ -50,7 +50,7 @@ def test_not_connected(demo: Demo, look: Any, snap_compare: SnapCompare) -> None
 
 
 def test_loading(demo: Demo, look: Any, snap_compare: SnapCompare) -> None:
-    demo.fault = "silent"
+    demo.fall_silent()
 
     async def connected(pilot: Pilot[Any]) -> None:
         while pilot.app.session is None:
