@@ -69,10 +69,10 @@ async def test_alerts_are_seen_acknowledged_and_silenced(tmp_path: Path) -> None
         site(speed=SPEED) as place,
         watching(place, tmp_path, read_only=True) as (app, pilot),
     ):
+        await until(pilot, lambda: "alerts fired: ! lists them" in notices(app), "the notice")
         await until(pilot, lambda: rows(app) > 3, "the list")
         count = badge(app)
         assert f" {count} ALERTS " in shown(app)
-        assert "alerts fired: ! lists them" in notices(app)
         first = selected(app)
         await pilot.press("a")
         await until(pilot, lambda: badge(app) == count - 1, "the acknowledgement")
