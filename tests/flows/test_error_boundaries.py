@@ -94,7 +94,7 @@ async def test_a_feed_that_cannot_be_shown_says_so(
 async def test_a_broken_panel_leaves_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(CreditsPanel, "show_snapshot", fail)
+    monkeypatch.setattr(CreditsPanel, "draw", fail)
     monkeypatch.setattr(CreditsPanel, "summary", fail)
     async with site() as place, dashboard(place, tmp_path, start="board") as (app, pilot):
         board = app.screen

@@ -24,7 +24,7 @@ from gwtui.client.connection import Connection
 from gwtui.client.prometheus import PrometheusClient, PrometheusError, PrometheusServer
 from gwtui.domain.known_secrets import Token
 from gwtui.local.tokens import TokenError
-from gwtui.ui.board.sources import answers
+from gwtui.ui.board.state import BoardView, board_past
 from gwtui.watch.feeds.doctor import history_line
 from gwtui.watch.history import archive
 from gwtui.watch.history.archive import ask
@@ -202,20 +202,15 @@ def test_a_server_out_of_reach_is_said_and_the_rest_is_there(tmp_path: Path) -> 
     with socket.create_server(("127.0.0.1", 0)) as free:
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
 
-    def question(reader: HistoryReader, _snapshot: object) -> object:
-        return reader.points(BALANCE, BEGIN, BEGIN + timedelta(hours=1))
-
-    def changes(reader: HistoryReader, _snapshot: object) -> object:
-        return reader.changes(BEGIN, BEGIN + timedelta(hours=1))
-
+    view = BoardView(BEGIN)
     with closing(server(url)) as client:
-        found = ask(path, lambda reader: answers(BEGIN, (question, changes, None), reader), client)
+        past = ask(path, lambda reader: board_past(view, "lab/model northwind", reader), client)
         with pytest.raises(HistoryUnusableError):
             ask(path, lambda reader: reader.value_at(BALANCE, BEGIN), client)
-    assert found.known.models == ("lab/model",)
-    assert list(found.of_panels) == [None, (), None]
-    assert found.problem.startswith("Prometheus at 127.0.0.1:")
-    assert "cannot be reached" in found.problem
+    assert past.recording.models == ("lab/model",)
+    assert (past.credits, past.changes.changes, past.curves) == (None, (), {})
+    assert past.problem.startswith("Prometheus at 127.0.0.1:")
+    assert "cannot be reached" in past.problem
 
 
 async def test_without_its_token_this_machine_records_and_the_doctor_tells(

@@ -204,12 +204,20 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
         13,
         "tokens per second that nine of ten requests reach or exceed",
     ),
+    _percentile_column(
+        "throughput_p99",
+        "p99 t/s",
+        lambda endpoint: endpoint.throughput_last_30m,
+        "p99",
+        14,
+        "tokens per second that 99 of 100 requests reach or exceed",
+    ),
     figure_column(
         "max_output",
         "Max out",
         lambda row: row.endpoint.max_completion_tokens,
         8,
-        14,
+        15,
         show=lambda row: cells.tokens(row.endpoint.max_completion_tokens),
         help="output limit in tokens",
     ),
@@ -218,7 +226,7 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
         "Quant",
         lambda row: row.endpoint.quantization,
         7,
-        15,
+        16,
         help="weight format",
     ),
     text_column(
@@ -226,7 +234,7 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
         "Tier",
         lambda row: row.endpoint.service_tier,
         9,
-        16,
+        17,
         help="service tier",
         missing=lambda row: tier_cell(row.endpoint),
     ),
@@ -235,11 +243,11 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
         "Tools",
         lambda row: tools_word(row.endpoint),
         14,
-        17,
+        18,
         help="tool use, and server tools that the provider runs itself",
     ),
     text_column(
-        "tag", "Tag", lambda row: row.endpoint.tag, 20, 18, help="provider slug with its variant"
+        "tag", "Tag", lambda row: row.endpoint.tag, 20, 19, help="provider slug with its variant"
     ),
 )
 

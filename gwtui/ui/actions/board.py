@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from gwtui.ui.actions.context import ActionContext, Handler, on_screen
-from gwtui.ui.board.sources import recorder_of, unwatch_model, watch_model
 from gwtui.ui.board.status_lines import request_lines
+from gwtui.ui.board.watching import recorder_of, watch_model
 from gwtui.ui.screens.board import BoardScreen
 from gwtui.ui.screens.changes import ChangesScreen
 from gwtui.ui.screens.pages import ReadingScreen
@@ -45,7 +45,7 @@ async def _open_endpoint(context: ActionContext[EndpointLine]) -> None:
 
 
 async def _unwatch_selected(context: ActionContext[EndpointLine]) -> None:
-    await unwatch_model(context.app, context.target.model)
+    await watch_model(context.app, context.target.model, watched=False)
     if (board := _board(context)) is not None:
         board.ask()
 
@@ -57,7 +57,7 @@ async def _toggle_watch(context: ActionContext[Model]) -> None:
     if model is None or recorder is None:
         return
     watched = await recorder.archive.read(lambda reader: reader.watched_models())
-    await (unwatch_model if model in watched else watch_model)(context.app, model)
+    await watch_model(context.app, model, watched=model not in watched)
 
 
 async def _changes(context: ActionContext) -> None:

@@ -2,47 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 from textual.app import ComposeResult
 
-from gwtui.contract.models import Endpoint
 from gwtui.crud import cells
 from gwtui.crud.cells import sparkline
-from gwtui.crud.columns import figure_column, text_column
+from gwtui.crud.columns import text_column
 from gwtui.crud.resource import Cell, Column, SortValue
 from gwtui.domain import times
 from gwtui.domain.uptime import verdict
-from gwtui.resources.models.endpoint_detail import percentile
+from gwtui.resources.models.endpoints import ENDPOINTS
 from gwtui.resources.models.prices import (
     is_by_token,
     other_prices_cell,
     per_million,
     per_million_cell,
 )
-from gwtui.ui.board.panels import BoardView, Panel, Question
+from gwtui.ui.board.panels import Panel
+from gwtui.ui.board.state import BoardState
 from gwtui.ui.commands import with_keys
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.table import ResourceTable
-from gwtui.watch.board import BoardReadings, BoardSnapshot
+from gwtui.watch.board import BoardReadings
 from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.history.model import Curve, RecordedChange, endpoint_identity
-from gwtui.watch.history.queries import SPARK_SLOTS, EndpointsPast, direction, endpoints_past
+from gwtui.watch.history.queries import SPARK_SLOTS, EndpointsPast, direction
 
 _ARROWS = {1: "▲", -1: "▼", 0: "±"}
 _SEVERITY = {"bad": 0, "warn": 1, "muted": 2, "plain": 3, "accent": 3, "good": 3}
 _ALL, _HALF = Decimal(100), Decimal(50)
-Figure = Callable[[Endpoint], Decimal | None]
 NOTHING_WATCHED = (
     "No model is watched: {board.watch} adds one by its name, "
     "{models.watch} in the list of models too."
 )
 NOTHING_RECORDED = "Nothing was recorded of any endpoint around this moment."
+TALL = 34
+"""From this height on the list takes only the lines that it needs."""
 _TITLES = 2
 """Lines of the titles and below the last row."""
 _ORDERS = (("model", False), ("status", False))
@@ -119,14 +120,6 @@ def lines_of(
             )
 
 
-def _identities(snapshot: BoardSnapshot) -> list[str]:
-    return [
-        endpoint_identity(model, row.identity)
-        for model, readings in snapshot.endpoints.items()
-        for row in readings.value or ()
-    ]
-
-
 def _severity(line: EndpointLine, now: datetime) -> SortValue:
     status = line.status(now)
     return f"{_SEVERITY[status.tone]} {_by_model(line, now)}"
@@ -137,54 +130,27 @@ def _by_model(line: EndpointLine, _now: datetime) -> SortValue:
     return f"{slug} {author} {line.provider}".casefold()
 
 
-def _uptime(
-    name: str, title: str, figure: Figure, priority: int, help: str
-) -> Column[EndpointLine]:
-    return figure_column(
+def _of_endpoint(name: str, width: int, priority: int) -> Column[EndpointLine]:
+    """A column of the list of endpoints; a dash where a model has none."""
+    column = next(one for one in ENDPOINTS.columns if one.id == name)
+
+    def cell(line: EndpointLine, now: datetime) -> Cell:
+        return cells.NOTHING if line.row is None else column.cell(line.row, now)
+
+    def sort(line: EndpointLine, now: datetime) -> SortValue:
+        return None if line.row is None else column.sort(line.row, now)
+
+    return Column(
         name,
-        title,
-        lambda line: _figure(line, figure),
-        7,
+        column.title,
+        cell,
+        sort,
+        width,
         priority,
-        show=lambda line: cells.uptime(_figure(line, figure)),
-        help=help,
+        right=True,
+        help=column.help,
+        kind=column.kind,
     )
-
-
-def _figure(line: EndpointLine, figure: Figure) -> Decimal | None:
-    return None if line.row is None else figure(line.row.endpoint)
-
-
-def _percentile(what: str, which: str, priority: int) -> Column[EndpointLine]:
-    """A percentile of "latency" or "throughput"."""
-    name = f"{what}_last_30m"
-    latency = what == "latency"
-
-    def figure(endpoint: Endpoint) -> Decimal | None:
-        return percentile(getattr(endpoint, name), which)
-
-    return figure_column(
-        f"{what}_{which}",
-        f"{which} ms" if latency else f"{which} t/s",
-        lambda line: _figure(line, figure),
-        6 if latency else 7,
-        priority,
-        show=lambda line: _shown(
-            line, figure, cells.milliseconds if latency else cells.speed, name
-        ),
-        help=f"{which} of the time to the first token, last 30 minutes"
-        if latency
-        else f"tokens per second that {which[1:]} of 100 requests reach, last 30 minutes",
-    )
-
-
-def _shown(
-    line: EndpointLine, figure: Figure, show: Callable[[Decimal | None], Cell], field: str
-) -> Cell:
-    """A figure; a dash where there is none, which is no traffic and never 0."""
-    value = _figure(line, figure)
-    hidden = line.row is not None and line.row.why_no(field) == "hidden without an API key"
-    return Cell("hidden", "muted") if value is None and hidden else show(value)
 
 
 def _spark(
@@ -252,17 +218,17 @@ COLUMNS: tuple[Column[EndpointLine], ...] = (
         1,
         help="what the newest figures say; old figures say how old they are",
     ),
-    _uptime("uptime_5m", "Up 5m", lambda e: e.uptime_last_5m, 9, "good requests, 5 minutes"),
-    _uptime("uptime_30m", "Up 30m", lambda e: e.uptime_last_30m, 3, "good requests, 30 minutes"),
-    _uptime("uptime_1d", "Up 1d", lambda e: e.uptime_last_1d, 10, "good minutes of the day"),
+    _of_endpoint("uptime_5m", 7, 9),
+    _of_endpoint("uptime_30m", 7, 3),
+    _of_endpoint("uptime_1d", 7, 10),
     _spark("uptime", "uptime", "uptime_last_5m", 11, of_all=True),
-    _percentile("latency", "p50", 4),
-    _percentile("latency", "p90", 12),
-    _percentile("latency", "p99", 8),
+    _of_endpoint("latency_p50", 6, 4),
+    _of_endpoint("latency_p90", 6, 12),
+    _of_endpoint("latency_p99", 6, 8),
     _spark("latency", "latency", "latency_p50", 5),
-    _percentile("throughput", "p50", 6),
-    _percentile("throughput", "p90", 13),
-    _percentile("throughput", "p99", 14),
+    _of_endpoint("throughput_p50", 7, 6),
+    _of_endpoint("throughput_p90", 7, 13),
+    _of_endpoint("throughput_p99", 7, 14),
     _spark("throughput", "speed", "throughput_p50", 15),
     Column(
         "price",
@@ -278,18 +244,13 @@ COLUMNS: tuple[Column[EndpointLine], ...] = (
 
 
 class EndpointsPanel(Panel):
-    """The list; it asks for the small curves of all its rows."""
+    """The list. A cursor on the first row stays there when rows come: on the worst of the worst."""
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         super().__init__(id="board-endpoints", classes="panel")
-        self._past = EndpointsPast()
-        self._snapshot = BoardSnapshot()
         self._lines: int | None = None
         self.rows: tuple[EndpointLine, ...] = ()
         """What is listed, model by model."""
-        self._first: str | None = None
-        self._untouched = True
-        """Where nobody moved the cursor it stays on the first row: of the worst, on the worst."""
         self.table: ResourceTable[EndpointLine] = ResourceTable(
             COLUMNS, lambda line: line.identity, now, id="board-table"
         )
@@ -311,49 +272,36 @@ class EndpointsPanel(Panel):
 
     def next_order(self) -> str:
         """By model, or the worst first; gives the order in words."""
-        self.table.sort_by(*_ORDERS[self.table.sorting == _ORDERS[0]])
-        return "the worst first" if self.table.sorting == _ORDERS[1] else "by model"
+        by_model = self.table.sorting != _ORDERS[0]
+        with self._first_stays_first():
+            self.table.sort_by(*_ORDERS[0 if by_model else 1])
+        return "by model" if by_model else "the worst first"
 
-    def fit(self, *, tall: bool) -> None:
-        """Where there is room take as many lines as there are rows; the rest is for the plots."""
-        lines = len(self.rows) + _TITLES if tall and self.rows else None
-        if lines != self._lines:
-            self._lines = lines
-            self.styles.height = lines
+    @contextmanager
+    def _first_stays_first(self) -> Iterator[None]:
+        at_top = self.table.model.cursor == 0
+        yield
+        if at_top:
+            self.table.to_first()
 
-    def tick(self) -> None:
-        """Ages move with the time."""
-        self.table.tick()
-
-    def show_snapshot(self, snapshot: BoardSnapshot, view: BoardView) -> None:
-        """The rows."""
-        self._snapshot = snapshot
-        self._show(view)
-
-    def question(self, view: BoardView) -> Question | None:
-        """Small curves and changed prices."""
-        query_span = view.query_span
-        return lambda reader, recorded: endpoints_past(reader, query_span, _identities(recorded))
-
-    def answer(self, found: Any, view: BoardView) -> None:
-        """The small curves."""
-        self._past = EndpointsPast() if found is None else found
-        self._show(view)
-
-    def _show(self, view: BoardView) -> None:
-        past = self._past
-        rows = lines_of(self._snapshot.endpoints, past.sparks, past.prices)
-        selected = self.table.selected_identity
-        if selected is not None:  # the table remembers it while it has no rows
-            self._untouched = selected == self._first
-        self.rows = tuple(rows)
-        self.table.show(self.rows)
-        if self._untouched and self.table.identities:
-            self._first = self.table.identities[0]
-            self.table.select(self._first)
+    def draw(self, state: BoardState) -> None:
+        """The rows, with small curves and changed prices."""
+        past = EndpointsPast() if state.past is None else state.past.endpoints
+        self.rows = tuple(lines_of(state.snapshot.endpoints, past.sparks, past.prices))
+        with self._first_stays_first():
+            self.table.show(self.rows)
         empty = not self.rows
         line = self.query_one("#board-unwatched", OneLine)
         line.display = empty
         if empty:
-            text = NOTHING_RECORDED if view.past else with_keys(NOTHING_WATCHED)
+            text = NOTHING_RECORDED if state.view.past else with_keys(NOTHING_WATCHED)
             line.show(toned(f" {text}", "muted"))
+        self._fit()
+
+    def _fit(self) -> None:
+        """Where there is room take as many lines as there are rows; the rest is for the plots."""
+        tall = self.app.size.height >= TALL
+        lines = len(self.rows) + _TITLES if tall and self.rows else None
+        if lines != self._lines:
+            self._lines = lines
+            self.styles.height = lines

@@ -1,14 +1,9 @@
-"""The panels beside the endpoints: credits, limits, changes; and what every panel has.
-
-A panel shows what is known now, and asks the history for the rest.
-"""
+"""The panels beside the endpoints: credits, limits, changes; and what every panel has."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
-from decimal import Decimal
+from datetime import datetime
 from typing import Any
 
 from textual.app import ComposeResult
@@ -25,31 +20,22 @@ from gwtui.resources.changes import change_text, event_cell, subject_text
 from gwtui.resources.credits.balance import Line as Words
 from gwtui.resources.credits.balance import burn_cells, left_cells, runway_cells, short_runway
 from gwtui.resources.workspaces.view import share_tone
+from gwtui.ui.board.state import BoardState, BoardView
 from gwtui.ui.text import cell_content, toned
 from gwtui.ui.widgets.lines import LinesView, OneLine
 from gwtui.ui.widgets.plot import (
     PlotFigure,
     PlotLine,
     PlotView,
-    PlotWindow,
-    Span,
     fitted,
-    window_at,
 )
 from gwtui.ui.widgets.table import ResourceTable
-from gwtui.watch.board import BoardReadings, BoardSnapshot, Limit, limits
+from gwtui.watch.board import BoardReadings, Limit, limits
 from gwtui.watch.history.model import RecordedChange
 from gwtui.watch.history.queries import (
-    CreditsPast,
-    QuerySpan,
     RecentChanges,
-    credits_past,
-    recent_changes,
 )
-from gwtui.watch.history.reader import HistoryReader
 
-Question = Callable[[HistoryReader, BoardSnapshot], Any]
-"""Asks the history, given what was recorded; runs in a thread and must touch no widget."""
 _LABEL = 9
 _MOST_LIMITS = 50
 """Limits that are listed: those far from their end are of no interest here."""
@@ -58,72 +44,31 @@ _GAP = 2
 _INDENT = len("MM-DD HH:MM ")
 
 
-class MachineZone(tzinfo):
-    """What the operating system says of each moment, summer time included."""
-
-    def utcoffset(self, moment: datetime | None) -> timedelta | None:
-        """Its distance from UTC at that wall-clock time."""
-        return None if moment is None else moment.replace(tzinfo=None).astimezone().utcoffset()
-
-    def dst(self, _moment: datetime | None) -> timedelta | None:
-        """Not known apart from the whole distance."""
-        return None
-
-    def tzname(self, moment: datetime | None) -> str | None:
-        """Its name at that time."""
-        return None if moment is None else moment.replace(tzinfo=None).astimezone().tzname()
-
-    def fromutc(self, moment: datetime) -> datetime:
-        """The wall-clock time of a moment."""
-        return moment.replace(tzinfo=UTC).astimezone().replace(tzinfo=self)
-
-
-@dataclass(frozen=True, slots=True)
-class BoardView:
-    """How the board is looked at: the moment, how far back, in which zone.
-
-    ``now`` is the moment that is shown: the present, or in the ``past`` that of the time cursor.
-    ``zone`` None means UTC.
-    """
-
-    now: datetime
-    span: Span
-    past: bool = False
-    zone: tzinfo | None = None
-
-    @property
-    def window(self) -> PlotWindow:
-        """What plots show."""
-        return window_at(self.span, self.now)
-
-    @property
-    def query_span(self) -> QuerySpan:
-        """What is asked of the history: nothing after the moment."""
-        return QuerySpan(self.window.since, self.now)
-
-
 class Panel(Vertical):
-    """A part of the board. It is given what is known, and asks the history for the rest."""
+    """A part of the board."""
 
-    def show_snapshot(self, snapshot: BoardSnapshot, view: BoardView) -> None:
-        """Show what is known as of the view's moment; called often, must cost nothing when same."""
+    state: BoardState | None = None
+    """What is shown."""
 
-    def attempt(self, show: Callable[..., None], *given: Any) -> None:
-        """Show something; where that fails, the panel says so, and the others are shown."""
+    def draw(self, state: BoardState) -> None:
+        """Show what is known; called often, must cost nothing when it is the same."""
+        raise NotImplementedError
+
+    def show(self, state: BoardState) -> None:
+        """Draw what is known; where that fails, the panel says so, and the others are shown."""
+        self.state = state
         try:
-            show(*given)
+            self.draw(state)
         except Exception as error:
             if caught_errors.add(f"panel {self.id}", error):
                 note = OneLine()
                 note.show(toned(f"{BROKEN} not all shown: an error in gwtui, see its log", "bad"))
                 self.mount(note, before=0)
 
-    def question(self, _view: BoardView) -> Question | None:
-        """What to ask the history for this view; None for nothing."""
-        return None
-
-    def answer(self, found: Any, view: BoardView) -> None:
-        """Show what the history answered; None when there is no history to ask."""
+    def on_resize(self) -> None:
+        """Draw in the room there is."""
+        if self.state is not None:
+            self.show(self.state)
 
 
 class CreditsPanel(Panel):
@@ -131,8 +76,6 @@ class CreditsPanel(Panel):
 
     def __init__(self) -> None:
         super().__init__(id="board-credits", classes="panel")
-        self._snapshot = BoardSnapshot()
-        self._past: CreditsPast | None = None
 
     def compose(self) -> ComposeResult:
         """Three lines and a plot."""
@@ -141,71 +84,43 @@ class CreditsPanel(Panel):
         yield OneLine(id="board-runway")
         yield PlotView(id="board-balance-plot")
 
-    def show_snapshot(self, snapshot: BoardSnapshot, view: BoardView) -> None:
-        """What the gateway says, else what is recorded."""
-        self._snapshot = snapshot
-        self._write(view)
-
-    def question(self, view: BoardView) -> Question | None:
-        """Burn, outlook and the curve."""
-        query_span = view.query_span
-        return lambda reader, _recorded: credits_past(reader, query_span)
-
-    def answer(self, found: Any, view: BoardView) -> None:
-        """Draw the curve."""
-        self._past = found
-        self._write(view)
-        curve = None if self._past is None else self._past.curve
-        self.query_one(PlotView).draw(
-            PlotFigure(
-                "Balance",
-                fitted(view.window, (curve,)),
-                (PlotLine(curve),),
-                _usd,
-                absent="not said",
-                zone=view.zone,
-            )
-        )
-
-    def summary(self, view: BoardView) -> Content:
-        """All of it in one line."""
-        past, credits = self._past, self._snapshot.credits.value
-        parts: Words = (
-            Cell("Credits ", "muted"),
-            *left_cells(self._snapshot.credits, view.now, past=view.past),
-        )
-        if past is not None:
-            first = past.state.burns[:1]
-            parts += (Cell("  burn ", "muted"), *burn_cells(first, brief=True))
-        outlook = self._outlook(view)
-        if past is not None or outlook is not None:
-            parts += (Cell("   "), *short_runway(credits, outlook, view.now, view.zone))
-        return Content("").join(cell_content(cell) for cell in parts)
-
-    def _outlook(self, view: BoardView) -> Outlook | None:
-        recorded = None if self._past is None else self._past.state.outlook
-        return recorded if view.past else self._snapshot.outlook(recorded, view.now)
-
-    def _write(self, view: BoardView) -> None:
-        past, credits = self._past, self._snapshot.credits
+    def draw(self, state: BoardState) -> None:
+        """What the gateway says, what is recorded, and the curve."""
+        view, credits = state.view, state.snapshot.credits
+        past = None if state.past is None else state.past.credits
+        runway = runway_cells(credits.value, _outlook(state), view.now, view.zone)
         lines: dict[str, tuple[str, Words]] = {
             "board-balance": ("Credits", left_cells(credits, view.now, past=view.past)),
             "board-burn": ("Burn", burn_cells(past.state.burns if past else ())),
-            "board-runway": (
-                "Runway",
-                runway_cells(credits.value, self._outlook(view), view.now, view.zone),
-            ),
+            "board-runway": ("Runway", runway),
         }
         for name, (label, words) in lines.items():
-            self.query_one(f"#{name}", OneLine).show(
-                Content.assemble(
-                    toned(f"{label:<{_LABEL}}", "muted"), *(cell_content(cell) for cell in words)
-                )
+            text = Content.assemble(toned(f"{label:<{_LABEL}}", "muted"), *map(cell_content, words))
+            self.query_one(f"#{name}", OneLine).show(text)
+        if state.past is not None:
+            curve = None if past is None else past.curve
+            window = fitted(view.window, (curve,))
+            curves = (PlotLine(curve),)
+            self.query_one(PlotView).draw(
+                PlotFigure("Balance", window, curves, money.usd, absent="not said", zone=view.zone)
             )
 
+    def summary(self, state: BoardState) -> Content:
+        """All of it in one line."""
+        view, credits = state.view, state.snapshot.credits
+        past, outlook = None if state.past is None else state.past.credits, _outlook(state)
+        parts: Words = (Cell("Credits ", "muted"), *left_cells(credits, view.now, past=view.past))
+        if past is not None:
+            parts += (Cell("  burn ", "muted"), *burn_cells(past.state.burns[:1], brief=True))
+        if past is not None or outlook is not None:
+            parts += (Cell("   "), *short_runway(credits.value, outlook, view.now, view.zone))
+        return Content("").join(map(cell_content, parts))
 
-def _usd(amount: Decimal) -> str:
-    return money.usd(amount)
+
+def _outlook(state: BoardState) -> Outlook | None:
+    past = None if state.past is None else state.past.credits
+    recorded = None if past is None else past.state.outlook
+    return recorded if state.view.past else state.snapshot.outlook(recorded, state.view.now)
 
 
 def _used(one: Limit) -> Cell:
@@ -268,17 +183,13 @@ class LimitsPanel(Panel):
         """The nearest first."""
         self.table.sort_by("used", descending=True)
 
-    def tick(self) -> None:
-        """Times to reset move with the time."""
-        self.table.tick()
-
-    def show_snapshot(self, snapshot: BoardSnapshot, view: BoardView) -> None:
+    def draw(self, state: BoardState) -> None:
         """Every limit in force."""
-        keys, spaces, now = snapshot.keys, snapshot.workspaces, self._now()
+        keys, spaces, now = state.snapshot.keys, state.snapshot.workspaces, self._now()
         found = limits(keys.value or (), spaces.value or {}, now)
         self.table.show(found[:_MOST_LIMITS])
         words = [_state("keys", keys, now), _state("budgets", spaces, now)]
-        if view.past:
+        if state.view.past:
             words.append("limits are those of now")
         text = " · ".join(word for word in words if word)
         if not text and not found:
@@ -300,31 +211,17 @@ class ChangesPanel(Panel):
     def __init__(self) -> None:
         super().__init__(id="board-changes", classes="panel")
         self.lines = LinesView(id="board-changes-lines")
-        self._news = RecentChanges()
-        self._view: BoardView | None = None
 
     def compose(self) -> ComposeResult:
         """Title and lines."""
         yield OneLine(id="board-changes-title")
         yield self.lines
 
-    def question(self, view: BoardView) -> Question | None:
-        """What changed in the span, in the last day at least."""
-        query_span = view.query_span
-        return lambda reader, _recorded: recent_changes(reader, query_span)
-
-    def answer(self, found: Any, view: BoardView) -> None:
-        """A line for each, or two."""
-        self._news, self._view = found or RecentChanges(), view
-        self._show(view)
-
-    def on_resize(self) -> None:
-        """Another number of lines may do."""
-        if self._view is not None:
-            self._show(self._view)
-
-    def _show(self, view: BoardView) -> None:
-        news = self._news
+    def draw(self, state: BoardState) -> None:
+        """A line for each change, or two."""
+        if state.past is None:
+            return
+        news, view, room = state.past.changes, state.view, self.lines.size.width
         self.query_one("#board-changes-title", OneLine).show(
             Content.assemble(
                 toned(_extent(news, view), "muted"),
@@ -332,7 +229,6 @@ class ChangesPanel(Panel):
                 toned("   c compares two moments", "muted"),
             )
         )
-        room = self.lines.size.width
         self.lines.show([line for one in news.changes for line in _change_lines(one, view, room)])
 
 

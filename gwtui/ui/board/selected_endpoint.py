@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import tzinfo
 from decimal import Decimal
-from typing import Any
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -15,7 +15,8 @@ from gwtui.crud.resource import Tone
 from gwtui.domain import money, times
 from gwtui.domain.uptime import DEGRADED_BELOW, DOWN_BELOW
 from gwtui.ui.board.endpoints import EndpointLine
-from gwtui.ui.board.panels import BoardView, Panel, Question
+from gwtui.ui.board.panels import Panel
+from gwtui.ui.board.state import BoardState, BoardView
 from gwtui.ui.text import cell_content, toned
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.plot import (
@@ -30,7 +31,6 @@ from gwtui.ui.widgets.plot import (
 )
 from gwtui.ui.widgets.plot.paint import column_of
 from gwtui.watch.history.model import Curve, Point, RecordedChange
-from gwtui.watch.history.queries import endpoint_curves
 
 _GAP = Block("", "plain")
 _ABSENT = Block("no traffic", "muted")
@@ -114,14 +114,10 @@ MEASURES = (
 class EndpointPanel(Panel):
     """Title, timeline, and as many plots as there is room for; ``next_measure`` shows the rest."""
 
-    def __init__(self) -> None:
+    def __init__(self, selected: Callable[[], EndpointLine | None]) -> None:
         super().__init__(id="board-endpoint", classes="panel")
-        self._line: EndpointLine | None = None
-        self._curves: Mapping[str, Curve | None] = {}
-        self._of: str | None = None
-        """The endpoint that the curves are of."""
+        self._selected = selected
         self._first = 0
-        self._view: BoardView | None = None
 
     def compose(self) -> ComposeResult:
         """Title, timeline, plots."""
@@ -131,38 +127,10 @@ class EndpointPanel(Panel):
             for number in range(len(MEASURES)):
                 yield PlotView(id=f"board-plot-{number}")
 
-    # What others do ---------------------------------------------------------------------------
-
-    def select(self, line: EndpointLine | None, view: BoardView) -> None:
-        """Show this endpoint; its curves follow with the next answer."""
-        self._line = line
-        self._show(view)
-
     def next_measure(self) -> None:
         """Show the next figure first."""
         self._first = (self._first + 1) % len(MEASURES)
-        if self._view is not None:
-            self._show(self._view)
-
-    def question(self, view: BoardView) -> Question | None:
-        """Every curve of the selected endpoint."""
-        line, query_span = self._line, view.query_span
-        if line is None or line.row is None:
-            return None
-        identity = line.identity
-        return lambda reader, _recorded: (identity, endpoint_curves(reader, query_span, identity))
-
-    def answer(self, found: Any, view: BoardView) -> None:
-        """Draw the curves, unless another endpoint was selected meanwhile."""
-        self._of, self._curves = (None, {}) if found is None else found
-        self._show(view)
-
-    def on_resize(self) -> None:
-        """Another number of plots may fit."""
-        if self._view is not None:
-            self._show(self._view)
-
-    # Showing ----------------------------------------------------------------------------------
+        self.on_resize()
 
     @property
     def hidden(self) -> tuple[str, ...]:
@@ -176,32 +144,27 @@ class EndpointPanel(Panel):
         order = MEASURES[self._first :] + MEASURES[: self._first]
         return order[: max(1, self.size.width // PLOT_ROOM)]
 
-    @property
-    def _current(self) -> bool:
-        """Whether what was read is of the selected endpoint."""
-        return self._line is not None and self._of == self._line.identity
-
-    def _show(self, view: BoardView) -> None:
-        self._view = view
-        if not self.is_mounted or not self.size.width:
+    def draw(self, state: BoardState) -> None:
+        """The selected endpoint; its curves once the history has answered."""
+        if not self.size.width:
             return
-        self.query_one("#board-endpoint-title", OneLine).show(self._title(view))
-        line = self._line
-        curves = self._curves if self._current else {}
+        line, past, view = self._selected(), state.past, state.view
+        self.query_one("#board-endpoint-title", OneLine).show(self._title(line, view))
+        known = line is not None and past is not None and past.endpoint == line.identity
+        curves = past.curves if known and past is not None else {}
         width = self.size.width - _MARGINS
         window = fitted(view.window, curves.values())
         blocks = blocks_of(curves.get("uptime_last_5m"), window, width)
         self.query_one("#board-timeline", OneLine).show(timeline(blocks, width))
+        prices = () if line is None else line.prices
         shown = self.shown
         for number in range(len(MEASURES)):
             plot = self.query_one(f"#board-plot-{number}", PlotView)
             plot.display = number < len(shown)
             if plot.display:
-                prices = () if line is None else line.prices
-                plot.draw(_figure(shown[number], curves, prices, view))
+                plot.draw(_figure(shown[number], curves, window, prices, view.zone))
 
-    def _title(self, view: BoardView) -> Content:
-        line = self._line
+    def _title(self, line: EndpointLine | None, view: BoardView) -> Content:
         if line is None:
             return Content("")
         verdict = cell_content(line.verdict)
@@ -227,15 +190,16 @@ class EndpointPanel(Panel):
 def _figure(
     measure: Measure,
     curves: Mapping[str, Curve | None],
+    window: PlotWindow,
     prices: tuple[RecordedChange, ...],
-    view: BoardView,
+    zone: tzinfo | None,
 ) -> PlotFigure:
     return PlotFigure(
         measure.name,
-        fitted(view.window, curves.values()),
+        window,
         tuple(PlotLine(curves.get(figure), name, tone) for figure, name, tone in measure.figures),
         measure.format_value,
         ceiling=measure.ceiling,
-        zone=view.zone,
+        zone=zone,
         marks=tuple(change.at for change in prices),
     )

@@ -9,41 +9,38 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.worker import Worker
 
 from gwtui.crud.action import COPY
 from gwtui.domain import times
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.caught_errors import BROKEN, guarded
 from gwtui.resources.actions import by_id
-from gwtui.ui.board.endpoints import EndpointsPanel
-from gwtui.ui.board.panels import (
-    BoardView,
-    ChangesPanel,
-    CreditsPanel,
-    LimitsPanel,
-    MachineZone,
-    Panel,
-)
+from gwtui.ui.board.endpoints import TALL, EndpointsPanel
+from gwtui.ui.board.panels import ChangesPanel, CreditsPanel, LimitsPanel
 from gwtui.ui.board.selected_endpoint import EndpointPanel
-from gwtui.ui.board.sources import (
-    Answers,
-    LiveReadings,
-    answers,
+from gwtui.ui.board.state import (
+    BoardPast,
+    BoardState,
+    BoardView,
+    MachineZone,
+    board_past,
+    live_feeds,
+    live_snapshot,
     moved,
-    watch_model,
     within,
-    written,
 )
 from gwtui.ui.board.status_lines import alerts_part, cursor_line, recording_line, requests_part
+from gwtui.ui.board.watching import watch_model
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
-from gwtui.ui.text import toned
+from gwtui.ui.text import choice_line, toned
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.plot import SPANS
 from gwtui.ui.widgets.prompt import Prompt
@@ -61,7 +58,6 @@ if TYPE_CHECKING:
 WALL = (160, 44)
 """From this size on everything is shown at once."""
 _JUMP_HINT = "moment, UTC: 2026-11-20 18:00, yesterday 18:00, 3h ago, last friday"
-_TALL = 34
 _ASK_EVERY = 20.0
 """Seconds between two rounds of questions while nothing else asks for one."""
 _ASK_SOON = 1.0
@@ -70,18 +66,8 @@ _LOOK_EVERY = 10.0
 """Seconds between two looks at what only the time changes."""
 
 
-class Page(NamedTuple):
-    """A part: the class that the screen has while it is shown, and its title."""
-
-    style: str
-    title: str
-
-
-PAGES = (
-    Page("-endpoints", "Endpoints"),
-    Page("-account", "Credits, limits"),
-    Page("-changes", "Changes"),
-)
+PAGES = {"-endpoints": "Endpoints", "-account": "Credits, limits", "-changes": "Changes"}
+"""Titles by the class that the screen has while a page is shown."""
 
 
 def pages_line(page: int, span: str, hidden: Sequence[str], *, folded: bool) -> Content:
@@ -93,13 +79,8 @@ def pages_line(page: int, span: str, hidden: Sequence[str], *, folded: bool) -> 
         )
     if not folded:
         return Content.assemble(toned(" Everything", "muted"), reach)
-    titles = Content("  ").join(
-        toned(f"[{one.title}]", "accent", bold=True)
-        if number == page
-        else toned(one.title, "muted")
-        for number, one in enumerate(PAGES)
-    )
-    return Content.assemble(" ", titles, toned("  p", "accent"), reach)
+    titles = tuple(PAGES.values())
+    return choice_line("", titles, titles[page], Content.assemble(toned("  p", "accent"), reach))
 
 
 class BoardScreen(GatewayScreen):
@@ -115,23 +96,21 @@ class BoardScreen(GatewayScreen):
         self.span = SPANS[0]
         self.local = False
         """Whether moments are shown in this machine's own time."""
-        self.known: RecordingState | None = None
-        """What is known of the recording."""
+        self.past: BoardPast | None = None
+        """What the history answered last."""
+        self._past_of: datetime | None = None
+        """Where the cursor was when it was asked for that."""
         self.problem = ""
         """Why the history gave no answer, for a person; empty while it did."""
         self.budget: Content | None = None
         """What goes out, said anew only now and then: it never rests."""
-        self._live: LiveReadings | None = None
-        self._recorded = BoardSnapshot()
-        self._recorded_for: datetime | None = None
-        """Where the cursor was when it was asked for."""
-        self._asking = self._asks_again = False
+        self._asking: Worker[None] | None = None
         self._asked_at = self._looked_at = 0.0
         self._asked_of: object = None
         """What the recorder had written then."""
         self.credits = CreditsPanel()
         self.endpoints = EndpointsPanel(lambda: self.view.now)
-        self.endpoint = EndpointPanel()
+        self.endpoint = EndpointPanel(lambda: self.endpoints.selected)
         self.limits = LimitsPanel(lambda: self.now)
         self.changes = ChangesPanel()
 
@@ -159,8 +138,7 @@ class BoardScreen(GatewayScreen):
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
         """Everything that is shown."""
-        self._live = LiveReadings(hub, () if self.known is None else self.known.models)
-        return self._live.uses(lambda _state: self.look())
+        return live_feeds(hub, self._models, lambda _state: self.look())
 
     def deciding_state(self) -> FeedState[Any] | None:
         """Only a board that knows nothing at all gives way: its panels say what they lack."""
@@ -204,10 +182,10 @@ class BoardScreen(GatewayScreen):
             self._looked_at = elapsed
             self.budget = None
             self.look()
-            self.endpoints.tick()
-            self.limits.tick()
-        patience = _ASK_EVERY if self._asked_of == written(self.recorder) else _ASK_SOON
-        if self.known is None or elapsed - self._asked_at >= patience:
+            self.endpoints.table.tick()
+            self.limits.table.tick()
+        patience = _ASK_EVERY if self._asked_of == _written(self.recorder) else _ASK_SOON
+        if not self._is_asking and (self.past is None or elapsed - self._asked_at >= patience):
             self.ask()
 
     # How it stands ----------------------------------------------------------------------------
@@ -226,64 +204,53 @@ class BoardScreen(GatewayScreen):
         return None if history is None else history.recorder
 
     @property
+    def known(self) -> RecordingState | None:
+        """What is known of the recording."""
+        return None if self.past is None else self.past.recording
+
+    @property
+    def _models(self) -> Sequence[str]:
+        return () if self.known is None else self.known.models
+
+    @property
+    def _is_asking(self) -> bool:
+        return self._asking is not None and not self._asking.is_finished
+
+    @property
     def at_rest(self) -> bool:
         """Whether the history has answered all that was asked of it."""
-        return not self._asking and (self.known is not None or self.recorder is None)
+        return not self._is_asking and (self.past is not None or self.recorder is None)
 
     @property
     def is_wall(self) -> bool:
         """Whether there is room for everything at once."""
         return self.app.size.width >= WALL[0] and self.app.size.height >= WALL[1]
 
-    @property
-    def _panels(self) -> tuple[Panel, ...]:
-        return (self.credits, self.endpoints, self.endpoint, self.limits, self.changes)
-
-    @property
-    def _is_ready(self) -> bool:
-        return self.is_open and all(panel.is_mounted for panel in self._panels)
-
     # Showing ----------------------------------------------------------------------------------
 
     def fold(self) -> None:
         """Show as many panels as the screen has room for."""
-        if not self.is_mounted:
-            return
         wall = self.is_wall
         self.set_class(wall, "-wall")
-        self.set_class(self.app.size.height >= _TALL, "-tall")
-        for number, page in enumerate(PAGES):
-            self.set_class(not wall and number == self.page, page.style)
-        if self._is_ready:
-            self._fit()
-        self.call_after_refresh(self.show_pages)
-
-    def _fit(self) -> None:
-        self.endpoints.fit(tall=self.app.size.height >= _TALL)
-
-    def show_pages(self) -> None:
-        """Say what is folded away."""
-        hidden, folded = self.endpoint.hidden, not self.is_wall
-        line = pages_line(self.page, self.span.name, hidden, folded=folded)
-        self.query_one("#board-pages", OneLine).show(line)
+        self.set_class(self.app.size.height >= TALL, "-tall")
+        for number, style in enumerate(PAGES):
+            self.set_class(not wall and number == self.page, style)
+        self.call_after_refresh(self.look)
 
     def look(self) -> None:
         """Show what is known now."""
-        if not self._is_ready:
+        if not self.is_open:
             return
-        view = self.view
+        state = BoardState(self.view, self._snapshot(), self.past)
         # Until the history has said what there was, a step of the cursor must not blank the board.
-        if self.cursor in (None, self._recorded_for) or self.problem:
-            snapshot = self._snapshot()
-            for panel in self._panels:
-                panel.attempt(panel.show_snapshot, snapshot, view)
+        if self.cursor in (None, self._past_of) or self.problem:
+            for panel in (self.credits, self.endpoints, self.endpoint, self.limits, self.changes):
+                panel.show(state)
         if self.focused is None and self.is_current:  # the list was empty before
             self.focus_body()
-        self.endpoint.attempt(self.endpoint.select, self.endpoints.selected, view)
-        self._fit()
         self.show_pages()
         summary = guarded("summary of the board", self.credits.summary, toned(BROKEN, "bad"))
-        self.query_one("#board-summary", OneLine).show(Content.assemble(" ", summary(view)))
+        self.query_one("#board-summary", OneLine).show(Content.assemble(" ", summary(state)))
         session = self.gwtui.session
         if session is not None:
             alerts = alerts_part(session.hub, live=self.cursor is None)
@@ -295,55 +262,41 @@ class BoardScreen(GatewayScreen):
             recording = recording_line(session.history, self.known)
             self.query_one("#board-recording", OneLine).show(Content.assemble(" ", recording))
 
+    def show_pages(self) -> None:
+        """Say what is folded away."""
+        hidden, folded = self.endpoint.hidden, not self.is_wall
+        line = pages_line(self.page, self.span.name, hidden, folded=folded)
+        self.query_one("#board-pages", OneLine).show(line)
+
     def _snapshot(self) -> BoardSnapshot:
-        live = BoardSnapshot() if self._live is None else self._live.snapshot()
+        session = self.gwtui.session
+        live = BoardSnapshot() if session is None else live_snapshot(session.hub, self._models)
+        past = BoardSnapshot() if self.past is None else self.past.snapshot
         if self.cursor is None:
-            return newest(live, self._recorded)
-        return replace(self._recorded, keys=live.keys, workspaces=live.workspaces)
+            return newest(live, past)
+        return replace(past, keys=live.keys, workspaces=live.workspaces)
 
     # The history ------------------------------------------------------------------------------
 
     def ask(self) -> None:
-        """Ask the history again; during a round of questions: once more after it."""
-        if self.is_open and self.gwtui.session is not None:
-            self._asks_again = True
-            if not self._asking:
-                self._asking = True
-                self.run_worker(self._ask())
+        """Ask the history again, instead of what was asked before."""
+        if self.is_open and self.recorder is not None:
+            ask = partial(self._ask, self.recorder)
+            self._asking = self.run_worker(ask, group="history", exclusive=True)
 
-    async def _ask(self) -> None:
-        try:
-            while self._asks_again:
-                self._asks_again = False
-                await self._ask_once()
-        finally:
-            self._asking = False
-
-    async def _ask_once(self) -> None:
-        recorder = self.recorder
+    async def _ask(self, recorder: Recorder) -> None:
         self._asked_at = self.gwtui.clock.monotonic()
-        if recorder is None or not self._is_ready:
-            return
-        self._asked_of = written(recorder)
-        view = self.view
-        questions = [panel.question(view) for panel in self._panels]
+        self._asked_of = _written(recorder)
+        view, line = self.view, self.endpoints.selected
+        endpoint = None if line is None or line.row is None else line.identity
         try:
-            found = await recorder.archive.read(partial(answers, view.now, questions))
+            past = await recorder.archive.read(partial(board_past, view, endpoint))
         except HistoryError as error:
             self.problem = str(error)
             return
-        self.problem = found.problem
-        if self._is_ready:
-            self._take(view, found)
-
-    def _take(self, view: BoardView, found: Answers) -> None:
-        before, self.known = self.known, found.known
-        moment = view.now if view.past else None
-        if self.cursor == moment:  # else another round follows
-            self._recorded, self._recorded_for = found.recorded, moment
-            for panel, answer in zip(self._panels, found.of_panels, strict=True):
-                panel.attempt(panel.answer, answer, view)
-        if before is None or before.models != found.known.models:
+        models, self.past, self.problem = self._models, past, past.problem
+        self._past_of = view.now if view.past else None
+        if models != self._models:
             self.refeed()
         self.look()
 
@@ -407,11 +360,11 @@ class BoardScreen(GatewayScreen):
     def on_mount(self) -> None:
         """The first page."""
         self.fold()
-        self.call_after_refresh(self.look)
 
     def on_resize(self, _event: events.Resize) -> None:
         """Fold what has no room."""
-        self.fold()
+        if self.is_mounted:
+            self.fold()
 
     @on(Prompt.Entered, "#board-jump")
     def _jump(self, event: Prompt.Entered) -> None:
@@ -438,7 +391,7 @@ class BoardScreen(GatewayScreen):
 
     @on(ResourceTable.Highlighted, "#board-table")
     def _selected(self) -> None:
-        self.endpoint.select(self.endpoints.selected, self.view)
+        self.endpoint.on_resize()
         self.ask()
 
     @on(Opened, "#board-table")
@@ -447,3 +400,9 @@ class BoardScreen(GatewayScreen):
         context = self.capture()
         if context.identity == event.identity:
             await self.gwtui.perform(by_id("board.open"), context)
+
+
+def _written(recorder: Recorder | None) -> object:
+    """What was recorded, to be compared: there is something to ask for when it is another."""
+    status = None if recorder is None else recorder.status
+    return None if status is None else (status.written_at, status.models)
