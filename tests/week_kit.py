@@ -276,9 +276,8 @@ async def _live(folder: Path, pace: int, time: WeekTime) -> Week:
         written = count()
         recorder.listen(lambda _: next(written))
         history = Recording()
-        history.recorder = recorder
         scope = AlertScope("week", where.base_url, rules)
-        await recorder.start()
+        await history.record(recorder)
         async with open_alerts(
             history, hub, scope=scope, who="kim@ops", clock=time.clock
         ) as alerts:

@@ -25,7 +25,8 @@ from gwtui.local.alerts import (
 )
 from gwtui.local.paths import Paths
 from gwtui.watch.alerts.model import AlertEvent, AlertKey
-from gwtui.watch.alerts.store import alert_events, present_alerts
+from gwtui.watch.alerts.store import alerts_at, read_events
+from gwtui.watch.history.archive import ask
 from gwtui.watch.history.file import history_path
 from gwtui.watch.history.model import HistoryError, HistoryMissingError, Subject
 
@@ -77,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _list(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
     now = datetime.now(UTC)
-    present = present_alerts(_history(arguments, paths), now)
+    present = ask(_history(arguments, paths), lambda reader: alerts_at(reader, now))
     as_of = "never" if present.as_of is None else relative(present.as_of, now)
     watching = "" if present.watching else "; nobody watches now"
     count = len(present.firing)
@@ -128,7 +129,10 @@ def _events(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
         since, until = past_moment(arguments.since, now), past_moment(arguments.until, now)
     except ValueError as error:
         raise exits.CommandError(str(error), exits.USAGE) from None
-    events = alert_events(_history(arguments, paths), since, until)
+    events = ask(
+        _history(arguments, paths),
+        lambda reader: read_events(reader.connection, since=since, until=until),
+    )
     narrate(f"{len(events)} {'event' if len(events) == 1 else 'events'}")
     return [{**event.as_json(), "value": event.value} for event in reversed(events)]
 

@@ -39,7 +39,7 @@ class AlertNotices:
         alerts, hub = self._session.alerts, self._session.hub
         if alerts is None:
             return
-        alerts.on_failure(lambda why: self._app.call_later(self._failed, why))
+        alerts.notifier.failed = lambda why: self._app.call_later(self._failed, why)
         self._leave = [
             alerts_feed(hub).watch(self._stand, background=True),
             alert_history_feed(hub).watch(self._happened, background=True),

@@ -24,8 +24,9 @@ from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.simulated_history import SimulatedHistory
 from gwtui.embedded.store.usage import to_day
-from gwtui.watch.alerts.store import present_alerts
+from gwtui.watch.alerts.store import alerts_at
 from gwtui.watch.feeds.recorded import credits_past_feed
+from gwtui.watch.history.archive import ask
 from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.model import Point, SeriesKey
 from gwtui.watch.history.past import fill_past
@@ -292,7 +293,7 @@ async def test_who_only_reads_finds_the_same_past_and_the_alerts_of_now(
     assert outlook is not None
     assert outlook.curve is not None
     assert first == rows(filled[0])
-    alerts = present_alerts(path, time.now())
+    alerts = ask(path, lambda reader: alerts_at(reader, time.now()))
     assert {alert.key.rule for alert in alerts.firing} >= {"key-near-limit", "key-expires"}
     assert not alerts.watching
     gateway.close()

@@ -23,13 +23,13 @@ from gwtui.resources.alerts.resource import rule_state_cell
 from gwtui.watch.alerts.derived_figures import guarded
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
 from gwtui.watch.alerts.session import Alerts, AlertScope, open_alerts
-from gwtui.watch.alerts.store import alert_events, present_alerts
+from gwtui.watch.alerts.store import alerts_at, read_events
 from gwtui.watch.feeds.alerts import alert_history_feed, alert_rules_feed, alerts_feed, serve_alerts
 from gwtui.watch.feeds.endpoints import endpoints_feed
 from gwtui.watch.feeds.guardrails import guardrails_feed
 from gwtui.watch.feeds.models import Routing
 from gwtui.watch.history import archive as archive_module
-from gwtui.watch.history.archive import Archive
+from gwtui.watch.history.archive import Archive, ask
 from gwtui.watch.history.model import Subject
 from gwtui.watch.history.recorder import Recorder
 from gwtui.watch.history.recording import Recording, open_recording
@@ -82,9 +82,8 @@ async def program(folder: Path, world: World, time: FakeClock) -> AsyncIterator[
     archive = await Archive.open(folder / "h" / "one.sqlite3", time.clock)
     recorder = Recorder(hub, archive, time.clock)
     history = Recording()
-    history.recorder = recorder
     scope = AlertScope("work", "https://gateway.example/api/v1", folder / "alerts.toml")
-    await recorder.start()
+    await history.record(recorder)
     async with open_alerts(history, hub, scope=scope, who="kim@ops", clock=time.clock) as alerts:
         serve_alerts(hub, alerts)
         await time.settle()
@@ -110,12 +109,12 @@ async def test_it_evaluates_what_is_recorded(tmp_path: Path, world: World, time:
             ("cleared", "credits-low"),
         ]
     path = tmp_path / "h" / "one.sqlite3"
-    present = present_alerts(path, time.now())
+    present = ask(path, lambda reader: alerts_at(reader, time.now()))
     assert [alert.key.rule for alert in present.firing] == ["key-near-limit"]
     assert not present.watching, "the lease was given back"
     assert present.as_of is not None
-    assert len(alert_events(path)) == 4
-    assert alert_events(path, since=time.now()) == ()
+    assert len(ask(path, lambda reader: read_events(reader.connection))) == 4
+    assert ask(path, lambda reader: read_events(reader.connection, since=time.now())) == ()
 
 
 async def test_of_two_instances_one_evaluates_and_both_show(
@@ -262,7 +261,7 @@ async def test_an_unusable_history_is_a_problem_not_a_crash(
     tmp_path: Path, world: World, time: FakeClock
 ) -> None:
     history = Recording()
-    history.problem = "No history is recorded: the disk is full"
+    history.give_up("No history is recorded: the disk is full")
     hub = FeedHub(world.client(), time.clock)
     scope = AlertScope("work", "", tmp_path / "alerts.toml")
     async with open_alerts(history, hub, scope=scope, who="k") as alerts:

@@ -6,12 +6,15 @@ import asyncio
 import json
 import sys
 import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 
 from fake_clock import START
 from gwtui.cli.main import main
@@ -21,7 +24,7 @@ from gwtui.local.alerts import AlertCommandError, run_alert_command
 from gwtui.watch.alerts import store
 from gwtui.watch.alerts.evaluator import PersistentEvaluator
 from gwtui.watch.alerts.model import AlertEvent, AlertKey
-from gwtui.watch.alerts.session import AT_A_TIME, MOST_WAITING, AlertNotifier
+from gwtui.watch.alerts.session import MOST_WAITING, AlertNotifier
 from gwtui.watch.history import past
 from gwtui.watch.history.file import history_path
 from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey, Subject
@@ -47,12 +50,14 @@ def program(folder: Path, body: str) -> list[str]:
     return [sys.executable, str(file), str(folder)]
 
 
-async def told(notifier: AlertNotifier) -> None:
-    for _ in range(1000):
-        if not notifier.busy:
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("the program never ended")
+@asynccontextmanager
+async def telling(notifier: AlertNotifier) -> AsyncIterator[Callable[[], Awaitable[None]]]:
+    """Gives what waits until everything was told."""
+    task = asyncio.create_task(notifier.run())
+    try:
+        yield lambda: asyncio.wait_for(notifier.waiting.join(), 10)
+    finally:
+        task.cancel()
 
 
 async def test_it_gets_one_line_of_json_and_no_token(
@@ -65,9 +70,11 @@ async def test_it_gets_one_line_of_json_and_no_token(
         "(out / 'session').write_text(f'{os.getsid(0)} {os.getpid()}')\n"
         "print('noise'); print('noise', file=sys.stderr)"
     )
-    notifier = AlertNotifier({"profile": "work", "gateway": "https://gateway.example"})
-    notifier.notify(program(tmp_path, body), [EVENT])
-    await told(notifier)
+    about: dict[str, JsonValue] = {"profile": "work", "gateway": "https://gateway.example"}
+    notifier = AlertNotifier(about)
+    async with telling(notifier) as told:
+        notifier.notify(program(tmp_path, body), [EVENT])
+        await told()
     lines = (tmp_path / "in").read_text().splitlines()
     assert len(lines) == 1
     given = json.loads(lines[0])
@@ -136,20 +143,21 @@ async def test_one_that_does_not_read_is_no_failure() -> None:
 
 async def test_the_same_failure_is_told_once(tmp_path: Path) -> None:
     failures: list[str] = []
-    notifier = AlertNotifier({}, failures.append)
-    for _ in range(3):
+    notifier = AlertNotifier({})
+    notifier.failed = failures.append
+    async with telling(notifier) as told:
+        for _ in range(3):
+            notifier.notify(["/nowhere/at-all"], [EVENT])
+            await told()
+        assert len(failures) == 1
+        assert "/nowhere/at-all" in failures[0]
+        notifier.notify([sys.executable, "-c", ""], [EVENT])
         notifier.notify(["/nowhere/at-all"], [EVENT])
-        await told(notifier)
-    assert len(failures) == 1
-    assert "/nowhere/at-all" in failures[0]
-    notifier.notify([sys.executable, "-c", ""], [EVENT])
-    await told(notifier)
-    notifier.notify(["/nowhere/at-all"], [EVENT])
-    await told(notifier)
+        await told()
     assert len(failures) == 2, "after it worked, it is news again"
 
 
-async def test_it_is_told_what_is_to_be_told_a_few_at_a_time(
+async def test_it_is_told_what_is_to_be_told_one_after_the_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     running = most = 0
@@ -167,14 +175,15 @@ async def test_it_is_told_what_is_to_be_told_a_few_at_a_time(
     notifier = AlertNotifier({})
     events = [replace(EVENT, id=number) for number in range(10)]
     events += [replace(EVENT, id=50, quiet=True), replace(EVENT, id=51, event="acknowledged")]
-    notifier.notify(["x"], events)
-    notifier.notify(None, events)
-    await told(notifier)
-    assert [json.loads(text)["id"] for text in texts] == list(range(10))
-    assert most == AT_A_TIME
-    notifier.notify(["x"], [replace(EVENT, id=number) for number in range(500)])
-    await told(notifier)
-    assert len(texts) <= 10 + AT_A_TIME + MOST_WAITING, "an avalanche does not start as many"
+    async with telling(notifier) as told:
+        notifier.notify(["x"], events)
+        notifier.notify(None, events)
+        await told()
+        assert [json.loads(text)["id"] for text in texts] == list(range(10))
+        assert most == 1
+        notifier.notify(["x"], [replace(EVENT, id=number) for number in range(500)])
+        await told()
+    assert len(texts) <= 10 + MOST_WAITING, "an avalanche does not start as many"
 
 
 def test_the_command_can_be_tried(

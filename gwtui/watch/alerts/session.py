@@ -47,13 +47,8 @@ T = TypeVar("T")
 
 _MOST_READINGS = 1000
 """Readings that wait to be evaluated; what comes then pushes the oldest one out."""
-_EARLY = 0.2
-"""Seconds between two looks whether the history is open."""
-
-AT_A_TIME = 2
-"""Programs that run at the same time."""
 MOST_WAITING = 100
-"""Events that wait for one; what comes then pushes the oldest one out."""
+"""Events that wait for a person's program; of what comes then it is not told."""
 
 _log = logging.getLogger(__name__)
 
@@ -81,11 +76,8 @@ class Alerts:
         self._clock = clock
         self._who = who
         self._listeners: list[Callable[[], object]] = []
-        self._failures: list[Callable[[str], object]] = []
         self._rule_file = RuleFile(scope.rules, scope.profile)
-        self._notifier = AlertNotifier(
-            {"profile": scope.profile, "gateway": scope.gateway}, self._failed
-        )
+        self.notifier = AlertNotifier({"profile": scope.profile, "gateway": scope.gateway})
         self._evaluator = PersistentEvaluator()
         self._seen: deque[Observation] = deque(maxlen=_MOST_READINGS)
         self._wake = asyncio.Event()
@@ -118,10 +110,6 @@ class Alerts:
             lambda history: store.read_events(history.connection, after=after, limit=limit)
         )
 
-    async def last_event(self) -> int:
-        """The id of the newest event."""
-        return await self.read(lambda history: store.last_event(history.connection))
-
     async def preview(self, identity: str, rule: AlertRule) -> Preview:
         """The alerts that a rule would have made in the last days."""
         now = self._clock.now()
@@ -131,10 +119,6 @@ class Alerts:
         """Call ``listener`` whenever something happened in this process; returns how to stop."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
-
-    def on_failure(self, listener: Callable[[str], object]) -> None:
-        """Call ``listener`` with a sentence when a person's alert command fails."""
-        self._failures.append(listener)
 
     # What a person does -----------------------------------------------------------------------
 
@@ -183,10 +167,6 @@ class Alerts:
         for listener in tuple(self._listeners):
             listener()
 
-    def _failed(self, why: str) -> None:
-        for listener in tuple(self._failures):
-            listener(why)
-
     @property
     def _archive(self) -> Archive:
         recorder = self._history.recorder
@@ -201,19 +181,17 @@ class Alerts:
     async def evaluate(self) -> None:
         """Run the rules beside the recorder, once it is there, until cancelled."""
         self._history.listen(self._recorded)
-        while self._history.recorder is None:
-            if self._history.problem:
-                return
-            await self._clock.sleep(_EARLY)
-        recorder = self._history.recorder
+        recorder = await self._history.opened()
+        if recorder is None:
+            return
         self._rule_file.refresh()
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._evaluate_on(recorder), name="alerts")
                 tasks.create_task(self._look_on(recorder), name="alerts looking")
+                tasks.create_task(self.notifier.run(), name="alerts telling")
         finally:
             self._follow_routing(wanted=False)
-            await self._notifier.close()
 
     def _recorded(self, recorded: Recorded) -> None:
         self._seen.append(recorded.observation)
@@ -265,18 +243,16 @@ class Alerts:
 
         try:
             events = await recorder.archive.write(run)
-        except HistoryError as error:
-            self._evaluator.forget()
-            self._problem = str(error)
-            return
         except Exception as error:
             self._evaluator.forget()
-            _log.exception("alerts: unexpected failure")
-            self._problem = f"unexpected {type(error).__name__}"
+            self._problem = str(error)
+            if not isinstance(error, HistoryError):
+                _log.exception("alerts: unexpected failure")
+                self._problem = f"unexpected {type(error).__name__}"
             return
         self._problem = ""
         if events:
-            self._notifier.notify(self.effects.command, events)
+            self.notifier.notify(self.effects.command, events)
             self._notify()
 
 
@@ -295,69 +271,37 @@ async def open_alerts(
             await task
 
 
-# Telling a program ------------------------------------------------------------------------------
-
-
 class AlertNotifier:
-    """Runs the command for each event. ``failed`` is called with a sentence for a person.
+    """Runs a person's program for each event, one after the other.
 
-    Needs a running event loop; ``close`` it at the end.
+    ``failed`` is called with a sentence for a person, once for the same failure in a row.
     """
 
-    def __init__(
-        self, about: dict[str, JsonValue], failed: Callable[[str], None] = lambda _: None
-    ) -> None:
+    def __init__(self, about: dict[str, JsonValue]) -> None:
+        self.failed: Callable[[str], object] = lambda _why: None
+        self.waiting: asyncio.Queue[tuple[Sequence[str], AlertEvent]] = asyncio.Queue(MOST_WAITING)
         self._about = about
-        self._failed = failed
-        self._waiting: deque[tuple[Sequence[str], AlertEvent]] = deque(maxlen=MOST_WAITING)
-        self._running: set[asyncio.Task[None]] = set()
         self._said = ""
 
     def notify(self, command: Sequence[str] | None, events: Iterable[AlertEvent]) -> None:
         """Run the command for those events that notify; without a command for none."""
         for event in events:
-            if command and event.notifies:
-                self._waiting.append((command, event))
-        self._start()
+            if command and event.notifies and not self.waiting.full():
+                self.waiting.put_nowait((command, event))
 
-    @property
-    def busy(self) -> bool:
-        """Whether anything runs or waits."""
-        return bool(self._running or self._waiting)
-
-    async def close(self) -> None:
-        """End what runs; what waits is not told."""
-        self._waiting.clear()
-        for task in self._running:
-            task.cancel()
-        if self._running:
-            await asyncio.wait(self._running)
-
-    def _start(self) -> None:
-        while self._waiting and len(self._running) < AT_A_TIME:
-            command, event = self._waiting.popleft()
-            task = asyncio.get_running_loop().create_task(self._run(command, event))
-            self._running.add(task)
-            task.add_done_callback(self._ended)
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self._running.discard(task)
-        if not task.cancelled():
-            self._start()
-
-    async def _run(self, command: Sequence[str], event: AlertEvent) -> None:
-        try:
-            await run_alert_command(command, event.line(self._about))
-        except AlertCommandError as error:
-            self._fail(str(error))
-        except Exception as error:
-            _log.exception("alerts: telling failed")
-            self._fail(f"unexpected {type(error).__name__}")
-        else:
-            self._said = ""
-
-    def _fail(self, why: str) -> None:
-        """The same failure again and again is one."""
-        if why != self._said:
+    async def run(self) -> None:
+        """Run what waits, until cancelled."""
+        while True:
+            command, event = await self.waiting.get()
+            why = ""
+            try:
+                await run_alert_command(command, event.line(self._about))
+            except AlertCommandError as error:
+                why = str(error)
+            except Exception as error:
+                _log.exception("alerts: telling failed")
+                why = f"unexpected {type(error).__name__}"
+            if why and why != self._said:
+                self.failed(f"The alert command failed: {why}")
             self._said = why
-            self._failed(f"The alert command failed: {why}")
+            self.waiting.task_done()

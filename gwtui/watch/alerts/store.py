@@ -11,8 +11,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
-from functools import partial
-from pathlib import Path
 from typing import Any, cast
 
 from gwtui.domain.alert_rules import Severity
@@ -25,7 +23,6 @@ from gwtui.watch.alerts.model import (
     EventKind,
     Present,
 )
-from gwtui.watch.history.archive import ask
 from gwtui.watch.history.model import Subject, moment_of, seconds_of, text_of
 from gwtui.watch.history.reader import HistoryReader
 
@@ -63,7 +60,7 @@ def read_events(
     after: int = 0,
     since: datetime | None = None,
     until: datetime | None = None,
-    limit: int = 1000,
+    limit: int = 100_000,
 ) -> tuple[AlertEvent, ...]:
     """What happened, newest first; ``after`` is the id of the last one that is known."""
     rows = connection.execute(
@@ -77,12 +74,6 @@ def read_events(
         ),
     )
     return tuple(_event(row) for row in rows)
-
-
-def last_event(connection: sqlite3.Connection) -> int:
-    """The id of the newest event, 0 when there is none."""
-    (found,) = connection.execute("SELECT coalesce(max(id), 0) FROM alert_events").fetchone()
-    return int(found)
 
 
 def last_change(connection: sqlite3.Connection) -> int | None:
@@ -215,13 +206,7 @@ def _told(alert: Alert, event: EventKind, now: datetime, who: str) -> AlertEvent
 
 
 def _find(connection: sqlite3.Connection, key: AlertKey, now: datetime) -> Alert | None:
-    row = connection.execute(
-        f"SELECT {_ALERT} FROM alerts a LEFT JOIN alert_silences s ON s.rule = a.rule "  # noqa: S608 - a constant
-        "AND s.resource = a.resource AND s.identity = a.identity AND s.until > ? "
-        "WHERE a.rule = ? AND a.resource = ? AND a.identity = ?",
-        (seconds_of(now), *_of(key)),
-    ).fetchone()
-    return None if row is None else _alert(row)
+    return next((alert for alert in read_alerts(connection, now) if alert.key == key), None)
 
 
 def _write(connection: sqlite3.Connection, alert: Alert) -> None:
@@ -324,29 +309,11 @@ def _moment(seconds: int | None) -> datetime | None:
     return None if seconds is None else moment_of(seconds)
 
 
-def present_alerts(path: Path, now: datetime) -> Present:
-    """How the conditions stand, by what was evaluated last.
-
-    Raises HistoryMissingError when nothing is recorded, HistoryUnusableError.
-    """
-    return ask(path, partial(alerts_at, now=now))
-
-
 def alerts_at(reader: HistoryReader, now: datetime) -> Present:
-    """The same from an open history."""
+    """How the conditions stand, by what was evaluated last."""
     span = reader.span()
     return Present(
         read_alerts(reader.connection, now),
         watching=reader.recorder() is not None,
         as_of=None if span is None else span[1],
-    )
-
-
-def alert_events(
-    path: Path, since: datetime | None = None, until: datetime | None = None, limit: int = 100_000
-) -> tuple[AlertEvent, ...]:
-    """What happened, newest first. Raises HistoryMissingError, HistoryUnusableError."""
-    return ask(
-        path,
-        lambda reader: read_events(reader.connection, since=since, until=until, limit=limit),
     )

@@ -46,14 +46,12 @@ class RuleRow:
 def serve_alerts(hub: FeedHub, alerts: Alerts) -> None:
     """Let the hub's feeds show the alerts of this connection."""
     events: tuple[AlertEvent, ...] = ()
-    newest = -1
 
     async def history() -> Sequence[AlertEvent]:
-        """What happened, newest first; read only when something did."""
-        nonlocal events, newest
-        last = await alerts.last_event()
-        if last != newest:
-            events, newest = await alerts.events(MOST), last
+        """What happened, newest first; only what is new is read."""
+        nonlocal events
+        new = await alerts.events(MOST, after=events[0].id if events else 0)
+        events = (*new, *events)[:MOST] if new else events
         return events
 
     async def rules() -> Sequence[RuleRow]:

@@ -39,6 +39,7 @@ class Recording:
     def __init__(self) -> None:
         self.recorder: Recorder | None = None
         self.problem = ""
+        self._opened = asyncio.Event()
         self.filled_until: datetime | None = None
         """Where the past ends that was filled in where nothing was recorded before; else None."""
         self._listeners: list[Callable[[Recorded], None]] = []
@@ -55,6 +56,17 @@ class Recording:
             recorder.listen(listener)
         await recorder.start()
         self.recorder = recorder
+        self._opened.set()
+
+    def give_up(self, problem: str) -> None:
+        """There can be no recorder; ``problem`` says why."""
+        self.problem = problem
+        self._opened.set()
+
+    async def opened(self) -> Recorder | None:
+        """The recorder, once it is there; None where there can be none."""
+        await self._opened.wait()
+        return self.recorder
 
     @property
     def archive(self) -> Archive | None:
@@ -93,7 +105,7 @@ async def _record(
     try:
         archive = await Archive.open(path, clock, await open_prometheus(hub.connection))
     except HistoryError as error:
-        recording.problem = str(error)
+        recording.give_up(str(error))
         _log.warning("history: %s", error)
         return
     recorder = Recorder(hub, archive, clock)
