@@ -32,8 +32,8 @@ from gwtui.domain.alert_rules import (
     UptimeRule,
 )
 from gwtui.local.alerts import FILE_NAME, AlertFileError, load_alerts
+from gwtui.local.check_thresholds import CheckThresholds
 from gwtui.local.paths import Paths
-from gwtui.local.profile_tables import CheckThresholds
 
 _GRACE = 1.0
 """Seconds beyond the time limit before the check ends whatever holds it up."""
@@ -120,8 +120,7 @@ def _thresholds(arguments: argparse.Namespace, paths: Paths) -> CheckThresholds:
         thresholds = CheckThresholds.model_validate({**written, **given})
         rules = load_alerts(paths.config / FILE_NAME).rules
     except ValidationError as error:
-        text = "; ".join(str(one).removeprefix("Value error, ") for one in problems(error))
-        raise CommandError(text) from None
+        raise CommandError("; ".join(map(str, problems(error)))) from None
     except AlertFileError as error:
         raise CommandError(str(error)) from None
     label = "demo" if profile is None else profile.label

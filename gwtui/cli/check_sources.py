@@ -19,7 +19,7 @@ from gwtui.contract.keys import is_expired
 from gwtui.domain import money
 from gwtui.domain.runway import credit_outlook
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.profile_tables import CheckThresholds
+from gwtui.local.check_thresholds import CheckThresholds
 from gwtui.watch.alerts.store import alerts_at
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.credits import credits_feed

@@ -17,8 +17,7 @@ from gwtui.cli.resources import RESOURCES, Resource
 from gwtui.cli.verbs import Verb, verb_parser, verbs_of
 from gwtui.crud.export import with_id
 from gwtui.crud.resource import filter_kinds
-from gwtui.local.paths import PrivateDirectoryError, ensure_private
-from gwtui.local.private_file import replace_file
+from gwtui.local.private_file import PrivateDirectoryError, ensure_private, replace_file
 from gwtui.resources.registry import PLACES
 
 NAMED: Mapping[str, str] = {

@@ -14,18 +14,18 @@ from gwtui.cli.exits import CommandError
 from gwtui.cli.output import data_on_stdout, narrate
 from gwtui.cli.rows import add_row_options, print_rows
 from gwtui.domain.safe_text import safe_text
-from gwtui.local.paths import Paths, PrivateDirectoryError, ensure_private
+from gwtui.local.paths import Paths
+from gwtui.local.private_file import PrivateDirectoryError, ensure_private
 from gwtui.local.settings_file import (
-    Name,
+    Setting,
     SettingsError,
-    change_settings,
-    read_settings,
+    SettingsFile,
     shown_value,
-    unknown_settings,
+    unknown_setting,
 )
 from gwtui.local.tokens import TOKEN_VARIABLE, TRY_KEY_VARIABLE
-from gwtui.local.toml_file import TomlValue
-from gwtui.resources.preferences import FILE_NAME, KEYS, PREFERENCES, SETTINGS
+from gwtui.local.toml_file import TomlValue, WrongSettingError
+from gwtui.resources.preferences import FILE_NAME, SETTINGS, preferences_file
 
 _COLUMNS = ("setting", "value", "default", "help")
 _EDITORS = ("VISUAL", "EDITOR")
@@ -55,18 +55,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Show or change; returns an exit code."""
     path = Paths.of_user().config / FILE_NAME
+    file = preferences_file(path)
     try:
         match arguments.config_command:
             case "get":
-                return _get(path, arguments.setting)
+                return _get(file, arguments.setting)
             case "set":
-                return _set(path, arguments.setting, arguments.value)
+                return _set(file, arguments.setting, arguments.value)
             case "unset":
-                return _unset(path, arguments.setting)
+                return _unset(file, arguments.setting)
             case "list":
-                return _list(path, arguments.output, arguments.columns)
+                return _list(file, arguments.output, arguments.columns)
             case "edit":
-                return _edit(path)
+                return _edit(file)
             case _:
                 _print(str(path))
                 return exits.OK
@@ -74,22 +75,20 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandError(str(error), exits.USAGE) from None
 
 
-def _named(text: str) -> Name:
-    """The name in its parts. Raises CommandError for an unknown setting."""
-    try:
-        return PREFERENCES.parse_name(text)
-    except SettingsError as error:
-        raise CommandError(f"{text}: {error}", exits.USAGE) from None
-
-
-def _get(path: Path, text: str) -> int:
-    name = _named(text)
-    found = read_settings(path, PREFERENCES).get(name)
+def _setting(name: str) -> Setting:
+    """The setting of that name. Raises CommandError."""
+    found = next((one for one in SETTINGS if one.means(name)), None)
     if found is None:
-        setting, _ = PREFERENCES.named(name)
-        narrate(f"{text} is not set: {setting.default}")
+        raise CommandError(f"{name}: {unknown_setting(name, SETTINGS)}", exits.USAGE)
+    return found
+
+
+def _get(file: SettingsFile, name: str) -> int:
+    setting, value = _setting(name), file.read().known.get(name)
+    if value is None:
+        narrate(f"{name} is not set: {setting.default}")
         return exits.FAILED
-    _print(shown_value(found))
+    _print(shown_value(value))
     return exits.OK
 
 
@@ -98,53 +97,48 @@ def _print(text: str) -> None:
         print(safe_text(text, _LONGEST))
 
 
-def _set(path: Path, text: str, typed: str) -> int:
-    name = _named(text)
-    setting, _ = PREFERENCES.named(name)
+def _set(file: SettingsFile, name: str, typed: str) -> int:
+    setting = _setting(name)
     try:
-        value = PREFERENCES.parse_value(setting, typed)
-        problem = PREFERENCES.problem(name, value, thorough=True)
-    except SettingsError as error:
+        value = setting.parsed(typed)
+        problem = setting.problem(name, value, thorough=True)
+    except WrongSettingError as error:
         problem = str(error)
     if problem:
-        raise CommandError(f"{text}: {problem}", exits.USAGE)
-    beside = {**read_settings(path, PREFERENCES), name: value}
-    for place, fault in PREFERENCES.together(beside):
-        if place[:2] == name[:2] or place[0] == name[0] == KEYS:
-            raise CommandError(f"{'.'.join(place)}: {fault}", exits.USAGE)
-    change_settings(path, {name: value}, PREFERENCES)
-    narrate(f"{text} is {shown_value(value)} now")
+        raise CommandError(f"{name}: {problem}", exits.USAGE)
+    file.change({name: value})
+    narrate(f"{name} is {shown_value(value)} now")
     return exits.OK
 
 
-def _unset(path: Path, text: str) -> int:
-    name = tuple(text.split("."))
-    if not PREFERENCES.is_table(name):
-        name = _named(text)
-    present = read_settings(path, PREFERENCES)
-    if not any(one[: len(name)] == name for one in present):
-        narrate(f"{text} is not set")
+def _unset(file: SettingsFile, name: str) -> int:
+    present = file.read().known
+    chosen = [one for one in present if one == name or one.startswith(f"{name}.")]
+    if not chosen:
+        if not any(one.startswith(f"{name}.") for setting in SETTINGS for one in setting.names):
+            _setting(name)
+        narrate(f"{name} is not set")
         return exits.OK
-    change_settings(path, {name: None}, PREFERENCES)
-    narrate(f"{text} is not set any more")
+    file.change(dict.fromkeys(chosen))
+    narrate(f"{name} is not set any more")
     return exits.OK
 
 
-def _checked(path: Path) -> dict[Name, TomlValue]:
+def _checked(file: SettingsFile) -> dict[str, TomlValue]:
     """Every setting of the file; says which are unknown. Raises SettingsError."""
-    found = read_settings(path, PREFERENCES, thorough=True)
-    for problem in unknown_settings(path, PREFERENCES):
-        narrate(f"ignored: {problem}")
-    return found
+    found = file.read(thorough=True)
+    for name, problem in found.unknown.items():
+        narrate(f"ignored: {file.path}: {safe_text(name)}: {problem}")
+    return found.known
 
 
-def _list(path: Path, form: str, columns: str | None) -> int:
-    found = _checked(path)
+def _list(file: SettingsFile, form: str, columns: str | None) -> int:
+    found = _checked(file)
     rows = [_row(name, value) for name, value in sorted(found.items())]
     rows += [
-        {"setting": one.pattern, "value": None, "default": one.default, "help": one.help}
+        {"setting": one.name, "value": None, "default": one.default, "help": one.help}
         for one in SETTINGS
-        if one.parts not in found
+        if one.name not in found
     ]
     print_rows(
         rows,
@@ -156,17 +150,18 @@ def _list(path: Path, form: str, columns: str | None) -> int:
     return exits.OK
 
 
-def _row(name: Name, value: TomlValue) -> dict[str, object]:
-    setting, _ = PREFERENCES.named(name)
+def _row(name: str, value: TomlValue) -> dict[str, object]:
+    setting = _setting(name)
     return {
-        "setting": ".".join(name),
+        "setting": name,
         "value": shown_value(value),
         "default": setting.default,
         "help": setting.help,
     }
 
 
-def _edit(path: Path) -> int:
+def _edit(file: SettingsFile) -> int:
+    path = file.path
     editor = next(filter(None, (os.environ.get(name) for name in _EDITORS)), None)
     if editor is None:
         raise CommandError(f"no editor: set EDITOR, or open {path}", exits.USAGE)
@@ -176,7 +171,7 @@ def _edit(path: Path) -> int:
         ended = subprocess.run(words, env=_environment(), check=False)  # noqa: S603 - their own
     except (OSError, ValueError) as error:
         raise CommandError(f"the editor {editor!r} cannot be started: {error}") from None
-    _checked(path)
+    _checked(file)
     if ended.returncode:
         raise CommandError(f"the editor ended with {ended.returncode}")
     return exits.OK
@@ -191,7 +186,7 @@ def _begin(path: Path) -> None:
     """Make a file of comments that list every setting, where there is no file yet."""
     lines = ["# Preferences of gwtui. Without a setting its default holds.", ""]
     for one in SETTINGS:
-        lines += [f"# {one.pattern}: {one.help}. Default: {one.default}."]
+        lines += [f"# {one.name}: {one.help}. Default: {one.default}."]
     try:
         ensure_private(path.parent)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

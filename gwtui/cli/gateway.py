@@ -22,7 +22,8 @@ from gwtui.embedded.errors import (
     GatewayStartError,
 )
 from gwtui.embedded.running_demo import DATABASE_NAME
-from gwtui.local.paths import Paths, ensure_private
+from gwtui.local.paths import Paths
+from gwtui.local.private_file import ensure_private
 
 if TYPE_CHECKING:
     from gwtui.embedded.faults import FaultInjector

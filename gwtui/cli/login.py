@@ -8,9 +8,9 @@ import os
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import urlsplit
 
 from gwtui.cli import exits
@@ -29,7 +29,6 @@ from gwtui.local.keyring_store import (
     store_secret,
 )
 from gwtui.local.paths import Paths
-from gwtui.local.profile_fields import InvalidFieldError
 from gwtui.local.profiles import (
     FILE_NAME,
     Profile,
@@ -37,8 +36,8 @@ from gwtui.local.profiles import (
     ProfileError,
     ad_hoc_profile,
     load_profiles,
+    profile_of,
     put_profile,
-    validated_profile,
 )
 from gwtui.local.tokens import (
     TokenError,
@@ -48,7 +47,7 @@ from gwtui.local.tokens import (
     token_from_command,
     token_from_file,
 )
-from gwtui.local.toml_file import TomlValue
+from gwtui.local.toml_file import TomlValue, WrongSettingError
 
 Storage = Literal["keyring", "saved file", "elsewhere"]
 """Where the key is put: "elsewhere" is a command or a file of the person's own, only read."""
@@ -86,17 +85,18 @@ def plan_login(arguments: argparse.Namespace, paths: Paths) -> LoginPlan:
     if name is None:
         name = _name_for(str(address), book)
     present = book.profiles.get(name)
-    wanted: dict[str, Any] = {"base_url": address} if address else {}
+    wanted: dict[str, TomlValue | None] = {"base_url": address} if address else {}
     wanted |= {flag: True for flag in _FLAGS if getattr(arguments, flag)}
     if arguments.dialect:
         wanted["dialect"] = arguments.dialect
     storage, source = _chosen_storage(arguments, present, data, name)
-    before = _as_given(present) if present else {}
-    profile = _validated({**before, **wanted, **source, "name": name}, new=present is None)
+    before = present.values() if present else {}
+    profile = _validated(name, {**before, **wanted, **source}, new=present is None)
+    after = profile.values()
     return LoginPlan(
         profile,
         storage,
-        _changes(profile, present, [*wanted, *source]),
+        {key: after.get(key) for key in (*wanted, *source) if after.get(key) != before.get(key)},
         becomes_default=book.default is None,
         left_behind=_left_behind(present, storage, data),
         before=present,
@@ -135,18 +135,18 @@ def _name_for(address: str, book: ProfileBook) -> str:
 
 def _chosen_storage(
     arguments: argparse.Namespace, present: Profile | None, data: Path, name: str
-) -> tuple[Storage, dict[str, Any]]:
+) -> tuple[Storage, dict[str, TomlValue | None]]:
     """Where the key is stored, and the fields of the profile for it; unchanged without options."""
     saved = saved_token_path(data, name)
     if arguments.token_command is not None:
         if not arguments.token_command:
             raise ProfileError("--token-command needs a program")
-        return "elsewhere", {"token_command": tuple(arguments.token_command), "token_file": None}
+        return "elsewhere", {"token_command": arguments.token_command, "token_file": None}
     if arguments.token_file is not None:
         path = arguments.token_file.expanduser().absolute()
-        return "elsewhere", {"token_command": None, "token_file": path}
+        return "elsewhere", {"token_command": None, "token_file": str(path)}
     if arguments.save_file:
-        return "saved file", {"token_command": None, "token_file": saved}
+        return "saved file", {"token_command": None, "token_file": str(saved)}
     if arguments.keyring or present is None:
         return "keyring", {"token_command": None, "token_file": None}
     return _storage(present, data), {}
@@ -166,44 +166,17 @@ def _left_behind(present: Profile | None, storage: Storage, data: Path) -> KeyLo
     return "keyring" if before == "keyring" else "saved file"
 
 
-def _as_given(profile: Profile) -> dict[str, Any]:
-    """The fields that are not as usual."""
-    given = {one.name: (getattr(profile, one.name), one.default) for one in fields(profile)}
-    return {name: value for name, (value, usual) in given.items() if value != usual}
-
-
-def _validated(given: dict[str, Any], *, new: bool) -> Profile:
-    if new and not _NAME.fullmatch(given["name"]):
+def _validated(name: str, given: Mapping[str, TomlValue | None], *, new: bool) -> Profile:
+    if new and not _NAME.fullmatch(name):
         raise ProfileError(
             "a profile's name has letters, digits, dots, dashes and underscores, at most 64"
         )
     try:
-        profile = validated_profile(given)
-    except InvalidFieldError as error:
+        profile = profile_of(name, {key: given[key] for key in given if given[key] is not None})
+    except WrongSettingError as error:
         raise ProfileError(str(error)) from None
     profile.connection(None, "")  # raises for plain http to another machine
     return profile
-
-
-def _changes(
-    profile: Profile, present: Profile | None, names: list[str]
-) -> dict[str, TomlValue | None]:
-    """What differs from the file, in the form it is written in."""
-    changes: dict[str, TomlValue | None] = {}
-    for name in names:
-        value = getattr(profile, name)
-        if present is not None and value == getattr(present, name):
-            continue
-        if present is None and value is None:
-            continue
-        changes[name] = (
-            list(value)
-            if isinstance(value, tuple)
-            else str(value)
-            if isinstance(value, Path)
-            else value
-        )
-    return changes
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -17,7 +17,8 @@ from gwtui.cli.prompts import NoAnswerGivenError, read_token
 from gwtui.client.connection import Connection
 from gwtui.contract.dialects import DIALECTS, Dialect
 from gwtui.domain.known_secrets import Secret
-from gwtui.local.paths import Paths, PrivateDirectoryError, ensure_private
+from gwtui.local.paths import Paths
+from gwtui.local.private_file import PrivateDirectoryError, ensure_private
 from gwtui.local.profiles import (
     FILE_NAME,
     NoProfileError,

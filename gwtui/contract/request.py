@@ -239,7 +239,7 @@ _ENTRIES = (("1 entry(ies)", "1 entry"), ("entry(ies)", "entries"))
 def _wording(detail: ErrorDetails) -> str:
     template = _WORDINGS.get(detail["type"])
     if template is None:
-        return detail["msg"]
+        return detail["msg"].removeprefix("Value error, ")
     text = template.format_map(detail.get("ctx", {}))
     for ours, plain in (*_PLURALS, *_ENTRIES):
         text = text.replace(ours, plain)

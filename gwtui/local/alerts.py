@@ -30,7 +30,7 @@ import os
 import re
 import signal
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
@@ -47,13 +47,12 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import duration, parse_duration_or_zero
 from gwtui.local.tokens import TOKEN_VARIABLE
 from gwtui.local.toml_file import (
-    TomlEditor,
+    TomlFile,
+    TomlPath,
     TomlValue,
-    UserFileError,
-    edit_user_file,
-    line_of,
-    not_toml,
-    read_user_text,
+    WrongSettingError,
+    with_values,
+    without_table,
 )
 
 Model = TypeVar("Model", bound=RequestModel)
@@ -73,7 +72,7 @@ _NO_PROBES = "is ignored: gwtui no longer sends probes"
 
 
 class AlertFileError(Exception):
-    """The rules cannot be read or changed; the message names the file, the line and the fault."""
+    """The rules cannot be read or changed; the message names the file, the rule and the fault."""
 
 
 class AlertEffects(RequestModel):
@@ -92,7 +91,7 @@ class AlertEffects(RequestModel):
 class AlertBook:
     """Every rule by id, default ones first, and the effects; ``own`` are those the file names.
 
-    ``ignored`` says with their lines which rules of the file no longer exist.
+    ``ignored`` says which rules of the file no longer exist.
     """
 
     rules: Mapping[str, AlertRule] = field(default_factory=default_rules)
@@ -103,20 +102,11 @@ class AlertBook:
 
 def load_alerts(path: Path) -> AlertBook:
     """Read the file; an absent one says nothing. Raises AlertFileError."""
-    try:
-        text = read_user_text(path)
-    except UserFileError as error:
-        raise AlertFileError(str(error)) from None
-    return parse_alerts(path, text)
+    return _file(path).read()
 
 
-def parse_alerts(path: Path, text: str) -> AlertBook:
-    """What the text of the file at ``path`` says. Raises AlertFileError."""
-    try:
-        content = tomllib.loads(text, parse_float=Decimal)
-    except tomllib.TOMLDecodeError as error:
-        raise AlertFileError(not_toml(path, text, error)) from None
-    return _AlertFileReader(path, text).book(content)
+def _file(path: Path) -> TomlFile[AlertBook]:
+    return TomlFile(path, _book, AlertFileError)
 
 
 def put_rule(path: Path, identity: str, rule: AlertRule) -> None:
@@ -128,19 +118,14 @@ def put_rule(path: Path, identity: str, rule: AlertRule) -> None:
     if begun is None:
         values = {_KIND: rule.kind.id, **values}
 
-    def change(editor: TomlEditor) -> None:
-        table = (_RULES, identity)
-        present = dict(editor.data.get(_RULES, {}).get(identity, {}))
+    def edit(text: str) -> str:
         if not values:
-            editor.drop_table(table)
-        for name in present:
-            if name not in values and name != _KIND:
-                editor.drop(table, name)
-        for name, value in values.items():
-            if present.get(name) != value:
-                editor.put(table, name, value)
+            return without_table(text, _RULES, identity)
+        present = tomllib.loads(text).get(_RULES, {}).get(identity, {})
+        gone = dict.fromkeys(name for name in present if name not in (*values, _KIND))
+        return with_values(text, _inside((_RULES, identity), {**gone, **values}))
 
-    _edit(path, change)
+    _file(path).change(edit)
 
 
 def remove_rule(path: Path, identity: str) -> None:
@@ -148,22 +133,24 @@ def remove_rule(path: Path, identity: str) -> None:
 
     Raises AlertFileError.
     """
-    _edit(path, lambda editor: editor.drop_table((_RULES, identity)))
+    _file(path).change(lambda text: without_table(text, _RULES, identity))
 
 
 def put_effects(path: Path, effects: AlertEffects) -> None:
     """Change what an alert does. Raises AlertFileError."""
+    defaults = AlertEffects().model_dump()
+    values = {
+        name: None if value == defaults[name] else value
+        for name, value in effects.model_dump().items()
+    }
 
-    def change(editor: TomlEditor) -> None:
-        present = dict(editor.data.get(_EFFECTS, {}))
-        for name, info in AlertEffects.model_fields.items():
-            value = getattr(effects, name)
-            if value == info.default:
-                editor.drop((_EFFECTS,), name)
-            elif present.get(name) != value:
-                editor.put((_EFFECTS,), name, value)
+    _file(path).change(lambda text: with_values(text, _inside((_EFFECTS,), values)))
 
-    _edit(path, change)
+
+def _inside(
+    table: TomlPath, values: Mapping[str, TomlValue | None]
+) -> dict[TomlPath, TomlValue | None]:
+    return {(*table, name): value for name, value in values.items()}
 
 
 def rule_values(rule: AlertRule, begun: AlertRule | None = None) -> dict[str, TomlValue]:
@@ -198,95 +185,80 @@ def new_identity(name: str, taken: Mapping[str, Any]) -> str:
     return identity
 
 
-def _edit(path: Path, change: Callable[[TomlEditor], None]) -> None:
-    try:
-        edit_user_file(path, change, lambda text: parse_alerts(path.resolve(), text))
-    except UserFileError as error:
-        raise AlertFileError(str(error)) from None
+def _book(content: Mapping[str, Any]) -> AlertBook:
+    """What the file says. Raises WrongSettingError."""
+    for name in content:
+        if name not in _TABLES:
+            raise WrongSettingError(name, f"is not a known key{among(name, _TABLES)}")
+    tables = _table(_RULES, content.get(_RULES, {}))
+    if len(tables) > MOST_RULES:
+        raise WrongSettingError(_RULES, f"must have at most {MOST_RULES} entries")
+    ignored = [safe_line(one, 80) for one, values in tables.items() if _retired(one, values)]
+    own = {identity: values for identity, values in tables.items() if identity not in ignored}
+    rules = default_rules()
+    for identity, values in own.items():
+        rules[identity] = _rule(identity, values, rules.get(identity))
+    effects = _table(_EFFECTS, content.get(_EFFECTS, {}))
+    return AlertBook(
+        rules,
+        _valid(_EFFECTS, AlertEffects, effects),
+        frozenset(own),
+        tuple(
+            f"{FILE_NAME}: {WrongSettingError(f'{_RULES}.{one}', _NO_PROBES)}" for one in ignored
+        ),
+    )
 
 
-class _AlertFileReader:
-    """Reads one file, and says of each fault where it stands."""
-
-    def __init__(self, path: Path, text: str) -> None:
-        self._path = path
-        self._text = text
-
-    def book(self, content: dict[str, Any]) -> AlertBook:
-        for name in content:
-            if name not in _TABLES:
-                raise self._fault((name,), f"is not a known key{among(name, _TABLES)}")
-        tables = self._table((_RULES,), content.get(_RULES, {}))
-        if len(tables) > MOST_RULES:
-            raise self._fault((_RULES,), f"must have at most {MOST_RULES} entries")
-        rules = default_rules()
-        ignored = [identity for identity, values in tables.items() if _retired(identity, values)]
-        for identity in ignored:
-            del tables[identity]
-        for identity, values in tables.items():
-            rules[identity] = self._rule(identity, values, rules.get(identity))
-        effects = self._table((_EFFECTS,), content.get(_EFFECTS, {}))
-        return AlertBook(
-            rules,
-            self._valid((_EFFECTS,), AlertEffects, effects),
-            frozenset(tables),
-            tuple(str(self._fault((_RULES, one), _NO_PROBES)) for one in ignored),
-        )
-
-    def _rule(self, identity: str, found: object, begun: AlertRule | None) -> AlertRule:
-        where = (_RULES, identity)
-        values = self._table(where, found)
-        if not _ID.fullmatch(identity):
-            raise self._fault(where, "must be named by letters, digits, dots and dashes")
-        kind = values.pop(_KIND, None if begun is None else begun.kind.id)
-        if not isinstance(kind, str) or kind not in KINDS:
-            hint = did_you_mean(kind, KINDS) if isinstance(kind, str) else ""
-            raise self._fault((*where, _KIND), f"must be one of {', '.join(KINDS)}{hint}")
-        if begun is not None and kind != begun.kind.id:
-            raise self._fault((*where, _KIND), f"is {begun.kind.id} for this rule")
-        model = KINDS[kind]
-        typed = {} if begun is None else {name: getattr(begun, name) for name in model.model_fields}
-        for name, value in values.items():
-            if name not in model.model_fields:
-                hint = did_you_mean(name, model.model_fields)
-                raise self._fault((*where, name), f"is not a known key{hint}")
-            typed[name] = self._value((*where, name), model, value)
-        if begun is None:
-            typed.setdefault("name", identity[:60])
-        return self._valid(where, model, typed)
-
-    def _value(self, where: tuple[str, ...], model: type[AlertRule], value: Any) -> Any:
-        info = model.model_fields.get(where[-1])
-        kind = None if info is None else info.annotation
+def _rule(identity: str, found: object, begun: AlertRule | None) -> AlertRule:
+    where = f"{_RULES}.{identity}"
+    values = _table(where, found)
+    if not _ID.fullmatch(identity):
+        raise WrongSettingError(where, "must be named by letters, digits, dots and dashes")
+    kind = values.pop(_KIND, None if begun is None else begun.kind.id)
+    if not isinstance(kind, str) or kind not in KINDS:
+        hint = did_you_mean(kind, KINDS) if isinstance(kind, str) else ""
+        raise WrongSettingError(f"{where}.{_KIND}", f"must be one of {', '.join(KINDS)}{hint}")
+    if begun is not None and kind != begun.kind.id:
+        raise WrongSettingError(f"{where}.{_KIND}", f"is {begun.kind.id} for this rule")
+    model = KINDS[kind]
+    typed = {} if begun is None else {name: getattr(begun, name) for name in model.model_fields}
+    for name, value in values.items():
+        if name not in model.model_fields:
+            hint = did_you_mean(name, model.model_fields)
+            raise WrongSettingError(f"{where}.{name}", f"is not a known key{hint}")
         try:
-            if kind is Decimal and isinstance(value, str):
-                return parse_quantity(value, field_rules(model)[where[-1]].unit)
-            if kind is Decimal and isinstance(value, int) and not isinstance(value, bool):
-                return Decimal(value)
-            if kind is timedelta and isinstance(value, str):
-                return parse_duration_or_zero(value)
+            typed[name] = _value(name, model, value)
         except ValueError as error:
-            raise self._fault(where, str(error)) from None
-        return None if value == "" else value
+            raise WrongSettingError(f"{where}.{name}", str(error)) from None
+    if begun is None:
+        typed.setdefault("name", identity[:60])
+    return _valid(where, model, typed)
 
-    def _valid(
-        self, where: tuple[str, ...], model: type[Model], values: Mapping[str, Any]
-    ) -> Model:
-        try:
-            return model.model_validate(dict(values))
-        except ValidationError as error:
-            wrong = problems(error)[0]
-        raise self._fault((*where, *filter(None, wrong.field.split("."))), wrong.message)
 
-    def _table(self, where: tuple[str, ...], found: object) -> dict[str, Any]:
-        if not isinstance(found, dict):
-            raise self._fault(where, "must be a table")
-        return dict(found)
+def _value(name: str, model: type[AlertRule], value: Any) -> Any:
+    """A value as its field takes it. Raises ValueError."""
+    kind = model.model_fields[name].annotation
+    if kind is Decimal and isinstance(value, str):
+        return parse_quantity(value, field_rules(model)[name].unit)
+    if kind is Decimal and isinstance(value, int) and not isinstance(value, bool):
+        return Decimal(value)
+    if kind is timedelta and isinstance(value, str):
+        return parse_duration_or_zero(value)
+    return None if value == "" else value
 
-    def _fault(self, path: tuple[str, ...], message: str) -> AlertFileError:
-        line = line_of(self._text, path)
-        place = f"{self._path}:{line}" if line else str(self._path)
-        return AlertFileError(f"{place}: {safe_line('.'.join(path), 120)}: {message}")
+
+def _valid(where: str, model: type[Model], values: Mapping[str, Any]) -> Model:
+    try:
+        return model.model_validate(dict(values))
+    except ValidationError as error:
+        wrong = problems(error)[0]
+    raise WrongSettingError(wrong.field, wrong.message).inside(where)
+
+
+def _table(where: str, found: object) -> dict[str, Any]:
+    if not isinstance(found, dict):
+        raise WrongSettingError(where, "must be a table")
+    return dict(found)
 
 
 def _retired(identity: str, values: object) -> bool:

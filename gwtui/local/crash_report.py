@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 
 from gwtui import __version__
-from gwtui.local.paths import PrivateDirectoryError, ensure_private
+from gwtui.local.private_file import PrivateDirectoryError, ensure_private
 
 KEPT = 10
 """Reports; the oldest go."""

@@ -12,8 +12,13 @@ from pathlib import Path
 
 from gwtui.domain.known_secrets import may_be_secret
 from gwtui.local import private_file
-from gwtui.local.paths import PrivateDirectoryError, ensure_private
-from gwtui.local.private_file import LineFile, parsed, parsed_line
+from gwtui.local.private_file import (
+    LineFile,
+    PrivateDirectoryError,
+    ensure_private,
+    parsed,
+    parsed_line,
+)
 
 FIRST_STEPS_FILE = "first-steps"
 PATHS_FILE = "paths.jsonl"

@@ -22,7 +22,6 @@ from pydantic import Field, ValidationError
 from gwtui.contract.request import RequestModel, problems
 from gwtui.domain.guardrail_verdict import GuardrailOutcome
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.toml_file import not_toml
 
 MOST_SAMPLES = 200
 _MAX_BYTES = 1024 * 1024
@@ -54,7 +53,7 @@ def load_samples(path: Path) -> tuple[GuardrailSample, ...]:
     try:
         body = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        problem = not_toml(path, text, error)
+        problem = f"{path}: is not valid TOML: {error}"
     except (ValueError, RecursionError):
         problem = f"{path}: is not valid JSON"
     else:

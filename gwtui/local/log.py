@@ -20,7 +20,7 @@ from typing import Any
 from gwtui.domain.known_secrets import without_secrets
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.crash_report import traceback_lines
-from gwtui.local.paths import PrivateDirectoryError, ensure_private
+from gwtui.local.private_file import PrivateDirectoryError, ensure_private
 
 FILE_NAME = "gwtui.log"
 """Below the state directory."""

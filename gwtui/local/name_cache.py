@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.paths import PrivateDirectoryError, ensure_private
+from gwtui.local.private_file import PrivateDirectoryError, ensure_private
 
 MOST = 2000
 """Names that are kept of each kind."""

@@ -1,20 +1,12 @@
-"""The directories of this program, and directories that only their owner can use."""
+"""The directories of this program."""
 
 from __future__ import annotations
 
-import os
-import stat
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
 APP = "gwtui"
-_PRIVATE = 0o700
-_OTHERS = 0o077
-
-
-class PrivateDirectoryError(Exception):
-    """A directory that must be private cannot be made so; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,35 +41,3 @@ class Paths:
             cache=places.user_cache_path,
             runtime=runtime,
         )
-
-
-def ensure_private(directory: Path) -> Path:
-    """Make a directory, parents included, that only its owner can enter; gives it back.
-
-    A directory of ours that others may enter is closed to them. Raises PrivateDirectoryError when
-    it belongs to someone else, lies in another user's directory (who could then exchange it), is
-    not a directory, or cannot be made.
-    """
-    try:
-        _make(directory)
-        found = directory.stat()
-        if not stat.S_ISDIR(found.st_mode):
-            raise PrivateDirectoryError(f"{directory} is not a directory")
-        if found.st_uid != os.geteuid():
-            raise PrivateDirectoryError(f"{directory} belongs to another user")
-        if directory.resolve().parent.stat().st_uid not in {os.geteuid(), 0}:
-            raise PrivateDirectoryError(f"{directory} lies in another user's directory")
-        if stat.S_IMODE(found.st_mode) & _OTHERS:
-            directory.chmod(_PRIVATE)
-    except OSError as error:
-        raise PrivateDirectoryError(f"{directory}: {error.strerror or 'not usable'}") from error
-    return directory
-
-
-def _make(directory: Path) -> None:
-    """``Path.mkdir`` gives new parents the default mode; here they are private too."""
-    if directory.is_dir():
-        return
-    if directory.parent != directory:
-        _make(directory.parent)
-    directory.mkdir(mode=_PRIVATE, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Files that only their owner can read: made, read, locked, replaced in one step, destroyed.
+"""Files and directories of their owner alone: made, read, locked, replaced in one step, destroyed.
 
 No link in a file's place is followed. ``LineFile`` is a file of JSON lines that only grows.
 """
@@ -18,8 +18,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gwtui.local.paths import PrivateDirectoryError, ensure_private
-
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
@@ -30,7 +28,44 @@ LOCK_PATIENCE = 2.0
 _LOCK_PAUSE = 0.01
 _PRIVATE = 0o600
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_PRIVATE_DIRECTORY = 0o700
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class PrivateDirectoryError(Exception):
+    """A directory that must be private cannot be made so; the message says why."""
+
+
+def ensure_private(directory: Path) -> Path:
+    """Make a directory, parents included, that only its owner can enter; gives it back.
+
+    A directory of ours that others may enter is closed to them. Raises PrivateDirectoryError when
+    it belongs to someone else, lies in another user's directory (who could then exchange it), is
+    not a directory, or cannot be made.
+    """
+    try:
+        _make(directory)
+        found = directory.stat()
+        if not stat.S_ISDIR(found.st_mode):
+            raise PrivateDirectoryError(f"{directory} is not a directory")
+        if found.st_uid != os.geteuid():
+            raise PrivateDirectoryError(f"{directory} belongs to another user")
+        if directory.resolve().parent.stat().st_uid not in {os.geteuid(), 0}:
+            raise PrivateDirectoryError(f"{directory} lies in another user's directory")
+        if stat.S_IMODE(found.st_mode) & _OTHERS:
+            directory.chmod(_PRIVATE_DIRECTORY)
+    except OSError as error:
+        raise PrivateDirectoryError(f"{directory}: {error.strerror or 'not usable'}") from error
+    return directory
+
+
+def _make(directory: Path) -> None:
+    """``Path.mkdir`` gives new parents the default mode; here they are private too."""
+    if directory.is_dir():
+        return
+    if directory.parent != directory:
+        _make(directory.parent)
+    directory.mkdir(mode=_PRIVATE_DIRECTORY, exist_ok=True)
 
 
 def is_regular(path: Path) -> bool:

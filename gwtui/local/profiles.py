@@ -7,14 +7,14 @@
     token_command = ["pass", "gateway/management"]
     critical = true
 
-An edit of the file changes only its own lines (``toml_file``).
+Comments and unknown keys survive a change of the file (``toml_file``).
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -24,33 +24,26 @@ from gwtui.client.connection import Connection, InvalidConnectionError, normalis
 from gwtui.contract.dialects import DIALECTS, DialectName
 from gwtui.domain.lookup import among, did_you_mean
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.profile_fields import (
-    FIELDS,
-    RETIRED,
-    TABLES,
-    InvalidFieldError,
-    keys_of,
-    validated_fields,
-)
+from gwtui.local.settings_file import Check, Setting, Settings, understand
 from gwtui.local.toml_file import (
-    TomlEditError,
-    TomlEditor,
+    TomlFile,
+    TomlPath,
     TomlValue,
-    UserFileError,
-    edit_user_file,
-    line_of,
-    not_toml,
-    read_user_text,
+    WrongSettingError,
+    with_values,
+    without_table,
 )
 
 if TYPE_CHECKING:
     from gwtui.client.prometheus import PrometheusServer
     from gwtui.domain.known_secrets import Secret
-    from gwtui.local.profile_tables import CheckThresholds
+    from gwtui.local.check_thresholds import CheckThresholds
 
 FILE_NAME = "profiles.toml"
 _PROFILES = "profiles"
 _DEFAULT = "default"
+_CHECK = "check"
+_TOP = (_PROFILES, _DEFAULT)
 
 TokenSource = Literal["token command", "token file", "keyring"]
 """What a profile can name; the environment goes before it, a prompt comes after it."""
@@ -66,11 +59,7 @@ class NoProfileError(ProfileError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """One gateway as a person configured it. Holds no token, only where to find one.
-
-    It is read with every start, before anything is shown: ``validated_profile`` makes one of what
-    a person wrote, and loads no library for it.
-    """
+    """One gateway as a person configured it. Holds no token, only where to find one."""
 
     name: str = ""
     """Empty for a gateway given by address alone."""
@@ -170,10 +159,17 @@ class Profile:
             self.use_proxy,
         )
 
-
-def validated_profile(given: Mapping[str, Any]) -> Profile:
-    """A profile of these fields, as a person wrote them. Raises InvalidFieldError."""
-    return Profile(**validated_fields(given))
+    def values(self) -> dict[str, TomlValue]:
+        """What differs from the defaults, as it is written in the file; without its tables."""
+        found: dict[str, TomlValue] = {}
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if one.name in ("name", "check", "unused_days") or value == one.default:
+                continue
+            found[one.name] = [*value] if isinstance(value, tuple) else value
+            if isinstance(value, Path):
+                found[one.name] = str(value)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +179,8 @@ class ProfileBook:
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     default: str | None = None
     unknown: tuple[str, ...] = ()
-    """What was passed over, each with its line: settings that no longer exist and, where that was
-    asked for, unknown keys."""
+    """What was passed over: settings that no longer exist and, where that was asked for, unknown
+    keys."""
 
 
 def resolve(
@@ -259,7 +255,105 @@ def _origin(url: str) -> tuple[str, str | None, int | None]:
     return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}[parts.scheme]
 
 
+# The file -----------------------------------------------------------------------------------------
+
+
+def _address(_name: str, value: str) -> str:
+    try:
+        normalise_base_url(value)
+    except InvalidConnectionError as error:
+        return str(error)
+    return ""
+
+
+def _server(_name: str, value: str) -> str:
+    parts = urlsplit(value)
+    fits = parts.scheme in {"http", "https"} and parts.hostname and not parts.username
+    return "" if fits else "must be an address such as https://prometheus.example"
+
+
+def _one_of(choices: Iterable[str]) -> Check:
+    words = tuple(choices)
+    return lambda _name, value: "" if value in words else f"must be one of {' or '.join(words)}"
+
+
+def _program(_name: str, value: list[str]) -> str:
+    return "" if value else "must have at least 1 entry"
+
+
+def _days(_name: str, value: int) -> str:
+    return "" if value in _UNUSED_DAYS else f"must be from 1 to {_UNUSED_DAYS[-1]}"
+
+
+_UNUSED_DAYS = range(1, 3651)
+
+FIELDS = (
+    Setting("base_url", "text", check=_address),
+    Setting("dialect", "text", check=_one_of(DIALECTS)),
+    Setting("read_only", "flag"),
+    Setting("critical", "flag"),
+    Setting("allow_plain_http", "flag"),
+    Setting("use_proxy", "flag"),
+    Setting("token_command", "names", check=_program),
+    Setting("token_file", "text"),
+    Setting("history", "text", check=_one_of(("file", "prometheus"))),
+    Setting("history_url", "text", check=_server),
+    Setting("history_match", "text"),
+    Setting("history_token_command", "names", check=_program),
+    Setting("history_token_file", "text"),
+    Setting("findings.unused_days", "number", check=_days),
+)
+"""What a profile may say, beside the thresholds in ``check``."""
+
+_RETIRED = {
+    "probe": "gwtui no longer sends probes; run gwtui try chat from cron instead",
+    "findings.used_percent": "the rules key-near-limit and key-limit-used-up of alerts.toml say it",
+    "findings.expiring_days": "the rules key-expires and key-expires-today of alerts.toml say it",
+}
+"""Keys and tables of an earlier version: they are passed over with a warning."""
+
 _SECRETS = frozenset({"token", "key", "api_key", "secret", "password"})
+
+
+def profile_of(name: str, fields_given: Mapping[str, Any]) -> Profile:
+    """A profile of fields as they are written in the file. Raises WrongSettingError."""
+    return _profile(name, understand(fields_given, FIELDS).known)
+
+
+def _profile(name: str, values: Settings, check: CheckThresholds | None = None) -> Profile:
+    if "base_url" not in values:
+        raise WrongSettingError("base_url", "is required")
+    if values.get("history") == "prometheus" and "history_url" not in values:
+        raise WrongSettingError("history_url", 'is required with history = "prometheus"')
+    if "token_command" in values and "token_file" in values:
+        raise WrongSettingError("", "token_command and token_file exclude each other")
+    given: dict[str, Any] = {}
+    for key, value in values.items():
+        given[key.rpartition(".")[2]] = tuple(value) if isinstance(value, list) else value
+    for key in given.keys() & {"token_file", "history_token_file"}:
+        given[key] = Path(given[key])
+    given["base_url"] = normalise_base_url(given["base_url"])
+    return Profile(name=name, check=check, **given)
+
+
+def _thresholds(written: object, unknown: dict[str, str]) -> CheckThresholds:
+    """When ``gwtui check`` warns. Pydantic takes a quarter of a start to load: few need it."""
+    if not isinstance(written, dict):
+        raise WrongSettingError(_CHECK, "must be a table")
+    from pydantic import ValidationError  # noqa: PLC0415
+
+    from gwtui.contract.request import problems  # noqa: PLC0415
+    from gwtui.local.check_thresholds import CheckThresholds  # noqa: PLC0415
+
+    known = {key: value for key, value in written.items() if key in CheckThresholds.model_fields}
+    for key in written.keys() - known.keys():
+        hint = did_you_mean(key, CheckThresholds.model_fields)
+        unknown[f"{_CHECK}.{key}"] = f"is not a known setting{hint}"
+    try:
+        return CheckThresholds.model_validate(known)
+    except ValidationError as error:
+        wrong = problems(error)[0]
+    raise WrongSettingError(".".join(filter(None, (_CHECK, wrong.field))), wrong.message)
 
 
 def load_profiles(path: Path, *, keep_unknown: bool = False) -> ProfileBook:
@@ -268,91 +362,53 @@ def load_profiles(path: Path, *, keep_unknown: bool = False) -> ProfileBook:
     An unknown key is an error: it may be a guard that somebody mistyped. ``keep_unknown`` only
     notes it, for commands that talk to no gateway.
     """
-    return parse_profiles(path, read_profile_text(path), keep_unknown=keep_unknown)
+    return _file(path, keep_unknown=keep_unknown).read()
 
 
-def read_profile_text(path: Path) -> str:
-    """The text of the profile file, empty when it is absent. Raises ProfileError."""
-    try:
-        return read_user_text(path)
-    except UserFileError as error:
-        raise ProfileError(str(error)) from None
+def _file(path: Path, *, keep_unknown: bool) -> TomlFile[ProfileBook]:
+    return TomlFile(path, partial(_book, keep_unknown=keep_unknown), ProfileError)
 
 
-def parse_profiles(path: Path, text: str, *, keep_unknown: bool = False) -> ProfileBook:
-    """What the text of the file at ``path`` says. Raises ProfileError."""
-    try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ProfileError(not_toml(path, text, error)) from None
-    return _ProfileFileReader(path, text, keep_unknown).book(content)
-
-
-class _ProfileFileReader:
-    """Reads one file, and says of each fault where it stands."""
-
-    def __init__(self, path: Path, text: str, keep_unknown: bool) -> None:
-        self._path = path
-        self._text = text
-        self._keep_unknown = keep_unknown
-        self._unknown: list[str] = []
-
-    def book(self, content: dict[str, Any]) -> ProfileBook:
-        tables = content.get("profiles", {})
-        default = content.get("default")
-        self._refuse_unknown((), content, frozenset({"profiles", "default"}))
-        if not isinstance(tables, dict):
-            raise self._fault(("profiles",), "must be tables such as [profiles.work]")
-        profiles = {name: self._profile(name, table) for name, table in tables.items()}
-        if default is not None and (not isinstance(default, str) or default not in profiles):
-            hint = among(default, profiles) if isinstance(default, str) else ""
-            raise self._fault(("default",), f"there is no profile {default!r}{hint}")
-        return ProfileBook(profiles, default, tuple(self._unknown))
-
-    def _profile(self, name: str, table: object) -> Profile:
-        where = ("profiles", name)
-        if not name:
-            raise self._fault(where, "needs a name")
-        if not isinstance(table, dict):
-            raise self._fault(where, "must be a table")
-        self._refuse_unknown(where, table, FIELDS)
-        known = {key: value for key, value in table.items() if key in FIELDS}
-        for inner in TABLES:
-            found = known.get(inner)
-            if isinstance(found, dict):
-                keys = keys_of(inner)
-                self._refuse_unknown((*where, inner), found, keys)
-                known[inner] = {key: value for key, value in found.items() if key in keys}
+def _book(content: Mapping[str, Any], *, keep_unknown: bool) -> ProfileBook:
+    """What the file says. Raises WrongSettingError."""
+    tables, default = content.get(_PROFILES, {}), content.get(_DEFAULT)
+    if not isinstance(tables, dict):
+        raise WrongSettingError(_PROFILES, "must be tables such as [profiles.work]")
+    notes = [
+        _note(key, f"is not a known key{did_you_mean(key, _TOP)}", keep=keep_unknown)
+        for key in content
+        if key not in _TOP
+    ]
+    profiles = {}
+    for name, table in tables.items():
+        where = f"{_PROFILES}.{name}"
+        if not name or not isinstance(table, dict):
+            raise WrongSettingError(where, "must be a table" if name else "needs a name")
         try:
-            return validated_profile({**known, "name": name})
-        except InvalidFieldError as error:
-            raise self._fault((*where, *error.path), str(error)) from None
-
-    def _refuse_unknown(
-        self, where: tuple[str, ...], table: Mapping[str, Any], known: frozenset[str]
-    ) -> None:
-        for name in table:
-            if name in known:
-                continue
-            if why := RETIRED.get((*where[2:], name)):
-                why = f"is ignored: {why}"
-                self._unknown.append(str(self._fault((*where, name), why)))
-                continue
-            fault = self._fault((*where, name), f"is not a known key{_hint(name, known)}")
-            if not self._keep_unknown:
-                raise fault
-            self._unknown.append(str(fault))
-
-    def _fault(self, path: tuple[str, ...], message: str) -> ProfileError:
-        line = line_of(self._text, path)
-        place = f"{self._path}:{line}" if line else str(self._path)
-        return ProfileError(f"{place}: {safe_line('.'.join(path), 120)}: {message}")
+            found = understand({key: table[key] for key in table if key != _CHECK}, FIELDS)
+            check = _thresholds(table[_CHECK], found.unknown) if _CHECK in table else None
+            unknown = [_note(key, why, keep=keep_unknown) for key, why in found.unknown.items()]
+            profiles[name] = _profile(name, found.known, check)
+        except WrongSettingError as error:
+            raise error.inside(where) from None
+        notes += [f"{safe_line(where, 120)}.{note}" for note in unknown]
+    if default is not None and default not in list(profiles):
+        hint = among(str(default), profiles)
+        raise WrongSettingError(_DEFAULT, f"there is no profile {default!r}{hint}")
+    return ProfileBook(profiles, default, tuple(f"{FILE_NAME}: {note}" for note in notes))
 
 
-def _hint(name: str, known: frozenset[str]) -> str:
-    if name.lower() in _SECRETS:
-        return ": no secret is kept in this file, see gwtui login --help"
-    return did_you_mean(name, known)
+def _note(key: str, why: str, *, keep: bool) -> str:
+    """What is said of a key that is not known. Raises WrongSettingError for one not to ``keep``."""
+    retired = (text for gone, text in _RETIRED.items() if f"{key}.".startswith(f"{gone}."))
+    if reason := next(retired, ""):
+        why = f"is ignored: {reason}"
+    elif key.lower() in _SECRETS:
+        why = "is not a known key: no secret is kept in this file, see gwtui login --help"
+    error = WrongSettingError(key, why)
+    if not keep and not reason:
+        raise error
+    return str(error)
 
 
 def put_profile(
@@ -363,54 +419,22 @@ def put_profile(
     With ``default``, it becomes the profile that a start without a name means. Raises ProfileError
     and then leaves the file as it was.
     """
-
-    def change(editor: TomlEditor) -> None:
-        table = (_PROFILES, name)
-        for name_of_field, value in values.items():
-            if value is None:
-                editor.drop(table, name_of_field)
-            else:
-                editor.put(table, name_of_field, value)
-        if default:
-            editor.put((), _DEFAULT, name)
-
-    _edit(path, change)
+    changes: dict[TomlPath, TomlValue | None] = {(_DEFAULT,): name} if default else {}
+    changes |= {(_PROFILES, name, key): value for key, value in values.items()}
+    _file(path, keep_unknown=True).change(lambda text: with_values(text, changes))
 
 
 def remove_profile(path: Path, name: str) -> None:
     """Remove a profile, and the default when that is what it was. Raises ProfileError."""
 
-    def change(editor: TomlEditor) -> None:
-        _require(editor, name)
-        editor.drop_table((_PROFILES, name))
-        if editor.data.get(_DEFAULT) == name:
-            editor.drop((), _DEFAULT)
+    def edit(text: str) -> str:
+        if tomllib.loads(text).get(_DEFAULT) == name:
+            text = with_values(text, {(_DEFAULT,): None})
+        return without_table(text, _PROFILES, name)
 
-    _edit(path, change)
+    _file(path, keep_unknown=True).change(edit)
 
 
 def set_default(path: Path, name: str) -> None:
     """Make a profile the one that a start without a name means. Raises ProfileError."""
-
-    def change(editor: TomlEditor) -> None:
-        _require(editor, name)
-        editor.put((), _DEFAULT, name)
-
-    _edit(path, change)
-
-
-def _require(editor: TomlEditor, name: str) -> None:
-    tables = editor.data.get(_PROFILES, {})
-    if not isinstance(tables, dict):
-        raise TomlEditError(f"{_PROFILES} is not a table")
-    if name not in tables:
-        raise ProfileError(f"there is no profile {name!r}{among(name, tables)}")
-
-
-def _edit(path: Path, change: Callable[[TomlEditor], None]) -> None:
-    try:
-        edit_user_file(
-            path, change, lambda text: parse_profiles(path.resolve(), text, keep_unknown=True)
-        )
-    except UserFileError as error:
-        raise ProfileError(str(error)) from None
+    put_profile(path, name, {}, default=True)

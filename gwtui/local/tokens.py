@@ -21,8 +21,7 @@ from urllib.parse import quote
 from gwtui.domain.known_secrets import Secret, Token
 from gwtui.local import keyring_store, private_file
 from gwtui.local.keyring_store import KeyringUnavailableError, read_secret
-from gwtui.local.paths import PrivateDirectoryError, ensure_private
-from gwtui.local.private_file import replace_file
+from gwtui.local.private_file import PrivateDirectoryError, ensure_private, replace_file
 
 if TYPE_CHECKING:
     from gwtui.local.profiles import Profile

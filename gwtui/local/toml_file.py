@@ -1,310 +1,213 @@
-"""A person's own TOML file: read strictly, changed only in the lines that an edit is about.
+"""A person's own TOML file: read strictly, changed without losing comments and unknown keys.
 
-``TomlEditor`` changes a text, ``edit_user_file`` a file. An edit touches only the lines of its
-statement: comments, order, blank lines and fields that this program does not know stay byte for
-byte. The result is parsed again and compared with what the edit means before it is used.
-
-A file is read anew under a lock for each edit, so that two programs lose nothing of each other's,
-and replaced in one step. The mode stays; behind a symbolic link, the linked file changes.
-
-tomlkit's own documents cannot do this: a comment between two tables belongs to the upper one there,
-so that removing a table loses the comment above the next, and a new key lands below that comment;
-added lines end in LF in a CRLF file, and nothing has a line number. Only single statements are
-written with it.
+A file is read anew under a lock for each change, so that two programs lose nothing of each other's,
+and replaced in one step. The mode stays; behind a symbolic link, the linked file changes. What is
+broken is never written to: a changed text is read once more before it is used, and a form that
+tomlkit does not edit well is refused.
 """
 
 from __future__ import annotations
 
 import contextlib
-import copy
 import fcntl
 import os
-import re
 import stat
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Generic, TypeVar
 
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.paths import PrivateDirectoryError, ensure_private
-from gwtui.local.private_file import replace_file
+from gwtui.local.private_file import PrivateDirectoryError, ensure_private, replace_file
+
+T = TypeVar("T")
+
+TomlPath = tuple[str, ...]
+"""A key with the tables around it, from the outermost inwards."""
+TomlValue = str | bool | int | list[str]
 
 _PRIVATE = 0o600
 _MAX_BYTES = 1024 * 1024
 _WORLD_WRITABLE = 0o002
-_PLACE = re.compile(r" \(at line (\d+), column \d+\)$")
-_HEADER = re.compile(r"\s*\[([^]#]{1,200})")
-_KEY = re.compile(r"\s*([\w.\"'-]{1,200})\s*=")
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
-
-TablePath = tuple[str, ...]
-"""Names from the outermost table inwards."""
-TomlValue = str | bool | int | list[str]
+_NAME = 120
 
 
-class TomlEditError(Exception):
-    """The text is written in a form that cannot be changed line by line."""
+class TomlFileError(Exception):
+    """Why a file cannot be used, without its name."""
+
+
+class WrongSettingError(TomlFileError):
+    """A setting has no fit value; the message never repeats the value."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(f"{safe_line(name, _NAME)}: {message}" if name else message)
+        self.name = name
+        self.message = message
+
+    def inside(self, table: str) -> WrongSettingError:
+        """The same of a setting in this table."""
+        return WrongSettingError(".".join(filter(None, (table, self.name))), self.message)
 
 
 @dataclass(frozen=True, slots=True)
-class _Statement:
-    """A table header or an assignment; ``path`` counts from the root, lines from 0."""
+class TomlFile(Generic[T]):
+    """A file and what it means. ``understand`` raises WrongSettingError.
 
-    kind: Literal["table", "key"]
-    path: TablePath
-    first: int
-    last: int
-
-
-def line_of(text: str, path: Sequence[str]) -> int | None:
-    """The line, from 1, where ``path`` is written, or the nearest table around it.
-
-    None when nothing of it is there. ``text`` must be valid TOML.
+    ``error`` is raised for everything that is wrong; its message begins with the file.
     """
-    found = list(_statements(_lines(text)))
-    for depth in range(len(path), 0, -1):
-        for statement in found:
-            if statement.path[:depth] == tuple(path[:depth]):
-                return statement.first + 1
-    return None
 
+    path: Path
+    understand: Callable[[dict[str, Any]], T]
+    error: type[Exception]
 
-class TomlEditor:
-    """One text being changed. Raises tomllib.TOMLDecodeError for a text that is not TOML."""
+    def read(self) -> T:
+        """What the file means; an absent one is empty."""
+        with self._faults():
+            return self._meaning(_text(self.path))
 
-    def __init__(self, text: str) -> None:
-        self._expected: dict[str, Any] = tomllib.loads(text)
-        self._newline = "\r\n" if "\r\n" in text else "\n"
-        self._lines = _lines(text)
+    def change(self, edit: Callable[[str], str]) -> T:
+        """Change its text; made when absent, left as it was on any error. Its new meaning."""
+        with self._faults():
+            if not self.path.parent.is_dir():
+                ensure_private(self.path.parent)
+            with _locked(self.path):
+                return self._replaced(self.path.resolve(), edit)
 
-    @property
-    def data(self) -> Mapping[str, Any]:
-        """What the text means, with the changes made so far."""
-        return self._expected
+    def _replaced(self, path: Path, edit: Callable[[str], str]) -> T:
+        before = _stat(path)
+        if before is not None and before.st_uid != os.geteuid():
+            raise TomlFileError("belongs to another user")
+        text = _text(path)
+        self._meaning(text)
+        changed = edit(text)
+        meaning = self._meaning(changed)
+        if changed == text:
+            return meaning
+        if _version(_stat(path)) != _version(before):
+            raise TomlFileError("was changed by another program just now; try again")
+        mode, group = _PRIVATE, None
+        if before is not None:
+            mode, group = stat.S_IMODE(before.st_mode), before.st_gid
+        replace_file(path, changed.encode(), mode=mode, group=group)
+        return meaning
 
-    def text(self) -> str:
-        """The changed text. Raises TomlEditError when it does not parse to what the edits mean."""
-        text = "".join(self._lines)
+    def _meaning(self, text: str) -> T:
+        return self.understand(tomllib.loads(text, parse_float=Decimal))
+
+    @contextlib.contextmanager
+    def _faults(self) -> Iterator[None]:
         try:
-            is_right = _pruned(tomllib.loads(text)) == _pruned(self._expected)
-        except tomllib.TOMLDecodeError:
-            is_right = False
-        if not is_right:
-            raise TomlEditError("it is written in a form that cannot be edited here")
-        return text
-
-    def put(self, table: TablePath, name: str, value: TomlValue) -> None:
-        """Give a key of a table a value; the table is made at the end when there is none."""
-        self._inner(table)[name] = copy.copy(value)
-        present = self._key(table, name)
-        if present is not None:
-            self._replace(present, name, value)
-        elif table and self._section(table) is None:
-            beside = self._dotted(table)
-            if beside is None:
-                self._append(table, name, value)
-            else:
-                self._insert_dotted(beside, table, name, value)
+            yield
+        except tomllib.TOMLDecodeError as error:
+            why = f"is not valid TOML: {error}"
+        except (TomlFileError, PrivateDirectoryError) as error:
+            why = str(error)
+        except OSError as error:
+            why = error.strerror or "cannot be used"
         else:
-            self._insert(table, name, value)
-
-    def drop(self, table: TablePath, name: str) -> None:
-        """Remove a key of a table with its lines; nothing happens when it is not there."""
-        self._inner(table).pop(name, None)
-        present = self._key(table, name)
-        if present is not None:
-            del self._lines[present.first : present.last + 1]
-
-    def drop_table(self, table: TablePath) -> None:
-        """Remove a table and those inside it. Comments before and after it stay."""
-        self._inner(table[:-1]).pop(table[-1], None)
-        doomed = [one for one in self._all() if one.path[: len(table)] == table]
-        for statement in reversed(doomed):
-            del self._lines[statement.first : statement.last + 1]
-            self._join_blanks(statement.first)
-
-    def _inner(self, table: TablePath) -> dict[str, Any]:
-        """What is expected of a table; an empty one makes no difference."""
-        inner = self._expected
-        for part in table:
-            inner = inner.setdefault(part, {})
-            if not isinstance(inner, dict):
-                raise TomlEditError(f"{part} is not a table")
-        return inner
-
-    # Lines --------------------------------------------------------------------------------------
-
-    def _all(self) -> list[_Statement]:
-        return list(_statements(self._lines))
-
-    def _key(self, table: TablePath, name: str) -> _Statement | None:
-        matches = (one for one in self._all() if one.path == (*table, name) and one.kind == "key")
-        return next(matches, None)
-
-    def _section(self, table: TablePath) -> _Statement | None:
-        """The header of a table; None when it has none of its own."""
-        headers = (one for one in self._all() if one.path == table and one.kind == "table")
-        return next(headers, None)
-
-    def _dotted(self, table: TablePath) -> tuple[_Statement, TablePath] | None:
-        """The last dotted key of a table, and the table that it is written in."""
-        around: TablePath = ()
-        found: tuple[_Statement, TablePath] | None = None
-        for statement in self._all():
-            if statement.kind == "table":
-                around = statement.path
-            elif statement.path[:-1] == table and len(around) < len(table):
-                found = statement, around
-        return found
-
-    def _insert_dotted(
-        self, beside: tuple[_Statement, TablePath], table: TablePath, name: str, value: TomlValue
-    ) -> None:
-        tomlkit = _tomlkit()
-        statement, around = beside
-        key = tomlkit.key([*table[len(around) :], name]).as_string()
-        written = f"{key} = {tomlkit.item(value).as_string()}{self._newline}"
-        self._end_line(statement.last)
-        self._lines.insert(statement.last + 1, self._indent(statement) + written)
-
-    def _replace(self, present: _Statement, name: str, value: TomlValue) -> None:
-        tomlkit = _tomlkit()
-        written = tomlkit.parse("".join(self._lines[present.first : present.last + 1]))
-        inner: Any = written
-        while name not in inner:  # it is written with dots
-            inner = next(iter(inner.values()))
-        inner[name] = value
-        self._lines[present.first : present.last + 1] = _lines(tomlkit.dumps(written))
-
-    def _insert(self, table: TablePath, name: str, value: TomlValue) -> None:
-        """Insert after the last key of the table: comments below it may be about the next one."""
-        header = self._section(table)
-        start = -1 if header is None else header.first
-        last = header
-        for statement in self._all():
-            if statement.first <= start:
-                continue
-            if statement.kind == "table":
-                break
-            last = statement
-        line = self._indent(last) + _written({name: value}, self._newline)
-        if last is not None:
-            self._end_line(last.last)
-            self._lines.insert(last.last + 1, line)
-        else:
-            self._lines.insert(self._top(), line)
-
-    def _indent(self, statement: _Statement | None) -> str:
-        if statement is None or statement.kind == "table":
-            return ""
-        line = self._lines[statement.first]
-        return line[: len(line) - len(line.lstrip(" \t"))]
-
-    def _top(self) -> int:
-        """The line for the first key of the root: below the comment that opens the file."""
-        index = 0
-        while index < len(self._lines) and self._lines[index].lstrip().startswith("#"):
-            index += 1
-        # A comment without a blank line below it belongs to what it stands on.
-        if index < len(self._lines) and self._lines[index].strip():
-            index = 0
-        if index < len(self._lines):
-            self._lines.insert(index, self._newline)
-        if 0 < index < len(self._lines):
-            index += 1
-        return index
-
-    def _append(self, table: TablePath, name: str, value: TomlValue) -> None:
-        if self._lines:
-            self._end_line(len(self._lines) - 1)
-            if self._lines[-1].strip():
-                self._lines.append(self._newline)
-        nested: dict[str, Any] = {name: value}
-        for part in reversed(table):
-            nested = {part: nested}
-        self._lines += _lines(_written(nested, self._newline))
-
-    def _join_blanks(self, index: int) -> None:
-        """What stood between two blank lines is gone: one of them is enough."""
-        above = index > 0 and not self._lines[index - 1].strip()
-        below = index == len(self._lines) or not self._lines[index].strip()
-        if above and below:
-            del self._lines[index - 1]
-
-    def _end_line(self, index: int) -> None:
-        if not self._lines[index].endswith("\n"):
-            self._lines[index] += self._newline
+            return
+        raise self.error(f"{self.path}: {why}") from None
 
 
-def _lines(text: str) -> list[str]:
-    """Not ``splitlines``: it also splits at characters that TOML allows inside a line."""
-    return _LINE.findall(text)
-
-
-def _statements(lines: Sequence[str]) -> Iterator[_Statement]:
-    """Every header and assignment of a valid text, in order."""
-    table: TablePath = ()
-    first = 0
-    while first < len(lines):
-        last, meaning = _whole_statement(lines, first)
-        if meaning:
-            if lines[first].lstrip().startswith("["):
-                table = _descend(meaning)
-                yield _Statement("table", table, first, last)
-            else:
-                yield _Statement("key", (*table, *_descend(meaning)), first, last)
-        first = last + 1
-
-
-def _whole_statement(lines: Sequence[str], first: int) -> tuple[int, dict[str, Any]]:
-    """A statement is whole as soon as it can be read by itself."""
-    for last in range(first, len(lines)):
-        try:
-            return last, tomllib.loads("".join(lines[first : last + 1]))
-        except tomllib.TOMLDecodeError:
-            continue
-    return len(lines) - 1, {}
-
-
-def _descend(meaning: Any) -> TablePath:
-    """The one path through the tables of a statement, down to its first value."""
-    path: list[str] = []
-    while True:
-        if isinstance(meaning, list):
-            meaning = meaning[0] if meaning and isinstance(meaning[0], dict) else None
-        if not isinstance(meaning, dict) or not meaning:
-            return tuple(path)
-        name, meaning = next(iter(meaning.items()))
-        path.append(name)
-
-
-def _written(values: Mapping[str, Any], newline: str) -> str:
-    text: str = _tomlkit().dumps(values)
-    return text.replace("\n", newline)
-
-
-def _tomlkit() -> Any:
+def with_values(text: str, values: Mapping[TomlPath, TomlValue | None]) -> str:
+    """The text with these keys; None removes one. Raises TomlFileError."""
     import tomlkit  # noqa: PLC0415 - only for who edits
+    from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415
 
-    return tomlkit
-
-
-def _pruned(value: Any) -> Any:
-    """Without empty tables: whether one is written out makes no difference."""
-    if not isinstance(value, dict):
-        return value
-    inner = ((name, _pruned(one)) for name, one in value.items())
-    return {name: one for name, one in inner if one != {}}
-
-
-class UserFileError(Exception):
-    """The file cannot be read or changed; the message names it and says why."""
+    try:
+        document = tomlkit.parse(text)
+        for path, value in values.items():
+            _put(document, path, value)
+        changed = tomlkit.dumps(document)
+    except (TOMLKitError, ValueError, TypeError):
+        raise _not_here() from None
+    if "\r\n" in text:
+        changed = changed.replace("\r\n", "\n").replace("\n", "\r\n")
+    return _checked(changed, document.unwrap())
 
 
-def read_user_text(path: Path) -> str:
-    """The text of the file, empty when it is absent. Raises UserFileError.
+def _put(document: Any, path: TomlPath, value: TomlValue | None) -> None:
+    import tomlkit  # noqa: PLC0415
+
+    *above, name = path
+    table = document
+    for part in above:
+        if part not in table:
+            table[part] = tomlkit.table()
+        table = table[part]
+    if value is None:
+        table.pop(name, None)
+    if value is None or table.get(name) == value:
+        return
+    # Comments at the end of a table are about the next one: a new key goes above them.
+    body = (document if table is document else table.value).body
+    comments = []
+    while body and body[-1][0] is None:
+        comments.append(body.pop())
+    table[name] = value
+    body.extend(reversed(comments))
+
+
+def without_table(text: str, group: str, name: str) -> str:
+    """The text without ``[group.name]``; comments above it and below it stay.
+
+    Raises TomlFileError.
+    """
+    kept: list[str] = []
+    comments: list[str] = []
+    is_inside = False
+    for line in text.splitlines(keepends=True):
+        header = _header(line)
+        if header:
+            is_inside = header[:2] == (group, name)
+        if not is_inside:
+            kept += [*comments, line]
+            comments = []
+        elif not line.strip() or line.lstrip().startswith("#"):
+            comments.append(line)
+        else:
+            comments = []
+    changed = "".join([*kept, *comments])
+    expected = tomllib.loads(text)
+    expected.get(group, {}).pop(name, None)
+    if group not in tomllib.loads(changed):
+        expected.pop(group, None)
+    return _checked(changed, expected)
+
+
+def _header(line: str) -> TomlPath:
+    """The table that begins with this line; empty where none does."""
+    if not line.lstrip().startswith("["):
+        return ()
+    try:
+        inner: Any = tomllib.loads(line)
+    except tomllib.TOMLDecodeError:
+        return ()
+    path: list[str] = []
+    while isinstance(inner, dict) and inner:
+        name, inner = next(iter(inner.items()))
+        path.append(name)
+    return tuple(path)
+
+
+def _checked(changed: str, expected: Mapping[str, Any]) -> str:
+    try:
+        is_right = tomllib.loads(changed) == expected
+    except tomllib.TOMLDecodeError:
+        is_right = False
+    if not is_right:
+        raise _not_here()
+    return changed
+
+
+def _not_here() -> TomlFileError:
+    return TomlFileError("is written in a form that cannot be edited here; change it by hand")
+
+
+def _text(path: Path) -> str:
+    """The text of the file, empty when it is absent. Raises TomlFileError and OSError.
 
     Whoever can write the file can have a command run: it must not be somebody else's.
     """
@@ -314,82 +217,19 @@ def read_user_text(path: Path) -> str:
             content = file.read(_MAX_BYTES + 1)
     except FileNotFoundError:
         return ""
-    except OSError as error:
-        raise UserFileError(f"{path}: {error.strerror or 'cannot be read'}") from None
     if len(content) > _MAX_BYTES:
-        raise UserFileError(f"{path}: is larger than such a file can be")
+        raise TomlFileError("is larger than such a file can be")
     try:
         return content.decode()
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise UserFileError(f"{path}:{line}: is not UTF-8 text") from None
-
-
-def not_toml(path: Path, text: str, error: tomllib.TOMLDecodeError) -> str:
-    """File, line, field and fault of a text that is not TOML; no value is repeated."""
-    lines = text.split("\n")
-    found = _PLACE.search(str(error))
-    line = int(found[1]) if found else len(lines)
-    table = next((m[1] for one in reversed(lines[: line - 1]) if (m := _HEADER.match(one))), "")
-    key = _KEY.match(lines[line - 1])
-    where = ".".join(part.strip() for part in (table, key[1] if key else "") if part)
-    fault = f"is not valid TOML: {_PLACE.sub('', str(error))}"
-    place = f"{path}:{line}"
-    return f"{place}: {safe_line(where, 120)}: {fault}" if where else f"{place}: {fault}"
-
-
-def edit_user_file(
-    path: Path, change: Callable[[TomlEditor], None], understand: Callable[[str], object]
-) -> None:
-    """Change a file, made when absent. Raises UserFileError and then leaves it as it was.
-
-    ``understand`` reads a text the way the next start will and raises what is wrong with it, as
-    ``change`` may: such errors pass through.
-    """
-    try:
-        if not path.parent.is_dir():
-            ensure_private(path.parent)
-        with _locked(path):
-            _edit_locked(path.resolve(), change, understand)
-    except (PrivateDirectoryError, TomlEditError) as error:
-        raise UserFileError(f"{path}: {error}; change it by hand") from None
-    except OSError as error:
-        raise UserFileError(f"{path}: {error.strerror or 'cannot be written'}") from None
-
-
-def _edit_locked(
-    path: Path, change: Callable[[TomlEditor], None], understand: Callable[[str], object]
-) -> None:
-    before = _stat(path)
-    if before is not None and before.st_uid != os.geteuid():
-        raise UserFileError(f"{path}: belongs to another user")
-    text = read_user_text(path)
-    try:
-        editor = TomlEditor(text)
-        change(editor)
-        changed = editor.text()
-    except (tomllib.TOMLDecodeError, TomlEditError):
-        # Where it is the file that is broken, this says where.
-        understand(text)
-        raise
-    # Whatever stands in the file from now on is understood at the next start.
-    understand(changed)
-    if changed == text:
-        return
-    if _version(_stat(path)) != _version(before):
-        raise UserFileError(f"{path}: was changed by another program just now; try again")
-    if before is None:
-        replace_file(path, changed.encode(), mode=_PRIVATE)
-    else:
-        mode = stat.S_IMODE(before.st_mode)
-        replace_file(path, changed.encode(), mode=mode, group=before.st_gid)
+    except UnicodeDecodeError:
+        raise TomlFileError("is not UTF-8 text") from None
 
 
 def _refuse_foreign(path: Path, found: os.stat_result) -> None:
     if found.st_uid not in {os.geteuid(), 0}:
-        raise UserFileError(f"{path}: belongs to another user")
+        raise TomlFileError("belongs to another user")
     if stat.S_IMODE(found.st_mode) & _WORLD_WRITABLE:
-        raise UserFileError(f"{path}: can be written by everyone, run: chmod 600 {path}")
+        raise TomlFileError(f"can be written by everyone, run: chmod 600 {path}")
 
 
 def _stat(path: Path) -> os.stat_result | None:
@@ -405,7 +245,7 @@ def _version(found: os.stat_result | None) -> tuple[int, int, int] | None:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """A file of its own carries the lock: the file itself is exchanged at every edit."""
+    """A file of its own carries the lock: the file itself is exchanged at every change."""
     lock = path.with_name(f".{path.name}.lock")
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(lock, flags, _PRIVATE)

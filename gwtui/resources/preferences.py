@@ -22,16 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from gwtui.domain.lookup import among
-from gwtui.local.settings_file import (
-    Name,
-    Placeholder,
-    Setting,
-    Settings,
-    SettingsError,
-    SettingsSchema,
-    change_settings,
-    read_settings,
-)
+from gwtui.local.settings_file import Setting, Settings, SettingsError, SettingsFile
 from gwtui.local.toml_file import TomlValue
 from gwtui.resources.registry import RESOURCES
 
@@ -41,89 +32,91 @@ DETAIL_WIDTHS = range(20, 81)
 """Percent of the terminal that the detail pane may be given."""
 
 KEYS = "keys"
-_DIRECTIONS = ("asc", "desc")
+_LISTS = tuple(RESOURCES)
 
 
-def _theme(_name: Name, value: str) -> str:
+def _theme(_name: str, value: str) -> str:
     return "" if value in THEME_NAMES else f"there is no theme {value!r}{among(value, THEME_NAMES)}"
 
 
-def _no_column(resource: str, column: str) -> str:
-    known = [one.id for one in RESOURCES[resource].columns]
+def _no_column(name: str, column: str) -> str:
+    known = [one.id for one in RESOURCES[name.split(".")[1]].columns]
     return "" if column in known else f"there is no column {column!r}{among(column, known)}"
 
 
-def _direction(_name: Name, value: str) -> str:
+def _direction(_name: str, value: str) -> str:
     column, _, direction = value.partition(":")
     if not column:
         return "must be COLUMN or COLUMN:desc"
-    return "" if direction in ("", *_DIRECTIONS) else f"{direction!r} is neither asc nor desc"
+    return "" if direction in ("", "asc", "desc") else f"{direction!r} is neither asc nor desc"
 
 
-def _sort_column(name: Name, value: str) -> str:
-    return _no_column(name[1], sorting(value)[0])
+def _sort_column(name: str, value: str) -> str:
+    return _no_column(name, sorting(value)[0])
 
 
-def _each_once(_name: Name, value: list[str]) -> str:
+def _each_once(_name: str, value: list[str]) -> str:
     if not value:
         return "must name a column at least; without it the usual ones are shown"
     return "" if len(set(value)) == len(value) else "must name each column once"
 
 
-def _columns(name: Name, value: list[str]) -> str:
-    return next(filter(None, (_no_column(name[1], one) for one in value)), "")
+def _columns(name: str, value: list[str]) -> str:
+    return next(filter(None, (_no_column(name, one) for one in value)), "")
 
 
-def _percent(_name: Name, value: int) -> str:
-    return (
-        ""
-        if value in DETAIL_WIDTHS
-        else f"must be from {DETAIL_WIDTHS.start} to {DETAIL_WIDTHS[-1]} percent"
-    )
+def _percent(_name: str, value: int) -> str:
+    low, high = DETAIL_WIDTHS[0], DETAIL_WIDTHS[-1]
+    return "" if value in DETAIL_WIDTHS else f"must be from {low} to {high} percent"
 
 
-def _action_keys(name: Name, value: list[str]) -> str:
+def _action_keys(name: str, value: list[str]) -> str:
     from gwtui.resources.key_choices import problem_of  # noqa: PLC0415 - few need it
 
-    return problem_of(name[-1], value)
+    return problem_of(_action(name), value)
 
 
-_LIST = Placeholder("LIST", known=lambda: tuple(RESOURCES))
-_ACTION = Placeholder("ACTION", rest=True)
+def _action(name: str) -> str:
+    return name.removeprefix(f"{KEYS}.")
+
 
 SETTINGS: tuple[Setting, ...] = (
-    Setting(("theme",), "text", f"colours: {', '.join(THEME_NAMES)}", THEME_NAMES[0], _theme),
+    Setting("theme", "text", f"colours: {', '.join(THEME_NAMES)}", THEME_NAMES[0], _theme),
     Setting(
-        ("lists", _LIST, "sort"),
+        "lists.LIST.sort",
         "text",
         "order of the rows: COLUMN, or COLUMN:desc",
         "the list's own",
         _direction,
         _sort_column,
+        lists=_LISTS,
     ),
     Setting(
-        ("lists", _LIST, "columns"),
+        "lists.LIST.columns",
         "names",
         "columns that are shown, in their order; called as for --columns",
         "what matters most, as many as fit",
         _each_once,
         _columns,
+        lists=_LISTS,
     ),
     Setting(
-        ("lists", _LIST, "detail"),
+        "lists.LIST.detail",
         "flag",
         "whether the detail pane stands beside the list",
         "shown where there is room",
+        lists=_LISTS,
     ),
     Setting(
-        ("lists", _LIST, "detail_width"),
+        "lists.LIST.detail_width",
         "number",
         "width of the detail pane, percent of the terminal",
         "40, between 44 and 80 cells",
         _percent,
+        lists=_LISTS,
     ),
     Setting(
-        (KEYS, _ACTION),
+        f"{KEYS}.ACTION",
         "names",
         "keys of an action, called by its id: X, ?, ctrl+p, f2; the first one is shown",
         "the action's own",
@@ -132,23 +125,25 @@ SETTINGS: tuple[Setting, ...] = (
 )
 
 
-def _key_conflicts(settings: Settings) -> Iterator[tuple[Name, str]]:
+def _key_conflicts(settings: Settings) -> Iterator[tuple[str, str]]:
     if chosen := _keys_of(settings):
         from gwtui.resources.key_choices import conflicts  # noqa: PLC0415 - few need it
 
-        yield from (((KEYS, action_id), problem) for action_id, problem in conflicts(chosen))
+        yield from ((f"{KEYS}.{action_id}", why) for action_id, why in conflicts(chosen))
 
 
 def _keys_of(settings: Settings) -> dict[str, list[str]]:
     """Keys as they are written, by the id of their action."""
     return {
-        name[1]: value
+        _action(name): value
         for name, value in settings.items()
-        if name[0] == KEYS and isinstance(value, list)
+        if name.startswith(f"{KEYS}.") and isinstance(value, list)
     }
 
 
-PREFERENCES = SettingsSchema(SETTINGS, _key_conflicts)
+def preferences_file(path: Path) -> SettingsFile:
+    """The file of the preferences."""
+    return SettingsFile(path, SETTINGS, _key_conflicts)
 
 
 def sorting(text: str) -> tuple[str, bool]:
@@ -180,21 +175,22 @@ class Preferences:
     """
 
     def __init__(self, file: Path | None = None) -> None:
-        self._file = file
-        self._settings: dict[Name, TomlValue] = {}
-        self._unwritten: dict[Name, TomlValue | None] = {}
+        self._file = None if file is None else preferences_file(file)
+        self._settings: dict[str, TomlValue] = {}
+        self._unwritten: dict[str, TomlValue | None] = {}
         self._lock = threading.Lock()
         self.problem = ""
-        if file is not None:
+        if self._file is not None:
             try:
-                self._settings = read_settings(file, PREFERENCES)
+                self._settings = self._file.read().known
             except SettingsError as error:
                 self.problem = str(error)
 
     @property
     def theme(self) -> str | None:
         """The theme, None for the usual one."""
-        return self._text(("theme",))
+        theme = self._settings.get("theme")
+        return theme if isinstance(theme, str) else None
 
     @property
     def keys(self) -> dict[str, tuple[str, ...]]:
@@ -208,40 +204,30 @@ class Preferences:
 
     def of_list(self, resource: str) -> ListPreferences:
         """What was chosen for a list."""
-        found = {
-            name[2:]: value
-            for name, value in self._settings.items()
-            if name[:2] == ("lists", resource)
-        }
-        sort: Any = found.get(("sort",))
-        columns: Any = found.get(("columns",))
-        detail: Any = found.get(("detail",))
-        wide: Any = found.get(("detail_width",))
-        return ListPreferences(
-            sorting(sort) if sort else None,
-            tuple(columns) if columns else None,
-            detail,
-            wide,
+        sort, columns, detail, width = (
+            self._settings.get(f"lists.{resource}.{name}")
+            for name in ("sort", "columns", "detail", "detail_width")
         )
+        found: Any = (
+            sorting(str(sort)) if sort else None,
+            tuple(columns) if isinstance(columns, list) else None,
+            detail,
+            width,
+        )
+        return ListPreferences(*found)
 
-    def remember(self, changes: Mapping[Name, TomlValue | None]) -> bool:
-        """Change settings; None removes one, or a table. Whether ``write`` has something to do."""
-        different = {name: value for name, value in changes.items() if self._differs(name, value)}
-        for name, value in different.items():
-            for below in [one for one in self._settings if one[: len(name)] == name]:
-                del self._settings[below]
-            if value is not None:
-                self._settings[name] = value
+    def remember(self, changes: Mapping[str, TomlValue | None]) -> bool:
+        """Change settings; None removes one. Whether ``write`` has something to do."""
+        different = {
+            name: value for name, value in changes.items() if self._settings.get(name) != value
+        }
+        kept = {**self._settings, **different}
+        self._settings = {name: value for name, value in kept.items() if value is not None}
         if self._file is None or self.problem:
             return False
         with self._lock:
             self._unwritten.update(different)
             return bool(self._unwritten)
-
-    def _differs(self, name: Name, value: TomlValue | None) -> bool:
-        if value is None:
-            return any(one[: len(name)] == name for one in self._settings)
-        return self._settings.get(name) != value
 
     def write(self) -> None:
         """Write what was changed into the file; it may be called in another thread.
@@ -253,12 +239,8 @@ class Preferences:
         if self._file is None or not changes:
             return
         try:
-            change_settings(self._file, changes, PREFERENCES)
+            self._file.change(changes)
         except SettingsError:
             with self._lock:
                 self._unwritten = {**changes, **self._unwritten}
             raise
-
-    def _text(self, name: Name) -> str | None:
-        found = self._settings.get(name)
-        return found if isinstance(found, str) else None

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from gwtui.local.settings_file import Name, SettingsError
+from gwtui.local.settings_file import SettingsError
 from gwtui.resources.preferences import Preferences
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ class PreferenceStore:
         """A warning about what is remembered."""
         self._app.say(message, severity="warning")
 
-    def remember(self, changes: Mapping[Name, TomlValue | None]) -> None:
-        """These settings hold from now on; None removes one, or a table of them."""
+    def remember(self, changes: Mapping[str, TomlValue | None]) -> None:
+        """These settings hold from now on; None removes one."""
         if self.preferences.remember(changes) and self._due is None:
             self._due = asyncio.get_running_loop().call_later(_PAUSE, self._write_soon)
 

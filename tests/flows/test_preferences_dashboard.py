@@ -71,7 +71,7 @@ async def test_a_broken_file_is_told_of_and_left_alone(demo: Demo, config: Path)
     app = demo.app(config=config)
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         await settled(pilot)
-        assert f"left as they are: {file}:1: theme: there is" in notices(app)
+        assert f"left as they are: {file}: theme: there is" in notices(app)
         await pressing("S")(pilot)
         assert listing(app).table.sorting == ("name", True)
     assert file.read_text() == "theme = 'gwtui-lite'\n"
@@ -113,7 +113,7 @@ async def test_two_actions_on_one_key_are_refused_at_the_start(demo: Demo, confi
     app = demo.app(config=config)
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         await settled(pilot)
-        assert f"{file}:4: keys.keys.toggle: D is Delete there already" in notices(app)
+        assert f"{file}: keys.keys.toggle: D is Delete there already" in notices(app)
         assert app.theme == "gwtui-dark"
         await pressing("x")(pilot)
         assert isinstance(app.screen, ConfirmScreen)

@@ -17,7 +17,8 @@ import keyring.backends.fail
 import keyring.errors
 import pytest
 
-from gwtui.local.paths import Paths, PrivateDirectoryError, ensure_private
+from gwtui.local.paths import Paths
+from gwtui.local.private_file import PrivateDirectoryError, ensure_private
 from gwtui.local.profiles import Profile, ProfileBook, ProfileError, load_profiles, resolve
 from gwtui.local.tokens import (
     TokenError,

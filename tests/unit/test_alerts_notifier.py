@@ -275,7 +275,7 @@ def test_rules_are_listed(private_home: Path, capsys: pytest.CaptureFixture[str]
     config.mkdir(parents=True)
     (config / "alerts.toml").write_text("[rules.x]\n")
     assert main(["alerts", "rules"]) == 2
-    assert "alerts.toml:1: rules.x.kind" in capsys.readouterr().err
+    assert "alerts.toml: rules.x.kind" in capsys.readouterr().err
 
 
 def test_nothing_recorded_is_said(private_home: Path, capsys: pytest.CaptureFixture[str]) -> None:

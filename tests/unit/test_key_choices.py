@@ -194,14 +194,14 @@ def test_the_file(tmp_path: Path) -> None:
     file.write_text('[keys]\nkeys.create = ["N", "?"]\n"app.help" = ["f1"]\n')
     file.chmod(0o600)
     found = Preferences(file)
-    assert found.problem == f"{file}:2: keys.keys.create: N is Rotate there already (keys.rotate)"
+    assert found.problem == f"{file}: keys.keys.create: N is Rotate there already (keys.rotate)"
     file.write_text('[keys]\nkeys.create = ["+", "?"]\n"app.help" = ["f1"]\n')
     found = Preferences(file)
     assert (found.problem, found.keys) == (
         "",
         {"keys.create": ("plus", "question_mark"), "app.help": ("f1",)},
     )
-    found.remember({("keys", "keys.create"): ["Z"]})
+    found.remember({"keys.keys.create": ["Z"]})
     found.write()
     assert file.read_text() == '[keys]\nkeys.create = ["Z"]\n"app.help" = ["f1"]\n'
     assert key_names(["Z"]) == ("Z",)

@@ -25,7 +25,7 @@ from gwtui.domain.alert_rules import (
 )
 from gwtui.domain.clock import Clock
 from gwtui.domain.findings import AccountFacts, find
-from gwtui.local.profile_tables import CheckThresholds
+from gwtui.local.check_thresholds import CheckThresholds
 from gwtui.watch.alerts.evaluator import Evaluator
 from gwtui.watch.feeds.keys import keys_feed
 from gwtui.watch.history.observers import ObservedReading, observe_keys

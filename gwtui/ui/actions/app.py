@@ -126,7 +126,7 @@ async def choose_theme(context: ActionContext) -> None:
     if chosen is not None:
         app.theme = chosen
         usual = chosen == DEFAULT_THEME
-        context.app.preference_store.remember({("theme",): None if usual else chosen})
+        context.app.preference_store.remember({"theme": None if usual else chosen})
 
 
 async def _ask_theme(context: ActionContext) -> str | None:

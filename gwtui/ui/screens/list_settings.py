@@ -82,5 +82,5 @@ class ListSettings:
 
     def _remember(self, **settings: TomlValue | None) -> None:
         self._store.remember(
-            {("lists", self._spec.id, name): value for name, value in settings.items()}
+            {f"lists.{self._spec.id}.{name}": value for name, value in settings.items()}
         )

@@ -18,7 +18,8 @@ from typing import Any, Literal
 
 from textual.app import App
 
-from gwtui.local.paths import Paths, PrivateDirectoryError, ensure_private
+from gwtui.local.paths import Paths
+from gwtui.local.private_file import PrivateDirectoryError, ensure_private
 from gwtui.local.terminal import copy_route
 from gwtui.ui.terminal.textual_private import driver_of
 

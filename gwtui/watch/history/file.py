@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gwtui.local import private_file
-from gwtui.local.paths import PrivateDirectoryError, ensure_private
+from gwtui.local.private_file import PrivateDirectoryError, ensure_private
 from gwtui.watch.history.model import (
     HistoryDamagedError,
     HistoryMissingError,

@@ -222,7 +222,7 @@ def test_a_key_that_does_not_work_ends_the_run(
         ("[[samples]]\nname = 'x'\nprompt = ''\nexpect = 'pass'", "sample 1: prompt: must have"),
         ("[[samples]]\nname = 'x'\nprompt = 'y'\nexpect = 'pass'\nx = 1", "sample 1: x: is not"),
         ("[[samples]]\nname = 'x'\nprompt = 'y'\nexpect = 'pass'\n" * 2, "two samples are called"),
-        ("[[samples]", "samples.toml:1"),
+        ("[[samples]", "samples.toml: is not valid TOML"),
     ],
 )
 def test_a_file_that_is_wrong_says_where(tmp_path: Path, text: str, why: str) -> None:

@@ -46,7 +46,7 @@ def test_profiles_are_listed_without_a_key_being_read(
         "lab             lab.test:8443  openrouter  read-only  no        token file /k",
         "a\u241b[31m          x.test         generic     allowed    no        keyring",
     ]
-    assert "colour: is not a known key" in err
+    assert "colour: is not a known setting" in err
     code, out, _ = gwtui("profiles", "--output", "json")
     listed = json.loads(out)
     assert [one["name"] for one in listed] == ["work", "lab", "a\u001b[31m"]

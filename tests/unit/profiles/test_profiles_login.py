@@ -134,7 +134,7 @@ def test_a_broken_file_is_named_before_anything_is_asked(
     for command in ("login", "logout", "profiles", "whoami"):
         code, out, err = gwtui(command, stdin="unread")
         assert (code, out) == (exits.USAGE, "")
-        assert "profiles.toml:3: profiles.a.base_url: must be text" in err
+        assert "profiles.toml: profiles.a.base_url: must be text" in err
         assert sys.stdin.read() == "unread"
 
 

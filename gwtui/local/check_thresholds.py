@@ -1,4 +1,4 @@
-"""The table of a profile that says when ``gwtui check`` warns.
+"""When ``gwtui check`` warns: a table of a profile.
 
 A model of pydantic, which takes a quarter of a start to load: this module is loaded where a profile
 has such a table, or where a command needs it.
@@ -9,9 +9,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-
-from gwtui.contract.request import problems
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Amount = Annotated[Decimal, Field(allow_inf_nan=False)]
 Percent = Annotated[Decimal, Field(ge=0, allow_inf_nan=False)]
@@ -58,21 +56,3 @@ class CheckThresholds(BaseModel):
             if (warning < critical) if name in _FALLING else (warning > critical):
                 raise ValueError(f"{name}: the warning must come before what is critical")
         return self
-
-
-class InvalidTableError(ValueError):
-    """A table has no fit value at ``path`` within it; the message never repeats the value."""
-
-    def __init__(self, path: tuple[str, ...], message: str) -> None:
-        super().__init__(message)
-        self.path = path
-
-
-def validated_thresholds(value: object) -> CheckThresholds:
-    """The table as a model. Raises InvalidTableError."""
-    try:
-        return CheckThresholds.model_validate(value)
-    except ValidationError as error:
-        wrong = problems(error)[0]
-    path = tuple(wrong.field.split(".")) if wrong.field else ()
-    raise InvalidTableError(path, wrong.message.removeprefix("Value error, "))
