@@ -189,12 +189,20 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         """Where the columns stand at the present width."""
         self.choice: tuple[int, ...] | None = None
         """The columns that a person chose, by index in their order; None while nobody did."""
+        self.page = 0
+        """Which page of columns is wanted."""
         self._drawn: Frame = ()
         self._palettes: Mapping[bool, Palette] = {}
         """By whether the table has the keys."""
         self._only_layout = False
-        self._arranged: tuple[int, tuple[int, ...] | None, Mapping[int, int]] | None = None
-        """What the columns were laid out for: cells, what was chosen, the longest texts."""
+        self._arranged: tuple[int, int, tuple[int, ...] | None, Mapping[int, int]] | None = None
+        """What the columns were laid out for: cells, page, what was chosen, the longest texts."""
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """As ever, in the present size, which is told only after the first paint in it."""
+        if self.size and not self.laid_out:
+            self._arrange()
+        return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
         """The header or one row, from what was last compared."""
@@ -235,21 +243,25 @@ class TableView(ScrollView, Generic[T], inherit_bindings=False):
         """Repaint the header alone."""
         self.refresh(Region(0, 0, self.size.width, HEADER))
 
-    def lay_out(self, page: int) -> None:
-        """Choose the columns of a page for the present width, and repaint everything."""
-        # The scrollbar's column is kept free, so that rows do not move when it comes and goes.
-        width = self.scrollable_content_region.width
-        longest = self.model.longest
-        self._arranged = width, self.choice, longest
-        self.shape = arrange(self.model.columns, width, page, self.choice, longest)
-        self._drawn = self._frame({})
+    def lay_out(self) -> None:
+        """Choose the columns of the page for the present width, and repaint everything."""
+        self._arrange()
         self.refresh()
 
     @property
     def laid_out(self) -> bool:
-        """Whether the columns stand as width, choice and texts want it now."""
+        """Whether the columns stand as width, page, choice and texts want it now."""
+        return self._arranged == self._wanted()
+
+    def _wanted(self) -> tuple[int, int, tuple[int, ...] | None, Mapping[int, int]]:
+        # The scrollbar's column is kept free, so that rows do not move when it comes and goes.
         width = self.scrollable_content_region.width
-        return self._arranged == (width, self.choice, self.model.longest)
+        return width, self.page, self.choice, self.model.longest
+
+    def _arrange(self) -> None:
+        self._arranged = width, page, choice, longest = self._wanted()
+        self.shape = arrange(self.model.columns, width, page, choice, longest)
+        self._drawn = self._frame({})
 
     def fit_height(self) -> None:
         """Let the scrollbar know how many rows there are."""

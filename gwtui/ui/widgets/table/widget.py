@@ -65,7 +65,6 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
     ) -> None:
         super().__init__(TableModel(columns, identity, now, facets or {}), id=id)
         self.can_mark = can_mark
-        self._page = 0
         self._resume_at: int | None = None
         """The first row in view of a table that was restored, until there is room to scroll."""
         self._end: str | None = None
@@ -130,12 +129,12 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
     def snapshot(self) -> TableSnapshot[T]:
         """The table as it is now, for another one that takes its place later, if ever."""
         self.model.forget_texts()
-        return TableSnapshot(self.model, self._page, self.top)
+        return TableSnapshot(self.model, self.page, self.top)
 
     def restore(self, snapshot: TableSnapshot[T]) -> None:
         """Be as another table was left; before this one is mounted."""
         self.model = snapshot.model
-        self._page, self._resume_at = snapshot.page, snapshot.top
+        self.page, self._resume_at = snapshot.page, snapshot.top
 
     def show(self, items: Sequence[T]) -> None:
         """Show another list of items, repainting the lines that differ."""
@@ -158,9 +157,9 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
 
     def choose_columns(self, choice: tuple[int, ...] | None) -> None:
         """Show these columns by index, from the first page on; None for the usual ones."""
-        self.choice, self._page = choice, 0
+        self.choice, self.page = choice, 0
         if self.size:
-            self.lay_out(0)
+            self.lay_out()
             self._post_changes()
 
     def select(self, identity: str) -> bool:
@@ -285,7 +284,7 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
         if self.laid_out:
             self.redraw()
         else:
-            self.lay_out(self._page)
+            self.lay_out()
         self.fit_height()
         if self._resume_at is not None and self.size:
             self.scroll_rows(self._resume_at)
@@ -301,7 +300,7 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
         if self.size and not self.laid_out:
             # Longer names came; and what is shown first while something scrolls may never be told
             # its size.
-            self.lay_out(self._page)
+            self.lay_out()
         self.fit_height()
         if lost is not None and lost.identity == anchor:
             anchor = lost.neighbour
@@ -354,8 +353,8 @@ class ResourceTable(MarkingView[T], Generic[T], can_focus=True, inherit_bindings
         """Go to another page of columns."""
         page = min(max(self.shape.page + way, 0), self.shape.pages - 1)
         if page != self.shape.page:
-            self._page = page
-            self.lay_out(page)
+            self.page = page
+            self.lay_out()
             self._post_changes()
 
     def _post_changes(self) -> None:
