@@ -172,8 +172,6 @@ def without_table(text: str, group: str, name: str) -> str:
     changed = "".join([*kept, *comments])
     expected = tomllib.loads(text)
     expected.get(group, {}).pop(name, None)
-    if group not in tomllib.loads(changed):
-        expected.pop(group, None)
     return _checked(changed, expected)
 
 
@@ -194,12 +192,20 @@ def _header(line: str) -> TomlPath:
 
 def _checked(changed: str, expected: Mapping[str, Any]) -> str:
     try:
-        is_right = tomllib.loads(changed) == expected
+        is_right = _pruned(tomllib.loads(changed)) == _pruned(expected)
     except tomllib.TOMLDecodeError:
         is_right = False
     if not is_right:
         raise _not_here()
     return changed
+
+
+def _pruned(value: Any) -> Any:
+    """Without empty tables: whether one is written out makes no difference."""
+    if not isinstance(value, dict):
+        return value
+    inner = {name: _pruned(one) for name, one in value.items()}
+    return {name: one for name, one in inner.items() if one != {}}
 
 
 def _not_here() -> TomlFileError:

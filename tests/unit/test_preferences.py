@@ -97,6 +97,15 @@ def test_what_is_written_with_dots_is_changed_so(file: Path) -> None:
     assert file.read_text() == "[lists]\n  keys.detail_width = 40 # wide\nmodels.sort = 'name'\n"
 
 
+def test_the_last_key_of_a_table_written_with_dots_can_be_removed(file: Path) -> None:
+    file.write_text('[keys]\nlist.filter = ["f3"]\n\n[keys.keys]\ndelete = ["X"]\n')
+    file.chmod(0o600)
+    found = Preferences(file)
+    found.remember({"keys.list.filter": None, "keys.keys.delete": None})
+    found.write()
+    assert not Preferences(file).keys
+
+
 def test_a_new_file_is_private(file: Path) -> None:
     found = Preferences(file)
     found.remember({"theme": "gwtui-light"})
