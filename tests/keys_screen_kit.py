@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from gwtui.contract.keys import ApiKey
-from gwtui.ui.forms.field_editors import ChoiceEditor
 from gwtui.watch.feeds.keys import KeyRow
 from shell_kit import listing
 from two_administrators_kit import Desk
@@ -37,6 +36,6 @@ class KeyDesk(Desk):
 
 
 async def acknowledge(desk: KeyDesk) -> None:
-    desk.app.screen.query_one("#stored", ChoiceEditor).focus()
-    await desk.press("right", "tab", "enter")
+    desk.app.screen.query_one("#stored").focus()
+    await desk.press("space", "tab", "enter")
     await desk.back_to_list()

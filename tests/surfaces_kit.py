@@ -215,11 +215,9 @@ SURFACES: dict[str, Surface] = {
     "workspace-delete": Surface("ConfirmScreen", "workspaces", ("D",)),
     "members-add": Surface("PickScreen", "workspaces", ("m", "n", "enter")),
     "builtin-filters": Surface(
-        "BuiltinsScreen", "guardrails", ("n", "field content_filter_builtins", "enter")
+        "FormScreen", "guardrails", ("n", "field content_filter_builtins", "enter")
     ),
-    "custom-filters": Surface(
-        "FiltersScreen", "guardrails", ("n", "field content_filters", "enter")
-    ),
+    "custom-filters": Surface("FormScreen", "guardrails", ("n", "field content_filters", "enter")),
     "models-allowed": Surface("PickScreen", "guardrails", ("n", "field allowed_models", "enter")),
     "provider": Surface("Picker", "byok", ("n", "field provider", "ctrl+o")),
     "guardrail-form": Surface("GuardrailFormScreen", "guardrails", ("n",)),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Kind = Literal[
     "text",
+    "pattern",
     "lines",
     "usd",
     "percent",
@@ -289,6 +290,7 @@ class FormSpec:
     the form opens. ``check`` refuses what the model allows but this service does not, such as a
     dialect's rules. ``plan`` plans the request as it is filled in so far, for the line above the
     buttons; None for a form whose plan is always shown by itself, or that sends nothing.
+    ``sends`` is what submitting does, in one word for the footer.
     ``unknown_help`` says what a person can do when the answer was lost.
     """
 
@@ -299,6 +301,7 @@ class FormSpec:
     initial: Mapping[str, Any] = field(default_factory=dict)
     partial: bool = False
     first: str = ""
+    sends: str = "sends"
     unknown_help: str = "It may have happened or not: look before you try again."
     check: Callable[[Any], Sequence[Problem]] | None = None
     plan: Callable[[Any], Plan[Any]] | None = None

@@ -17,7 +17,7 @@ SEARCH_LIMIT = 0.25
 """Seconds that the pattern of a filter may take for one text."""
 SAMPLE_LIMIT = 2_000
 """Characters of a sample that are tried."""
-SAMPLE_TIME = 1.0
+SAMPLE_TIME = 0.2
 """Seconds that one pattern may take for a sample."""
 TOO_SLOW = "takes too long: simplify the pattern"
 

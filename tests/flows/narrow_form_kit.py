@@ -15,7 +15,7 @@ from gwtui.crud.form import FormField, FormSpec, PickOption
 from gwtui.crud.plan import Applied
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
-from screen_text import shown
+from screen_text import shown, whole
 
 SIZE = (80, 24)
 
@@ -84,3 +84,7 @@ class Desk:
 
     def shown(self) -> str:
         return shown(self.app)
+
+    def whole(self) -> str:
+        """With the footer."""
+        return whole(self.app)

@@ -31,10 +31,10 @@ from gwtui.resources.keys.form import create_form
 from gwtui.resources.keys.resource import KEYS as KEYS_LIST
 from gwtui.ui.commands import offered
 from gwtui.ui.forms.confirm import ConflictScreen, FieldConflict
-from gwtui.ui.forms.content_filters import BuiltinsScreen
 from gwtui.ui.forms.field_editors import ChoiceEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import ModelEditor, PickEditor, PickScreen
+from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.profile_switch import profile_picker
 from gwtui.ui.screens.columns import ColumnsScreen
 from gwtui.ui.screens.palette import palette
@@ -374,7 +374,10 @@ async def test_a_switch_with_three_positions_and_one_with_two() -> None:
 async def test_a_builtin_filter_is_typed_and_escape_first_takes_that_back() -> None:
     field = FilterListField("content_filter_builtins", "Builtin filters")
     async with Desk(one(field, content_filter_builtins=None)) as desk:
-        screen = await desk.open("content_filter_builtins", BuiltinsScreen)
+        desk.form.query_one("#field-content_filter_builtins", FieldRow).editor.focus()
+        await desk.press("enter")
+        await until(desk.pilot, lambda: desk.app.screen is not desk.form, "the form of a part")
+        screen = desk.app.screen
         editor = screen.query(ChoiceEditor).first()
         before = editor.value
         await desk.press(*"block")

@@ -17,7 +17,7 @@ from gwtui.crud.form import (
     TextAreaField,
     ThreeWaySwitch,
 )
-from gwtui.ui.forms.field_editors import ChoiceEditor, LinesEditor, TickEditor
+from gwtui.ui.forms.field_editors import ChoiceEditor, LinesEditor
 from gwtui.ui.forms.form_screen import ProgressLine
 from gwtui.ui.forms.row import FieldRow
 from resizing_kit import counted_layouts
@@ -205,20 +205,3 @@ async def test_choices_that_do_not_fit_go_on_to_the_next_line() -> None:
         assert editor.size.height == 2
         await desk.pilot.click(ChoiceEditor, offset=(3, 1))
         assert editor.value == "choice-6"
-
-
-async def test_a_tick_box_tells_its_state_by_sign() -> None:
-    async with Desk(LONG) as desk:
-        tick = TickEditor("I have read it")
-        await desk.form.query_one("#form-fields").mount(tick, before=0)
-        tick.focus()
-        await desk.press("i", "r")
-        assert "[ ] I have read it" in desk.shown(), "letters tick nothing"
-        await desk.press("space")
-        assert "[x] I have read it" in desk.shown()
-        await desk.pilot.click(TickEditor)
-        assert tick.value is False
-        await desk.press("enter")
-        assert tick.value is True
-        await desk.press("enter")
-        assert tick.value is True, "only a blank takes it back"

@@ -164,7 +164,7 @@ async def test_a_click_ticks() -> None:
         screen = await desk.open("allowed_models", PickScreen)
         await until(desk.pilot, lambda: "400 models" in desk.shown(), "the list")
         await desk.pilot.click("OptionList", offset=(2, 3))
-        assert screen.result() == ("vendor-2/model-2",)
+        assert screen.picked == ("vendor-2/model-2",)
 
 
 # Identifiers with completion ----------------------------------------------------------------------

@@ -59,8 +59,8 @@ async def test_leaving_takes_saying_so_and_forgets_the_value() -> None:
     async with app.run_test() as pilot:
         await pilot.press("q")
         await pilot.pause()
-        assert "Say first that you have stored the key" in shown(app)
-        await pilot.press("right", "tab", "enter")
+        assert "Tick “I have stored this key” first" in shown(app)
+        await pilot.press("space", "tab", "enter")
         await until(pilot, lambda: app.results, "the end of the screen")
         assert not screen.unsaved
         assert screen._value is None

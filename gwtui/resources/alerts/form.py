@@ -108,6 +108,7 @@ def rule_form(
         model=model,
         fields=[_field(model, name, choices) for name in _ORDER if _edited(model, name)],
         submit="Save rule",
+        sends="saves",
         initial=initial,
     )
 
@@ -120,6 +121,7 @@ def silence_form(count: int) -> FormSpec:
         model=SilenceRequest,
         fields=(FormField("lasts", "For", "duration", placeholder="such as 2 h", preview=_until),),
         submit="Silence",
+        sends="silences",
         initial={"lasts": timedelta(hours=1)},
     )
 
@@ -136,6 +138,7 @@ def effects_form(effects: AlertEffects) -> FormSpec:
             TextAreaField("command", "Command", placeholder="none"),
         ),
         submit="Save effects",
+        sends="saves",
         initial=EffectsRequest.values(effects),
     )
 

@@ -63,8 +63,6 @@ _NOUNS = {
 class AlertRuleScreen(FormScreen[str]):
     """Saves a rule; what is typed is tried on the past while it is typed."""
 
-    SENDS = "saves"
-
     def __init__(self, spec: FormSpec, facts: Facts, submit: Submit[str], trial: Try) -> None:
         super().__init__(spec, facts, submit)
         self._ready_try = trial

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from rich.text import Text
 from textual import events, on, work
@@ -19,15 +18,18 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
-from textual.widgets import Button, Input, TextArea
+from textual.widgets import Input, TextArea
 
+from gwtui.crud.form import FormSpec
 from gwtui.crud.resource import Cell, Tone
 from gwtui.domain.safe_text import safe_characters, safe_line
 from gwtui.ui.forms.form_state import Typed
 from gwtui.ui.input_queue import OPENING
-from gwtui.ui.screens.dialogs import AskScreen, Editing
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.prompt import QuietInput
+
+if TYPE_CHECKING:
+    from gwtui.ui.forms.form_screen import FormScreen
 
 _GAP = 2
 
@@ -81,6 +83,12 @@ class TextEditor(QuietInput):
         self.post_message(Entered())
 
 
+async def fill_in(editor: Widget, spec: FormSpec) -> Any | None:
+    """Fill in a form above the one that the editor is in: its request, None when left."""
+    form = cast("FormScreen[Any]", editor.screen)
+    return await form.fill_in(spec)
+
+
 class Hinted(Message):
     """What an editor has to say about its value has changed."""
 
@@ -103,8 +111,6 @@ class ChoiceEditor(Widget, can_focus=True):
 
     FOCUS_KEYS: ClassVar[str] = "← → or letters choose"
     """Which keys it takes while it has the focus, for the footer."""
-    SEARCHES: ClassVar[bool] = True
-    """Whether letters choose."""
     chosen: reactive[int] = reactive(0)
 
     def __init__(
@@ -196,8 +202,6 @@ class ChoiceEditor(Widget, can_focus=True):
 
     def on_key(self, event: events.Key) -> None:
         """Letters choose; Backspace and Escape take them back."""
-        if not self.SEARCHES:
-            return
         typed = self._typed
         if self._continues(event.character or ""):
             event.stop()
@@ -258,9 +262,6 @@ class ChoiceEditor(Widget, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """Choose what was clicked."""
-        self._choose_at(event)
-
-    def _choose_at(self, event: events.Click) -> None:
         end = 0
         for index in self._lines[event.y] if event.y < len(self._lines) else ():
             start, end = end, end + self._width(index) + _GAP
@@ -272,39 +273,6 @@ class ChoiceEditor(Widget, can_focus=True):
 def _has_word(label: str, beginning: str) -> bool:
     """Whether a word of a label, or what follows from it on, begins so."""
     return f" {beginning}" in label
-
-
-class TickEditor(ChoiceEditor):
-    """A statement to make: "[ ] I have stored it", "[x] I have stored it".
-
-    No letter makes it by mistake. Space makes it or takes it back, Enter makes it and goes on.
-    """
-
-    FOCUS_KEYS = "Space ticks"
-    SEARCHES = False
-
-    def __init__(self, statement: str, *, id: str | None = None) -> None:
-        super().__init__([(False, statement), (True, statement)], False, id=id)
-        self._statement = statement
-
-    def render(self) -> Content:
-        """The box and the statement."""
-        ticked = bool(self.value)
-        tone: Tone = "accent" if self.has_focus else "plain"
-        box = toned("[x] " if ticked else "[ ] ", tone, bold=True)
-        return Content.assemble(box, toned(self._statement, tone, bold=ticked))
-
-    def _broken(self, _width: int) -> list[list[int]]:
-        return [[0]]
-
-    def action_enter(self) -> None:
-        """Make the statement, and on to what comes next."""
-        self.follow(True)
-        super().action_enter()
-
-    def _choose_at(self, event: events.Click) -> None:
-        event.stop()
-        self.action_step(1)
 
 
 class LinesEditor(TextArea):
@@ -366,69 +334,6 @@ class LinesEditor(TextArea):
         return self.wrapped_document.location_to_offset(self.cursor_location).y
 
 
-@dataclass(frozen=True, slots=True)
-class ValueResult:
-    """The value that a screen gave back; wrapped, because the value itself may be None."""
-
-    typed: Typed
-
-
-class ValueScreen(Editing[ValueResult | None]):
-    """Changes one value. Gives it back when done, None when left; leaving a change asks first.
-
-    A subclass sets what it ``started`` from.
-    """
-
-    started: Typed
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "done", show=False, id="form.send"),
-        Binding("escape", "leave", show=False, id="form.leave"),
-        Binding("down", "app.focus_next", show=False, id="form.next_field"),
-        Binding("up", "app.focus_previous", show=False, id="form.previous_field"),
-    ]
-
-    @abstractmethod
-    def result(self) -> Typed:
-        """The value as it is now."""
-
-    @property
-    def unsaved(self) -> bool:
-        """Whether leaving now would lose something."""
-        return self.result() != self.started
-
-    @property
-    def loss(self) -> str:
-        """What quitting now would lose."""
-        return "What was changed here is not in the form yet."
-
-    @on(Button.Pressed)
-    def _pressed(self, event: Button.Pressed) -> None:
-        event.stop()
-        if event.button.id == "done":
-            self.action_done()
-        else:
-            self.action_leave()
-
-    @on(Entered)
-    def _entered(self, event: Entered) -> None:
-        event.stop()
-        self.focus_next()
-
-    def action_done(self) -> None:
-        """Back to the form with the value."""
-        self.dismiss(ValueResult(self.result()))
-
-    def question(self) -> AskScreen:
-        """What is asked before a change is lost."""
-        return AskScreen(
-            "Leave the field as it was?",
-            "What you changed here is then lost.",
-            safe="Keep changing",
-            deliberate="Leave as it was",
-        )
-
-
 class OpeningEditor(Widget, can_focus=True):
     """Shows a value in a few words; Enter, space or a click open its screen."""
 
@@ -447,11 +352,6 @@ class OpeningEditor(Widget, can_focus=True):
     @abstractmethod
     async def ask(self) -> Typed:
         """Let the person change the value; the one that it has then."""
-
-    async def changed_on(self, screen: ValueScreen) -> Typed:
-        """The value as it is changed on a screen."""
-        kept = await self.app.push_screen_wait(screen)
-        return self.typed if kept is None else kept.typed
 
     def hint(self) -> Cell | None:
         """What the person should know of the value; None for nothing."""

@@ -29,7 +29,7 @@ from gwtui.ui.forms.form_state import FormState, FormSummary
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.in_doubt_writes import ShowInDoubt
 from gwtui.ui.input_queue import SUBMITTING
-from gwtui.ui.screens.dialogs import AskScreen, Editing
+from gwtui.ui.screens.dialogs import Editing
 from gwtui.ui.text import toned
 from gwtui.ui.waits import NOTICEABLE, waiting_text
 from gwtui.ui.widgets.containers import FoldingScroll
@@ -105,6 +105,10 @@ def plan_line(plan: Plan[Any]) -> Content:
     return toned(asks + " · ".join(plan.warnings), "warn")
 
 
+async def _kept(request: RequestModel) -> Applied[RequestModel]:
+    return Applied(request)
+
+
 class _Fields(FoldingScroll, inherit_bindings=False):
     """Scrolls with the focus only: arrows and pages go from field to field."""
 
@@ -129,10 +133,6 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
     """What is said while the request is under way."""
     READING: ClassVar[str] = "Reading from the gateway"
     """What is said while something is read before, once that takes long."""
-    SENDS: ClassVar[str] = "sends"
-    """What the key that submits does, in one word."""
-    UNSENT: ClassVar[str] = "Nothing was sent yet."
-    """What is said to who would discard what was typed."""
 
     def __init__(self, spec: FormSpec, facts: Facts, submit: Submit[T]) -> None:
         super().__init__()
@@ -177,7 +177,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         """How to send and to leave, then what the focus takes."""
         if self._lost is not None:
             return "{form.leave} closes"
-        keys = f"{{form.send}} {self.SENDS} · {{form.leave}} leaves · Tab next"
+        keys = f"{{form.send}} {self.spec.sends} · {{form.leave}} leaves · Tab next"
         if self._in_parts:
             keys += " · {form.next_part} next part"
         more = focus_keys(self.focused)
@@ -289,11 +289,11 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         else:
             super().action_leave()
 
-    def question(self) -> AskScreen:
-        """What is asked before what was typed is lost."""
-        return AskScreen(
-            "Discard what you typed?", self.UNSENT, safe="Keep editing", deliberate="Discard"
-        )
+    async def fill_in(self, spec: FormSpec) -> RequestModel | None:
+        """Fill in a form of a part of this one, above it; None when it was left."""
+        form: FormScreen[RequestModel] = FormScreen(spec, self.state.facts, _kept)
+        outcome = await self.app.push_screen_wait(form)
+        return outcome.value if isinstance(outcome, Applied) else None
 
     # Sending --------------------------------------------------------------------------------
 

@@ -54,7 +54,7 @@ Where None is a choice of its own, "" is a value that the gateway did not say.
 """
 
 UNSAID = ""
-TEXTS = frozenset({"text", "lines", "model"})
+TEXTS = frozenset({"text", "pattern", "lines", "model"})
 """Kinds whose value is the text itself."""
 _OPEN = frozenset({"three_way", "pick", "builtins", "filters"})
 """Kinds in which "" means that nobody said."""
@@ -65,7 +65,7 @@ _PERCENT = 100
 NOTHING_CHANGED = "Nothing was changed yet."
 _CLOSE_TO_FULL = 0.9
 _ROWS = frozenset({"builtins", "filters"})
-COUNTED = _ROWS | {"text", "lines", "pick"}
+COUNTED = _ROWS | {"text", "pattern", "lines", "pick"}
 """Kinds whose length or number of entries is shown."""
 
 
@@ -98,7 +98,7 @@ def to_value(field: FormField, rules: FieldRules, typed: Typed, now: datetime) -
 
 
 def _text_value(field: FormField, rules: FieldRules, typed: str, now: datetime) -> Any:
-    text = typed.rstrip() if field.kind == "lines" else typed.strip()
+    text = _stripped(field.kind, typed)
     if not text:
         if field.kind in {"workspace", *_OPEN}:
             return ABSENT
@@ -109,6 +109,11 @@ def _text_value(field: FormField, rules: FieldRules, typed: str, now: datetime) 
         return parse_quantity(text, rules.unit)
     parse = _PARSERS.get(field.kind)
     return parse(text) if parse is not None else parse_moment(text, now)
+
+
+def _stripped(kind: Kind, typed: str) -> str:
+    """A text without the blanks that mean nothing; in a pattern each one matters."""
+    return {"pattern": typed, "lines": typed.rstrip()}.get(kind, typed.strip())
 
 
 _PARSERS: Mapping[Kind, Callable[[str], Any]] = {
@@ -355,19 +360,6 @@ class FormState:
             if self._owner(path) == name:
                 yield f"{_place(path, self._typed.get(name))}{message}"
 
-    def entry_problems(self, name: str) -> Mapping[int, Mapping[str, str]]:
-        """What is wrong with the entries of a list: place -> part of the entry ("" whole) -> why.
-
-        Places count from 0 in what the editor holds.
-        """
-        found: dict[int, dict[str, str]] = {}
-        for path, message in (*self._problems.items(), *self._refused.items()):
-            root, _, rest = path.partition(".")
-            place, _, part = rest.partition(".")
-            if root == name and place.isdecimal():
-                found.setdefault(int(place), {})[part] = message
-        return found
-
     @property
     def first_problem(self) -> str | None:
         """The first field that something is wrong with."""
@@ -416,7 +408,7 @@ class FormState:
             return _count(len(typed), rules)
         if not isinstance(typed, str) or self.fields[name].kind not in COUNTED:
             return None
-        length = len(typed.rstrip() if self.fields[name].kind == "lines" else typed.strip())
+        length = len(_stripped(self.fields[name].kind, typed))
         if rules.max_length is not None:
             return Cell(f"{length}/{rules.max_length}", _fullness(length, rules.max_length))
         if rules.min_length is not None and (length or not rules.nullable):

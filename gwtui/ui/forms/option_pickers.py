@@ -15,15 +15,10 @@ from gwtui.crud.resource import Cell
 from gwtui.domain.lookup import did_you_mean
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.commands import with_keys
-from gwtui.ui.forms.field_editors import (
-    Hinted,
-    SearchingEditor,
-    TextEditor,
-    ValueResult,
-    ValueScreen,
-)
+from gwtui.ui.forms.field_editors import Hinted, SearchingEditor, TextEditor
 from gwtui.ui.forms.form_state import UNSAID, Typed
 from gwtui.ui.input_queue import OPENING
+from gwtui.ui.screens.dialogs import Editing
 from gwtui.ui.screens.picker import NAMED, OptionSource, Picker, TickList, option_title
 from gwtui.ui.text import toned
 
@@ -114,8 +109,13 @@ class PickEditor(SearchingEditor):
         return self.typed if chosen is None else chosen
 
 
-class PickScreen(TickList[ValueResult | None], ValueScreen):
-    """Ticks entries. The first row is no restriction; it is a choice of its own."""
+class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
+    """Ticks entries. The first row is no restriction; it is a choice of its own.
+
+    Gives back a tuple that holds the value, because that may be None itself.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "done", show=False, id="form.send")]
 
     hint = "Enter done · Esc leaves it as it was · Space ticks · letters search"
 
@@ -135,9 +135,15 @@ class PickScreen(TickList[ValueResult | None], ValueScreen):
         self._open = PickOption("", field.empty)
         """Stands for no restriction."""
 
-    def result(self) -> Typed:
-        """What is ticked."""
-        return self._picked
+    @property
+    def unsaved(self) -> bool:
+        """Whether leaving now would lose something."""
+        return self._picked != self.started
+
+    @property
+    def loss(self) -> str:
+        """What quitting now would lose."""
+        return "What was changed here is not in the form yet."
 
     @property
     def picked(self) -> tuple[str, ...]:
@@ -191,6 +197,10 @@ class PickScreen(TickList[ValueResult | None], ValueScreen):
         """Enter: done."""
         self.action_done()
 
+    def action_done(self) -> None:
+        """Back to the form with what is ticked."""
+        self.dismiss((self._picked,))
+
 
 class PicksEditor(SearchingEditor):
     """The picked entries in a line."""
@@ -233,6 +243,6 @@ class PicksEditor(SearchingEditor):
     async def ask(self) -> Typed:
         """The list."""
         search_text = self.take_typed()
-        return await self.changed_on(
-            PickScreen(self.field, self._rules, self.source, self.typed, search_text)
-        )
+        screen = PickScreen(self.field, self._rules, self.source, self.typed, search_text)
+        picked = await self.app.push_screen_wait(screen)
+        return self.typed if picked is None else picked[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import cast
 
 from pydantic import SecretStr
@@ -72,9 +71,9 @@ def make_editor(field: FormField, state: FormState) -> Widget:
         case MultiPickField():
             editor = PicksEditor(field, rules, typed)
         case FilterListField():
-            editor = BuiltinsEditor(field, typed, partial(state.entry_problems, field.name))
+            editor = BuiltinsEditor(field, typed)
         case CustomFilterField():
-            editor = FiltersEditor(field, typed, partial(state.entry_problems, field.name))
+            editor = FiltersEditor(field, typed)
         case _:
             editor = _plain_editor(field, state, typed)
     return editor
@@ -187,7 +186,9 @@ class FieldRow(RunsWhileOpen, Vertical):
         return max(1, width - _LABEL - (_COUNTER if self._counted else 0))
 
     def note_lines(self, width: int) -> list[Content]:
-        """The note, folded to the width of the row."""
+        """The note, folded to the width of the row; an empty one takes no line."""
+        if not self.note.plain:
+            return []
         return self.note.wrap(max(1, width - _LABEL))
 
     def render(self) -> Content:

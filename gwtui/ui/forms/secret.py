@@ -23,7 +23,7 @@ from textual.widgets import Button, Static
 from gwtui.crud.resource import Cell, Tone
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.commands import with_keys
-from gwtui.ui.forms.field_editors import Edited, Entered, TickEditor
+from gwtui.ui.forms.field_editors import Edited, Entered
 from gwtui.ui.input_queue import FINISHING, OPENING
 from gwtui.ui.screens.modal import Dialog
 from gwtui.ui.terminal.clipboard import Copied, copy_text, save_private
@@ -36,11 +36,15 @@ _FATE = (
     "If this screen is lost, the value is lost: the next start then offers to delete the key and "
     "create it again."
 )
-_NOT_YET = "Say first that you have stored the key: the gateway cannot show it again."
+_NOT_YET = "Tick “I have stored this key” first: the gateway cannot show it again."
 _LONGEST = 4096
 _MOST_DOTS = 24
 _LONGEST_TYPED = 65_536
 """Characters that are taken at most: a whole file pasted by mistake is not a key."""
+
+
+def _stored(ticked: bool) -> Content:
+    return Content(f"[{'x' if ticked else ' '}] I have stored this key")
 
 
 class SecretView(HoldsSecret, Static):
@@ -78,6 +82,7 @@ class SecretScreen(Dialog[None]):
         self._name_shown = safe_text(name, 60)
         self._value: SecretStr | None = value
         self._revealed = False
+        self._stored = False
 
     def compose(self) -> ComposeResult:
         """The value, what can be done with it, the acknowledgement."""
@@ -94,7 +99,7 @@ class SecretScreen(Dialog[None]):
                 )
             with VerticalScroll(id="secret-notes", classes="long", can_focus=False):
                 yield Static(Content(""), id="secret-note")
-            yield TickEditor("I have stored this key", id="stored")
+            yield Button(_stored(False), id="stored", compact=True)
             with Horizontal(classes="buttons"):
                 yield Button(Content("Done"), id="done", compact=True, disabled=True)
                 if self._attempt is not None:
@@ -102,10 +107,7 @@ class SecretScreen(Dialog[None]):
                         Content(with_keys("Try it ({new-key.try})")), id="try", compact=True
                     )
 
-    @property
-    def hint(self) -> str:
-        """Which keys there are."""
-        return "Tab moves · Enter presses, and ticks the box"
+    hint = "Tab moves · Enter presses, and ticks the box"
 
     def _title_line(self) -> Content:
         return Content.assemble(
@@ -132,20 +134,18 @@ class SecretScreen(Dialog[None]):
                 self.action_reveal()
             case "save":
                 self.action_save()
+            case "stored":
+                self._acknowledge()
             case "done":
                 self.action_leave()
             case "try":
                 self.action_try()
 
-    @on(Edited)
-    def _acknowledged(self, event: Edited) -> None:
-        event.stop()
-        self.query_one("#done", Button).disabled = not event.typed
-
-    @on(Entered)
-    def _entered(self, event: Entered) -> None:
-        event.stop()
-        self.focus_next()
+    def _acknowledge(self) -> None:
+        """Tick the box, or take the tick away."""
+        self._stored = not self._stored
+        self.query_one("#stored", Button).label = _stored(self._stored)
+        self.query_one("#done", Button).disabled = not self._stored
 
     def action_reveal(self) -> None:
         """Show the value, or mask it again."""
@@ -187,7 +187,7 @@ class SecretScreen(Dialog[None]):
 
     def action_leave(self) -> None:
         """Leave, once the person said that the value is stored; forget it."""
-        if self.query_one("#stored", TickEditor).value:
+        if self._stored:
             self._end()
             return
         self.app.bell()

@@ -93,10 +93,6 @@ class Editing(Dialog[Result]):
         """What quitting now would lose."""
         raise NotImplementedError
 
-    def question(self) -> AskScreen:
-        """What is asked before it is lost."""
-        raise NotImplementedError
-
     def action_leave(self) -> None:
         """Close; ask first when something would be lost."""
         if self.unsaved:
@@ -106,7 +102,13 @@ class Editing(Dialog[Result]):
 
     @work(group=OPENING, exclusive=True)
     async def _ask(self) -> None:
-        if await self.app.push_screen_wait(self.question()):
+        question = AskScreen(
+            "Discard your changes?",
+            "None of them was sent.",
+            safe="Keep editing",
+            deliberate="Discard",
+        )
+        if await self.app.push_screen_wait(question):
             self.dismiss(None)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -33,7 +34,7 @@ from gwtui.resources.tries.outcome import (
 )
 from gwtui.resources.tries.plan import TryFacts, TryPlan
 from gwtui.ui.forms.form_screen import FormScreen, Submit
-from gwtui.ui.forms.pattern_tester import outcome, try_patterns
+from gwtui.ui.forms.pattern_tester import PatternTester
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.modal import Dialog
 from gwtui.ui.text import cell_content, toned
@@ -198,8 +199,8 @@ class AnswerScreen(Dialog[str]):
         prompt = trial.request.messages[-1].texts[0][:SAMPLE_LIMIT]
         if filters:
             rows = custom_rows(filters)
-            found = await try_patterns([row.pattern for row in rows], prompt)
-            self._marked = outcome(prompt, rows, dict(enumerate(found)))
+            outcome = await asyncio.to_thread(PatternTester().outcome, prompt, rows)
+            self._marked = Content("") if outcome is None else cell_content(outcome)
             self._show_figures()
 
     async def _key(self) -> CurrentKey | None:
