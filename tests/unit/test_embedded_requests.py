@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.embeddings import EmbeddingRequest
 from gwtui.domain.request_cost import max_prompt_tokens
-from gwtui.embedded.inference.embeddings import vector
+from gwtui.embedded.inference.answers import vector
 from gwtui.embedded.inference.parsed_request import (
     count_tokens,
     parse_chat,

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
-from typing import Any
+from typing import NamedTuple
 
 from pydantic import JsonValue
 
@@ -23,13 +23,28 @@ from gwtui.embedded.responses import Refusal
 
 TIME_LIMIT = 0.25
 """Seconds that one custom pattern may take for one request."""
-BLOCKED = "[BLOCKED]"
-REDACTED = "[REDACTED]"
-_VIOLATION: Mapping[str, JsonValue] = {"error_type": "content_policy_violation"}
+_PAST = {"block": "blocked", "redact": "redacted", "flag": "flagged"}
+_PII_NAMES = {"person-name": "PERSON", "address": "ADDRESS"}
+"""Filters that a refusal words differently, with the name that it gives them."""
+_DISPLAY_NAMES: Mapping[str, str] = {
+    "email": "Email",
+    "phone": "Phone",
+    "ssn": "SSN",
+    "credit-card": "Credit Card",
+    "ip-address": "IP Address",
+    "secrets": "Secrets",
+}
+_REPLACEMENTS: Mapping[str, str] = {
+    **BUILTIN_LABELS,
+    PROMPT_INJECTION: "[PROMPT_INJECTION]",
+    "secrets": "[SECRETS]",
+}
+
+Spans = list[tuple[int, int]]
+"""Start and end of every match."""
 
 
-@dataclass(frozen=True, slots=True)
-class InputText:
+class InputText(NamedTuple):
     """A text of the request, and whether it is from the user."""
 
     text: str
@@ -45,20 +60,20 @@ class ContentFilter:
     scope: str
     slug: str = ""
     pattern: str = ""
-    label: str | None = None
+    label: str = ""
     user_only: bool = False
 
-    @property
-    def replacement(self) -> str:
-        """The replacement for redacted text."""
+    def spans(self, texts: Sequence[InputText]) -> list[Spans] | None:
+        """The matches in each text; None when a pattern did not finish in time."""
+        read = [each.text if each.by_user or not self.user_only else "" for each in texts]
         if self.slug:
-            return LABELS.get(self.slug, REDACTED)
-        return REDACTED
+            return [detect(self.slug, text) for text in read]
+        from gwtui.domain.patterns import find_all  # noqa: PLC0415 - for custom patterns only
 
-    @property
-    def name(self) -> str:
-        """The name of the filter in reports."""
-        return self.slug or self.label or "custom"
+        found = find_all(self.pattern, read, TIME_LIMIT)
+        if found is None:
+            return None
+        return [[(start, end) for start, end in spans if end > start] for spans in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,114 +83,99 @@ class FilterHit:
     filter: ContentFilter
     count: int
 
-
-@dataclass(frozen=True, slots=True)
-class Screened:
-    """The texts as the model gets them, and what the filters found."""
-
-    texts: tuple[str, ...]
-    hits: tuple[FilterHit, ...] = ()
+    def match(self) -> dict[str, JsonValue]:
+        """What the service's metadata says of it."""
+        by = self.filter
+        return {
+            "filter": by.slug or by.label or "custom",
+            "action": by.action,
+            "label": _replacement(by) if by.action == "redact" else None,
+            "count": self.count,
+        }
 
 
 class BlockedByFilter(Refusal):
     """403: a filter found what it is to block; ``hit`` says which one."""
 
-    def __init__(self, message: str, hit: FilterHit, patterns: Sequence[str] = ()) -> None:
-        metadata = dict(_VIOLATION)
-        if patterns:
-            metadata["patterns"] = list(patterns)
+    def __init__(self, message: str, hit: FilterHit, **metadata: JsonValue) -> None:
+        metadata = {"error_type": "content_policy_violation", **metadata}
         super().__init__(403, message, metadata=metadata)
         self.hit = hit
 
 
-def filters_of(guardrail: Guardrail, scope: str) -> list[ContentFilter]:
-    """The filters of a guardrail; ``scope`` is what binds the request to it."""
-    builtins: Iterable[Mapping[str, Any]] = guardrail.raw.get("content_filter_builtins") or ()
-    custom: Iterable[Mapping[str, Any]] = guardrail.raw.get("content_filters") or ()
-    whose = (str(guardrail.id), scope)
-    return [
-        *(
-            ContentFilter(
-                each["action"],
-                *whose,
-                slug=each["slug"],
-                user_only=each.get("scan_scope") == "user_only",
-            )
-            for each in builtins
-        ),
-        *(
-            ContentFilter(each["action"], *whose, pattern=each["pattern"], label=each.get("label"))
-            for each in custom
-        ),
+def united(guardrails: Mapping[str, Guardrail | None]) -> tuple[ContentFilter, ...]:
+    """Each filter once, with its strongest action and its widest scope; the strongest first.
+
+    The guardrails come by the scope in which they bind the request.
+    """
+    listed = [
+        ContentFilter(
+            action=each["action"],
+            guardrail_id=str(guardrail.id),
+            scope=scope,
+            slug=each.get("slug", ""),
+            pattern=each.get("pattern", ""),
+            label=each.get("label") or "",
+            user_only=each.get("scan_scope") == "user_only",
+        )
+        for scope, guardrail in guardrails.items()
+        if guardrail is not None
+        for field in ("content_filter_builtins", "content_filters")
+        for each in guardrail.raw.get(field) or ()
     ]
-
-
-def united(filters: Iterable[ContentFilter]) -> list[ContentFilter]:
-    """Each filter once, with its strongest action and its widest scope; the strongest first."""
     found: dict[tuple[str, str], ContentFilter] = {}
-    for each in sorted(filters, key=lambda each: FILTER_ACTIONS.index(each.action)):
+    for each in sorted(listed, key=lambda each: FILTER_ACTIONS.index(each.action)):
         strongest = found.setdefault((each.slug, each.pattern), each)
         user_only = strongest.user_only and each.user_only
         found[each.slug, each.pattern] = replace(strongest, user_only=user_only)
-    return list(found.values())
+    return tuple(found.values())
 
 
-async def screen(texts: Sequence[InputText], filters: Sequence[ContentFilter]) -> Screened:
-    """Apply the filters to the input. Raises a 403 when one of them blocks it."""
+async def screen(
+    texts: Sequence[InputText], filters: Sequence[ContentFilter]
+) -> tuple[list[str], list[FilterHit]]:
+    """The texts as the model gets them, and what the filters found.
+
+    Raises a 403 when one of them blocks the request.
+    """
     if any(each.pattern for each in filters):
         # Custom patterns may take their whole time: meanwhile others are served.
         return await asyncio.to_thread(_screen, texts, filters)
     return _screen(texts, filters)
 
 
-def _screen(texts: Sequence[InputText], filters: Sequence[ContentFilter]) -> Screened:
+def _screen(
+    texts: Sequence[InputText], filters: Sequence[ContentFilter]
+) -> tuple[list[str], list[FilterHit]]:
     hits: list[FilterHit] = []
     redactions: list[list[tuple[int, int, str]]] = [[] for _ in texts]
     for each in filters:
-        spans = _spans(each, texts)
-        found = sum(map(len, spans))
-        if not found:
-            continue
-        if each.action == "block":
+        spans = each.spans(texts)
+        found = sum(map(len, spans or ()))
+        if (spans is None and each.action != "flag") or (found and each.action == "block"):
             raise _blocked(FilterHit(each, found), texts)
-        if each.action == "redact":
-            for place, of_text in enumerate(spans):
-                redactions[place] += [(start, end, each.replacement) for start, end in of_text]
-        hits.append(FilterHit(each, found))
-    left = (_redacted(each.text, cuts) for each, cuts in zip(texts, redactions, strict=True))
-    return Screened(tuple(left), tuple(hits))
+        if found:
+            hits.append(FilterHit(each, found))
+        if found and each.action == "redact":
+            for cuts, of_text in zip(redactions, spans or (), strict=True):
+                cuts += [(*span, _replacement(each)) for span in of_text]
+    return [_redacted(each.text, cuts) for each, cuts in zip(texts, redactions, strict=True)], hits
 
 
-def _spans(one: ContentFilter, texts: Sequence[InputText]) -> list[Spans]:
-    read = [each.text if each.by_user or not one.user_only else "" for each in texts]
-    if one.slug:
-        return [detect(one.slug, text) for text in read]
-    found = _pattern_spans(one.pattern, read)
-    if found is None and one.action != "flag":
-        raise _blocked(FilterHit(one, 0), texts)
-    return found or [[] for _ in read]
-
-
-def _pattern_spans(pattern: str, texts: Sequence[str]) -> list[Spans] | None:
-    """Where a custom pattern matches; None when it did not finish in time."""
-    from gwtui.domain.patterns import find_all  # noqa: PLC0415 - for custom patterns only
-
-    found = find_all(pattern, texts, TIME_LIMIT)
-    if found is None:
-        return None
-    return [[(start, end) for start, end in spans if end > start] for spans in found]
+def _replacement(by: ContentFilter) -> str:
+    return _REPLACEMENTS.get(by.slug, "[REDACTED]")
 
 
 def _blocked(hit: FilterHit, texts: Sequence[InputText]) -> BlockedByFilter:
-    one = hit.filter
-    if one.slug == PROMPT_INJECTION:
-        read = (each.text for each in texts if each.by_user or not one.user_only)
-        names = dict.fromkeys(name for text in read for name in injections(text))
+    by = hit.filter
+    if by.slug == PROMPT_INJECTION:
+        read = " \n ".join(each.text for each in texts if each.by_user or not by.user_only)
+        names: list[JsonValue] = [name for name in _INJECTIONS if _INJECTIONS[name].search(read)]
         message = "Request blocked: prompt injection patterns detected"
-        return BlockedByFilter(message, hit, list(names))
-    if one.slug in PII_NAMES:
-        return BlockedByFilter(f"Blocked PII detected: {PII_NAMES[one.slug]}", hit)
-    shown = DISPLAY_NAMES.get(one.slug) or one.slug or one.label or BLOCKED
+        return BlockedByFilter(message, hit, patterns=names)
+    if by.slug in _PII_NAMES:
+        return BlockedByFilter(f"Blocked PII detected: {_PII_NAMES[by.slug]}", hit)
+    shown = _DISPLAY_NAMES.get(by.slug) or by.slug or by.label or "[BLOCKED]"
     return BlockedByFilter(f"Request blocked by content filter: {shown}", hit)
 
 
@@ -190,56 +190,26 @@ def _redacted(text: str, cuts: list[tuple[int, int, str]]) -> str:
     return "".join([*parts, text[done:]])
 
 
-def pipeline(hits: Sequence[FilterHit]) -> list[dict[str, JsonValue]]:
+def pipeline(hits: Iterable[FilterHit]) -> list[JsonValue]:
     """The steps of the service's metadata: one for each guardrail whose filters acted."""
-    by_guardrail: dict[tuple[str, str], list[FilterHit]] = {}
+    steps: dict[tuple[str, str], list[dict[str, JsonValue]]] = {}
     for hit in hits:
-        by_guardrail.setdefault((hit.filter.guardrail_id, hit.filter.scope), []).append(hit)
-    return [_step(guardrail_id, scope, of) for (guardrail_id, scope), of in by_guardrail.items()]
+        by = (hit.filter.guardrail_id, hit.filter.scope)
+        steps.setdefault(by, []).append(hit.match())
+    return [_step(*by, matches) for by, matches in steps.items()]
 
 
-def _step(guardrail_id: str, scope: str, hits: Sequence[FilterHit]) -> dict[str, JsonValue]:
-    past = {"block": "blocked", "redact": "redacted", "flag": "flagged"}
-    words = [f"{past[hit.filter.action]} {hit.count}: {hit.filter.name}" for hit in hits]
+def _step(guardrail_id: str, scope: str, matches: list[dict[str, JsonValue]]) -> JsonValue:
+    words = (f"{_PAST[str(each['action'])]} {each['count']}: {each['filter']}" for each in matches)
     return {
         "type": "guardrail",
         "name": "content-filter",
         "summary": "; ".join(words),
-        "data": {
-            "matches": [
-                {
-                    "filter": hit.filter.name,
-                    "action": hit.filter.action,
-                    "label": hit.filter.replacement if hit.filter.action == "redact" else None,
-                    "count": hit.count,
-                }
-                for hit in hits
-            ]
-        },
+        "data": {"matches": [*matches]},
         "guardrail_id": guardrail_id,
         "guardrail_scope": scope,
     }
 
-
-Spans = list[tuple[int, int]]
-"""Start and end of every match."""
-
-DISPLAY_NAMES: Mapping[str, str] = {
-    "email": "Email",
-    "phone": "Phone",
-    "ssn": "SSN",
-    "credit-card": "Credit Card",
-    "ip-address": "IP Address",
-    "secrets": "Secrets",
-}
-PII_NAMES: Mapping[str, str] = {"person-name": "PERSON", "address": "ADDRESS"}
-"""Filters that a refusal words differently, with the name that it gives them."""
-LABELS: Mapping[str, str] = {
-    **BUILTIN_LABELS,
-    PROMPT_INJECTION: "[PROMPT_INJECTION]",
-    "secrets": "[SECRETS]",
-}
-"""The replacement for redacted text."""
 
 _EMAIL = re.compile(r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}\b")
 _PHONE = re.compile(
@@ -295,66 +265,43 @@ _PHONE_DIGITS = range(7, 16)
 
 def detect(slug: str, text: str) -> Spans:
     """The matches of a builtin filter in a text; none for an unknown filter."""
-    detector = _DETECTORS.get(slug)
-    return [] if detector is None else list(detector(text))
+    patterns, counts = _DETECTORS.get(slug, ((), None))
+    return [
+        match.span(match.lastgroup or 0)
+        for pattern in patterns
+        for match in pattern.finditer(text)
+        if counts is None or counts(match.group())
+    ]
 
 
-def injections(text: str) -> list[str]:
-    """The names of the injection patterns that a text shows."""
-    return [name for name, pattern in _INJECTIONS.items() if pattern.search(text)]
+def _is_phone(text: str) -> bool:
+    is_other = _SSN.fullmatch(text) or _DAY.fullmatch(text)
+    return sum(map(str.isdigit, text)) in _PHONE_DIGITS and not is_other
 
 
-def _matches(pattern: re.Pattern[str]) -> Callable[[str], Iterator[tuple[int, int]]]:
-    return lambda text: (match.span() for match in pattern.finditer(text))
-
-
-def _phones(text: str) -> Iterator[tuple[int, int]]:
-    for match in _PHONE.finditer(text):
-        digits = sum(map(str.isdigit, match.group()))
-        other = _SSN.fullmatch(match.group()) or _DAY.fullmatch(match.group())
-        if digits in _PHONE_DIGITS and not other:
-            yield match.span()
-
-
-def _cards(text: str) -> Iterator[tuple[int, int]]:
-    for match in _CARD.finditer(text):
-        if _luhn([int(character) for character in match.group() if character.isdigit()]):
-            yield match.span()
-
-
-def _luhn(digits: list[int]) -> bool:
+def _is_card(text: str) -> bool:
+    """Whether the digits have a valid check digit, by Luhn's algorithm."""
+    digits = [int(character) for character in text if character.isdigit()]
     doubled = [digit * 2 if place % 2 else digit for place, digit in enumerate(reversed(digits))]
     return sum(digit - 9 if digit > 9 else digit for digit in doubled) % 10 == 0  # noqa: PLR2004
 
 
-def _ip_addresses(text: str) -> Iterator[tuple[int, int]]:
-    for pattern in (_IPV4, _IPV6):
-        for match in pattern.finditer(text):
-            try:
-                ip_address(match.group())
-            except ValueError:
-                continue
-            yield match.span()
+def _is_ip_address(text: str) -> bool:
+    try:
+        return bool(ip_address(text))
+    except ValueError:
+        return False
 
 
-def _persons(text: str) -> Iterator[tuple[int, int]]:
-    for match in _PERSON.finditer(text):
-        yield match.span("told") if match.group("told") else match.span()
-
-
-def _injected(text: str) -> Iterator[tuple[int, int]]:
-    for pattern in _INJECTIONS.values():
-        yield from (match.span() for match in pattern.finditer(text))
-
-
-_DETECTORS: Mapping[str, Callable[[str], Iterator[tuple[int, int]]]] = {
-    "email": _matches(_EMAIL),
-    "phone": _phones,
-    "ssn": _matches(_SSN),
-    "credit-card": _cards,
-    "ip-address": _ip_addresses,
-    "person-name": _persons,
-    "address": _matches(_ADDRESS),
-    "secrets": _matches(_SECRETS),
-    PROMPT_INJECTION: _injected,
+_DETECTORS: Mapping[str, tuple[Iterable[re.Pattern[str]], Callable[[str], bool] | None]] = {
+    "email": ((_EMAIL,), None),
+    "phone": ((_PHONE,), _is_phone),
+    "ssn": ((_SSN,), None),
+    "credit-card": ((_CARD,), _is_card),
+    "ip-address": ((_IPV4, _IPV6), _is_ip_address),
+    "person-name": ((_PERSON,), None),
+    "address": ((_ADDRESS,), None),
+    "secrets": ((_SECRETS,), None),
+    PROMPT_INJECTION: (_INJECTIONS.values(), None),
 }
+"""The patterns of each builtin filter, and which of their matches count."""

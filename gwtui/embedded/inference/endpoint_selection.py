@@ -5,7 +5,7 @@ Inference contract section 5, statuses 400 and 404.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -14,6 +14,7 @@ from pydantic import JsonValue
 from gwtui.contract.errors import FILTER_BY_GUARDRAIL, FILTER_BY_PARAMETERS, FILTER_BY_PROVIDERS
 from gwtui.contract.models import Endpoint, Model
 from gwtui.domain.catalog import ModelWithEndpoints, provider_slug
+from gwtui.domain.guardrail_effect import restrictions_of
 from gwtui.domain.routing import (
     ExcludedEndpoint,
     Exclusion,
@@ -48,7 +49,6 @@ def select_endpoints(
     policy: KeyPolicy,
     parsed: ParsedRequest,
     now: datetime,
-    chance: Callable[[], float],
 ) -> Route:
     """The endpoints to try. A model that cannot serve the request is passed over for the next.
 
@@ -64,9 +64,8 @@ def select_endpoints(
     if not offers:
         raise refusals[-1]
     shortcut = requested_model(parsed.models[0])
-    router = Router(
-        catalog_view(site.catalog.seed), site.dialect, policy.restrictions, policy.credentials
-    )
+    guardrails = tuple(map(restrictions_of, policy.binding.values()))
+    router = Router(catalog_view(site.catalog.seed), site.dialect, guardrails, policy.credentials)
     route = router.route(
         offers,
         RouteRequest(
@@ -78,7 +77,7 @@ def select_endpoints(
             max_tokens=parsed.max_tokens,
             default_sort=shortcut.sort or policy.workspace.default_provider_sort,
         ),
-        chance,
+        site.clock.chance,
     )
     if not route.attempts:
         raise _nothing_left(route, offers, parsed)

@@ -1,45 +1,59 @@
 """What chat and embeddings have in common: filters, routing, attempts, and booking at the end.
 
 The simulated providers take as long and fail as often as the live figures of their endpoints say.
+Inference contract sections 4, 6 and 7.
 """
 
 from __future__ import annotations
 
+import json
 import secrets
-from collections.abc import Mapping
-from dataclasses import dataclass
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
+from gwtui.contract.models import Pricing
+from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.values import GENERATION_ID
-from gwtui.domain.request_cost import RequestCost
+from gwtui.domain.pricing import QuoteLine, Usage
+from gwtui.domain.request_cost import RequestCost, is_charged, request_cost
 from gwtui.domain.routing import Route, RouteAttempt
-from gwtui.embedded.inference import accounting
-from gwtui.embedded.inference.accounting import RequestOutcome, SimulatedAnswer
-from gwtui.embedded.inference.content_filters import BlockedByFilter, FilterHit, pipeline, screen
+from gwtui.embedded.inference.content_filters import (
+    BlockedByFilter,
+    FilterHit,
+    pipeline,
+    screen,
+    united,
+)
 from gwtui.embedded.inference.endpoint_selection import select_endpoints
 from gwtui.embedded.inference.key_policy import KeyPolicy
 from gwtui.embedded.inference.parsed_request import ParsedRequest, with_texts
 from gwtui.embedded.operations import OperationRequest
-from gwtui.embedded.responses import Refusal
+from gwtui.embedded.responses import Refusal, wire_value
 from gwtui.embedded.simulator.catalog import CatalogEndpoint
 from gwtui.embedded.simulator.endpoint_figures import EndpointHealth
 from gwtui.embedded.simulator.seeded_random import between, fraction
+from gwtui.embedded.simulator.usage import UsageSlice
+from gwtui.embedded.store import generations, keys, usage
+from gwtui.embedded.store.usage import Actor, from_pico, to_micros, to_pico
 
 if TYPE_CHECKING:
     from gwtui.embedded.app import Responder
 
 PROVIDER_ERROR = "Provider returned error"
+WRITTEN_AFTER = timedelta(seconds=1)
+"""How long after its end a generation can be looked up."""
 _MS = 1000
 _KEPT_HEADERS = ("user-agent", "http-referer", "origin", "x-session-id")
 _LONGEST_HEADER = 256
-_ID_BYTES = 10
 _ACCEPTED_AFTER = 0.3
 """Share of the time to the first token after which an endpoint says whether it answers at all."""
-_BREAKS_OFF = 0.25
-"""Share of the failures that happen in the middle of an answer."""
+_ANSWER_PRICES = frozenset({"completion", "internal_reasoning", "audio_output", "image_output"})
 _FAILURES: tuple[tuple[float, int, dict[str, JsonValue]], ...] = (
     (0.6, 502, {"error_type": "provider_unavailable", "raw": '{"error":"upstream connect error"}'}),
     (
@@ -54,6 +68,43 @@ _FAILURES: tuple[tuple[float, int, dict[str, JsonValue]], ...] = (
     (1.0, 503, {"error_type": "provider_overloaded", "raw": '{"error":"overloaded"}'}),
 )
 """How often a failure is of which status, as running sums, with the metadata of the refusal."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedAnswer:
+    """An answer in tokens. ``error`` is given when it broke off after them."""
+
+    thoughts: tuple[str, ...] = ()
+    content: tuple[str, ...] = ()
+    finish_reason: str | None = None
+    shows_thoughts: bool = True
+    error: Mapping[str, JsonValue] | None = None
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that are charged."""
+        return len(self.thoughts) + len(self.content)
+
+    @property
+    def text(self) -> str:
+        """The content as one text."""
+        return "".join(self.content)
+
+    @property
+    def reasoning(self) -> str | None:
+        """The thoughts, None where there are none or they are not shown."""
+        return "".join(self.thoughts) if self.thoughts and self.shows_thoughts else None
+
+    def cut(
+        self,
+        tokens: int,
+        finish_reason: str | None = None,
+        error: Mapping[str, JsonValue] | None = None,
+    ) -> SimulatedAnswer:
+        """The first ``tokens`` tokens of the answer."""
+        thoughts = self.thoughts[:tokens]
+        content = self.content[: tokens - len(thoughts)]
+        return SimulatedAnswer(thoughts, content, finish_reason, self.shows_thoughts, error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,46 +131,48 @@ class ServingEndpoint:
         """Seconds it takes to write this many tokens."""
         return tokens / self.tokens_per_second if self.tokens_per_second else 0.0
 
+    def cached(self, parsed: ParsedRequest) -> int:
+        """Prompt tokens that come from a cache, as many as activity says of the endpoint."""
+        text = parsed.prompt_tokens - parsed.audio_tokens
+        return min(self.item.cached_tokens(parsed.prompt_tokens), text)
 
-class InferenceExchange:
+
+class Exchange:
     """A request on its way to its answer. ``id`` is that of the generation to come."""
 
     def __init__(self, call: OperationRequest, policy: KeyPolicy, parsed: ParsedRequest) -> None:
         self.site = call.site
-        self.clock = call.site.clock
         self.policy = policy
         self.parsed = parsed
         self.now = call.now
-        self.id = f"gen-{int(call.now.timestamp())}-{secrets.token_hex(_ID_BYTES)}"
-        metadata_header = call.site.dialect.metadata_header.lower()
-        self.headers = {
+        self.id = f"gen-{int(call.now.timestamp())}-{secrets.token_hex(10)}"
+        self._headers = {
             name: call.headers[name][:_LONGEST_HEADER]
-            for name in (*_KEPT_HEADERS, metadata_header)
+            for name in _KEPT_HEADERS
             if name in call.headers
         }
-        self._wants_metadata = self.headers.get(metadata_header, "").strip().lower() == "enabled"
-        self._hits: tuple[FilterHit, ...] = ()
+        wants_metadata = call.headers.get(call.site.dialect.metadata_header.lower(), "")
+        self._wants_metadata = wants_metadata.strip().lower() == "enabled"
+        self._hits: list[FilterHit] = []
         self._route: Route | None = None
-        self._attempt: RouteAttempt | None = None
+        self._taken: RouteAttempt | None = None
         """The attempt that succeeded."""
-        self._attempts: list[tuple[str, Mapping[str, JsonValue]]] = []
+        self._attempts: list[tuple[str, dict[str, JsonValue]]] = []
         """The model of each attempt, and what came of it."""
         self._paused = 0.0
         """Seconds that the failed attempts took."""
 
-    async def _reach(self) -> ServingEndpoint:
+    async def reach(self) -> ServingEndpoint:
         """The first endpoint that takes the request. Raises the Refusal of the last attempt."""
         try:
-            screened = await screen(self.parsed.texts, self.policy.filters)
-            self._hits = screened.hits
-            self.parsed = with_texts(self.parsed, screened.texts)
-            self._route = select_endpoints(
-                self.site, self.policy, self.parsed, self.now, self.clock.chance
-            )
+            filters = united(self.policy.binding)
+            texts, self._hits = await screen(self.parsed.texts, filters)
+            self.parsed = with_texts(self.parsed, texts)
+            self._route = select_endpoints(self.site, self.policy, self.parsed, self.now)
             return await self._first_that_takes(self._route)
         except Refusal as refusal:
             if isinstance(refusal, BlockedByFilter):
-                self._hits = (refusal.hit,)
+                self._hits = [refusal.hit]
             if self._wants_metadata:
                 refusal.service_metadata = self._metadata(None)
             raise
@@ -132,9 +185,8 @@ class InferenceExchange:
             except Refusal as refusal:
                 failures.append((attempt, refusal))
         *before, (_, last) = failures
-        metadata = dict(last.metadata or {})
         if before:
-            metadata["previous_errors"] = [
+            previous: list[JsonValue] = [
                 {
                     "code": refusal.status,
                     "message": refusal.message,
@@ -142,54 +194,59 @@ class InferenceExchange:
                 }
                 for attempt, refusal in before
             ]
-        headers = {**last.headers, **({GENERATION_ID: self.id} if self._attempts else {})}
-        raise Refusal(last.status, last.message, metadata=metadata, headers=headers) from last
+            last.metadata = {**(last.metadata or {}), "previous_errors": previous}
+        if self._attempts:
+            last.headers[GENERATION_ID] = self.id
+        raise last
 
     async def _try(self, attempt: RouteAttempt) -> ServingEndpoint:
-        item = self.site.catalog.endpoint(f"{attempt.model.id}|{attempt.endpoint.tag}")
-        self.policy.check_payment(
-            attempt, self.parsed.prompt_tokens, self.parsed.max_tokens, self.now
-        )
-        taken = self._paced(attempt, item)
-        await self.clock.sleep(taken.accepted_after)
+        """The endpoint of an attempt once it takes the request, at a pace near its live figures."""
+        self.policy.check_payment(attempt, self.parsed, self.now)
+        endpoint = attempt.endpoint
+        item = self.site.catalog.endpoint(f"{attempt.model.id}|{endpoint.tag}")
+        latency, speed = endpoint.latency_last_30m, endpoint.throughput_last_30m
+        delay = float(latency.p50) if latency and latency.p50 is not None else item.latency_ms
+        rate = float(speed.p50) if speed and speed.p50 is not None else item.throughput
+        spread = between(0.8, 1.25, self.site.seed, self.id, item.key)
+        taken = ServingEndpoint(attempt, item, delay * spread, rate / spread if rate else None)
+        await self.site.clock.sleep(taken.accepted_after)
         try:
             self.policy.check_credential(attempt, self.site.secrets)
             self._check_accepted(attempt, item)
         except Refusal as refusal:
-            self._note(attempt, item, refusal.status, taken.accepted_after * _MS)
+            self._note(taken, refusal.status, taken.accepted_after * _MS)
             self._paused += taken.accepted_after
             raise
-        self._note(attempt, item, 200, taken.latency_ms, f"up-{secrets.token_hex(8)}")
-        self._attempt = attempt
+        self._note(taken, 200, taken.latency_ms, id=f"up-{secrets.token_hex(8)}")
+        self._taken = attempt
         return taken
 
-    def _note(
-        self,
-        attempt: RouteAttempt,
-        item: CatalogEndpoint,
-        status: int,
-        latency: float,
-        upstream_id: str = "",
-    ) -> None:
-        details = accounting.attempt_details(attempt, item, status, latency, upstream_id)
-        self._attempts.append((item.model_id, details))
+    def _note(self, taken: ServingEndpoint, status: int, latency: float, **more: JsonValue) -> None:
+        """Note an attempt. The contract leaves out what is not known of one."""
+        item, attempt = taken.item, taken.attempt
+        details = {
+            "status": status,
+            "provider_name": attempt.endpoint.provider_name,
+            "latency": round(latency),
+            **more,
+            "is_byok": attempt.credential is not None,
+            "endpoint_id": item.id,
+            "model_permaslug": str(item.wire["model_id"]),
+            "routed_service_tier": item.wire["service_tier"],
+        }
+        known: dict[str, JsonValue] = {
+            name: value for name, value in details.items() if value is not None
+        }
+        self._attempts.append((item.model_id, known))
 
-    def _paced(self, attempt: RouteAttempt, item: CatalogEndpoint) -> ServingEndpoint:
-        """The pace of this request, around what the endpoint's figures show."""
-        latency, speed = attempt.endpoint.latency_last_30m, attempt.endpoint.throughput_last_30m
-        delay = float(latency.p50) if latency and latency.p50 is not None else item.latency_ms
-        rate = float(speed.p50) if speed and speed.p50 is not None else item.throughput
-        spread = between(0.8, 1.25, self.site.seed, self.id, item.key)
-        return ServingEndpoint(attempt, item, delay * spread, rate / spread if rate else None)
-
-    def _fails(self, item: CatalogEndpoint, share: float = 1.0) -> bool:
+    def fails(self, item: CatalogEndpoint, share: float = 1.0) -> bool:
         """Whether the endpoint fails now; ``share`` of its failures are meant."""
         health = EndpointHealth(self.site.seed, item.key, item.condition)
-        return self.clock.chance() < health.failures(self.now.timestamp()) * share
+        return self.site.clock.chance() < health.failures(self.now.timestamp()) * share
 
     def _check_accepted(self, attempt: RouteAttempt, item: CatalogEndpoint) -> None:
         """Raise a 429, 502 or 503 when the endpoint does not take the request."""
-        if self._fails(item):
+        if self.fails(item):
             kind = fraction(self.site.seed, "failure", item.key, self.now.isoformat())
             _, status, known = next(each for each in _FAILURES if kind < each[0])
             metadata = {
@@ -199,63 +256,178 @@ class InferenceExchange:
             }
             raise Refusal(status, PROVIDER_ERROR, metadata=metadata)
 
-    def _breaks_off(self, item: CatalogEndpoint) -> bool:
-        """Whether the endpoint fails in the middle of its answer."""
-        return self._fails(item, _BREAKS_OFF)
-
-    async def _book(
+    async def book(
         self,
         responder: Responder,
         taken: ServingEndpoint,
         answer: SimulatedAnswer | None,
         writing: float | None,
-        *,
-        streamed: bool = False,
     ) -> RequestCost:
         """Book the request, even when the client leaves meanwhile. Returns its cost.
 
-        ``writing`` is how many seconds the tokens took.
+        ``answer`` is None for embeddings, ``writing`` how many seconds its tokens took.
         """
-        latency = self._paused * _MS + taken.latency_ms
-        took = latency / _MS + (writing or 0)
-        outcome = RequestOutcome(
-            id=self.id,
-            began=self.now,
-            ended=max(self.clock.now(), self.now + timedelta(seconds=took)),
-            latency=latency,
-            generation_time=None if writing is None else writing * _MS,
-            streamed=streamed,
-            answer=answer,
-            attempts=tuple(each for _, each in self._attempts),
-            headers=self.headers,
-        )
-        whose = (self.policy, self.parsed, taken, outcome)
-        cost = accounting.cost_of(*whose)
-        await responder.carry_out(lambda db: accounting.book(db, *whose, cost))
+        seconds = self._paused + taken.latency_ms / _MS + (writing or 0)
+        ended = max(self.site.clock.now(), self.now + timedelta(seconds=seconds))
+        cost = self._cost(taken, answer)
+        details = self._details(taken, answer or SimulatedAnswer(), writing, cost)
+        content = json.dumps(self._content(answer)) if self._is_logged() else None
+
+        def enter(db: sqlite3.Connection) -> None:
+            key, workspace_id = self.policy.record.key, str(self.policy.workspace.id)
+            used = UsageSlice(
+                moment=self.now,
+                endpoint_key=taken.item.key,
+                requests=1,
+                prompt_tokens=self.parsed.prompt_tokens,
+                completion_tokens=answer.tokens if answer else 0,
+                usd=cost.cost or Decimal(0),
+                byok_usd=cost.upstream_cost or Decimal(0),
+            )
+            usage.book(db, Actor(str(key.hash), workspace_id, key.creator_user_id), [used])
+            keys.use(db, str(key.hash), self.now)
+            generations.store(
+                db,
+                id=self.id,
+                key_hash=key.hash,
+                workspace_id=workspace_id,
+                endpoint_key=taken.item.key,
+                is_byok=taken.attempt.credential is not None,
+                created_at=to_micros(self.now),
+                shown_from=to_micros(ended + WRITTEN_AFTER),
+                details=json.dumps(details),
+                content=content,
+            )
+
+        await responder.carry_out(enter)
         return cost
 
-    def _metadata_field(self, writing: float | None) -> dict[str, JsonValue]:
+    def _cost(self, taken: ServingEndpoint, answer: SimulatedAnswer | None) -> RequestCost:
+        """The cost of the request, cut to whole pico-USD, as it is booked."""
+        attempt, said = taken.attempt, answer or SimulatedAnswer()
+        found = request_cost(
+            attempt.endpoint.pricing or Pricing.model_validate({"prompt": "0", "completion": "0"}),
+            Usage(
+                prompt_tokens=self.parsed.prompt_tokens,
+                completion_tokens=said.tokens,
+                moment=self.now,
+                images=self.parsed.images,
+                audio_tokens=self.parsed.audio_tokens,
+                cached_tokens=taken.cached(self.parsed),
+                reasoning_tokens=len(said.thoughts),
+            ),
+            byok=self.policy.byok_use(attempt),
+            data_discount=bool(self.policy.workspace.is_data_discount_logging_enabled),
+            charged=answer is None or is_charged(answer.finish_reason, answer.tokens),
+        )
+        cost, upstream = (
+            from_pico(to_pico(usd or Decimal(0))) for usd in (found.cost, found.upstream_cost)
+        )
+        return replace(found, cost=cost, upstream_cost=upstream if attempt.credential else None)
+
+    def _is_logged(self) -> bool:
+        """Whether the workspace logs this: for all keys or some, and for a sample of them."""
+        workspace = self.policy.workspace
+        keys_logged = workspace.io_logging_api_key_ids
+        return (
+            bool(workspace.is_observability_io_logging_enabled)
+            and (keys_logged is None or self.policy.record.number in keys_logged)
+            and fraction(0, "sample", self.id) < float(workspace.io_logging_sampling_rate or 1)
+        )
+
+    def _content(self, answer: SimulatedAnswer | None) -> dict[str, JsonValue]:
+        error = answer.error if answer else None
+        return {
+            "input": self.parsed.logged,
+            "output": {
+                "completion": answer.text if answer else None,
+                "reasoning": answer.reasoning if answer else None,
+            },
+            "error": None
+            if error is None
+            else {
+                "message": error.get("message"),
+                "status": error.get("code"),
+                "provider_name": None,
+                "raw": None,
+                "previous_errors": [],
+            },
+        }
+
+    def _details(
+        self,
+        taken: ServingEndpoint,
+        answer: SimulatedAnswer,
+        writing: float | None,
+        cost: RequestCost,
+    ) -> dict[str, JsonValue]:
+        """The answer of GET /generation: extended contract section 8."""
+        item, parsed, headers = taken.item, self.parsed, self._headers
+        media = parsed.images + len(parsed.modalities - {"image", "audio"})
+        return {
+            "id": self.id,
+            "created_at": timestamp_text(self.now),
+            "model": item.model_id,
+            "provider_name": str(item.wire["provider_name"]),
+            "usage": wire_value(cost.cost),
+            "total_cost": wire_value(cost.cost),
+            "upstream_inference_cost": wire_value(cost.upstream_cost),
+            "is_byok": taken.attempt.credential is not None,
+            **generations.UNKNOWN_FIELDS,
+            "origin": headers.get("origin") or headers.get("http-referer") or "",
+            "data_region": "global",
+            "workspace_id": self.policy.workspace.id,
+            "external_user": parsed.user or self.policy.record.key.external_user,
+            "session_id": parsed.session_id or headers.get("x-session-id"),
+            "tokens_prompt": parsed.prompt_tokens,
+            "tokens_completion": answer.tokens,
+            "native_tokens_prompt": parsed.prompt_tokens,
+            "native_tokens_completion": answer.tokens,
+            "native_tokens_reasoning": len(answer.thoughts),
+            "native_tokens_cached": taken.cached(parsed),
+            "num_media_prompt": media or None,
+            "num_input_audio_prompt": 1 if parsed.audio_tokens else None,
+            "api_type": parsed.api,
+            "streamed": parsed.streamed,
+            "cancelled": parsed.api == "completions" and answer.finish_reason is None,
+            "finish_reason": answer.finish_reason,
+            "native_finish_reason": answer.finish_reason,
+            "latency": round(self._paused * _MS + taken.latency_ms),
+            "generation_time": None if writing is None else round(writing * _MS),
+            "service_tier": item.wire["service_tier"],
+            "user_agent": headers.get("user-agent"),
+            "http_referer": headers.get("http-referer"),
+            "upstream_id": str(self._attempts[-1][1].get("id")),
+            "provider_responses": [each for _, each in self._attempts],
+        }
+
+    def metadata_field(self, writing: float | None) -> dict[str, JsonValue]:
         """The field of an answer that tells how it was handled; nothing unless asked for."""
         return {"service_metadata": self._metadata(writing)} if self._wants_metadata else {}
 
     def _metadata(self, writing: float | None) -> dict[str, JsonValue]:
         """How the request was handled: inference contract section 4."""
-        attempt, tried = self._attempt, len(self._attempts)
+        taken, tried = self._taken, len(self._attempts)
+        is_byok = taken is not None and taken.credential is not None
+        summary = f"no provider answered in {tried} tries" if tried else "no provider was reached"
+        if taken is not None:
+            whose = " on an own provider key" if is_byok else ""
+            summary = f"answered by {taken.endpoint.provider_name}{whose} at try {tried}"
         available: list[JsonValue] = [
             {
                 "provider": each.endpoint.provider_name,
                 "model": each.model.id,
-                "selected": each is attempt,
+                "selected": each is taken,
             }
             for each in (self._route.attempts if self._route else ())
         ]
-        found: dict[str, JsonValue] = {
+        return {
             "requested": self.parsed.models[0],
             "strategy": "fallback" if len(self.parsed.models) > 1 else "direct",
             "region": "global",
-            "summary": _summary(attempt, tried),
+            "summary": summary,
             "attempt": tried,
-            "is_byok": attempt is not None and attempt.credential is not None,
+            "is_byok": is_byok,
             "endpoints": {
                 "total": self._route.total if self._route else 0,
                 "available": available,
@@ -264,15 +436,28 @@ class InferenceExchange:
                 {"provider": each.get("provider_name"), "model": model, "status": each["status"]}
                 for model, each in self._attempts
             ],
-            "pipeline": [dict(step) for step in pipeline(self._hits)],
+            "pipeline": pipeline(self._hits),
+            **({} if writing is None else {"generation_time": round(writing * _MS)}),
         }
-        if writing is not None:
-            found["generation_time"] = round(writing * _MS)
-        return found
 
 
-def _summary(attempt: RouteAttempt | None, tried: int) -> str:
-    if attempt is None:
-        return f"no provider answered in {tried} tries" if tried else "no provider was reached"
-    whose = " on an own provider key" if attempt.credential is not None else ""
-    return f"answered by {attempt.endpoint.provider_name}{whose} at try {tried}"
+def cost_fields(cost: RequestCost) -> dict[str, JsonValue]:
+    """The cost fields of a usage object. Amounts are USD."""
+    lines = cost.quote.lines
+    return {
+        "cost": wire_value(cost.cost),
+        "is_byok": cost.upstream_cost is not None,
+        "cost_details": {
+            "upstream_inference_cost": wire_value(cost.upstream_cost),
+            "upstream_inference_prompt_cost": _total(
+                line for line in lines if line.key not in _ANSWER_PRICES
+            ),
+            "upstream_inference_completions_cost": _total(
+                line for line in lines if line.key in _ANSWER_PRICES
+            ),
+        },
+    }
+
+
+def _total(lines: Iterable[QuoteLine]) -> float:
+    return float(sum((line.amount or Decimal(0) for line in lines), Decimal(0)))

@@ -11,18 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import ROUND_FLOOR, Decimal
-from itertools import chain
 
 from gwtui.contract.byok import ByokCredential
-from gwtui.contract.keys import ApiKey
-from gwtui.contract.models import Endpoint, Pricing
 from gwtui.contract.values import REGIONS
 from gwtui.contract.workspaces import Workspace
-from gwtui.domain.guardrail_effect import GuardrailRestrictions, restrictions_of
 from gwtui.domain.money import usd
 from gwtui.domain.request_cost import ByokUse, max_output_tokens, max_request_cost
 from gwtui.domain.routing import RouteAttempt, is_free, usable_credentials
-from gwtui.embedded.inference.content_filters import ContentFilter, filters_of, united
+from gwtui.embedded.inference.parsed_request import ParsedRequest
 from gwtui.embedded.operations import OperationRequest
 from gwtui.embedded.responses import Refusal, unauthenticated
 from gwtui.embedded.store import account, byok, generations, keys, usage
@@ -32,7 +28,6 @@ from gwtui.embedded.store.documents import WORKSPACES
 from gwtui.embedded.store.usage import from_pico
 
 _BROADEST = (None, "monthly", "weekly", "daily")
-_SECONDS_A_MINUTE = 60
 _REGION = "global"
 """The region of this gateway."""
 
@@ -41,32 +36,47 @@ _REGION = "global"
 class KeyPolicy:
     """A key with everything that its requests depend on. Amounts are USD."""
 
-    key: ApiKey
-    key_number: int
-    limit_remaining: Decimal | None
+    record: keys.KeyRecord
     workspace: Workspace
-    restrictions: tuple[GuardrailRestrictions, ...]
-    filters: tuple[ContentFilter, ...]
+    binding: Binding
     credentials: tuple[ByokCredential, ...]
     encrypted_keys: Mapping[str, bytes]
     """Of the credentials, by id."""
     balance: Decimal
     byok_this_month: Decimal
     """List price of the account's requests on own provider keys."""
-    free_limit: int
-    free_used: int
-    free_last_minute: int
+    free: generations.FreeUse
 
-    def check_payment(
-        self, attempt: RouteAttempt, prompt_tokens: int, max_tokens: int | None, now: datetime
-    ) -> None:
+    def check_payment(self, attempt: RouteAttempt, parsed: ParsedRequest, now: datetime) -> None:
         """Raise a 402 or 429 when this attempt cannot be paid, or is one free request too many."""
-        if attempt.credential is None:
-            if is_free(attempt.model):
-                self._check_free(now)
-            elif self.balance <= 0:
-                raise _no_credits()
-        self._check_rest(attempt, prompt_tokens, max_tokens, now)
+        if attempt.credential is None and is_free(attempt.model):
+            self._check_free(now)
+        elif attempt.credential is None and self.balance <= 0:
+            raise _no_credits()
+        rest = self._rest(attempt)
+        endpoint, prompt = attempt.endpoint, parsed.prompt_tokens
+        if rest is None or endpoint.pricing is None:
+            return
+        room = endpoint.context_length and max(endpoint.context_length - prompt, 0)
+        bounds = (max_output_tokens(parsed.max_tokens, endpoint), room)
+        longest = min((each for each in bounds if each is not None), default=0)
+        byok = self.byok_use(attempt)
+        most, least = (
+            max_request_cost(endpoint.pricing, prompt, tokens, now, byok=byok)
+            for tokens in (longest, 0)
+        )
+        high, low = (
+            (most.cost, least.cost) if byok is None else (most.upstream_cost, least.upstream_cost)
+        )
+        if high is not None and high > rest:
+            raise Refusal(
+                402,
+                "This request requires more credits, or fewer max_tokens. You requested up to "
+                f"{longest} tokens, but can only afford "
+                f"{_affordable(rest, low or Decimal(0), high, longest)}. Add credits or raise the "
+                "limit of the key.",
+                metadata={"error_type": "payment_required", "provider_name": None},
+            )
 
     def check_credential(self, attempt: RouteAttempt, secrets: SecretBox) -> None:
         """Raise a 502 when the provider key of this attempt cannot be decrypted."""
@@ -83,91 +93,47 @@ class KeyPolicy:
             ) from None
 
     def _check_free(self, now: datetime) -> None:
-        if self.free_used >= self.free_limit:
+        free = self.free
+        if free.today >= free.limit:
             midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
             message = "Rate limit exceeded: free-models-per-day. Add credits to raise the limit."
-            reset = midnight + timedelta(days=1)
-            raise _too_many(message, "daily", self.free_limit, reset, now)
-        if self.free_last_minute >= generations.FREE_PER_MINUTE:
+            raise _too_many(message, "daily", free.limit, midnight + timedelta(days=1), now)
+        if free.last_minute >= generations.FREE_PER_MINUTE:
             message = "Rate limit exceeded: free-models-per-min."
-            reset = now + timedelta(seconds=_SECONDS_A_MINUTE)
+            reset = now + timedelta(minutes=1)
             raise _too_many(message, "minute", generations.FREE_PER_MINUTE, reset, now)
-
-    def _check_rest(
-        self, attempt: RouteAttempt, prompt_tokens: int, max_tokens: int | None, now: datetime
-    ) -> None:
-        rest = self._rest(attempt)
-        pricing = attempt.endpoint.pricing
-        if rest is None or pricing is None:
-            return
-        answer = max_output_tokens(max_tokens, attempt.endpoint)
-        room = _room(attempt.endpoint, prompt_tokens)
-        longest = min(each for each in (answer, room, _ENDLESS) if each is not None)
-        if longest == _ENDLESS:
-            longest = 0
-        most = self._most(pricing, attempt, (prompt_tokens, longest), now)
-        if most is None or most <= rest:
-            return
-        least = self._most(pricing, attempt, (prompt_tokens, 0), now) or Decimal(0)
-        affordable = _affordable(rest, least, most, longest)
-        raise Refusal(
-            402,
-            "This request requires more credits, or fewer max_tokens. You requested up to "
-            f"{longest} tokens, but can only afford {affordable}. Add credits or raise the limit "
-            "of the key.",
-            metadata={"error_type": "payment_required", "provider_name": None},
-        )
 
     def _rest(self, attempt: RouteAttempt) -> Decimal | None:
         """The remaining amount to pay an attempt with; None when nothing limits it."""
-        limit = self.limit_remaining
+        limit = self.record.limit_remaining
         if attempt.credential is not None:
-            return limit if self.key.include_byok_in_limit else None
+            return limit if self.record.key.include_byok_in_limit else None
         if is_free(attempt.model):
             return None
         return self.balance if limit is None else min(self.balance, limit)
-
-    def _most(
-        self, pricing: Pricing, attempt: RouteAttempt, tokens: tuple[int, int], now: datetime
-    ) -> Decimal | None:
-        """The most that an attempt takes from what it is paid with."""
-        cost = max_request_cost(pricing, *tokens, now, byok=self.byok_use(attempt))
-        return cost.cost if attempt.credential is None else cost.upstream_cost
 
     def byok_use(self, attempt: RouteAttempt) -> ByokUse | None:
         """The pricing of an attempt on an own provider key; None for other attempts."""
         return None if attempt.credential is None else ByokUse(used=self.byok_this_month)
 
 
-_ENDLESS = 10**9
-
-
 def policy_of(call: OperationRequest) -> KeyPolicy:
     """The policy of the caller. Raises 402 and 403 when it may not spend at all."""
-    found = keys.find(call.db, call.known_caller.key_hash, call.now)
-    workspace = found and WORKSPACES.get(call.db, found.key.workspace_id)
-    if found is None or workspace is None:
+    record = keys.find(call.db, call.known_caller.key_hash, call.now)
+    workspace = record and WORKSPACES.get(call.db, record.key.workspace_id)
+    if record is None or workspace is None:
         raise unauthenticated()
-    key = found.key
-    owner, binding = account.get(call.db), binding_of(call.db, key)
+    key, owner = record.key, account.get(call.db)
+    binding = binding_of(call.db, key)
     balance = owner.total_credits - owner.total_usage
     if balance < 0:
         raise _no_credits()
     _check_region(binding)
     _check_layers(applied_budgets(call.db, key, binding, call.now))
-    scopes = (
-        ("workspace", binding.of_workspace),
-        ("member", binding.of_member),
-        ("api_key", binding.of_key),
-    )
-    filters = [filters_of(guardrail, scope) for scope, guardrail in scopes if guardrail is not None]
     return KeyPolicy(
-        key=key,
-        key_number=found.number,
-        limit_remaining=found.limit_remaining,
+        record=record,
         workspace=workspace,
-        restrictions=tuple(map(restrictions_of, binding.all)),
-        filters=tuple(united(chain.from_iterable(filters))),
+        binding=binding,
         credentials=usable_credentials(
             map(ByokCredential.model_validate, byok.in_order(call.db, workspace.id)),
             key_hash=str(key.hash),
@@ -176,14 +142,12 @@ def policy_of(call: OperationRequest) -> KeyPolicy:
         encrypted_keys=byok.encrypted_keys(call.db, workspace.id),
         balance=balance,
         byok_this_month=from_pico(usage.byok_since(call.db, usage.first_day("monthly", call.now))),
-        free_limit=generations.free_daily_limit(owner.total_credits),
-        free_used=generations.free_used_today(call.db, call.now),
-        free_last_minute=generations.free_used_last_minute(call.db, call.now),
+        free=generations.free_use(call.db, owner.total_credits, call.now),
     )
 
 
 def _check_region(binding: Binding) -> None:
-    for guardrail in binding.all:
+    for guardrail in binding.values():
         regions = guardrail.allowed_data_regions
         if regions is not None and _REGION not in regions:
             allowed = ", ".join(region for region in REGIONS if region in regions) or "none"
@@ -217,12 +181,6 @@ def _check_layers(found: Sequence[Cap]) -> None:
         raise Refusal(403, f"Workspace {limit} exceeded. Contact your org admin.")
     words = _SPENT.get(first.scope, "Budget limit exceeded ({} limit). Contact your org admin.")
     raise Refusal(403, words.format(first.reset_interval or "total"))
-
-
-def _room(endpoint: Endpoint, prompt_tokens: int) -> int | None:
-    """The tokens that the context leaves for the answer."""
-    context = endpoint.context_length
-    return None if context is None else max(context - prompt_tokens, 0)
 
 
 def _affordable(rest: Decimal, least: Decimal, most: Decimal, tokens: int) -> int:

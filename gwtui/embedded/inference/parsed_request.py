@@ -57,6 +57,7 @@ class ParsedRequest:
     audio_tokens: int = 0
     modalities: frozenset[str] = frozenset()
     """Input modalities other than text: image, audio, file, video."""
+    streamed: bool = False
     service_tier: str | None = None
     parameters: frozenset[str] = frozenset()
     max_tokens: int | None = None
@@ -112,6 +113,7 @@ def parse_chat(request: ChatRequest, default_model: str | None) -> ParsedRequest
         service_tier=request.service_tier,
         parameters=_parameters(request),
         max_tokens=request.output_limit,
+        streamed=bool(request.stream),
         user=request.user,
         session_id=request.session_id,
         logged={"messages": request.body().get("messages")},
@@ -150,7 +152,7 @@ def with_texts(parsed: ParsedRequest, texts: Sequence[str]) -> ParsedRequest:
     """The request with other texts in the place of its own, also in what is logged."""
     if list(texts) == [each.text for each in parsed.texts]:
         return parsed
-    new = tuple(replace(each, text=text) for each, text in zip(parsed.texts, texts, strict=True))
+    new = tuple(each._replace(text=text) for each, text in zip(parsed.texts, texts, strict=True))
     if parsed.api == "embeddings":
         whole = isinstance(parsed.logged["prompt"], str)
         logged: dict[str, Any] = {"prompt": texts[0] if whole else list(texts)}

@@ -86,9 +86,8 @@ def _current_key(call: OperationRequest) -> JsonValue:
     key, owner, binding = found.key, account.get(call.db), binding_of(call.db, found.key)
     layers = applied_budgets(call.db, key, binding, call.now)
     deciding = effective_budget(layers)
-    regions = [set(each.allowed_data_regions or REGIONS) for each in binding.all]
-    limit = generations.free_daily_limit(owner.total_credits)
-    used = generations.free_used_today(call.db, call.now)
+    regions = [set(each.allowed_data_regions or REGIONS) for each in binding.values()]
+    free = generations.free_use(call.db, owner.total_credits, call.now)
     sums = map(wire_value, map(from_pico, found.sums))
     data: dict[str, JsonValue] = {
         "label": key.label,
@@ -106,9 +105,9 @@ def _current_key(call: OperationRequest) -> JsonValue:
         "workspace_id": key.workspace_id,
         "allowed_data_regions": [each for each in REGIONS if all(each in some for some in regions)],
         "free_model_daily_requests": {
-            "limit": limit,
-            "used": used,
-            "remaining": max(0, limit - used),
+            "limit": free.limit,
+            "used": free.today,
+            "remaining": max(0, free.limit - free.today),
         },
         "budgets": [_layer(layer, call.now) for layer in layers],
         "effective_budget": None if deciding is None else _layer(deciding, call.now),

@@ -253,9 +253,9 @@ def select(catalog: Catalog, query: Mapping[str, Any], now: datetime) -> list[Ca
 
 def usable_models(site: Site, binding: Binding) -> frozenset[str]:
     """Identifiers of the models that keep an endpoint under every guardrail that binds."""
-    if not binding.all:
+    if not binding:
         return frozenset(model.id for model in site.catalog.models)
-    guardrails = [restrictions_of(each) for each in binding.all]
+    guardrails = [restrictions_of(each) for each in binding.values()]
     view = catalog_view(site.catalog.seed)
     return frozenset(
         str(offers.model.id)

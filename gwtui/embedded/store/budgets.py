@@ -6,11 +6,10 @@ Contract "Guardrail", extended sections 1, 3 and 5.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
-from typing import NamedTuple
 
 from gwtui.contract.budgets import BUDGET_INTERVALS, Budget
 from gwtui.contract.guardrails import Guardrail
@@ -25,32 +24,23 @@ from gwtui.embedded.store.documents import (
 )
 from gwtui.embedded.store.usage import Whose, from_pico
 
-
-class Binding(NamedTuple):
-    """The guardrails that bind a key; None where there is none."""
-
-    of_workspace: Guardrail | None = None
-    of_member: Guardrail | None = None
-    of_key: Guardrail | None = None
-
-    @property
-    def all(self) -> tuple[Guardrail, ...]:
-        """Every one of them."""
-        return tuple(guardrail for guardrail in self if guardrail is not None)
+Binding = Mapping[str, Guardrail]
+"""The guardrails that bind a key, by what they are bound to: workspace, member or api_key."""
 
 
 def binding_of(db: sqlite3.Connection, key: ApiKey) -> Binding:
     """The guardrails that bind a key; none for a management key, which cannot use models."""
     workspace = WORKSPACES.get(db, key.workspace_id)
     if workspace is None:
-        return Binding()
+        return {}
     member = MEMBER_ASSIGNMENTS.find(db, "user_id = ?", (key.creator_user_id,))
     assigned = KEY_ASSIGNMENTS.find(db, "key_hash = ?", (key.hash,))
-    return Binding(
-        of_workspace=GUARDRAILS.get(db, workspace.default_guardrail_id),
-        of_member=GUARDRAILS.get(db, member.guardrail_id) if member else None,
-        of_key=GUARDRAILS.get(db, assigned.guardrail_id) if assigned else None,
-    )
+    found = {
+        "workspace": GUARDRAILS.get(db, workspace.default_guardrail_id),
+        "member": GUARDRAILS.get(db, member.guardrail_id) if member else None,
+        "api_key": GUARDRAILS.get(db, assigned.guardrail_id) if assigned else None,
+    }
+    return {scope: guardrail for scope, guardrail in found.items() if guardrail is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,14 +84,14 @@ def effective_budget(found: Sequence[Cap]) -> Cap | None:
 def caps_of(db: sqlite3.Connection, key: ApiKey, binding: Binding) -> Iterator[Cap]:
     """The caps on the requests of a key, outermost first."""
     own, member = usage.of_key(str(key.hash)), key.creator_user_id
-    default = binding.of_workspace
+    default = binding.get("workspace")
     if member is not None:
         in_workspace = usage.of_member(member, key.workspace_id)
         yield from _cap("workspace_default_member", default, in_workspace)
     yield from _cap("workspace_default_key", default, own)
     if member is not None:
-        yield from _cap("member", binding.of_member, usage.of_member(member, None))
-    yield from _cap("api_key", binding.of_key, own)
+        yield from _cap("member", binding.get("member"), usage.of_member(member, None))
+    yield from _cap("api_key", binding.get("api_key"), own)
     yield from _of_workspace(db, key.workspace_id)
     if key.limit is not None:
         yield Cap(

@@ -240,24 +240,24 @@ def recent_generations(database: Path, *, clock: Clock = SYSTEM_CLOCK) -> list[R
         visited.close()
 
 
-def free_daily_limit(total_credits: Decimal) -> int:
-    """The daily limit of requests to free variants (inference contract section 9).
+class FreeUse(NamedTuple):
+    """Requests to free variants, without those on own provider keys."""
 
-    ``total_credits`` is all that it ever bought, in USD.
-    """
-    return _FREE_A_DAY_OF_A_BUYER if total_credits >= _BUYER_CREDITS else _FREE_A_DAY
+    limit: int
+    """Allowed a day: inference contract section 9."""
+    today: int
+    last_minute: int
 
 
-def free_used_today(db: sqlite3.Connection, now: datetime) -> int:
-    """Requests to free variants this UTC day, without those on own provider keys."""
+def free_use(db: sqlite3.Connection, total_credits: Decimal, now: datetime) -> FreeUse:
+    """The use of free variants by an account that ever bought so many credits, in USD."""
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     used = usage.requests_to_variant(db, to_day(now), _VARIANT)
-    return used - _count_free(db, midnight, byok=True)
-
-
-def free_used_last_minute(db: sqlite3.Connection, now: datetime) -> int:
-    """Requests to free variants in the last minute, without those on own provider keys."""
-    return _count_free(db, now - timedelta(minutes=1), byok=False)
+    return FreeUse(
+        limit=_FREE_A_DAY_OF_A_BUYER if total_credits >= _BUYER_CREDITS else _FREE_A_DAY,
+        today=used - _count_free(db, midnight, byok=True),
+        last_minute=_count_free(db, now - timedelta(minutes=1), byok=False),
+    )
 
 
 def _count_free(db: sqlite3.Connection, since: datetime, *, byok: bool) -> int:

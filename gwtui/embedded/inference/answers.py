@@ -1,0 +1,358 @@
+"""The answers of models: chat, whole or as a stream, and the vectors of embeddings.
+
+Every model answers with the same sentences, token by token. Inference contract sections 4 and 8.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import math
+import struct
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import aclosing
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+from pydantic import JsonValue
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Send
+
+from gwtui.contract.chat import ChatRequest
+from gwtui.contract.completion import STREAM_END, ChatChunk, ChatResult
+from gwtui.contract.embeddings import EmbeddingRequest, EmbeddingsResult
+from gwtui.contract.models import Endpoint, Model
+from gwtui.contract.request import Problem
+from gwtui.contract.values import GENERATION_ID
+from gwtui.domain.request_cost import RequestCost
+from gwtui.embedded.inference.exchange import (
+    Exchange,
+    ServingEndpoint,
+    SimulatedAnswer,
+    cost_fields,
+)
+from gwtui.embedded.inference.key_policy import policy_of
+from gwtui.embedded.inference.parsed_request import parse_chat, parse_embedding, tokens_of
+from gwtui.embedded.operations import Access, Deferred, Operation, OperationRequest
+from gwtui.embedded.responses import ResponseSchema, invalid, reference
+
+if TYPE_CHECKING:
+    from gwtui.embedded.app import Responder
+
+ANSWER = (
+    "This is a simulated answer: the embedded gateway answers every question with these sentences. "
+    "Everything around them is real: the limit of the key, budgets, guardrails, routing, and the "
+    "price of every token."
+)
+JSON_ANSWER = '{"answer": "This is a simulated answer."}'
+THOUGHTS = "Every question has the same answer here, so there is nothing to think about."
+BROKEN_OFF: dict[str, JsonValue] = {
+    "code": 502,
+    "message": "Provider disconnected unexpectedly",
+    "metadata": {"error_type": "provider_unavailable"},
+}
+_CHUNK_SECONDS = 0.04
+"""How long the tokens of one chunk take at least: nobody reads faster."""
+_KEEP_ALIVE_SECONDS = 10.0
+_BREAKS_OFF = 0.25
+"""Share of the failures of an endpoint that happen in the middle of an answer."""
+DIMENSIONS = 256
+MAX_DIMENSIONS = 4096
+
+
+def _chat(call: OperationRequest) -> Deferred:
+    request, policy = call.body_as(ChatRequest), policy_of(call)
+    parsed = parse_chat(request, policy.workspace.default_text_model)
+    return partial(_answer, Exchange(call, policy, parsed), request)
+
+
+async def _answer(exchange: Exchange, request: ChatRequest, responder: Responder) -> Response:
+    """The answer, whole or as a stream. Raises Refusal."""
+    taken = await exchange.reach()
+    said = chat_answer(
+        request, taken.attempt.model, taken.attempt.endpoint, exchange.parsed.prompt_tokens
+    )
+    if exchange.fails(taken.item, _BREAKS_OFF):
+        said = said.cut(said.tokens // 2, "error", BROKEN_OFF)
+    if request.stream:
+        headers = {**responder.headers(), GENERATION_ID: exchange.id}
+        return _EventStream(_events(exchange, request, responder, taken, said), headers=headers)
+    writing = taken.writing(said.tokens)
+    await exchange.site.clock.sleep(taken.thinks_for + writing)
+    cost = await exchange.book(responder, taken, said, writing)
+    body = {
+        **_head(exchange, taken, "chat.completion"),
+        "system_fingerprint": None,
+        "choices": [choice(said)],
+        "usage": _usage(exchange, taken, said, cost),
+        **exchange.metadata_field(writing),
+    }
+    return responder.respond(200, body, {GENERATION_ID: exchange.id})
+
+
+def _head(exchange: Exchange, taken: ServingEndpoint, kind: str) -> dict[str, Any]:
+    return {
+        "id": exchange.id,
+        "object": kind,
+        "created": int(exchange.now.timestamp()),
+        "model": taken.attempt.model.id,
+        "provider": taken.attempt.endpoint.provider_name,
+        "service_tier": taken.attempt.endpoint.service_tier,
+    }
+
+
+def _usage(
+    exchange: Exchange, taken: ServingEndpoint, said: SimulatedAnswer, cost: RequestCost
+) -> dict[str, JsonValue]:
+    prompt = exchange.parsed.prompt_tokens
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": said.tokens,
+        "total_tokens": prompt + said.tokens,
+        **cost_fields(cost),
+        "prompt_tokens_details": {
+            "cached_tokens": taken.cached(exchange.parsed),
+            "cache_write_tokens": 0,
+            "audio_tokens": 0,
+            "video_tokens": 0,
+        },
+        "completion_tokens_details": {
+            "reasoning_tokens": len(said.thoughts),
+            "audio_tokens": 0,
+        },
+    }
+
+
+async def _events(
+    exchange: Exchange,
+    request: ChatRequest,
+    responder: Responder,
+    taken: ServingEndpoint,
+    said: SimulatedAnswer,
+) -> AsyncGenerator[str]:
+    """The stream. When it is closed early, what was written so far is booked."""
+    sleep, dialect = exchange.site.clock.sleep, exchange.site.dialect
+    head = _head(exchange, taken, "chat.completion.chunk")
+    tokens, writing, is_booked = 0, 0.0, False
+
+    def chunk(*choices: JsonValue, **more: JsonValue) -> str:
+        shown = dialect.to_wire({**head, "choices": [*choices], **more})
+        return _event(json.dumps(shown, ensure_ascii=False, separators=(",", ":")))
+
+    try:
+        if request.debug is not None and request.debug.echo_upstream_body:
+            # The request as the provider gets it: with what the filters left.
+            model = {"model": str(taken.attempt.model.id)}
+            sent = {**request.body(), **exchange.parsed.logged, **model}
+            yield chunk(debug={"echo_upstream_body": sent})
+        seconds = taken.thinks_for
+        while seconds > 0:
+            # Comments keep the connection alive until the first token.
+            yield f": {dialect.keep_alive}\n\n"
+            await sleep(min(seconds, _KEEP_ALIVE_SECONDS))
+            seconds -= _KEEP_ALIVE_SECONDS
+        yield chunk(delta_choice({"role": "assistant", "content": ""}))
+        for delta, count in _deltas(said, taken):
+            seconds = taken.writing(count)
+            await sleep(seconds)
+            tokens, writing = tokens + count, writing + seconds
+            yield chunk(delta_choice(delta))
+        ending = delta_choice({"content": ""}, said.finish_reason)
+        if said.error is None:
+            yield chunk(ending)
+        is_booked = True
+        cost = await exchange.book(responder, taken, said, writing)
+        metadata = exchange.metadata_field(writing)
+        if said.error is None:
+            yield chunk(usage=_usage(exchange, taken, said, cost), **metadata)
+        else:
+            yield chunk(ending, error=dict(said.error), **metadata)
+        yield _event(STREAM_END)
+    finally:
+        if not is_booked:
+            await exchange.book(responder, taken, said.cut(tokens), writing)
+
+
+def _deltas(
+    said: SimulatedAnswer, taken: ServingEndpoint
+) -> Iterator[tuple[dict[str, JsonValue], int]]:
+    """The delta of each chunk and its number of tokens."""
+    size = max(1, round((taken.tokens_per_second or 0) * _CHUNK_SECONDS))
+    for name, tokens in (("reasoning", said.thoughts), ("content", said.content)):
+        for start in range(0, len(tokens), size):
+            part = tokens[start : start + size]
+            shown = name == "content" or said.shows_thoughts
+            yield {"content": "", **({name: "".join(part)} if shown else {})}, len(part)
+
+
+class _EventStream(StreamingResponse):
+    """Sends events; when the client leaves, their generator is closed, which ends its work."""
+
+    media_type = "text/event-stream"
+    body_iterator: AsyncGenerator[str]
+
+    async def stream_response(self, send: Send) -> None:
+        """Send the events."""
+        async with aclosing(self.body_iterator):
+            await super().stream_response(send)
+
+
+def _event(data: str) -> str:
+    return f"data: {data}\n\n"
+
+
+def chat_answer(
+    request: ChatRequest, model: Model, endpoint: Endpoint, prompt_tokens: int
+) -> SimulatedAnswer:
+    """The answer to a request with so many tokens, as long as the context leaves room for it."""
+    context = endpoint.context_length
+    room = None if context is None else max(1, context - prompt_tokens)
+    form, parameters = request.response_format, endpoint.supported_parameters or ()
+    wants_json = form is not None and form.type == "json_object"
+    text = JSON_ANSWER if wants_json and "response_format" in parameters else ANSWER
+    stops = [request.stop] if isinstance(request.stop, str) else request.stop or []
+    for stop in filter(None, stops):
+        text = text.partition(stop)[0]
+    thoughts = tokens_of(THOUGHTS)[: _thinking_limit(request, model)]
+    excluded = request.reasoning is not None and request.reasoning.exclude is True
+    whole = SimulatedAnswer(
+        tuple(thoughts),
+        tuple(tokens_of(text)),
+        "stop",
+        shows_thoughts=not excluded and request.include_reasoning is not False,
+    )
+    for limit in (request.output_limit, endpoint.max_completion_tokens, room):
+        if limit is not None and whole.tokens > limit:
+            whole = whole.cut(limit, "length")
+    return whole
+
+
+def _thinking_limit(request: ChatRequest, model: Model) -> int | None:
+    """The maximum number of reasoning tokens; None is no limit."""
+    support, asked = model.reasoning, request.reasoning
+    if support is None:
+        return 0
+    effort = request.reasoning_effort or (asked.effort if asked else None)
+    thinks = support.default_enabled is not False if effort is None else effort != "none"
+    if asked is not None and asked.enabled is not None:
+        thinks = asked.enabled
+    if not thinks and not support.mandatory:
+        return 0
+    return asked.max_tokens if asked else None
+
+
+def choice(answer: SimulatedAnswer) -> dict[str, JsonValue]:
+    """The choice of a whole result."""
+    found: dict[str, JsonValue] = {
+        "index": 0,
+        "finish_reason": answer.finish_reason,
+        "native_finish_reason": answer.finish_reason,
+        "message": {
+            "role": "assistant",
+            "content": answer.text,
+            "refusal": None,
+            "reasoning": answer.reasoning,
+        },
+        "logprobs": None,
+    }
+    if answer.error is not None:
+        found["error"] = dict(answer.error)
+    return found
+
+
+def delta_choice(
+    delta: Mapping[str, JsonValue], finish_reason: str | None = None
+) -> dict[str, JsonValue]:
+    """The choice of a chunk."""
+    return {
+        "index": 0,
+        "delta": dict(delta),
+        "finish_reason": finish_reason,
+        "native_finish_reason": finish_reason,
+        "logprobs": None,
+    }
+
+
+def _embed(call: OperationRequest) -> Deferred:
+    request = call.body_as(EmbeddingRequest)
+    if request.dimensions is not None and request.dimensions > MAX_DIMENSIONS:
+        raise invalid([Problem("dimensions", f"must be at most {MAX_DIMENSIONS}")])
+    return partial(_embedded, Exchange(call, policy_of(call), parse_embedding(request)), request)
+
+
+async def _embedded(
+    exchange: Exchange, request: EmbeddingRequest, responder: Responder
+) -> Response:
+    """The vectors. Raises Refusal."""
+    taken = await exchange.reach()
+    vectors = await asyncio.to_thread(_vectors, exchange, request)
+    await exchange.site.clock.sleep(taken.thinks_for)
+    cost = await exchange.book(responder, taken, None, None)
+    prompt = exchange.parsed.prompt_tokens
+    body: dict[str, Any] = {
+        "id": exchange.id,
+        "object": "list",
+        "model": taken.attempt.model.id,
+        "provider": taken.attempt.endpoint.provider_name,
+        "data": [
+            {"object": "embedding", "embedding": found, "index": index}
+            for index, found in enumerate(vectors)
+        ],
+        "usage": {"prompt_tokens": prompt, "total_tokens": prompt, **cost_fields(cost)},
+        **exchange.metadata_field(None),
+    }
+    return responder.respond(200, body, {GENERATION_ID: exchange.id})
+
+
+def _vectors(exchange: Exchange, request: EmbeddingRequest) -> list[list[float] | str]:
+    size = request.dimensions or DIMENSIONS
+    vectors = [vector(each.text, size) for each in exchange.parsed.texts]
+    if request.encoding_format != "base64":
+        return [*vectors]
+    packed = (struct.pack(f"<{size}f", *values) for values in vectors)
+    return [base64.b64encode(floats).decode("ascii") for floats in packed]
+
+
+def vector(text: str, dimensions: int = DIMENSIONS) -> list[float]:
+    """The vector of a text, of length 1: how often each run of three letters stands in it.
+
+    The dot product of two vectors is the larger the more runs their texts share.
+    """
+    counts = [0.0] * dimensions
+    padded = f"  {text.casefold()} "
+    for start in range(len(padded) - 2):
+        run = padded[start : start + 3].encode("utf-8", "replace")
+        counts[crc32(run) % dimensions] += 1
+    length = math.hypot(*counts)
+    return [value / length for value in counts]
+
+
+OPERATIONS = (
+    Operation(
+        method="POST",
+        path="/chat/completions",
+        operation_id="createChatCompletion",
+        summary="Create a chat completion, whole or as a stream; the answer is simulated",
+        tag="Inference",
+        access=Access.INFERENCE,
+        handler=_chat,
+        answer=ResponseSchema("ChatResult", reference(ChatResult), (ChatResult, ChatChunk)),
+        streams=ChatChunk,
+        body=ChatRequest,
+        refusals=(402, 403, 404, 408, 413, 422, 429, 502, 503, 524, 529),
+    ),
+    Operation(
+        method="POST",
+        path="/embeddings",
+        operation_id="createEmbeddings",
+        summary="Submit an embedding request; the vectors are simulated",
+        tag="Inference",
+        access=Access.INFERENCE,
+        handler=_embed,
+        answer=ResponseSchema("EmbeddingsResult", reference(EmbeddingsResult), (EmbeddingsResult,)),
+        body=EmbeddingRequest,
+        refusals=(402, 403, 404, 408, 413, 429, 502, 503, 524, 529),
+    ),
+)
