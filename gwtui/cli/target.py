@@ -95,6 +95,8 @@ def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
 
     @asynccontextmanager
     async def connect() -> AsyncIterator[Connection]:
+        from gwtui.embedded.running_demo import BASE_URL  # noqa: PLC0415 - the demo only
+
         # A later attempt to connect must not wipe what the first one made.
         fresh, start_over[0] = start_over[0], False
         async with AsyncExitStack() as stack:
@@ -106,7 +108,7 @@ def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
                     exits.IN_USE,
                 )
             connection = Connection(
-                base_url=site.base_url,
+                base_url=BASE_URL,
                 token=site.token,
                 dialect=DIALECTS[site.dialect],
                 read_only=arguments.read_only,

@@ -13,11 +13,8 @@ from email.utils import format_datetime
 from typing import Any, TypeVar
 
 from pydantic import JsonValue
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Mount, Route, Router
 from starlette.types import Receive, Scope, Send
 
 from gwtui.contract import errors
@@ -27,11 +24,10 @@ from gwtui.embedded.auth import admit
 from gwtui.embedded.errors import DatabaseBusyError
 from gwtui.embedded.operations import Deferred, Operation, OperationRequest, Principal, Site
 from gwtui.embedded.responses import JsonText, Refusal, error_body
-from gwtui.embedded.routes import SEGMENTS, operations_below
+from gwtui.embedded.routes import first_segment, operations_at
 from gwtui.embedded.store.database import BUSY_SECONDS, Database
 from gwtui.embedded.store.ledger import UsageLedger
 
-PREFIX = "/api/v1"
 METHOD_NOT_ALLOWED = "Method not allowed"
 _PAUSE_SECONDS = 0.01
 
@@ -41,77 +37,39 @@ log = logging.getLogger("gwtui.embedded")
 log.addHandler(logging.NullHandler())
 
 
-def build_app(site: Site, database: Database, ledger: UsageLedger) -> Starlette:
-    """The application. Anything that it does not expect becomes a documented 500 and a log line."""
-    endpoints = Responder(site, database, ledger)
-    return Starlette(
-        routes=[Mount("", app=_Operations(endpoints))],
-        exception_handlers={HTTPException: endpoints.unrouted},
-    )
-
-
-class _Operations:
-    """Finds the operation of a request, among those that begin alike.
-
-    They are loaded in a thread, for a dashboard may live in the same event loop.
-    """
-
-    def __init__(self, endpoints: Responder) -> None:
-        self._endpoints = endpoints
-        self._routers: dict[str, Router] = {}
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer the request. Raises HTTPException for an unknown path or method."""
-        prefix, _, rest = scope["path"].partition(f"{PREFIX}/")
-        segment = rest.partition("/")[0]
-        if prefix or segment not in SEGMENTS:
-            raise HTTPException(404)
-        if segment not in self._routers:
-            self._routers[segment] = await asyncio.to_thread(self._router, segment)
-        await self._routers[segment](scope, receive, send)
-
-    def _router(self, segment: str) -> Router:
-        by_path: dict[str, dict[str, Operation]] = {}
-        for operation in operations_below(segment):
-            by_path.setdefault(operation.path, {})[operation.method] = operation
-        routes = [
-            Route(PREFIX + path, self._endpoints.endpoint(methods), methods=list(methods))
-            for path, methods in sorted(by_path.items(), key=lambda item: literal_first(item[0]))
-        ]
-        return Router(routes, redirect_slashes=False)
-
-
-def literal_first(path: str) -> list[tuple[bool, str]]:
-    """Sorts paths so that where two have a word and a parameter the word is tried first."""
-    return [(segment.startswith("{"), segment) for segment in path.split("/")]
-
-
 class Responder:
-    """Takes requests through authentication, validation and one transaction to an answer."""
+    """Takes requests through authentication, validation and one transaction to an answer.
+
+    Anything that it does not expect becomes a documented 500 and a log line.
+    """
 
     def __init__(self, site: Site, database: Database, ledger: UsageLedger) -> None:
         self._site = site
         self._database = database
         self._ledger = ledger
+        self._loaded: set[str] = set()
+        """First segments of the paths whose operations are loaded."""
         self._under_way: set[asyncio.Future[Any]] = set()
         """Transactions that are finished whoever leaves meanwhile."""
 
-    def endpoint(self, methods: Mapping[str, Operation]) -> Callable[[Request], Any]:
-        """The endpoint of one path."""
-
-        async def answer(request: Request) -> Response:
-            operation = methods["GET" if request.method == "HEAD" else request.method]
-            return await self._answer(operation, request)
-
-        return answer
-
-    async def unrouted(self, _request: Request, error: Exception) -> Response:
-        """404 for an unknown path, 405 for an unknown method on a known one."""
-        status = error.status_code if isinstance(error, HTTPException) else 500
-        messages = {404: errors.NOT_FOUND, 405: METHOD_NOT_ALLOWED}
-        headers = error.headers if isinstance(error, HTTPException) else None
-        message = messages.get(status, errors.SERVER_ERROR)
-        return self.respond(status, error_body(status, message), headers)
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        request = Request(scope, receive)
+        segment = first_segment(scope["path"])
+        if segment not in self._loaded:
+            # In a thread, for a dashboard may live in the same event loop.
+            await asyncio.to_thread(operations_at, scope["path"])
+            self._loaded.add(segment)
+        methods, scope["path_params"] = operations_at(scope["path"])
+        operation = methods.get("GET" if request.method == "HEAD" else request.method)
+        if operation is not None:
+            response = await self._answer(operation, request)
+        elif methods:
+            allowed = {"Allow": ", ".join(sorted(methods))}
+            response = self.respond(405, error_body(405, METHOD_NOT_ALLOWED), allowed)
+        else:
+            response = self.respond(404, error_body(404, errors.NOT_FOUND))
+        await response(scope, receive, send)
 
     async def _answer(self, operation: Operation, request: Request) -> Response:
         caller: Principal | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,14 +19,10 @@ from gwtui.embedded.errors import AddressError, DatabaseInUseError
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket
 from gwtui.embedded.running_demo import (
-    BASE_URL,
     DATABASE_NAME,
-    SEALING_NAME,
     DemoSite,
     announced,
     key_body,
-    lasting_secret,
-    new_number,
 )
 from gwtui.embedded.store.database import database_path, erase
 
@@ -62,7 +59,6 @@ async def demo_gateway(  # noqa: PLR0913 - all by name
         database = database_path(data_dir / DATABASE_NAME)
         if fresh:
             erase(database)
-            (data_dir / SEALING_NAME).unlink(missing_ok=True)
         gateway = EmbeddedGateway.open(
             database, dialect=dialect, seed=seed, clock=clock, faults=faults
         )
@@ -74,15 +70,11 @@ async def demo_gateway(  # noqa: PLR0913 - all by name
         with _socket_directory(runtime_dir) as directory:
             socket_path = Path(directory, _SOCKET_NAME)
             gateway.revoke_management_keys(KEY_NAME)
-            secret, number = lasting_secret(data_dir), new_number()
-            token = SecretStr(
-                gateway.issue_key(management=True, name=KEY_NAME, body=key_body(secret, number))
-            )
+            number = secrets.token_hex(32)
+            token = gateway.issue_key(management=True, name=KEY_NAME, body=key_body(number))
             try:
                 async with host_on_socket(gateway, socket_path):
-                    site = DemoSite(
-                        BASE_URL, socket_path, token, secret, dialect.name, gateway.past
-                    )
+                    site = DemoSite(socket_path, SecretStr(token), dialect.name, gateway.past)
                     with announced(data_dir, site, number):
                         yield site
             finally:

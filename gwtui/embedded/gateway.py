@@ -11,7 +11,7 @@ from starlette.types import ASGIApp
 
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.embedded.app import build_app
+from gwtui.embedded.app import Responder
 from gwtui.embedded.auth import ISSUED_KEY_NAME, issue
 from gwtui.embedded.operations import Site
 from gwtui.embedded.routes import all_operations
@@ -48,7 +48,7 @@ class EmbeddedGateway:
         self.origin = origin
         self.faults = faults
         """The injected faults; None without fault injection."""
-        app = build_app(site, database, ledger)
+        app = Responder(site, database, ledger)
         self.asgi: ASGIApp = app if faults is None else faults.before(app, site.clock)
 
     @classmethod

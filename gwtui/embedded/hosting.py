@@ -17,9 +17,9 @@ from starlette.types import ASGIApp
 from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from gwtui.embedded.app import PREFIX
 from gwtui.embedded.errors import AddressError
 from gwtui.embedded.gateway import EmbeddedGateway
+from gwtui.embedded.routes import PREFIX
 
 GRACE_SECONDS = 1
 """How long answers that are under way may still take once the gateway is asked to stop."""

@@ -38,7 +38,7 @@ Body = TypeVar("Body", bound=RequestModel)
 T = TypeVar("T")
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
-_PATH_PARAMETER = re.compile(r"\{(\w+)\}")
+PATH_PARAMETER = re.compile(r"\{(\w+)\}")
 
 
 class Access(Enum):
@@ -156,7 +156,7 @@ class Operation:
     @property
     def path_parameters(self) -> tuple[str, ...]:
         """Names of the parameters in the path, in order."""
-        return tuple(_PATH_PARAMETER.findall(self.path))
+        return tuple(PATH_PARAMETER.findall(self.path))
 
     @property
     def error_statuses(self) -> tuple[int, ...]:

@@ -1,33 +1,28 @@
 """Finds the running demo, so that other commands of the same user can talk to it.
 
-The demo says so in a file beside its database: process, socket, dialect. Its key stands nowhere: it
-is derived from the secret beside the database and a number beside the socket, another one in each
-run. Nothing of that is believed unless it belongs to this user, nobody else can touch it, and the
-process that was named answers on the socket.
+The demo says so in a file beside its database: process, socket, dialect, and a number that is new
+in each run, from which its key is made. Nothing of that is believed unless it belongs to this user,
+nobody else can touch it, and the process that was named answers on the socket.
 """
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import hmac
+import hashlib
 import json
 import os
-import secrets
 import socket
 import stat
 import struct
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
 from gwtui.contract.dialects import DIALECTS
-from gwtui.embedded.errors import DatabaseUnusableError
 
 if TYPE_CHECKING:
     from gwtui.domain.history_source import HistorySource
@@ -35,15 +30,11 @@ if TYPE_CHECKING:
 BASE_URL = "http://localhost/api/v1"
 """Address of the demo's gateway, which is reached by its socket only."""
 DATABASE_NAME = "demo.sqlite3"
-SEALING_NAME = "demo.sealing"
-_SECRET_LENGTH = 64
 _ANNOUNCEMENT = "demo.running"
-_NUMBER = "number"
-_NUMBER_BYTES = 32
-_PRIVATE = 0o600
 _OTHERS = 0o077
 _MOST_BYTES = 4096
 _READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _SECONDS = 1.0
 _PEER = struct.Struct("3i")
 """Process, user and group of who listens on a socket, as Linux tells them."""
@@ -51,40 +42,42 @@ _PEER = struct.Struct("3i")
 
 @dataclass(frozen=True, slots=True)
 class DemoSite:
-    """Address and token of the demo's gateway. Valid while it runs."""
+    """Socket and token of the demo's gateway. Valid while it runs."""
 
-    base_url: str
     socket_path: Path
     token: SecretStr
-    lasting_secret: SecretStr
-    """The same in every run on this database, unlike the token."""
     dialect: str = "generic"
     past: Callable[[], HistorySource | None] | None = field(default=None, compare=False)
     """Asks for what was before now; only in the process that runs the demo."""
+
+
+def key_body(number: str) -> str:
+    """The 64 hex digits of the demo's key."""
+    return hashlib.sha256(f"gwtui demo key\0{number}".encode()).hexdigest()
 
 
 @contextmanager
 def announced(data_dir: Path, site: DemoSite, number: str) -> Iterator[None]:
     """Let other processes of this user find the demo for as long as this lasts.
 
-    ``number`` is what its key was derived from.
+    ``number`` is what its key was made from.
     """
     path = data_dir / _ANNOUNCEMENT
-    proof = _digest(site.lasting_secret, "number", number)
     said = {
         "pid": os.getpid(),
         "socket": str(site.socket_path),
-        "base_url": site.base_url,
         "dialect": site.dialect,
+        "number": number,
     }
     # Without it the demo runs all the same, for its own process.
-    with contextlib.suppress(OSError):
-        _place(site.socket_path.with_name(_NUMBER), f"{number} {proof}".encode("ascii"))
-        _place(path, json.dumps(said).encode("ascii"))
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
+        with open(os.open(path, _WRITING, 0o600), "w") as file:  # noqa: PTH123 - a descriptor
+            json.dump(said, file)
     try:
         yield
     finally:
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             path.unlink()
 
 
@@ -92,76 +85,13 @@ def running_demo(data_dir: Path) -> DemoSite | None:
     """The demo on the database in ``data_dir`` that runs now and is this user's; else None."""
     try:
         said = json.loads(_content(data_dir / _ANNOUNCEMENT))
-        path, pid = Path(_text(said, "socket")), said["pid"]
-        if not (path.is_absolute() and isinstance(pid, int) and _is_ours(path)):
+        path, dialect = Path(said["socket"]), DIALECTS[said["dialect"]]
+        if not (path.is_absolute() and _is_ours(path) and _answers(path, said["pid"])):
             return None
-        if not _answers(path, pid):
-            return None
-        secret = lasting_secret(data_dir)
-        number, proof = _content(path.with_name(_NUMBER)).decode("ascii").split(" ")
-        if not hmac.compare_digest(proof, _digest(secret, "number", number)):
-            return None
-        dialect = DIALECTS[_text(said, "dialect")]
-        return DemoSite(
-            base_url=_text(said, "base_url"),
-            socket_path=path,
-            token=SecretStr(dialect.management_key_prefix + key_body(secret, number)),
-            lasting_secret=secret,
-            dialect=dialect.name,
-        )
-    except (OSError, ValueError, KeyError, TypeError, DatabaseUnusableError):
+        token = dialect.management_key_prefix + key_body(said["number"])
+        return DemoSite(path, SecretStr(token), dialect.name)
+    except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def lasting_secret(data_dir: Path) -> SecretStr:
-    """The secret beside the demo's database, made at the first call.
-
-    Raises DatabaseUnusableError.
-    """
-    path = data_dir / SEALING_NAME
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        with open(descriptor, "r+", encoding="ascii", errors="replace") as file:  # noqa: PTH123
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            text = file.read(_SECRET_LENGTH + 1)
-            if len(text) != _SECRET_LENGTH:
-                text = secrets.token_hex(_SECRET_LENGTH // 2)
-                file.seek(0)
-                file.truncate()
-                file.write(text)
-    except OSError as error:
-        raise DatabaseUnusableError(f"Cannot use {path}: {error.strerror}.") from error
-    return SecretStr(text)
-
-
-def new_number() -> str:
-    """A number that no run had before."""
-    return secrets.token_hex(_NUMBER_BYTES)
-
-
-def key_body(secret: SecretStr, number: str) -> str:
-    """The 64 hex digits of the demo's key; without the secret the number does not tell them."""
-    return _digest(secret, "key", number)
-
-
-def _digest(secret: SecretStr, purpose: str, number: str) -> str:
-    key = secret.get_secret_value().encode("ascii")
-    return hmac.new(key, f"gwtui demo {purpose}\0{number}".encode("ascii"), "sha256").hexdigest()
-
-
-def _text(said: Any, key: str) -> str:
-    found = said[key]
-    if not isinstance(found, str):
-        raise TypeError(key)
-    return found
-
-
-def _place(path: Path, content: bytes) -> None:
-    """Write a new file of mode 0600 in the place of an old one. Raises OSError."""
-    path.unlink(missing_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _PRIVATE)
-    with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
-        file.write(content)
 
 
 def _content(path: Path) -> bytes:

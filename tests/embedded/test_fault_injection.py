@@ -13,15 +13,14 @@ from typing import Any
 import httpx
 import pytest
 from gateway_kit import START, HandClock
-from starlette.applications import Starlette
 
-from gwtui.embedded.app import PREFIX
+from gwtui.embedded.app import Responder
 from gwtui.embedded.errors import FaultSyntaxError
 from gwtui.embedded.faults import FaultInjector, catalogue, parse
 from gwtui.embedded.faults.kinds import KINDS
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket, serve_tcp
-from gwtui.embedded.routes import all_operations
+from gwtui.embedded.routes import PREFIX, all_operations
 
 # In words ---------------------------------------------------------------------------------------
 
@@ -188,7 +187,7 @@ def test_without_a_switchboard_there_is_nothing_in_the_way() -> None:
     opened = EmbeddedGateway.open(None, content="empty")
     try:
         assert opened.faults is None
-        assert isinstance(opened.asgi, Starlette)
+        assert isinstance(opened.asgi, Responder)
     finally:
         opened.close()
 

@@ -12,7 +12,7 @@ from openapi_check import faults
 
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.embedded.operations import Access
-from gwtui.embedded.routes import SEGMENTS, all_operations, operations_below
+from gwtui.embedded.routes import MODULE_OF, PREFIX, all_operations, operations_at
 
 ISSUED_OPERATIONS = {
     ("GET", "/keys"): {200, 400, 401, 403, 404, 429, 500},
@@ -160,8 +160,7 @@ def references(value: Any) -> set[str]:
 
 
 def test_every_operation_is_found_by_what_stands_first_in_its_path():
-    below = [operation for segment in sorted(SEGMENTS) for operation in operations_below(segment)]
-    assert sorted(one.operation_id for one in below) == sorted(
-        one.operation_id for one in all_operations()
-    )
-    assert all(operations_below(segment) for segment in SEGMENTS)
+    for one in all_operations():
+        methods, _ = operations_at(PREFIX + one.path)
+        assert methods[one.method] is one
+    assert {one.path.split("/")[1] for one in all_operations()} == set(MODULE_OF)

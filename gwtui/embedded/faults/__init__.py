@@ -11,26 +11,23 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from difflib import get_close_matches
-from functools import cache
 
-from starlette.routing import compile_path
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.embedded.app import PREFIX, literal_first
 from gwtui.embedded.errors import FaultSyntaxError
 from gwtui.embedded.faults.kinds import CLOCK_SKEW, KINDS, LATENCY, Exchange, FaultKind
 from gwtui.embedded.operations import Operation
-from gwtui.embedded.routes import all_operations
+from gwtui.embedded.routes import PREFIX, all_operations, operations_at
 
 __all__ = ["Fault", "FaultInjector", "catalogue", "parse"]
 
 _FAULT = re.compile(
     r"(?P<kind>[\w-]+) ?(?:= ?(?P<number>[^: ]+))? ?(?:: ?(?P<where>.*?))?"
-    r"(?P<modifiers>(?: (?:x[1-9]\d{0,5}|[\d.]{1,9}%|seed=\d{1,9}))*)",
+    r"(?: x(?P<times>[1-9]\d{0,5}))?(?: (?P<chance>[\d.]{1,9})%)?(?: seed=(?P<seed>\d{1,9}))?",
     re.ASCII,
 )
 _PARAMETER = re.compile(r"\{\w*\}")
@@ -46,18 +43,18 @@ _EXAMPLES = (
 )
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Fault:
     """A kind of fault and the requests that it strikes; ``struck`` counts them."""
 
     text: str
     kind: FaultKind
-    number: float = 0.0
-    operations: frozenset[str] | None = None
+    number: float
+    operations: frozenset[str] | None
     """Identifiers; None is every request, also one for a path that the API lacks."""
-    times: int | None = None
-    chance: float = 1.0
-    luck: random.Random = field(default_factory=lambda: random.Random(0))  # noqa: S311 - repeatable
+    times: int | None
+    chance: float
+    luck: random.Random
     struck: int = 0
 
     def strikes(self, operation: str | None) -> bool:
@@ -80,28 +77,23 @@ class FaultInjector:
     """
 
     def __init__(self, faults: Iterable[str] = ()) -> None:
-        self._armed = [parse(fault) for fault in faults]
+        self.armed = [parse(fault) for fault in faults]
+        """All faults in the order they were armed, used up or not."""
 
     def arm(self, fault: str) -> Fault:
         """Add a fault. Raises FaultSyntaxError."""
-        armed = parse(fault)
-        self._armed.append(armed)
-        return armed
+        self.armed.append(parse(fault))
+        return self.armed[-1]
 
     def clear(self) -> None:
         """Remove every fault."""
-        self._armed.clear()
-
-    @property
-    def armed(self) -> tuple[Fault, ...]:
-        """All faults in the order they were armed, used up or not."""
-        return tuple(self._armed)
+        self.armed.clear()
 
     def skewed(self, clock: Clock = SYSTEM_CLOCK) -> Clock:
         """The clock, ahead by every clock skew that is armed, now and later."""
 
         def now() -> datetime:
-            ahead = sum(fault.number for fault in self._armed if fault.kind is CLOCK_SKEW)
+            ahead = sum(fault.number for fault in self.armed if fault.kind is CLOCK_SKEW)
             return clock.now() + timedelta(seconds=ahead)
 
         return replace(clock, now=now)
@@ -111,8 +103,8 @@ class FaultInjector:
 
         async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
             exchange = Exchange(app, scope, receive, send, clock)
-            operation = _operation_of(scope) if self._armed else None
-            for fault in self._armed:
+            operation = _operation_of(scope) if self.armed else None
+            for fault in self.armed:
                 if fault.strikes(operation):
                     await fault.kind.act(exchange, fault.number)
                     if fault.kind is not LATENCY:
@@ -124,21 +116,9 @@ class FaultInjector:
 
 def _operation_of(scope: Scope) -> str | None:
     """The identifier of the operation that a request is for; None when there is none."""
-    method = "GET" if scope["method"] == "HEAD" else scope["method"]
-    return next(
-        (
-            operation.operation_id
-            for pattern, operation in _routes()
-            if operation.method == method and pattern.match(scope["path"])
-        ),
-        None,
-    )
-
-
-@cache
-def _routes() -> list[tuple[re.Pattern[str], Operation]]:
-    ordered = sorted(all_operations(), key=lambda one: literal_first(one.path))
-    return [(compile_path(PREFIX + operation.path)[0], operation) for operation in ordered]
+    methods, _ = operations_at(scope["path"])
+    operation = methods.get("GET" if scope["method"] == "HEAD" else scope["method"])
+    return None if operation is None else operation.operation_id
 
 
 def parse(text: str) -> Fault:
@@ -156,16 +136,18 @@ def _parse(text: str) -> Fault:
     if match is None or kind is None:
         hint = _did_you_mean(name, KINDS, 0.6) or "'--fault list' lists them"
         raise ValueError(f"there is no kind {name!r} ({hint})")
-    if kind is CLOCK_SKEW and (match["where"] is not None or match["modifiers"]):
+    where, times, chance, seed = match.group("where", "times", "chance", "seed")
+    if kind is CLOCK_SKEW and (where is not None or times or chance or seed):
         raise ValueError("a clock is wrong for every request, all the time")
-    fault = Fault(text, kind, _number(kind, match["number"]), _operations(kind, match["where"]))
-    for word in match["modifiers"].split():
-        if word.startswith("x"):
-            fault.times = int(word[1:])
-        elif word.endswith("%"):
-            fault.chance = float(word[:-1]) / 100
-        else:
-            fault.luck.seed(int(word.removeprefix("seed=")))
+    fault = Fault(
+        text=text,
+        kind=kind,
+        number=_number(kind, match["number"]),
+        operations=_operations(kind, where or ""),
+        times=int(times) if times else None,
+        chance=float(chance or 100) / 100,
+        luck=random.Random(int(seed or 0)),  # noqa: S311 - repeatable
+    )
     if not 0 < fault.chance <= 1:
         raise ValueError("a chance is above 0% and at most 100%")
     return fault
@@ -194,21 +176,20 @@ def _number(kind: FaultKind, text: str | None) -> float:
     return number
 
 
-def _operations(kind: FaultKind, where: str | None) -> frozenset[str] | None:
+def _operations(kind: FaultKind, where: str) -> frozenset[str] | None:
     """The operations that a text selects, of those that the kind can strike; None for all.
 
     Nothing or "*" is all of them; "reads", "writes", a method, a path, both, or the identifier of
     an operation. Raises ValueError with a message for the person.
     """
-    text = where or ""
-    everything = text in {"", "*", "all", "everything"}
+    everything = where in {"", "*", "all", "everything"}
     if everything and not kind.streams:
         return None
-    meant = [each for each in all_operations() if everything or _is_meant(text.split(), each)]
+    meant = [each for each in all_operations() if everything or _is_meant(where.split(), each)]
     if not meant:
         names = [f"{each.method} {each.path}" for each in all_operations()]
         names += [each.operation_id for each in all_operations()]
-        hint = _did_you_mean(text, [*names, "reads", "writes"], 0.5)
+        hint = _did_you_mean(where, [*names, "reads", "writes"], 0.5)
         raise ValueError(f"no operation is {where!r}{hint and f' ({hint})'}")
     struck = [each for each in meant if each.streams is not None or not kind.streams]
     if not struck:

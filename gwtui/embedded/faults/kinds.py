@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from email.utils import format_datetime
+from functools import partial
 from typing import Any, Literal
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -113,22 +114,14 @@ class Exchange:
 
     def break_off(self) -> None:
         """Drop the connection at once. Raises ConnectionResetError where there is no server."""
-        transport = self._transport()
+        transport = self.transport()
         end = transport.get_extra_info("socket")
         if end is not None and end.family != socket.AF_UNIX:
             end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
         transport.abort()
 
-    async def send_half(self, start: Message, body: bytes) -> None:
-        """Send the head and half of the body, then close. Raises as ``break_off``."""
-        transport = self._transport()
-        half = body[: len(body) // 2]
-        await self.send(start)
-        await self.send({"type": "http.response.body", "body": half, "more_body": True})
-        transport.close()
-        await self.hang()
-
-    def _transport(self) -> asyncio.Transport:
+    def transport(self) -> asyncio.Transport:
+        """The connection. Raises ConnectionResetError where there is no server."""
         transport: asyncio.Transport | None = self._scope.get("extensions", {}).get(TRANSPORT)
         if transport is None:
             # Within one process the exception reaches the client, as a reset would over a socket.
@@ -169,7 +162,13 @@ async def _reset(exchange: Exchange, _number: float) -> None:
 
 
 async def _half_body(exchange: Exchange, _number: float) -> None:
-    await exchange.send_half(*await exchange.carry_out())
+    start, body = await exchange.carry_out()
+    half = body[: len(body) // 2]
+    transport = exchange.transport()
+    await exchange.send(start)
+    await exchange.send({"type": "http.response.body", "body": half, "more_body": True})
+    transport.close()
+    await exchange.hang()
 
 
 async def _no_fault(exchange: Exchange, _number: float) -> None:
@@ -225,39 +224,36 @@ def _malformed(body: bytes | None, content_type: str = "application/json") -> Ac
     return garble
 
 
-async def _cut(exchange: Exchange, number: float) -> None:
-    async def alter(event: int, message: Message) -> None:
-        if event < number:
-            await exchange.send(message)
-        elif event == number:
-            exchange.break_off()
+def _in_stream(alter: Callable[[Exchange, float, int, Message], Awaitable[None]]) -> Act:
+    """Something done to the events of a stream, given the fault's and the event's number."""
 
-    await exchange.alter_events(alter)
+    async def act(exchange: Exchange, number: float) -> None:
+        await exchange.alter_events(partial(alter, exchange, number))
 
-
-async def _fall_silent(exchange: Exchange, number: float) -> None:
-    async def alter(event: int, message: Message) -> None:
-        await (exchange.send(message) if event < number else exchange.hang())
-
-    await exchange.alter_events(alter)
+    return act
 
 
-async def _garble_event(exchange: Exchange, number: float) -> None:
-    async def alter(event: int, message: Message) -> None:
-        if event == number:
-            await exchange.send({**message, "body": b"data: {oops\n\n"})
+async def _cut(exchange: Exchange, number: float, event: int, message: Message) -> None:
+    if event < number:
         await exchange.send(message)
+    elif event == number:
+        exchange.break_off()
 
-    await exchange.alter_events(alter)
+
+async def _fall_silent(exchange: Exchange, number: float, event: int, message: Message) -> None:
+    await (exchange.send(message) if event < number else exchange.hang())
 
 
-async def _delay_usage(exchange: Exchange, seconds: float) -> None:
-    async def alter(_event: int, message: Message) -> None:
-        if b'"usage":{' in message["body"]:
-            await exchange.clock.sleep(seconds)
-        await exchange.send(message)
+async def _garble(exchange: Exchange, number: float, event: int, message: Message) -> None:
+    if event == number:
+        await exchange.send({**message, "body": b"data: {oops\n\n"})
+    await exchange.send(message)
 
-    await exchange.alter_events(alter)
+
+async def _delay_usage(exchange: Exchange, seconds: float, _event: int, message: Message) -> None:
+    if b'"usage":{' in message["body"]:
+        await exchange.clock.sleep(seconds)
+    await exchange.send(message)
 
 
 def _with_after(kind: FaultKind) -> tuple[FaultKind, FaultKind]:
@@ -333,12 +329,17 @@ _KINDS = (
         _malformed(None, "text/html"),
     ),
     FaultKind(
-        "stream-cut", "the connection drops after so many events", _cut, "EVENTS", 3, streams=True
+        "stream-cut",
+        "the connection drops after so many events",
+        _in_stream(_cut),
+        "EVENTS",
+        3,
+        streams=True,
     ),
     FaultKind(
         "stream-silence",
         "nothing comes after so many events",
-        _fall_silent,
+        _in_stream(_fall_silent),
         "EVENTS",
         3,
         streams=True,
@@ -346,7 +347,7 @@ _KINDS = (
     FaultKind(
         "stream-garbage",
         "an event that is not JSON comes after so many",
-        _garble_event,
+        _in_stream(_garble),
         "EVENTS",
         3,
         streams=True,
@@ -354,7 +355,7 @@ _KINDS = (
     FaultKind(
         "stream-late",
         "the stream's usage comes so much later",
-        _delay_usage,
+        _in_stream(_delay_usage),
         "SECONDS",
         2,
         streams=True,

@@ -28,7 +28,7 @@ from gwtui.contract.request import Problem
 from gwtui.contract.values import GENERATION_ID
 from gwtui.domain.request_cost import RequestCost
 from gwtui.embedded.inference.exchange import (
-    Exchange,
+    InferenceExchange,
     ServingEndpoint,
     SimulatedAnswer,
     cost_fields,
@@ -65,10 +65,12 @@ MAX_DIMENSIONS = 4096
 def _chat(call: OperationRequest) -> Deferred:
     request, policy = call.body_as(ChatRequest), policy_of(call)
     parsed = parse_chat(request, policy.workspace.default_text_model)
-    return partial(_answer, Exchange(call, policy, parsed), request)
+    return partial(_answer, InferenceExchange(call, policy, parsed), request)
 
 
-async def _answer(exchange: Exchange, request: ChatRequest, responder: Responder) -> Response:
+async def _answer(
+    exchange: InferenceExchange, request: ChatRequest, responder: Responder
+) -> Response:
     """The answer, whole or as a stream. Raises Refusal."""
     taken = await exchange.reach()
     said = chat_answer(
@@ -92,7 +94,7 @@ async def _answer(exchange: Exchange, request: ChatRequest, responder: Responder
     return responder.respond(200, body, {GENERATION_ID: exchange.id})
 
 
-def _head(exchange: Exchange, taken: ServingEndpoint, kind: str) -> dict[str, Any]:
+def _head(exchange: InferenceExchange, taken: ServingEndpoint, kind: str) -> dict[str, Any]:
     return {
         "id": exchange.id,
         "object": kind,
@@ -104,7 +106,7 @@ def _head(exchange: Exchange, taken: ServingEndpoint, kind: str) -> dict[str, An
 
 
 def _usage(
-    exchange: Exchange, taken: ServingEndpoint, said: SimulatedAnswer, cost: RequestCost
+    exchange: InferenceExchange, taken: ServingEndpoint, said: SimulatedAnswer, cost: RequestCost
 ) -> dict[str, JsonValue]:
     prompt = exchange.parsed.prompt_tokens
     return {
@@ -126,7 +128,7 @@ def _usage(
 
 
 async def _events(
-    exchange: Exchange,
+    exchange: InferenceExchange,
     request: ChatRequest,
     responder: Responder,
     taken: ServingEndpoint,
@@ -279,11 +281,13 @@ def _embed(call: OperationRequest) -> Deferred:
     request = call.body_as(EmbeddingRequest)
     if request.dimensions is not None and request.dimensions > MAX_DIMENSIONS:
         raise invalid([Problem("dimensions", f"must be at most {MAX_DIMENSIONS}")])
-    return partial(_embedded, Exchange(call, policy_of(call), parse_embedding(request)), request)
+    return partial(
+        _embedded, InferenceExchange(call, policy_of(call), parse_embedding(request)), request
+    )
 
 
 async def _embedded(
-    exchange: Exchange, request: EmbeddingRequest, responder: Responder
+    exchange: InferenceExchange, request: EmbeddingRequest, responder: Responder
 ) -> Response:
     """The vectors. Raises Refusal."""
     taken = await exchange.reach()
@@ -306,7 +310,7 @@ async def _embedded(
     return responder.respond(200, body, {GENERATION_ID: exchange.id})
 
 
-def _vectors(exchange: Exchange, request: EmbeddingRequest) -> list[list[float] | str]:
+def _vectors(exchange: InferenceExchange, request: EmbeddingRequest) -> list[list[float] | str]:
     size = request.dimensions or DIMENSIONS
     vectors = [vector(each.text, size) for each in exchange.parsed.texts]
     if request.encoding_format != "base64":

@@ -137,7 +137,7 @@ class ServingEndpoint:
         return min(self.item.cached_tokens(parsed.prompt_tokens), text)
 
 
-class Exchange:
+class InferenceExchange:
     """A request on its way to its answer. ``id`` is that of the generation to come."""
 
     def __init__(self, call: OperationRequest, policy: KeyPolicy, parsed: ParsedRequest) -> None:
