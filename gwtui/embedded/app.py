@@ -61,11 +61,11 @@ class Responder:
             await asyncio.to_thread(operations_at, scope["path"])
             self._loaded.add(segment)
         methods, scope["path_params"] = operations_at(scope["path"])
-        operation = methods.get("GET" if request.method == "HEAD" else request.method)
+        operation = methods.get(request.method)
         if operation is not None:
             response = await self._answer(operation, request)
         elif methods:
-            allowed = {"Allow": ", ".join(sorted(methods))}
+            allowed = {"Allow": ", ".join(methods)}
             response = self.respond(405, error_body(405, METHOD_NOT_ALLOWED), allowed)
         else:
             response = self.respond(404, error_body(404, errors.NOT_FOUND))

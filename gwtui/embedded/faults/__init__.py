@@ -117,7 +117,7 @@ class FaultInjector:
 def _operation_of(scope: Scope) -> str | None:
     """The identifier of the operation that a request is for; None when there is none."""
     methods, _ = operations_at(scope["path"])
-    operation = methods.get("GET" if scope["method"] == "HEAD" else scope["method"])
+    operation = methods.get(scope["method"])
     return None if operation is None else operation.operation_id
 
 

@@ -61,7 +61,8 @@ def _paths_below(segment: str) -> list[tuple[re.Pattern[str], Mapping[str, Opera
     by_path: dict[str, dict[str, Operation]] = {}
     for operation in _operations_of(MODULE_OF[segment]) if segment in MODULE_OF else ():
         if operation.path.split("/")[1] == segment:
-            by_path.setdefault(operation.path, {})[operation.method] = operation
+            names = ("GET", "HEAD") if operation.method == "GET" else (operation.method,)
+            by_path.setdefault(operation.path, {}).update(dict.fromkeys(names, operation))
     # A brace sorts behind every letter.
     return [
         (re.compile(PATH_PARAMETER.sub(r"(?P<\1>[^/]+)", PREFIX + path)), methods)
