@@ -1,4 +1,4 @@
-"""The collector works once in each rest."""
+"""The collector works once in each rest, and every two minutes where there is none."""
 
 from __future__ import annotations
 
@@ -28,3 +28,15 @@ def test_what_is_unreachable_goes_once_nobody_types() -> None:
     now = 99.0
     assert not garbage.tick(), "once in a rest"
     assert gc.isenabled()
+
+
+def test_who_never_rests_has_it_collected_every_two_minutes() -> None:
+    now = 0.0
+    garbage = Garbage(lambda: now)
+    collected = []
+    for second in range(300):
+        now = float(second)
+        garbage.touched()
+        if garbage.tick():
+            collected.append(second)
+    assert collected == [120, 241]

@@ -34,6 +34,8 @@ from gwtui.ui.terminal.textual_private import HookedApp, Piece, driver_of
 
 _REST_S = 10.0
 """Seconds without input before garbage is collected."""
+_LONGEST_S = 120.0
+"""Seconds of use after which it is collected without such a rest."""
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _HARMLESS_FORMAT = frozenset("\u200d\ufe0f")
 """Joiner and emoji presentation: they only shape the glyph before them."""
@@ -126,22 +128,29 @@ class Garbage:
     """Collects closed screens once nobody has used the keyboard or mouse for ten seconds.
 
     A screen and its widgets refer to each other, so that a closed one stays in memory until the
-    collector goes through every object. By itself it does so seldom, and in the middle of work.
+    collector goes through every object. On a large account that takes most of a second: it waits
+    for a rest, for two minutes at most.
     """
 
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._monotonic = monotonic
         self._touched_at: float | None = None
+        self._used_since: float | None = None
 
     def touched(self) -> None:
         """Somebody pressed a key or moved the mouse."""
         self._touched_at = self._monotonic()
+        if self._used_since is None:
+            self._used_since = self._touched_at
 
     def tick(self) -> bool:
         """Collect at the first call of a rest; whether it did. Call it once a second."""
-        if self._touched_at is None or self._monotonic() - self._touched_at < _REST_S:
+        if self._touched_at is None or self._used_since is None:
             return False
-        self._touched_at = None
+        now = self._monotonic()
+        if now - self._touched_at < _REST_S and now - self._used_since < _LONGEST_S:
+            return False
+        self._touched_at = self._used_since = None
         gc.collect()
         return True
 
