@@ -13,7 +13,8 @@ from textual.binding import Binding, BindingType
 from gwtui.domain.money import usd
 from gwtui.ui.terminal.app import TerminalApp
 from gwtui.ui.themes import DEFAULT_THEME, THEMES, style_sheets
-from gwtui.ui.widgets.plot import SPANS, PlotFigure, PlotLine, PlotView, window_at
+from gwtui.ui.widgets.lines import DrawingView
+from gwtui.ui.widgets.plot import SPANS, PlotFigure, PlotLine, window_at
 from gwtui.watch.history.model import Curve, Point, Series, SeriesKey
 
 START = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -37,7 +38,7 @@ class Sample(TerminalApp):
 
     def compose(self) -> ComposeResult:
         """The plot alone."""
-        yield PlotView()
+        yield DrawingView()
 
     def on_mount(self) -> None:
         """The first picture, once there is room."""
@@ -57,7 +58,7 @@ class Sample(TerminalApp):
             (PlotLine(Curve(SERIES, TICK, points)),),
             usd,
         )
-        self.query_one(PlotView).draw(figure)
+        self.query_one(DrawingView).draw(figure)
 
     @staticmethod
     def _point(at: datetime) -> Point:

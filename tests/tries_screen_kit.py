@@ -117,7 +117,7 @@ class TryDesk:
         return answer
 
     async def over(self, answer: AnswerScreen) -> None:
-        await until(self.pilot, lambda: not answer.under_way, "the end of the answer")
+        await until(self.pilot, lambda: answer.tried is not None, "the end of the answer")
         await until(self.pilot, lambda: answer.tried and answer.tried.key, "the key's rest")
 
     def answer(self) -> str:

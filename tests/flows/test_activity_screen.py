@@ -18,8 +18,7 @@ from gwtui.resources.activity import RankedGroup
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.activity import ActivityScreen
 from gwtui.ui.screens.generation import GenerationScreen
-from gwtui.ui.widgets.bars import BarChart
-from gwtui.ui.widgets.lines import OneLine
+from gwtui.ui.widgets.lines import DrawingView, OneLine
 from gwtui.ui.widgets.prompt import Prompt
 from gwtui.watch.feeds import activity as activity_feeds
 from journeys import Terminal, at_rest
@@ -75,7 +74,7 @@ async def test_days_sums_and_ranking_agree_with_the_gateway(
         letters = 32 if size[0] > 80 else 5
         assert all(f"█ {name[:letters]}" in text_of(app, "legend") for name in leading)
         assert text_of(app, "legend").rstrip().endswith("█ the rest")
-        chart = screen_of(app).query_one(BarChart).text
+        chart = screen_of(app).query_one(DrawingView).text
         assert "█" in chart
         assert f"{days[-1]:%m-%d}" in chart
         assert "$" in chart

@@ -16,8 +16,8 @@ from board_kit import MODELS, Filled, at_rest, board_of, filled_once
 from board_screen_kit import Opened, _rows, board, line, notices, press
 from dashboard_kit import MOMENT, Demo, settled
 from gwtui.contract.usage import Credits
-from gwtui.ui.widgets.lines import OneLine
-from gwtui.ui.widgets.plot import PlotView
+from gwtui.ui.widgets.lines import DrawingView, OneLine
+from gwtui.ui.widgets.plot import PlotFigure
 from gwtui.watch.history.file import open_writable, try_lock
 from gwtui.watch.history.observers import ObservedReading, observe_credits
 from gwtui.watch.history.writer import observe
@@ -53,15 +53,15 @@ async def pages_zoom_and_figures_at_80_columns(opened: Opened) -> None:
     assert "1 h $2." in line(app, "board-summary")
     assert line(app, "board-recording").startswith(" Recorded here")
 
-    plot = screen.query_one("#board-plot-0", PlotView)
-    assert plot.figure is not None
-    assert plot.figure.title == "latency ms"
-    assert all(one.curve is not None for one in plot.figure.lines)
+    plot = screen.query_one("#board-plot-0", DrawingView)
+    assert isinstance(plot.drawing, PlotFigure)
+    assert plot.drawing.title == "latency ms"
+    assert all(one.curve is not None for one in plot.drawing.lines)
     await press(opened, "m", "minus")
-    assert plot.figure.title == "throughput t/s"
-    assert plot.figure.window.seconds > 24 * 3600
+    assert plot.drawing.title == "throughput t/s"
+    assert plot.drawing.window.seconds > 24 * 3600
     await press(opened, "plus", "plus")
-    assert plot.figure.window.seconds < 2 * 3600
+    assert plot.drawing.window.seconds < 2 * 3600
 
     await press(opened, "z")
     assert plot.text.splitlines()[-1].startswith("local")

@@ -14,8 +14,8 @@ from board_kit import Filled, at_rest, board_of, filled_once
 from board_screen_kit import Opened, _rows, board, line, notices, press
 from dashboard_kit import MOMENT, Demo, settled
 from gwtui.ui.screens.changes import ChangesScreen
-from gwtui.ui.widgets.lines import OneLine
-from gwtui.ui.widgets.plot import PlotView
+from gwtui.ui.widgets.lines import DrawingView, OneLine
+from gwtui.ui.widgets.plot import PlotFigure
 from gwtui.ui.widgets.prompt import Prompt
 from shared_dashboard import walk
 
@@ -47,12 +47,12 @@ async def an_earlier_moment_shows_what_was_recorded(opened: Opened) -> None:
     assert "AS OF 2026-11-21 07:00:00 UTC" in banner.text
     words = {row.title: row.status(screen.view.now).text for row in _rows(screen)}
     assert words["northwind/atlas-large · Northwind"] == "down"
-    plot = screen.query_one("#board-plot-0", PlotView)
-    assert plot.figure is not None
-    assert plot.figure.window.since < screen.view.now < plot.figure.window.until
+    plot = screen.query_one("#board-plot-0", DrawingView)
+    assert isinstance(plot.drawing, PlotFigure)
+    assert plot.drawing.window.since < screen.view.now < plot.drawing.window.until
     after = [
         point
-        for one in plot.figure.lines
+        for one in plot.drawing.lines
         if one.curve is not None
         for point in one.curve.points
         if point.at > screen.view.now

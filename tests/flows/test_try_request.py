@@ -204,7 +204,7 @@ async def a_refusal_says_what_to_do(desk: TryDesk) -> None:
         async with desk.colleague() as client:
             await client.keys.update(desk.key.hash or "", UpdateKeyRequest.model_validate(change))
         screen = await desk.send()
-        await until(desk.pilot, lambda one=screen: not one.under_way, "the end")
+        await until(desk.pilot, lambda one=screen: one.tried is not None, "the end")
         assert desk.state().startswith(f"✗ {kind}")
         assert f"What to do: {help}" in " ".join(desk.answer().split())
         await start_over(desk.app, desk.pilot)

@@ -165,7 +165,7 @@ class Desk:
         await self.paste(f" {MARKED['new key']}\n")
         await self.press("ctrl+s")
         screen = await self.wait_for(AnswerScreen)
-        await until(self.pilot, lambda: not screen.under_way, "the refusal")
+        await until(self.pilot, lambda: screen.tried is not None, "the refusal")
         self.look()
 
     async def take_out(self, route: str) -> None:

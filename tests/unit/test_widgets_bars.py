@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwtui.domain.money import usd
-from gwtui.ui.widgets.bars import PICKED, REST, SERIES, Bar, Chart, chart_lines, nice_top
+from gwtui.ui.widgets.bars import PICKED, REST, SERIES, Bar, Chart, nice_top
 
 
 def drawn(chart: Chart, width: int = 40, height: int = 6) -> list[str]:
-    return [line.plain for line in chart_lines(chart, width, height)]
+    return [line.plain for line in chart.draw(width, height)]
 
 
 def days(*values: int | str | None, parts: tuple[int, ...] = ()) -> list[Bar]:
@@ -51,7 +51,7 @@ def test_an_unknown_day_is_marked_not_drawn_as_nothing() -> None:
 
 
 def test_the_part_is_set_off_from_the_rest_by_its_own_colour() -> None:
-    lines = chart_lines(Chart(days(40, parts=(20,)), str, looks=(PICKED,)), 12, 5)
+    lines = Chart(days(40, parts=(20,)), str, looks=(PICKED,)).draw(12, 5)
     styles = [str(span.style) for line in lines for span in line.spans]
     assert any("accent" in style for style in styles)
     assert any("muted" in style for style in styles)
@@ -62,7 +62,7 @@ def test_parts_are_stacked_from_below_each_in_its_own_colour() -> None:
     chart = Chart([Bar("11-01", Decimal(40), parts)], str, looks=(PICKED, *SERIES[:2]))
     column = [
         str(span.style)
-        for line in reversed(chart_lines(chart, 12, 9)[:8])
+        for line in reversed(chart.draw(12, 9)[:8])
         for span in line.spans
         if span.start <= line.cell_length - 2 < span.end
     ]
@@ -88,7 +88,7 @@ def test_every_line_fits(values: list[Decimal | None], width: int, height: int) 
         Bar(f"{number:02}", value, (value or Decimal(0),)) for number, value in enumerate(values)
     ]
     chart = Chart(bars, lambda amount: f"{amount:.0e}"[:5], looks=(PICKED,))
-    lines = chart_lines(chart, width, height)
+    lines = chart.draw(width, height)
     assert len(lines) == height
     assert all(line.cell_length <= max(width, 8) for line in lines)
 
@@ -96,7 +96,7 @@ def test_every_line_fits(values: list[Decimal | None], width: int, height: int) 
 def test_chosen_bars_have_the_labels() -> None:
     bars = [Bar(f"11-{day:02}", Decimal(day)) for day in range(1, 31)]
     chart = Chart(bars, lambda amount: f"${amount}", chosen=(3, 9))
-    *_, labels = [one.plain for one in chart_lines(chart, 80, 9)]
+    *_, labels = [one.plain for one in chart.draw(80, 9)]
     assert labels.split() == ["11-04", "11-10"]
     one = Chart(bars, lambda amount: f"${amount}", chosen=(29, 29))
-    assert chart_lines(one, 80, 9)[-1].plain.split() == ["11-30"]
+    assert one.draw(80, 9)[-1].plain.split() == ["11-30"]

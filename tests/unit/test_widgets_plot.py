@@ -16,18 +16,20 @@ from gwtui.crud.cells import sparkline
 from gwtui.domain.money import usd
 from gwtui.ui.board.selected_endpoint import STATES
 from gwtui.ui.widgets.plot import (
+    NOTHING,
     SPANS,
     Block,
     PlotFigure,
     PlotLine,
     PlotWindow,
     Span,
+    fitted,
     legend,
+    scale_of,
+    ticks_of,
     timeline,
     window_at,
 )
-from gwtui.ui.widgets.plot.paint import NOTHING, plot_lines
-from gwtui.ui.widgets.plot.scale import fitted, scale_of, ticks_of
 from gwtui.watch.history.model import Curve, Point, Series, SeriesKey
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -59,7 +61,7 @@ def figure(values: Sequence[Value], **changes: object) -> PlotFigure:
 
 
 def drawn(what: PlotFigure, width: int = 40, height: int = 7) -> list[str]:
-    return [line.plain for line in plot_lines(what, width, height)]
+    return [line.plain for line in what.draw(width, height)]
 
 
 def body(lines: list[str]) -> list[str]:
@@ -127,7 +129,7 @@ def test_a_single_spike_among_many_readings_is_in_sight() -> None:
 @given(st.lists(st.one_of(st.none(), st.just("gap"), AMOUNTS.map(str)), max_size=60))
 def test_every_line_fits_whatever_is_recorded(values: list[Value]) -> None:
     for width, height in ((24, 3), (40, 7), (120, 20)):
-        lines = plot_lines(figure(values), width, height)
+        lines = figure(values).draw(width, height)
         assert len(lines) == height
         assert all(line.cell_length <= width for line in lines)
 
@@ -165,18 +167,18 @@ def test_nothing_is_drawn_above_a_ceiling_that_nothing_passes(low: Decimal | Non
 
 @given(AMOUNTS, st.decimals(0, "0.1", places=5), st.integers(3, 40))
 def test_no_two_figures_of_the_axis_read_the_same(low: Decimal, more: Decimal, height: int) -> None:
-    drawn = plot_lines(figure([str(low), str(low + more)]), 60, height)
+    drawn = figure([str(low), str(low + more)]).draw(60, height)
     named = [line.plain.partition("┤")[0].strip() for line in drawn if "┤" in line.plain]
     assert len(set(named)) == len(named) > 0
 
 
 def test_labels_of_time_are_round_in_their_zone() -> None:
-    utc = [tick.label for tick in ticks_of(WINDOW, None, 4)]
+    utc = [label for _, label in ticks_of(WINDOW, None, 4)]
     assert utc == ["11:00", "11:15", "11:30", "11:45"]
-    india = [tick.label for tick in ticks_of(WINDOW, ZoneInfo("Asia/Kolkata"), 4)]
+    india = [label for _, label in ticks_of(WINDOW, ZoneInfo("Asia/Kolkata"), 4)]
     assert india == ["16:30", "16:45", "17:00", "17:15"]
     days = PlotWindow(NOON - timedelta(days=30), NOON)
-    assert all("-" in tick.label for tick in ticks_of(days, None, 5))
+    assert all("-" in label for _, label in ticks_of(days, None, 5))
 
 
 @pytest.mark.parametrize("span", SPANS, ids=lambda span: span.name)
@@ -215,9 +217,9 @@ def test_a_sparkline_leaves_headroom_and_what_hardly_moves_looks_steady() -> Non
 
 
 def test_a_timeline_says_what_is_not_well() -> None:
-    shown = timeline([Block("healthy", "good")] * 10 + [Block("down", "bad")] * 8, 20).plain
-    assert shown == "  ▁▁▁▁▁▁▁▁▁▁██down██"
-    narrow = timeline([Block("down", "bad")] * 3, 3).plain
+    shown = timeline([Block("healthy", "good")] * 10 + [Block("down", "bad")] * 8).plain
+    assert shown == "▁▁▁▁▁▁▁▁▁▁██down██"
+    narrow = timeline([Block("down", "bad")] * 3).plain
     assert narrow == "███"
 
 

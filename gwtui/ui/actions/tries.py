@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gwtui.client.connection import InvalidConnectionError
@@ -26,7 +27,6 @@ from gwtui.resources.tries.form import (
     try_form,
 )
 from gwtui.resources.tries.plan import (
-    KeyFacts,
     cap_problem,
     key_hash,
     models_of,
@@ -49,51 +49,41 @@ if TYPE_CHECKING:
 MOVED = ("key", "credits", "workspaces", "members")
 """What the names of the feeds begin with that a request makes out of date."""
 _NAME = 40
-_CUT = 40
 
 
-class TryFlow:
-    """From the form's button to what came of the request."""
+async def _submit(
+    context: ActionContext, sources: Sequence[KeySource], given: TryForm
+) -> Outcome[str] | None:
+    """Plan it, send it once, show what happens; gives back a generation to be opened."""
+    app = context.app
+    key = chosen_key(app, sources, given.key_from, given.key)
+    try:
+        models = Inference(app.connection, key, allow_tries=app.tries.allowed, clock=app.clock)
+        trial = await _ready_try(context, given, key)
+    except InvalidConnectionError as error:
+        trial = Problem("key", str(error))
+    except GatewayError as error:
+        return Refused(error)
+    if isinstance(trial, Problem):
+        return Refused(InvalidRequestError([trial]))
+    generation = await app.push_screen_wait(AnswerScreen(trial, models, app.clock))
+    return Applied(generation) if generation else None
 
-    def __init__(self, context: ActionContext, sources: Sequence[KeySource]) -> None:
-        self._context = context
-        self._sources = sources
 
-    async def submit(self, given: TryForm) -> Outcome[str] | None:
-        """Plan it, send it once, show what happens; gives back a generation to be opened."""
-        app = self._context.app
-        key = chosen_key(app, self._sources, given.key_from, given.key)
-        try:
-            models = Inference(app.connection, key, allow_tries=app.tries.allowed, clock=app.clock)
-            trial = await self._ready_try(given, key)
-        except InvalidConnectionError as error:
-            trial = Problem("key", str(error))
-        except GatewayError as error:
-            return Refused(error)
-        if isinstance(trial, Problem):
-            return Refused(InvalidRequestError([trial]))
-        generation = await app.push_screen_wait(AnswerScreen(trial, models, app.clock))
-        return Applied(generation) if generation else None
-
-    async def _ready_try(self, given: TryForm, key: Secret) -> ReadyTry | Problem:
-        """What is ready to be sent, or why it is not sent. Raises GatewayError."""
-        app = self._context.app
-        request = given.chat_request()
-        of_key = await read_key_facts(app.gateway, key_hash(key))
-        facts = await read_try_facts(
-            app.gateway, models_of(request), of_key, app.connection.dialect
-        )
-        if facts.unknown:
-            meant = did_you_mean(facts.unknown[0], facts.known_models)
-            return Problem("model", f"the catalog has no such model{meant}")
-        plan = try_plan(request, facts, app.clock.now(), app.clock.chance)
-        problem = cap_problem(plan, given.max_cost, IN_FORM)
-        if problem is not None:
-            return Problem("max_cost", problem)
-        return ReadyTry(request, given.stream, plan, facts, _called(of_key), self._moved)
-
-    async def _moved(self) -> None:
-        await refresh(self._context, *MOVED)
+async def _ready_try(context: ActionContext, given: TryForm, key: Secret) -> ReadyTry | Problem:
+    """What is ready to be sent, or why it is not sent. Raises GatewayError."""
+    app, request = context.app, given.chat_request()
+    of_key = await read_key_facts(app.gateway, key_hash(key))
+    facts = await read_try_facts(app.gateway, models_of(request), of_key, app.connection.dialect)
+    if facts.unknown:
+        meant = did_you_mean(facts.unknown[0], facts.known_models)
+        return Problem("model", f"the catalog has no such model{meant}")
+    plan = try_plan(request, facts, app.clock.now(), app.clock.chance)
+    problem = cap_problem(plan, given.max_cost, IN_FORM)
+    if problem is not None:
+        return Problem("max_cost", problem)
+    called = "a key" if of_key.key is None else f"key {_key_name(of_key.key)}"
+    return ReadyTry(request, given.stream, plan, facts, called, partial(refresh, context, *MOVED))
 
 
 def chosen_key(
@@ -107,11 +97,6 @@ def chosen_key(
     remember(key)
     app.tries.typed = key
     return key
-
-
-def _called(facts: KeyFacts) -> str:
-    """The name of the key, as far as it is known."""
-    return "a key" if facts.key is None else f"key {_key_name(facts.key)}"
 
 
 def _key_name(key: ApiKey) -> str:
@@ -156,15 +141,12 @@ async def _fill_in(
         {**app.tries.draft, "key_from": source.id, **begun},
         preselected,
     )
-    form = TryScreen(spec, plain_facts(context), TryFlow(context, sources).submit, _keep(context))
-    return await app.push_screen_wait(form)
 
-
-def _keep(context: ActionContext) -> Any:
     def keep(typed: Mapping[str, Any]) -> None:
-        context.app.tries.draft = typed
+        app.tries.draft = typed
 
-    return keep
+    submit = partial(_submit, context, sources)
+    return await app.push_screen_wait(TryScreen(spec, plain_facts(context), submit, keep))
 
 
 def _key_of_row(row: Any) -> TriedKey | None:

@@ -22,11 +22,10 @@ from gwtui.resources.credits.balance import burn_cells, left_cells, runway_cells
 from gwtui.resources.workspaces.view import share_tone
 from gwtui.ui.board.state import BoardState, BoardView
 from gwtui.ui.text import cell_content, toned
-from gwtui.ui.widgets.lines import LinesView, OneLine
+from gwtui.ui.widgets.lines import DrawingView, LinesView, OneLine
 from gwtui.ui.widgets.plot import (
     PlotFigure,
     PlotLine,
-    PlotView,
     fitted,
 )
 from gwtui.ui.widgets.table import ResourceTable
@@ -82,7 +81,7 @@ class CreditsPanel(Panel):
         yield OneLine(id="board-balance")
         yield OneLine(id="board-burn")
         yield OneLine(id="board-runway")
-        yield PlotView(id="board-balance-plot")
+        yield DrawingView(id="board-balance-plot")
 
     def draw(self, state: BoardState) -> None:
         """What the gateway says, what is recorded, and the curve."""
@@ -101,7 +100,7 @@ class CreditsPanel(Panel):
             curve = None if past is None else past.curve
             window = fitted(view.window, (curve,))
             curves = (PlotLine(curve),)
-            self.query_one(PlotView).draw(
+            self.query_one(DrawingView).draw(
                 PlotFigure("Balance", window, curves, money.usd, absent="not said", zone=view.zone)
             )
 

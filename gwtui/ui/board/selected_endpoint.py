@@ -18,18 +18,16 @@ from gwtui.ui.board.endpoints import EndpointLine
 from gwtui.ui.board.panels import Panel
 from gwtui.ui.board.state import BoardState, BoardView
 from gwtui.ui.text import cell_content, toned
-from gwtui.ui.widgets.lines import OneLine
+from gwtui.ui.widgets.lines import DrawingView, OneLine
 from gwtui.ui.widgets.plot import (
     Block,
     PlotFigure,
     PlotLine,
-    PlotView,
     PlotWindow,
     fitted,
     legend,
     timeline,
 )
-from gwtui.ui.widgets.plot.paint import column_of
 from gwtui.watch.history.model import Curve, Point, RecordedChange
 
 _GAP = Block("", "plain")
@@ -51,11 +49,11 @@ def blocks_of(curve: Curve | None, window: PlotWindow, width: int) -> Sequence[B
     if curve is None or not cells:
         return cells
     for point in curve.points:
-        if not window.since <= point.at < window.until:
+        if not window.holds(point.at):
             continue
         block = block_of(point)
-        first = column_of(point.at, window, width)
-        last = column_of(point.at + curve.width, window, width, end=True)
+        first = window.column(point.at, width)
+        last = window.column(point.at + curve.width, width, end=True)
         for cell in range(first, max(first + 1, last)):
             cells[cell] = max(cells[cell], block, key=_WORST_LAST.index)
     return cells
@@ -125,7 +123,7 @@ class EndpointPanel(Panel):
         yield OneLine(id="board-timeline")
         with Horizontal(id="board-plots"):
             for number in range(len(MEASURES)):
-                yield PlotView(id=f"board-plot-{number}")
+                yield DrawingView(id=f"board-plot-{number}")
 
     def next_measure(self) -> None:
         """Show the next figure first."""
@@ -155,11 +153,11 @@ class EndpointPanel(Panel):
         width = self.size.width - _MARGINS
         window = fitted(view.window, curves.values())
         blocks = blocks_of(curves.get("uptime_last_5m"), window, width)
-        self.query_one("#board-timeline", OneLine).show(timeline(blocks, width))
+        self.query_one("#board-timeline", OneLine).show(timeline(blocks))
         prices = () if line is None else line.prices
         shown = self.shown
         for number in range(len(MEASURES)):
-            plot = self.query_one(f"#board-plot-{number}", PlotView)
+            plot = self.query_one(f"#board-plot-{number}", DrawingView)
             plot.display = number < len(shown)
             if plot.display:
                 plot.draw(_figure(shown[number], curves, window, prices, view.zone))

@@ -42,8 +42,8 @@ from gwtui.ui.commands import key_of
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import cell_content, choice_line, fit, shared_widths, toned
-from gwtui.ui.widgets.bars import PICKED, REST, SERIES, Bar, BarChart, Chart
-from gwtui.ui.widgets.lines import OneLine
+from gwtui.ui.widgets.bars import PICKED, REST, SERIES, Bar, Chart
+from gwtui.ui.widgets.lines import DrawingView, OneLine
 from gwtui.ui.widgets.prompt import Prompt
 from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.feed import FeedState
@@ -126,7 +126,7 @@ class ActivityScreen(GatewayScreen):
         """What is drawn, the days, the sums, the ranking."""
         with Vertical(id="activity-drawing"):
             yield OneLine(id="activity-measure")
-            yield BarChart(id="activity-chart")
+            yield DrawingView(id="activity-chart")
             yield OneLine(id="activity-legend")
         yield OneLine(id="activity-totals")
         yield OneLine(id="activity-grouping")
@@ -361,7 +361,7 @@ class ActivityScreen(GatewayScreen):
             ends = self._days.index(chosen.first), self._days.index(chosen.last)
         days = chosen or (DayRange(self._days[0], self._days[-1]) if self._days else None)
         chart = Chart(bars, lambda amount: measure_text(measure, amount), ends, stack.looks)
-        self.query_one(BarChart).draw(chart)
+        self.query_one(DrawingView).draw(chart)
         span = "" if days is None else f"{days} UTC"
         width = self.app.size.width - _MARGINS
         legend = stack.legend(span, width)

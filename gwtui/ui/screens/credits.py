@@ -44,8 +44,8 @@ from gwtui.resources.keys.resource import KEYS
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import cell_content, choice_line, toned
-from gwtui.ui.widgets.lines import OneLine
-from gwtui.ui.widgets.plot import SPANS, PlotFigure, PlotLine, PlotView, fitted, window_at
+from gwtui.ui.widgets.lines import DrawingView, OneLine
+from gwtui.ui.widgets.plot import SPANS, PlotFigure, PlotLine, fitted, window_at
 from gwtui.ui.widgets.table import Opened, ResourceTable
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed, measured_rate
@@ -96,7 +96,7 @@ class CreditsScreen(GatewayScreen):
             with Vertical(id="standing-lines"):
                 for name in _LINES:
                     yield OneLine(id=f"credits-{name}")
-        yield PlotView(id="credits-plot")
+        yield DrawingView(id="credits-plot")
         yield OneLine(id="burners")
         yield OneLine(id="workspace-line")
         with Horizontal(id="burner-tables"):
@@ -160,7 +160,7 @@ class CreditsScreen(GatewayScreen):
         self._past = past = state.value
         self._show_state(self.now)
         curve = None if past is None else past.curve
-        plot = self.query_one("#credits-plot", PlotView)
+        plot = self.query_one("#credits-plot", DrawingView)
         known = curve is not None and any(point.state == "value" for point in curve.points)
         plot.set_class(not known and not state.unanswered, "-unrecorded")
         if known:

@@ -39,12 +39,14 @@ from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.modal import Dialog
 from gwtui.ui.text import cell_content, toned
 from gwtui.ui.widgets.detail import section_lines
-from gwtui.ui.widgets.growing_text import GrowingText, Painting
+from gwtui.ui.widgets.growing_text import GrowingText
 from gwtui.ui.widgets.lines import LinesView, OneLine
 
 BESIDE = 110
 """Columns from which on the figures stand beside the answer, not below it."""
 _EVERY = 1.0
+_PAINTING = 0.1
+"""Seconds between two paints of an answer that comes in pieces: fewer than 15 a second."""
 _ASKED_AGAIN = 6
 _PAUSE = 0.7
 """How often, and in which distance in seconds, a cancelled generation is looked up: it is written
@@ -90,7 +92,6 @@ class AnswerScreen(Dialog[str]):
         self._ready_try = trial
         self._answer = ChatAnswer()
         self._waiting_text: list[tuple[str, Tone]] = []
-        self._painting = Painting(self, self._paint)
         self._marked = Content("")
         """The prompt as the filters of the key's guardrails read it."""
         self.tried: TryOutcome | None = None
@@ -117,6 +118,7 @@ class AnswerScreen(Dialog[str]):
         )
         self.query_one("#try-answer").focus()
         self.set_interval(_EVERY, self._show_state)
+        self.set_interval(_PAINTING, self._paint)
         self._arrange()
         self.call_later(self._show)
         self._asking = self.run_worker(self._ask(), name="try", group="try")
@@ -130,19 +132,9 @@ class AnswerScreen(Dialog[str]):
         self.query_one("#try-parts").set_class(self.app.size.width >= BESIDE, "-beside")
 
     @property
-    def under_way(self) -> bool:
-        """Whether the answer is still to come, or to end."""
-        return self.tried is None
-
-    @property
-    def _seconds(self) -> int:
-        """Whole seconds since the request was sent."""
-        return int(self._clock.monotonic() - self._started)
-
-    @property
     def unsaved(self) -> bool:
-        """Whether quitting now would lose something."""
-        return self.under_way
+        """Whether quitting now would lose something: the answer is still to come, or to end."""
+        return self.tried is None
 
     async def on_unmount(self) -> None:
         """Close the connections, and with them release the key."""
@@ -164,7 +156,6 @@ class AnswerScreen(Dialog[str]):
                 await (self._streamed if trial.stream else self._whole)(self._models)
         except GatewayError as refusal:
             error = refusal
-        self._painting.now()
         tried = answered_outcome(trial.plan, self._answer, trial.facts, self._clock.now())
         self._end(tried if error is None else replace(tried, error=error))
         await self._look_after()
@@ -233,7 +224,7 @@ class AnswerScreen(Dialog[str]):
             self._put("\n" if self._answer.text else "", "plain")
             for cell in refusal_lines(tried.error):
                 self._put(f"{cell.text}\n", cell.tone)
-            self._painting.now()
+        self._paint()
         if tried.redactions and first:
             self.query_one(GrowingText).mark(tried.redactions)
         self._show()
@@ -242,12 +233,11 @@ class AnswerScreen(Dialog[str]):
 
     def action_leave(self) -> None:
         """Cancel what is under way, else go back."""
-        if not self.under_way:
+        if not self.unsaved:
             self.dismiss()
             return
         if self._asking is not None:
             self._asking.cancel()
-        self._painting.now()
         tried = answered_outcome(
             self._ready_try.plan, self._answer, self._ready_try.facts, self._clock.now()
         )
@@ -266,7 +256,6 @@ class AnswerScreen(Dialog[str]):
     def _put(self, text: str, tone: Tone) -> None:
         if text:
             self._waiting_text.append((text, tone))
-            self._painting.soon()
 
     def _paint(self) -> None:
         waiting, self._waiting_text = self._waiting_text, []
@@ -281,7 +270,7 @@ class AnswerScreen(Dialog[str]):
             self.query_one("#try-keys", OneLine).show(toned(self._keys(), "muted"))
 
     def _keys(self) -> str:
-        if self.under_way:
+        if self.unsaved:
             return "Esc cancels and hangs up · ↑ ↓ PgUp PgDn scroll · Tab"
         opens = "Enter opens the generation · " if self.tried and self.tried.generation_id else ""
         return f"Esc back to the form · {opens}↑ ↓ PgUp PgDn scroll · Tab"
@@ -297,8 +286,9 @@ class AnswerScreen(Dialog[str]):
         words = "Answering" if begun else "Sent, waiting for the first token"
         if not self._ready_try.stream:
             words = "Sent, waiting for the answer"
+        seconds = int(self._clock.monotonic() - self._started)
         return Content.assemble(
-            toned(f"{words} · {self._seconds} s", "accent"),
+            toned(f"{words} · {seconds} s", "accent"),
             toned(f" · {plan_summary(self._ready_try.plan)}", "muted"),
         )
 

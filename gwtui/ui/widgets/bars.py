@@ -10,9 +10,8 @@ from decimal import ROUND_CEILING, Decimal
 from rich.cells import cell_len
 from textual.content import Content
 
-from gwtui.domain.cell_values import Tone
 from gwtui.ui.text import STYLES, toned
-from gwtui.ui.widgets.lines import LinesView
+from gwtui.ui.widgets.lines import Drawing
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 _STEPS = 8
@@ -43,8 +42,8 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
-    """What is drawn. ``format_value`` gives the text of a figure, with its unit.
+class Chart(Drawing):
+    """A bar chart. ``format_value`` gives the text of a figure, with its unit.
 
     ``chosen`` are the places of the first and the last selected
     bar, None for all of them: those have the labels.
@@ -56,6 +55,36 @@ class Chart:
     looks: tuple[str, ...] = ()
     """The style of each part, the same in every bar."""
 
+    def draw(self, width: int, height: int) -> list[Content]:
+        """The chart in ``width`` cells and ``height`` lines: axis, bars, labels below."""
+        rows = max(1, height - 1)
+        top = nice_top(max((bar.value or Decimal(0) for bar in self.bars), default=Decimal(0)))
+        figures = {rows - 1: self.format_value(Decimal(0)), 0: self.format_value(top)}
+        if rows >= _ROWS_WITH_HALF and rows % 2 == 0:
+            figures[rows // 2] = self.format_value(top / 2)
+        axis = max(map(cell_len, figures.values()))
+        room = max(1, width - axis - 2)
+        pitch = max(1, room // max(1, min(len(self.bars), room)))
+        wide = max(1, pitch - 1)
+        bars = self.bars[-room:]
+        left = len(self.bars) - len(bars)
+        first, last = self.chosen or (-1, -1)
+        stacks = [
+            _eighths(self, bar, _CHOSEN_REST if first <= place <= last else REST, top, rows)
+            for place, bar in enumerate(bars, left)
+        ]
+        gap = " " * (pitch - wide), ""
+        lines = []
+        for row in range(rows):
+            name = toned(figures.get(row, "").rjust(axis), "muted")
+            wall = toned("┤" if row in figures else "│", "muted")
+            cells = [one for stack in stacks for one in (_cell(stack, rows - 1 - row, wide), gap)]
+            lines.append(Content.assemble(name, " ", wall, *_joined(cells)))
+        places = range(len(bars) - 1, -1, -_LABEL_EVERY)
+        wanted = [max(0, one - left) for one in self.chosen] if self.chosen else places
+        labels = " " * (axis + 2) + _labels(bars, wanted, pitch, room)
+        return [*lines, toned(labels, "accent" if self.chosen else "muted")]
+
 
 def nice_top(highest: Decimal) -> Decimal:
     """The upper end of the axis: the next round figure, 1 when there is nothing to draw."""
@@ -63,57 +92,6 @@ def nice_top(highest: Decimal) -> Decimal:
         return Decimal(1)
     power = Decimal(1).scaleb(highest.adjusted())
     return next(power * step for step in _NICE if power * step >= highest)
-
-
-def _axis(chart: Chart, height: int) -> tuple[int, Decimal, dict[int, str]]:
-    """Lines for bars, the upper end of the axis, and its figures by line."""
-    rows = max(1, height - 1)
-    highest = max((bar.value or Decimal(0) for bar in chart.bars), default=Decimal(0))
-    top = nice_top(highest)
-    figures = {rows - 1: chart.format_value(Decimal(0)), 0: chart.format_value(top)}
-    if rows >= _ROWS_WITH_HALF and rows % 2 == 0:
-        figures[rows // 2] = chart.format_value(top / 2)
-    return rows, top, figures
-
-
-def _places(chart: Chart, width: int, figures: Iterable[str]) -> tuple[int, int, int]:
-    """Cells of the axis and for the bars, and from one bar to the next."""
-    axis = max(cell_len(text) for text in figures)
-    room = max(1, width - axis - 2)
-    return axis, room, max(1, room // max(1, min(len(chart.bars), room)))
-
-
-def chart_lines(chart: Chart, width: int, height: int) -> list[Content]:
-    """The chart in ``width`` cells and ``height`` lines: axis, bars, labels below."""
-    rows, top, figures = _axis(chart, height)
-    axis, room, pitch = _places(chart, width, figures.values())
-    bars = chart.bars[-room:]
-    left = len(chart.bars) - len(bars)
-    stacks = [
-        _eighths(chart, bar, _rest(chart, left + place), top, rows)
-        for place, bar in enumerate(bars)
-    ]
-    wide = max(1, pitch - 1)
-    gap = " " * (pitch - wide)
-    lines = []
-    for row in range(rows):
-        name = toned(figures.get(row, "").rjust(axis), "muted")
-        wall = toned("┤" if row in figures else "│", "muted")
-        level = rows - 1 - row
-        cells = [piece for stack in stacks for piece in (_cell(stack, level, wide), (gap, ""))]
-        lines.append(Content.assemble(name, " ", wall, *_joined(cells)))
-    places = range(len(bars) - 1, -1, -_LABEL_EVERY)
-    wanted = places if chart.chosen is None else [max(0, one - left) for one in chart.chosen]
-    labels = _labels(bars, wanted, pitch, room)
-    tone: Tone = "muted" if chart.chosen is None else "accent"
-    lines.append(toned(" " * (axis + 2) + labels, tone))
-    return lines
-
-
-def _rest(chart: Chart, place: int) -> str:
-    """The look of what is no part of a bar: that of chosen ones stands out from the others."""
-    chosen = chart.chosen
-    return _CHOSEN_REST if chosen is not None and chosen[0] <= place <= chosen[1] else REST
 
 
 def _eighths(chart: Chart, bar: Bar, rest: str, top: Decimal, rows: int) -> list[str] | None:
@@ -178,23 +156,3 @@ def _labels(bars: Sequence[Bar], places: Iterable[int], pitch: int, room: int) -
         if start >= 0 and all(cell == " " for cell in line[start : start + len(label) + 1]):
             line[start : start + len(label)] = label
     return "".join(line).rstrip()
-
-
-class BarChart(LinesView, can_focus=False):
-    """Draws a chart in the room it has."""
-
-    DEFAULT_CSS = "BarChart { overflow: hidden hidden; }"
-
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._chart: Chart | None = None
-
-    def draw(self, chart: Chart) -> None:
-        """Draw this; lines that stay the same are not repainted."""
-        self._chart = chart
-        self.on_resize()
-
-    def on_resize(self) -> None:
-        """Draw in the room there is."""
-        if self._chart is not None and self.size.width and self.size.height:
-            self.show(chart_lines(self._chart, self.size.width, self.size.height))

@@ -162,3 +162,35 @@ class LinesView(ScrollView, can_focus=True):
             return Strip([Segment("", self.rich_style)])
         strips = Visual.to_strips(self, line, line.cell_length, 1, self.visual_style)
         return strips[0].simplify() if strips else Strip([])
+
+
+class Drawing:
+    """A picture in lines, such as a plot."""
+
+    __slots__ = ()
+
+    def draw(self, width: int, height: int) -> Sequence[Content]:
+        """The picture in ``width`` cells and ``height`` lines."""
+        raise NotImplementedError
+
+
+class DrawingView(LinesView, can_focus=False):
+    """Shows a drawing in the room it has; only lines that changed are sent."""
+
+    DEFAULT_CSS = "DrawingView { overflow: hidden hidden; }"
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.drawing: Drawing | None = None
+        """What is shown."""
+
+    def draw(self, drawing: Drawing) -> None:
+        """Show this, unless it is shown already."""
+        if drawing != self.drawing:
+            self.drawing = drawing
+            self.on_resize()
+
+    def on_resize(self) -> None:
+        """Draw in the room there is."""
+        if self.drawing is not None and self.size.width and self.size.height:
+            self.show(self.drawing.draw(self.size.width, self.size.height))

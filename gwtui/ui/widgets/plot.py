@@ -1,0 +1,391 @@
+"""Plots of recorded figures as lines of text: curves between axes, and timelines of states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from itertools import groupby
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from gwtui.crud.resource import Tone
+from gwtui.domain.times import DAY, HOUR, MINUTE
+from gwtui.ui.text import toned
+from gwtui.ui.widgets.lines import Drawing
+from gwtui.watch.history.model import Curve, Point
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A span to choose: its name, its length, and the stride by which its window moves on.
+
+    The window stands still for a stride, so that a tick adds to the curve and moves nothing: a
+    moving curve would send the whole plot at each tick.
+    """
+
+    name: str
+    length: timedelta
+    stride: timedelta
+
+
+SPANS: tuple[Span, ...] = (
+    Span("1h", timedelta(hours=1), timedelta(minutes=10)),
+    Span("24h", timedelta(hours=24), timedelta(hours=3)),
+    Span("7d", timedelta(days=7), timedelta(hours=12)),
+    Span("30d", timedelta(days=30), timedelta(days=3)),
+)
+"""What can be zoomed to, shortest first."""
+_LEAST_SEEN = 4
+"""A window that little is recorded of is not shortened to less than this part of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlotWindow:
+    """From when to when a plot reaches, UTC."""
+
+    since: datetime
+    until: datetime
+
+    @property
+    def seconds(self) -> float:
+        """Its length."""
+        return (self.until - self.since).total_seconds()
+
+    def holds(self, moment: datetime) -> bool:
+        """Whether a moment lies in it."""
+        return self.since <= moment < self.until
+
+    def column(self, moment: datetime, count: int, *, end: bool = False) -> int:
+        """The column, of ``count``, that a moment falls into; ``end``: the one after it."""
+        share = (moment - self.since).total_seconds() / self.seconds * count
+        return min(count if end else count - 1, max(0, round(share)))
+
+
+def window_at(span: Span, now: datetime) -> PlotWindow:
+    """The window of a span that holds ``now``: it ends at the next whole stride, UTC."""
+    stride = int(span.stride.total_seconds())
+    until = datetime.fromtimestamp((int(now.timestamp()) // stride + 1) * stride, UTC)
+    return PlotWindow(until - span.length - span.stride, until)
+
+
+def fitted(window: PlotWindow, curves: Iterable[Curve | None]) -> PlotWindow:
+    """The window from the first reading in it on: what is before the recording takes no room.
+
+    It begins at a quarter, a half or three quarters of the window, so that a plot does not move
+    while readings come.
+    """
+    quarter = (window.until - window.since) / _LEAST_SEEN
+    points = (point for curve in curves if curve is not None for point in curve.points)
+    firsts = (point.at for point in points if point.state != "gap" and window.holds(point.at))
+    first = min(firsts, default=window.since)
+    quarters = min(_LEAST_SEEN - 1, (first - window.since) // quarter)
+    return PlotWindow(window.since + quarters * quarter, window.until)
+
+
+@dataclass(frozen=True, slots=True)
+class PlotLine:
+    """One curve; ``name`` tells it from the others of the plot. None: nothing is recorded."""
+
+    curve: Curve | None
+    name: str = ""
+    tone: Tone = "accent"
+
+    def points(self, window: PlotWindow) -> tuple[Point, ...]:
+        """The points that lie in a window."""
+        points = () if self.curve is None else self.curve.points
+        return tuple(point for point in points if window.holds(point.at))
+
+    def columns(self, window: PlotWindow, count: int) -> list[list[Point]]:
+        """The points by the columns that they reach over; a gap has none."""
+        columns: list[list[Point]] = [[] for _ in range(count)]
+        for point in self.points(window):
+            if point.state != "gap" and self.curve is not None:
+                first = window.column(point.at, count)
+                last = window.column(point.at + self.curve.width, count, end=True)
+                for column in columns[first : max(first + 1, last)]:
+                    column.append(point)
+        return columns
+
+
+@dataclass(frozen=True, slots=True)
+class PlotFigure(Drawing):
+    """A plot. ``format_value`` gives the text of a figure, with its unit.
+
+    ``title`` must have passed ``safe_text``. ``ceiling`` is a figure that the vertical axis
+    reaches at least. ``absent`` says in words what a null stands for. ``zone`` None means UTC.
+    ``marks`` are moments to be marked on the time axis, such as changed prices.
+    """
+
+    title: str
+    window: PlotWindow
+    lines: tuple[PlotLine, ...]
+    format_value: Callable[[Decimal], str]
+    ceiling: Decimal | None = None
+    absent: str = "no traffic"
+    zone: tzinfo | None = None
+    marks: tuple[datetime, ...] = ()
+
+    @property
+    def points(self) -> Iterator[Point]:
+        """Every point that lies in the window."""
+        return (point for line in self.lines for point in line.points(self.window))
+
+    def draw(self, width: int, height: int) -> list[Content]:
+        """The plot in ``width`` cells and ``height`` lines, three at least."""
+        rows = max(1, height - 2)
+        scale = _scale(self, rows)
+        empty = all(point.state == "gap" for point in self.points)
+        figures = {} if empty else dict(_axis_figures(self, scale, rows))
+        zone = "UTC" if self.zone is None else "local"
+        axis = max(cell_len(text) for text in (*figures.values(), zone))
+        room = max(1, width - axis - 1)
+        cells = _dots(self, scale, room, rows)
+        if empty:
+            cells[rows // 2] = [(sign, "muted") for sign in NOTHING[:room].center(room)]
+        lines = [_title(self, width)]
+        for row, marks in enumerate(cells):
+            name = toned(figures.get(row, "").rjust(axis), "muted")
+            edge = toned("┤" if row in figures else "│", "muted")
+            # Neighbours of one tone are one text: each change of colour costs bytes.
+            runs = groupby(marks, key=lambda mark: mark[1])
+            texts = (toned("".join(sign for sign, _ in run), tone) for tone, run in runs)
+            lines.append(Content.assemble(name, edge, *texts))
+        return [*lines, toned(_moments(self, zone.ljust(axis + 1), room), "muted")]
+
+
+# The axes ---------------------------------------------------------------------------------------
+
+_LINES_A_STEP, _MOST_STEPS = 3, 8
+"""Lines between two figures of the vertical axis, about, and steps at most."""
+_STEPS = tuple(Decimal(step) for step in ("1", "2", "2.5", "5", "10"))
+_COARSE = Decimal("1e9")
+"""Steps that words do not tell apart even so are left as they are."""
+_TIME_STEPS = (
+    *(MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE),
+    *(HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR),
+    *(DAY, 2 * DAY, 3 * DAY, 7 * DAY, 14 * DAY),
+)
+_MONDAY = 4 * DAY
+"""Seconds from the epoch, a Thursday, to a Monday."""
+_TICK_ROOM = 9
+"""Cells that a label of the time axis takes with the space around it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The range of the vertical axis; ``step`` lies between two of its round figures."""
+
+    bottom: Decimal
+    top: Decimal
+    step: Decimal
+
+    @property
+    def figures(self) -> Iterator[Decimal]:
+        """The round figures from the bottom to the top."""
+        value = self.bottom
+        while value < self.top:
+            yield value
+            value += self.step
+        yield self.top
+
+    def share(self, value: Decimal) -> float:
+        """Where a value lies: 0 at the bottom, 1 at the top; outside it is put on the edge."""
+        return min(1.0, max(0.0, float((value - self.bottom) / (self.top - self.bottom))))
+
+
+def scale_of(
+    low: Decimal | None,
+    high: Decimal | None,
+    *,
+    ceiling: Decimal | None = None,
+    rows: int = 8,
+    finest: Decimal = Decimal(0),
+) -> Scale:
+    """A range of round figures around ``low`` to ``high``, with room for them on ``rows`` lines.
+
+    ``ceiling`` is a figure that the range reaches at least, and does not pass while nothing else
+    does. No step is smaller than ``finest``.
+    """
+    found = [value for value in (low, high, ceiling) if value is not None]
+    bottom, top = (min(found), max(found)) if found else (Decimal(0), Decimal(1))
+    if bottom == top:
+        room = abs(top) / 10 or Decimal(1)
+        bottom, top = bottom - room, top if top == ceiling else top + room
+    count = min(_MOST_STEPS, -(-rows // _LINES_A_STEP))
+    least = max((top - bottom) / count, finest)
+    power = Decimal(1).scaleb(least.adjusted())
+    step = next(power * step for step in _STEPS if power * step >= least)
+    lowest = (bottom / step).to_integral_value(ROUND_FLOOR) * step
+    highest = (top / step).to_integral_value(ROUND_CEILING) * step
+    if ceiling is not None and top <= ceiling:
+        highest = min(highest, ceiling)
+    return Scale(lowest, highest, step)
+
+
+def _scale(figure: PlotFigure, rows: int) -> Scale:
+    """The range of all lines, with steps that can be told apart in words."""
+    low = min((point.low for point in figure.points if point.low is not None), default=None)
+    high = max((point.high for point in figure.points if point.high is not None), default=None)
+    finest = Decimal(0)
+    while True:
+        scale = scale_of(low, high, ceiling=figure.ceiling, rows=rows, finest=finest)
+        names = [figure.format_value(value) for value in scale.figures]
+        if len(set(names)) == len(names) or finest >= _COARSE:
+            return scale
+        finest = scale.step * 2
+
+
+def _axis_figures(figure: PlotFigure, scale: Scale, rows: int) -> Iterator[tuple[int, str]]:
+    """The round figures of the vertical axis by the line they stand on, top and bottom first."""
+    yield 0, figure.format_value(scale.top)
+    if rows == 1:
+        return
+    yield rows - 1, figure.format_value(scale.bottom)
+    for value in scale.figures:
+        row = round((1 - scale.share(value)) * (rows - 1))
+        if 0 < row < rows - 1:
+            yield row, figure.format_value(value)
+
+
+def ticks_of(window: PlotWindow, zone: tzinfo | None, most: int) -> Iterator[tuple[datetime, str]]:
+    """At most about ``most`` round moments of a window, named in ``zone`` (None: UTC)."""
+    step = next((one for one in _TIME_STEPS if window.seconds / one <= max(1, most)), 14 * DAY)
+    zone = zone or UTC
+    offset = window.since.astimezone(zone).utcoffset() or timedelta()
+    shift = offset.total_seconds() - (_MONDAY if step % (7 * DAY) == 0 else 0)
+    seconds = -(-(window.since.timestamp() + shift) // step) * step - shift
+    while seconds < window.until.timestamp():
+        moment = datetime.fromtimestamp(seconds, UTC)
+        yield moment, moment.astimezone(zone).strftime("%m-%d" if step >= DAY else "%H:%M")
+        seconds += step
+
+
+def _moments(figure: PlotFigure, zone: str, room: int) -> str:
+    """The labels beneath, each at its moment; the zone in the corner."""
+    line = [*zone, *" " * room]
+    for moment in filter(figure.window.holds, figure.marks):
+        line[len(zone) + figure.window.column(moment, room)] = "▲"
+    for moment, label in ticks_of(figure.window, figure.zone, room // _TICK_ROOM):
+        start = len(zone) + figure.window.column(moment, room)
+        end = start + len(label) + 1
+        if end <= len(line) and set(line[max(0, start - 1) : end]) <= {" "}:
+            line[start:end] = f"╵{label}"
+    return "".join(line).rstrip()
+
+
+def _title(figure: PlotFigure, width: int) -> Content:
+    """The title and the newest value of each line."""
+    parts = [toned(figure.title, "plain", bold=True)]
+    for line in figure.lines:
+        name = toned(f"{line.name} ", line.tone) if line.name else ""
+        parts.append(Content.assemble(name, toned(_newest(line, figure))))
+    roomy, dense = (Content(gap).join(parts) for gap in ("  ", " "))
+    return (roomy if roomy.cell_length <= width else dense).truncate(width, ellipsis=True)
+
+
+def _newest(line: PlotLine, figure: PlotFigure) -> str:
+    """The value that the newest slot which holds anything ended with."""
+    for point in reversed(line.points(figure.window)):
+        if point.state == "null":
+            return figure.absent
+        if point.state == "value" and point.last is not None:
+            return figure.format_value(point.last)
+    return "not recorded"
+
+
+# The curves -------------------------------------------------------------------------------------
+
+_BRAILLE = 0x2800
+_ACROSS, _DOWN = 2, 4
+"""Dots of a cell."""
+_DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+"""The bit of a dot by its line and its column in the cell."""
+ABSENT = "·"
+NOTHING = "nothing is recorded of this time"
+Mark = tuple[str, Tone]
+"""One cell: its sign and its tone."""
+
+
+def _dots(figure: PlotFigure, scale: Scale, width: int, height: int) -> list[list[Mark]]:
+    """The cells, line by line: the means joined to a curve, the extremes as dots beside it.
+
+    Where a column holds many readings all between these would be a blot that hides the curve.
+    """
+    bits = [[0] * width for _ in range(height)]
+    marks: list[list[Mark]] = [[(" ", "plain")] * width for _ in range(height)]
+
+    def dot(x: int, y: int, tone: Tone) -> None:
+        row, column = y // _DOWN, x // _ACROSS
+        bits[row][column] |= _DOTS[y % _DOWN][x % _ACROSS]
+        marks[row][column] = chr(_BRAILLE + bits[row][column]), tone
+
+    def level(value: Decimal) -> int:
+        most = height * _DOWN - 1
+        return most - round(scale.share(value) * most)
+
+    for line in figure.lines:
+        before: int | None = None
+        for x, points in enumerate(line.columns(figure.window, width * _ACROSS)):
+            known = [point for point in points if point.low is not None]
+            if not known:
+                before = None
+                if points and not bits[-1][x // _ACROSS]:
+                    marks[-1][x // _ACROSS] = ABSENT, "muted"
+                continue
+            middle = level(_mean(known))
+            dot(x, level(min(point.low for point in known if point.low is not None)), line.tone)
+            dot(x, level(max(point.high for point in known if point.high is not None)), line.tone)
+            top, bottom = sorted((middle, middle if before is None else before))
+            for y in range(top, bottom + 1):
+                dot(x, y, line.tone)
+            before = middle
+    return marks
+
+
+def _mean(points: Sequence[Point]) -> Decimal:
+    """The mean of these; of one that was not read on, its last reading, else the lowest."""
+    typical = [next(v for v in (p.mean, p.last, p.low) if v is not None) for p in points]
+    return sum(typical, Decimal(0)) / len(typical)
+
+
+# Timelines --------------------------------------------------------------------------------------
+
+_SIGNS: dict[Tone, str] = {
+    "good": "▁",
+    "warn": "▄",
+    "bad": "█",
+    "muted": "·",
+    "plain": " ",
+    "accent": "▂",
+}
+"""Heights tell the states apart where colours do not: the worse, the taller."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A cell in one state; "plain" with no word stands for a gap."""
+
+    word: str
+    tone: Tone
+
+
+def legend(states: Sequence[Block]) -> Content:
+    """The sign and the word of each state, so that one who sees a timeline can read it."""
+    return Content("  ").join(
+        Content.assemble(toned(_SIGNS[one.tone], one.tone), toned(f" {one.word}", "muted"))
+        for one in states
+    )
+
+
+def timeline(blocks: Sequence[Block]) -> Content:
+    """The blocks side by side; like neighbours become one."""
+    parts = []
+    for block, run in groupby(blocks):
+        length, sign = sum(1 for _ in run), _SIGNS[block.tone]
+        # What is well needs no word; what is not says so as soon as there is room.
+        worded = block.tone not in {"good", "plain"} and length >= len(block.word)
+        parts.append(toned((block.word if worded else "").center(length, sign), block.tone))
+    return Content.assemble(*parts)
