@@ -19,7 +19,7 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from gwtui.watch.board import recorded
-from gwtui.watch.feeds.changes import Between, rows_between
+from gwtui.watch.feeds.recorded import Between, rows_between
 from gwtui.watch.history.file import open_writable, transaction
 from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey
 from gwtui.watch.history.queries import TOTAL_USAGE, credits_state

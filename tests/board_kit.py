@@ -22,7 +22,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.usage import Credits
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.board import BoardScreen
-from gwtui.watch.feeds.endpoints import EndpointRow, read_endpoints
+from gwtui.watch.feeds.models import EndpointRow, read_endpoints
 from gwtui.watch.history.file import history_path, open_writable, transaction
 from gwtui.watch.history.model import UNITS, Observation, Sample, Series, SeriesKey
 from gwtui.watch.history.observers import ObservedReading, observe_credits, observe_endpoints

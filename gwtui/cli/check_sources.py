@@ -23,8 +23,8 @@ from gwtui.local.check_thresholds import CheckThresholds
 from gwtui.watch.alerts.store import alerts_at
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.credits import credits_feed
-from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed
 from gwtui.watch.feeds.keys import KeyRow, keys_feed, used_today
+from gwtui.watch.feeds.models import EndpointRow, endpoints_feed
 from gwtui.watch.feeds.recorded import ask_history, credits_past_feed
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.hub import FeedHub, Scope

@@ -24,8 +24,8 @@ from gwtui.contract.scalars import timestamp_text
 from gwtui.local.paths import Paths
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed
-from gwtui.watch.feeds.endpoints import endpoints_feed
 from gwtui.watch.feeds.keys import keys_feed
+from gwtui.watch.feeds.models import endpoints_feed
 from gwtui.watch.feeds.recorded import ask_history
 from gwtui.watch.feeds.workspaces import figures_feed
 from gwtui.watch.history import model as figures

@@ -18,7 +18,7 @@ from gwtui.local.alerts import FILE_NAME
 from gwtui.local.ledger import Ledger, Operator
 from gwtui.watch.alerts.session import Alerts, AlertScope, open_alerts
 from gwtui.watch.feeds.alerts import serve_alerts
-from gwtui.watch.feeds.current_key import current_key_feed
+from gwtui.watch.feeds.keys import current_key_feed
 from gwtui.watch.feeds.ledger import own_ledger
 from gwtui.watch.history.file import history_path
 from gwtui.watch.history.recording import Recording, open_recording

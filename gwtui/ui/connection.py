@@ -168,7 +168,7 @@ class ConnectionManager:
 
     async def _learn_rights(self, session: Session) -> None:
         """Read once what the key in use may do; a reading that fails changes nothing."""
-        from gwtui.watch.feeds.current_key import current_key_feed  # noqa: PLC0415 - once connected
+        from gwtui.watch.feeds.keys import current_key_feed  # noqa: PLC0415 - once connected
 
         before = session.gateway.gate.closed
         await current_key_feed(session.hub, Scope()).refresh()

@@ -19,8 +19,8 @@ from gwtui.contract.usage import Credits
 from gwtui.domain.resets import next_reset
 from gwtui.domain.runway import Outlook, Rate, credit_outlook
 from gwtui.watch.feed import FeedState
-from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.feeds.keys import KeyRow, used_today
+from gwtui.watch.feeds.models import EndpointRow
 from gwtui.watch.feeds.workspaces import Figures
 from gwtui.watch.history import model as figures
 from gwtui.watch.history.model import ACCOUNT, Fields, Reading, Subject, model_of

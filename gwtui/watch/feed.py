@@ -39,7 +39,7 @@ REQUESTS_PER_SECOND = 1.0
 """What one feed asks of the gateway in the long run: a costly reading is repeated less often."""
 
 
-class ReadAbandonedError(Exception):
+class ReadAbandonedError(GatewayError):
     """A long reading ended early because nobody waits for it: neither a value nor a fault."""
 
 
@@ -307,11 +307,11 @@ class Feed(Generic[T]):
         """Whether a read is under way."""
         return self._flight is not None
 
-    def show_part(self, value: T, progress: str) -> None:
+    def show_part(self, value: T | None, progress: str) -> None:
         """Show what has come so far of the read under way, which goes on.
 
         For a long reading that has no whole value yet; nothing happens once there is one.
-        ``progress`` says how far it is.
+        ``progress`` says how far it is. None: no part of it can be shown.
         """
         if self._flight is not None and self._state.value is None and not self._closed:
             self._publish(replace(self._state, part=value, progress=progress))

@@ -26,6 +26,7 @@ from gwtui.watch.cadence import Cadence, Restraint
 from gwtui.watch.feed import Feed
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from pathlib import Path
 
     from gwtui.client.connection import Connection
@@ -203,6 +204,10 @@ class FeedHub:
             return await feed.latest(after=after, within=within, since=since, on_part=on_part)
         finally:
             self._let_go()
+
+    def base(self, key: FeedKey[T]) -> Feed[T] | None:
+        """The base feed of this key, None before it was asked for."""
+        return self._base.get(key)
 
     def _number(self) -> int:
         self._begun = next(self._numbers)
@@ -386,6 +391,11 @@ class FeedReader:
             include(log, requests=True)
         if whole:
             await take(whole)
+
+    def read_at(self, read: BaseRead[Any]) -> datetime | None:
+        """When the present value of a base feed was read."""
+        feed = self._hub.base(read.key)
+        return None if feed is None else feed.state.fetched_at
 
     @property
     def growing(self) -> Feed[Any] | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest
 from gwtui.contract.keys import CreateKeyRequest
-from gwtui.watch.feeds.current_key import fetch_key_rights
+from gwtui.watch.feeds.keys import fetch_key_rights
 from screen_text import shown
 from shell_kit import Site, dashboard, listing, notices, site, until
 

@@ -38,8 +38,7 @@ from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.activity import activity_feed, key_activity_feed
 from gwtui.watch.feeds.credits import credits_feed
-from gwtui.watch.feeds.current_key import current_key_feed
-from gwtui.watch.feeds.keys import keys_feed
+from gwtui.watch.feeds.keys import current_key_feed, keys_feed
 from gwtui.watch.feeds.models import catalog_feed
 from gwtui.watch.hub import FeedHub
 

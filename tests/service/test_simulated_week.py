@@ -23,7 +23,7 @@ from gwtui.watch.alerts.model import AlertEvent
 from gwtui.watch.alerts.preview import preview
 from gwtui.watch.alerts.store import read_events
 from gwtui.watch.board import recorded
-from gwtui.watch.feeds.changes import Between, rows_between
+from gwtui.watch.feeds.recorded import Between, rows_between
 from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.model import SeriesKey, Subject
 from gwtui.watch.history.reader import HistoryReader

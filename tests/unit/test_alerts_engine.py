@@ -25,9 +25,8 @@ from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
 from gwtui.watch.alerts.session import Alerts, AlertScope, open_alerts
 from gwtui.watch.alerts.store import alerts_at, read_events
 from gwtui.watch.feeds.alerts import alert_history_feed, alert_rules_feed, alerts_feed, serve_alerts
-from gwtui.watch.feeds.endpoints import endpoints_feed
 from gwtui.watch.feeds.guardrails import guardrails_feed
-from gwtui.watch.feeds.models import Routing
+from gwtui.watch.feeds.models import Routing, endpoints_feed
 from gwtui.watch.history import archive as archive_module
 from gwtui.watch.history.archive import Archive, ask
 from gwtui.watch.history.model import Subject

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gwtui.resources.changes import CHANGES, COLUMNS, change_text, field_text, value_text
-from gwtui.watch.feeds.changes import Between, ChangeRow, rows_between
+from gwtui.watch.feeds.recorded import Between, ChangeRow, rows_between
 from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey, Subject
 from history_kit import START, Desk, desk, minutes
 

@@ -10,8 +10,8 @@ from declaration_reader import cell_of, notes_of, rows_of, section_of, sort_of, 
 from gwtui.contract.models import Endpoint
 from gwtui.crud.resource import Scope
 from gwtui.resources.models.endpoints import COLUMNS, ENDPOINTS
-from gwtui.watch.feeds.endpoints import EndpointRow
-from gwtui.watch.feeds.endpoints import rows_of as endpoint_rows
+from gwtui.watch.feeds.models import EndpointRow
+from gwtui.watch.feeds.models import rows_of as endpoint_rows
 from gwtui.watch.history.model import Curve, Point, Series, SeriesKey
 from resource_samples import NOW, endpoint_body, model_endpoints, nulls, percentiles
 

@@ -21,8 +21,8 @@ from gwtui.resources.models.endpoints import ENDPOINTS
 from gwtui.resources.models.resource import MODELS, PROVIDERS
 from gwtui.resources.organization.resource import ORGANIZATION
 from gwtui.resources.workspaces.resource import WORKSPACES
-from gwtui.watch.feeds.endpoints import EndpointRow, rows_of
 from gwtui.watch.feeds.keys import KeyRow
+from gwtui.watch.feeds.models import EndpointRow, rows_of
 from gwtui.watch.feeds.organization import Belonging, MemberRow, PersonRow
 from gwtui.watch.feeds.workspaces import Figures, WorkspaceRow
 from resource_samples import (

@@ -17,7 +17,7 @@ from gwtui.resources.models.prices import (
     parse_when,
     rules_text,
 )
-from gwtui.watch.feeds.endpoints import rows_of
+from gwtui.watch.feeds.models import rows_of
 from resource_samples import NOW, endpoint_body, model_endpoints, pricing
 
 

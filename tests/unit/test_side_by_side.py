@@ -6,7 +6,7 @@ from gwtui.resources.models.endpoints import EVERY_ENDPOINT, blended
 from gwtui.resources.models.resource import MODELS
 from gwtui.resources.models.side_by_side import FigureLine, SideBySide, side_by_side
 from gwtui.ui.actions.models import figure_lines
-from gwtui.watch.feeds.endpoints import EndpointRow, rows_of
+from gwtui.watch.feeds.models import EndpointRow, rows_of
 from resource_samples import NOW, endpoint_body, model, model_endpoints, percentiles
 
 

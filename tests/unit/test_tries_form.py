@@ -34,9 +34,9 @@ from gwtui.resources.tries.plan import key_hash
 from gwtui.ui.actions.tries import _defaults_from
 from gwtui.ui.forms.form_state import FormState
 from gwtui.watch.feeds.byok import ByokRow
-from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.feeds.guardrails import GuardrailRow
 from gwtui.watch.feeds.keys import KeyRow
+from gwtui.watch.feeds.models import EndpointRow
 from gwtui.watch.feeds.workspaces import WorkspaceRow
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)

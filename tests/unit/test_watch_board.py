@@ -19,8 +19,8 @@ from gwtui.watch.board import (
     newest,
     recorded,
 )
-from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.feeds.keys import KeyRow
+from gwtui.watch.feeds.models import EndpointRow
 from gwtui.watch.feeds.workspaces import Figures
 from gwtui.watch.history.model import SeriesKey, Subject
 from gwtui.watch.history.queries import QuerySpan, direction, endpoints_past

@@ -63,7 +63,7 @@ from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.paths import Paths
 from gwtui.resources.session import open_session
-from gwtui.watch.feeds.current_key import current_key_feed
+from gwtui.watch.feeds.keys import current_key_feed
 
 if TYPE_CHECKING:
     from gwtui.contract.request import RequestModel

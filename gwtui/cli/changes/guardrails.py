@@ -51,7 +51,7 @@ async def _assign(context: ChangeContext) -> Plan[Any]:
         shown = {one.id or "": shown_person(one, one.id) for one in found}
         called = {user: named(user, shown) for user in shown}
         plans.append(plan_assign(assignments.MEMBERS, fresh, called, bindings.members, names))
-    held = {**bindings.by_key(), **bindings.by_member()}
+    held = {**bindings.by_key, **bindings.by_member}
     if all(held.get(identity) == row.identity for plan in plans for identity in _named(plan)):
         raise NothingToDoError("it is assigned to them already")
     return _one(plans, "Assign a guardrail in 2 requests")

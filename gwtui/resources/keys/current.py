@@ -24,7 +24,7 @@ from gwtui.crud.schema_drift import own_drift_sections
 from gwtui.domain import money
 from gwtui.domain.resets import describe_reset
 from gwtui.resources.keys.resource import NEVER, used_tone
-from gwtui.watch.feeds.current_key import KeyRights, current_key_rows_feed
+from gwtui.watch.feeds.keys import KeyRights, current_key_rows_feed
 
 _NO_LIMIT = Cell("no limit", "muted")
 _SCOPES: Mapping[str, str] = {

@@ -110,7 +110,7 @@ def _display_name(guardrail: GuardrailRow) -> str:
 def binding_of(key_hash: str | None, workspace_id: str | None, bindings: Bindings) -> KeyBinding:
     """The guardrails on a key, from a reading of the whole account."""
     rows = bindings.guardrails or {}
-    own_id = bindings.by_key().get(key_hash or "")
+    own_id = bindings.by_key.get(key_hash or "")
     return KeyBinding(
         own_id,
         rows.get(own_id or ""),

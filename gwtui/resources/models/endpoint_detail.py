@@ -14,7 +14,7 @@ from gwtui.crud.resource import Cell, DetailRow, DetailTable, Section
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain.uptime import verdict
 from gwtui.resources.models.prices import override_rows, price_table
-from gwtui.watch.feeds.endpoints import EndpointRow
+from gwtui.watch.feeds.models import EndpointRow
 
 _PERCENTILES = ("p50", "p75", "p90", "p99")
 _STANDARD = Cell("standard", "muted")

@@ -28,7 +28,7 @@ from gwtui.domain import money
 from gwtui.domain.uptime import verdict
 from gwtui.resources.models.endpoint_detail import SECTIONS, percentile, tier_cell
 from gwtui.resources.models.prices import discount_cell, per_million, per_million_cell
-from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed, every_endpoint_feed
+from gwtui.watch.feeds.models import EndpointRow, endpoints_feed, every_endpoint_feed
 from gwtui.watch.feeds.recorded import EndpointCurves, endpoints_past_feed
 
 _HIDDEN = Cell("hidden", "muted")

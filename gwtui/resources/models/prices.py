@@ -17,7 +17,7 @@ from gwtui.crud.columns import figure_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, DetailTable
 from gwtui.domain import money, times
 from gwtui.domain.pricing import OverrideRule, Quote, Usage, discount_of, override_rules, quote
-from gwtui.watch.feeds.endpoints import EndpointRow
+from gwtui.watch.feeds.models import EndpointRow
 
 _FREE = Cell("free", "good")
 _ELSEWHERE = Cell("other", "muted")

@@ -16,7 +16,7 @@ from gwtui.crud import cells
 from gwtui.crud.resource import Cell, ResourceSpec
 from gwtui.domain.cell_values import sort_key
 from gwtui.resources.models.prices import discounted_price, unit_of, unit_price
-from gwtui.watch.feeds.endpoints import EndpointRow
+from gwtui.watch.feeds.models import EndpointRow
 
 FEWEST, MOST = 2, 6
 """How many are compared."""

@@ -48,10 +48,11 @@ from gwtui.watch.feeds.guardrails import (
     Bindings,
     GuardrailRow,
     bindings_feed,
-    fetch_people,
+    read_people,
 )
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.organization import MemberRow, PersonRow, shown_person
+from gwtui.watch.hub import unshared
 
 # From a guardrail -------------------------------------------------------------------------------
 
@@ -251,7 +252,7 @@ async def _pick(
 async def unassign(context: ActionContext) -> None:
     """Take guardrails from the marked keys and members, or from the selected one."""
     rows = context.chosen
-    known = await fetch_people(context.app.gateway)
+    known = await read_people(unshared(context.app.gateway))
     people = {user: shown_person(person, user) for user, person in known.items()}
     plans = _unassign_plans(rows, people)
     if not plans:

@@ -25,7 +25,7 @@ from gwtui.ui.widgets.detail import section_lines
 
 if TYPE_CHECKING:
     from gwtui.contract.models import Model
-    from gwtui.watch.feeds.endpoints import EndpointRow
+    from gwtui.watch.feeds.models import EndpointRow
 
 _LABEL, _LEAST = 22, 13
 """Cells of a label, and the fewest of a figure."""

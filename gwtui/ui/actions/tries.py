@@ -38,9 +38,9 @@ from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.writing import form_context, plain_facts, refresh
 from gwtui.ui.screens.tries import AnswerScreen, ReadyTry, TryScreen
 from gwtui.watch.feeds.byok import ByokRow
-from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.feeds.guardrails import GuardrailRow
 from gwtui.watch.feeds.keys import KeyRow
+from gwtui.watch.feeds.models import EndpointRow
 from gwtui.watch.feeds.workspaces import WorkspaceRow
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from gwtui.ui.text import toned
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.table import ResourceTable
 from gwtui.watch.board import BoardReadings
-from gwtui.watch.feeds.endpoints import EndpointRow
+from gwtui.watch.feeds.models import EndpointRow
 from gwtui.watch.history.model import Curve, RecordedChange, endpoint_identity
 from gwtui.watch.history.queries import SPARK_SLOTS, EndpointsPast, direction
 

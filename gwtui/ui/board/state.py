@@ -12,8 +12,8 @@ from gwtui.ui.widgets.plot import SPANS, PlotWindow, Span, window_at
 from gwtui.watch.board import MISSED, BoardReadings, BoardSnapshot, recorded
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed, measured_rate
-from gwtui.watch.feeds.endpoints import endpoints_feed
 from gwtui.watch.feeds.keys import keys_feed
+from gwtui.watch.feeds.models import endpoints_feed
 from gwtui.watch.feeds.workspaces import figures_feed
 from gwtui.watch.history.model import Curve, HistoryError, endpoint_identity
 from gwtui.watch.history.queries import (

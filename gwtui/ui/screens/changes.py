@@ -17,7 +17,7 @@ from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.prompt import Prompt
 from gwtui.ui.widgets.table import SelectionLost
-from gwtui.watch.feeds.changes import Between, changes_feed, last_day
+from gwtui.watch.feeds.recorded import Between, changes_feed, last_day
 
 if TYPE_CHECKING:
     from gwtui.watch.hub import FeedHub

@@ -11,7 +11,7 @@ from gwtui.resources.keys.current import SECTIONS, THIS_KEY, key_rights_section,
 from gwtui.ui.screens.pages import ObjectScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.watch.feed import FeedState
-from gwtui.watch.feeds.current_key import KeyRights, current_key_feed, key_rights_feed
+from gwtui.watch.feeds.keys import KeyRights, current_key_feed, key_rights_feed
 
 if TYPE_CHECKING:
     from gwtui.resources.copying import CopySource

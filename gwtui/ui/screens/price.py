@@ -39,7 +39,7 @@ from gwtui.ui.widgets.lines import LinesView, OneLine
 from gwtui.ui.widgets.prompt import QuietInput
 from gwtui.ui.widgets.table import Highlighted, ResourceTable
 from gwtui.watch.feed import FeedState
-from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed
+from gwtui.watch.feeds.models import EndpointRow, endpoints_feed
 from gwtui.watch.hub import FeedHub
 
 _KEY, _QUANTITY, _PRICE, _AMOUNT = 12, 11, 22, 12

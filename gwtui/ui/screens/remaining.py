@@ -39,7 +39,7 @@ from gwtui.ui.widgets.lines import LinesView, OneLine
 from gwtui.ui.widgets.prompt import FilterPrompt
 from gwtui.ui.widgets.table import Highlighted, ResourceTable
 from gwtui.watch.feed import FeedState
-from gwtui.watch.feeds.models import catalog_feed, progress_of
+from gwtui.watch.feeds.models import catalog_feed
 from gwtui.watch.hub import FeedHub
 
 _NAME, _STATE = 28, 12
@@ -108,7 +108,6 @@ class RemainingScreen(FedDialog[None]):
     ) -> None:
         super().__init__()
         self._feed = catalog_feed(hub)
-        self._progress = progress_of(hub)
         self._clock = clock
         self._dialect = dialect
         self._guardrail = guardrail
@@ -227,19 +226,16 @@ class RemainingScreen(FedDialog[None]):
             if state.error is not None:
                 retry = retry_text(state.retry_at, now, refreshing=state.refreshing)
                 return toned(f"{error_text(state.error)} · {retry}", "bad")
-            return toned(f"Reading the catalog{self._how_far()}…", "muted")
+            progress = f": {state.progress}" if state.progress else "…"
+            return toned(f"Reading the catalog{progress}", "muted")
         text, tone = self._effect.summary
         if state.refreshing:
-            note = f"reading again{self._how_far()}"
+            note = "reading again"
         elif state.error is not None:
             note = error_text(state.error)
         else:
             note = f"read {times.relative(state.fetched_at or now, now)}"
         return Content.assemble(toned(text, tone), toned(f" · {note}", "muted"))
-
-    def _how_far(self) -> str:
-        progress = self._progress
-        return f": {progress.done} of {progress.total} models" if progress.total else ""
 
     def _show_strangers(self, effect: GuardrailEffect) -> None:
         """Entries that name nothing: a misspelt one silently allows or ignores nothing."""

@@ -20,10 +20,9 @@ from gwtui.domain.guardrail_effect import (
 from gwtui.domain.uptime import verdict
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed
-from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed
 from gwtui.watch.feeds.guardrails import GuardrailRow, guardrails_feed
 from gwtui.watch.feeds.keys import keys_feed
-from gwtui.watch.feeds.models import Routing
+from gwtui.watch.feeds.models import EndpointRow, Routing, endpoints_feed
 from gwtui.watch.feeds.workspaces import figures_feed
 from gwtui.watch.history.model import ACCOUNT, Observation, Sample, Series, SeriesKey, Subject
 from gwtui.watch.hub import FeedHub, Scope

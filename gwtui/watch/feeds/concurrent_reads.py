@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from gwtui.client.answers import LARGE_LIST
 from gwtui.client.errors import GatewayError, NotFoundError
@@ -64,16 +64,6 @@ async def fetch_each(
     else:
         return [task.result() for task in tasks]
     raise failure
-
-
-async def read_both(one: Awaitable[P], other: Awaitable[R]) -> tuple[P, R]:
-    """Both, read at the same time; the first failure ends the other and is raised as itself."""
-
-    async def wait(reading: Awaitable[Any]) -> Any:
-        return await reading
-
-    found = await fetch_each((one, other), wait)
-    return cast("tuple[P, R]", tuple(found))
 
 
 async def fetch_of_workspaces(
@@ -195,16 +185,21 @@ class GrowingList(Generic[R]):
         return f"{count:,} {self._things} so far"
 
 
-class Parts:
-    """Parts of one reading that may fail one by one; ``faults`` says which did and why."""
+class Parts(Generic[P]):
+    """Parts of one reading that may fail one by one; ``failed`` says which did and why."""
 
     def __init__(self) -> None:
-        self.faults: list[str] = []
+        self.failed: list[tuple[P, str]] = []
 
-    async def read(self, what: str, reading: Callable[[], Awaitable[R]]) -> R | None:
+    async def read(self, what: P, reading: Awaitable[R]) -> R | None:
         """One part; None when it could not be read."""
         try:
-            return await reading()
+            return await reading
         except GatewayError as error:
-            self.faults.append(f"{what}: {error.message}")
+            self.failed.append((what, error.message))
             return None
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """A sentence for each part that failed."""
+        return tuple(f"{what}: {why}" for what, why in self.failed)

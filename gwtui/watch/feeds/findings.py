@@ -31,13 +31,11 @@ from gwtui.watch.base_reads import (
     member_assignments,
 )
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.concurrent_reads import fetch_each, open_workspaces
+from gwtui.watch.feeds.concurrent_reads import Parts, fetch_each, open_workspaces
 from gwtui.watch.feeds.guardrails import GuardrailRow, read_guardrails
 from gwtui.watch.hub import OF_ACCOUNT, FeedHub, FeedReader, Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from gwtui.client.gateway import GatewayClient
     from gwtui.contract.budgets import Budget
     from gwtui.contract.keys import ApiKey
@@ -51,43 +49,24 @@ MOST_MODELS = 60
 """Used models whose endpoints are read, one request each, the most used first."""
 
 
-class _UnreadParts:
-    """Parts of one reading, each of which may fail by itself."""
-
-    def __init__(self) -> None:
-        self.unread: list[UnreadPart] = []
-
-    async def read(
-        self, part: Part, reading: Callable[[], Awaitable[T]], space: Workspace | None = None
-    ) -> T | None:
-        try:
-            return await reading()
-        except GatewayError as error:
-            where = "" if space is None else space.name or space.slug or space.id or ""
-            identity = None if space is None else space.id
-            self.unread.append(UnreadPart(part, error.message, where, identity))
-            return None
-
-
 async def read_account(reader: FeedReader) -> AccountFacts:
     """A part that fails is said to be unread. Raises GatewayError without any workspaces."""
     spaces = tuple((await open_workspaces(reader)).values())
-    parts = _UnreadParts()
+    parts: Parts[tuple[Part, Workspace | None]] = Parts()
 
     async def keys_in(space: Workspace) -> tuple[ApiKey, ...] | None:
-        return await parts.read("keys", lambda: reader.get(keys_of(space.id)), space)
+        return await parts.read(("keys", space), reader.get(keys_of(space.id)))
 
     async def budgets_in(space: Workspace) -> tuple[Budget, ...] | None:
-        identity = space.id or ""
-        return await parts.read("budgets", lambda: reader.get(budgets_of(identity)), space)
+        return await parts.read(("budgets", space), reader.get(budgets_of(space.id or "")))
 
     keys = await fetch_each(spaces, keys_in)
     budgets = await fetch_each(spaces, budgets_in)
-    rows = await parts.read("guardrails", lambda: read_guardrails(reader))
-    held = await parts.read("assignments", lambda: _held_by_keys(reader))
-    members = await parts.read("assignments", lambda: _held_by_members(reader))
-    people = await parts.read("people", lambda: _people(reader))
-    offers = await parts.read("activity", lambda: reader.lasting(OFFERS, OFFERS_LAST))
+    rows = await parts.read(("guardrails", None), read_guardrails(reader))
+    held = await parts.read(("assignments", None), _held_by_keys(reader))
+    members = await parts.read(("assignments", None), _held_by_members(reader))
+    people = await parts.read(("people", None), _people(reader))
+    offers = await parts.read(("activity", None), reader.lasting(OFFERS, OFFERS_LAST))
     return AccountFacts(
         workspaces=spaces,
         keys=_by_workspace(spaces, keys),
@@ -97,7 +76,7 @@ async def read_account(reader: FeedReader) -> AccountFacts:
         member_guardrails=members,
         people=people,
         endpoints=offers,
-        unread=tuple(parts.unread),
+        unread=tuple(_unread(part, why, space) for (part, space), why in parts.failed),
     )
 
 
@@ -132,6 +111,12 @@ def _by_workspace(
     """What was read of each workspace by its id; what could not be read is missing."""
     both = zip(spaces, read, strict=True)
     return {space.id or "": found for space, found in both if found is not None}
+
+
+def _unread(part: Part, why: str, space: Workspace | None) -> UnreadPart:
+    if space is None:
+        return UnreadPart(part, why, "", None)
+    return UnreadPart(part, why, space.name or space.slug or space.id or "", space.id)
 
 
 def _found(row: GuardrailRow) -> FoundGuardrail:

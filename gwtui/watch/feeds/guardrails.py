@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gwtui.client.answers import LARGE_LIST, run_by_size
 from gwtui.client.errors import GatewayError, NotFoundError
@@ -20,6 +20,7 @@ from gwtui.contract.workspaces import Workspace
 from gwtui.watch import cadence
 from gwtui.watch.base_reads import (
     PEOPLE,
+    BaseRead,
     FeedKey,
     guardrails_of,
     key_assignments,
@@ -31,10 +32,9 @@ from gwtui.watch.feeds.concurrent_reads import (
     Parts,
     fetch_each,
     open_workspaces,
-    read_both,
 )
 from gwtui.watch.feeds.organization import shown_person
-from gwtui.watch.hub import FeedHub, FeedReader, Scope, unshared
+from gwtui.watch.hub import FeedHub, FeedReader, Scope
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -109,33 +109,19 @@ class Bindings:
             None if self._members_of is None else self._members_of.get(guardrail_id, ()),
         )
 
-    def by_key(self) -> Mapping[str, str]:
-        """Hash of a key -> id of the guardrail it holds."""
-        return self._held_by_key
-
-    def by_member(self) -> Mapping[str, str]:
-        """User id of a member -> id of the guardrail the member holds."""
-        return self._held_by_member
-
     def default_of(self, workspace_id: str | None) -> GuardrailRow | None:
         """The default guardrail of a workspace; None where it is not known."""
         return self._defaults.get(workspace_id)
 
     @cached_property
-    def _held_by_key(self) -> Mapping[str, str]:
-        return {
-            each.key_hash: each.guardrail_id or ""
-            for each in self.keys or ()
-            if each.key_hash is not None
-        }
+    def by_key(self) -> Mapping[str, str]:
+        """Hash of a key -> id of the guardrail it holds."""
+        return {one.key_hash: one.guardrail_id or "" for one in self.keys or () if one.key_hash}
 
     @cached_property
-    def _held_by_member(self) -> Mapping[str, str]:
-        return {
-            each.user_id: each.guardrail_id or ""
-            for each in self.members or ()
-            if each.user_id is not None
-        }
+    def by_member(self) -> Mapping[str, str]:
+        """User id of a member -> id of the guardrail the member holds."""
+        return {one.user_id: one.guardrail_id or "" for one in self.members or () if one.user_id}
 
     @cached_property
     def _keys_of(self) -> Mapping[str | None, tuple[KeyAssignment, ...]] | None:
@@ -259,15 +245,16 @@ async def _bindings(reader: FeedReader) -> Bindings:
     The assignments of the whole account are two lists. What the guardrails are called takes a
     request for each workspace and seldom changes: it may be older.
     """
-    parts, names = Parts(), reader.relaxed(NAMES_LAST)
-    rows = await parts.read("guardrails", lambda: read_guardrails(names, ask=False))
-    keys = await parts.read("assigned keys", lambda: reader.get(key_assignments(None)))
-    members = await parts.read("assigned members", lambda: reader.get(member_assignments(None)))
+    parts: Parts[str] = Parts()
+    names = reader.relaxed(NAMES_LAST)
+    rows = await parts.read("guardrails", read_guardrails(names, ask=False))
+    keys = await parts.read("assigned keys", reader.get(key_assignments(None)))
+    members = await parts.read("assigned members", reader.get(member_assignments(None)))
     return Bindings(
         guardrails=None if rows is None else {row.identity: row for row in rows},
         keys=keys,
         members=members,
-        faults=tuple(parts.faults),
+        faults=parts.faults,
     )
 
 
@@ -319,18 +306,13 @@ class AssignmentRow:
         return shown_person(self.person, one.user_id)
 
 
-async def _people(reader: FeedReader) -> Mapping[str, OrganizationMember]:
+async def read_people(reader: FeedReader) -> Mapping[str, OrganizationMember]:
     """The people of the organization by user id; empty where they cannot be read."""
     try:
         people = await reader.get(PEOPLE)
     except GatewayError:
         return {}
     return {person.id: person for person in people if person.id}
-
-
-async def fetch_people(client: GatewayClient) -> Mapping[str, OrganizationMember]:
-    """The people of the organization, for who reads once and is no feed."""
-    return await _people(unshared(client))
 
 
 async def read_assignments(reader: FeedReader, scope: Scope) -> Sequence[AssignmentRow]:
@@ -340,7 +322,7 @@ async def read_assignments(reader: FeedReader, scope: Scope) -> Sequence[Assignm
     """
     known = await _guardrails(reader, scope)
     # Rows that are handed on as they come cannot wait for who the members are.
-    people = {} if reader.take is None else await _people(reader)
+    people = {} if reader.take is None else await read_people(reader)
 
     def rows_of(listed: Mapping[str, Sequence[Assignment]]) -> Sequence[AssignmentRow]:
         rows: list[AssignmentRow] = []
@@ -353,11 +335,14 @@ async def read_assignments(reader: FeedReader, scope: Scope) -> Sequence[Assignm
         return tuple(rows)
 
     growing: GrowingList[AssignmentRow] = GrowingList(reader, "assignments", rows_of, parts=2)
-    keys, members = await read_both(
-        growing.read("keys", reader.fresh, key_assignments(scope.parent)),
-        growing.read("members", reader.fresh, member_assignments(scope.parent)),
+    parts: dict[str, BaseRead[Any]] = {
+        "keys": key_assignments(scope.parent),
+        "members": member_assignments(scope.parent),
+    }
+    keys, members = await fetch_each(
+        tuple(parts), lambda part: growing.read(part, reader.fresh, parts[part])
     )
-    people = await _people(reader) if members else people
+    people = await read_people(reader) if members else people
     work = partial(rows_of, {"keys": keys, "members": members})
     return await run_by_size(work, len(keys) + len(members), LARGE_LIST)
 

@@ -6,8 +6,8 @@ Every reading of them also notes on this machine what it says of keys that are b
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gwtui.client.answers import LARGE_LIST, run_by_size
+from gwtui.client.errors import GatewayError
 from gwtui.contract.keys import ApiKey, limit_used_share
 from gwtui.contract.workspaces import Workspace
 from gwtui.local.paths import Paths
@@ -27,6 +28,7 @@ from gwtui.watch.hub import FeedHub, FeedReader, Scope, unshared
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
+    from gwtui.contract.current_key import CurrentKey
     from gwtui.watch.feeds.guardrails import GuardrailRow
 
 
@@ -87,35 +89,24 @@ def used_today(rows: Sequence[KeyRow]) -> Decimal | None:
     return sum(known, Decimal(0)) if known or not rows else None
 
 
-async def read_keys(reader: FeedReader, workspace: str | None) -> Sequence[KeyRow]:
+async def read_keys(
+    reader: FeedReader, workspace: str | None, *, shown: bool = False
+) -> Sequence[KeyRow]:
     """The keys of one workspace, or of every one; disabled and expired ones included.
 
-    Raises GatewayError: a list that lacks a workspace's keys is never given out as whole.
+    ``shown``: for the list of them, which are read now and shown as they come. Raises GatewayError:
+    a list that lacks a workspace's keys is never given out as whole.
     """
-    known = await open_workspaces(reader, every=workspace is None)
-
-    def keys_in(identity: str | None) -> Awaitable[tuple[ApiKey, ...]]:
-        return reader.get(keys_of(identity))
-
-    listed = dict(await fetch_of_workspaces(known, workspace, keys_in))
-    return await run_by_size(partial(_rows, known, listed), _count(listed), LARGE_LIST)
-
-
-async def _list_keys(reader: FeedReader, workspace: str | None) -> Sequence[KeyRow]:
-    """The rows of ``read_keys``, read now and shown as they come."""
     known = await open_workspaces(reader, every=workspace is None)
     rows_of = partial(_rows, known)
     growing = GrowingList(reader, "keys", rows_of, parts=len(known) if workspace is None else 1)
 
     def keys_in(identity: str | None) -> Awaitable[tuple[ApiKey, ...]]:
-        return growing.read(identity, reader.fresh, keys_of(identity))
+        what = keys_of(identity)
+        return growing.read(identity, reader.fresh, what) if shown else reader.get(what)
 
     listed = dict(await fetch_of_workspaces(known, workspace, keys_in))
-    return await run_by_size(partial(rows_of, listed), _count(listed), LARGE_LIST)
-
-
-def _count(listed: Mapping[str | None, Sequence[ApiKey]]) -> int:
-    return sum(map(len, listed.values()))
+    return await run_by_size(partial(rows_of, listed), sum(map(len, listed.values())), LARGE_LIST)
 
 
 def _rows(
@@ -144,7 +135,7 @@ async def note_keys(hub: FeedHub, keys: Iterable[ApiKey]) -> None:
     if state is not None:
         now, gateway = hub.clock.now(), hub.connection.base_url
         by_hash = {key.hash: key for key in keys if key.hash}
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             await asyncio.to_thread(_note_keys, state, gateway, by_hash, now)
 
 
@@ -180,7 +171,7 @@ def keys_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[KeyRow]]:
     workspace = scope.workspace
 
     async def read(reader: FeedReader) -> Sequence[KeyRow]:
-        rows = await _list_keys(reader, workspace)
+        rows = await read_keys(reader, workspace, shown=True)
         await note_keys(hub, (row.key for row in rows))
         return rows
 
@@ -190,3 +181,61 @@ def keys_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[KeyRow]]:
         cadence.KEYS,
         passing=workspace is not None,
     )
+
+
+# The key that is used here: GET /key --------------------------------------------------------------
+
+NOT_MANAGEMENT = "this key is not a management key"
+"""Why nothing can be changed, to end a sentence with."""
+
+
+async def fetch_current_key(client: GatewayClient) -> CurrentKey:
+    """What the key in use may do. Where it may not manage, no write is sent any more.
+
+    Raises GatewayError.
+    """
+    current = await client.keys.current()
+    if current.is_management_key is False:
+        client.gate.close(NOT_MANAGEMENT)
+    return current
+
+
+def current_key_feed(hub: FeedHub, _scope: Scope) -> Feed[CurrentKey]:
+    """The feed of the key in use; the same for every workspace."""
+    return hub.feed(FeedKey("key"), fetch_current_key, cadence.KEYS)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRights:
+    """How much of the catalog the key in use may call; None is what could not be read."""
+
+    models: int | None = None
+    of: int | None = None
+
+
+async def fetch_key_rights(client: GatewayClient) -> KeyRights:
+    """How many models there are and how many the key may call; a count that fails is None.
+
+    Never raises GatewayError.
+    """
+    models: int | None = None
+    of: int | None = None
+    with suppress(GatewayError):
+        models = len((await client.catalog.user_models()).items)
+    with suppress(GatewayError):
+        of = await client.catalog.count()
+    return KeyRights(models, of)
+
+
+def key_rights_feed(hub: FeedHub, _scope: Scope) -> Feed[KeyRights]:
+    """How much of the catalog the key in use may call."""
+    return hub.feed(FeedKey("models", ("reach",)), fetch_key_rights, cadence.MODELS)
+
+
+async def _current_rows(client: GatewayClient) -> Sequence[CurrentKey]:
+    return (await fetch_current_key(client),)
+
+
+def current_key_rows_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[CurrentKey]]:
+    """The key in use as a list of one."""
+    return hub.feed(FeedKey("key", ("list",)), _current_rows, cadence.KEYS)

@@ -138,9 +138,9 @@ async def read_members(reader: FeedReader, workspace_id: str) -> Sequence[Member
     Who they are and what keys they have is joined where it can be read: a list without names is
     still a list of members.
     """
-    parts = Parts()
-    people = await parts.read("organization", lambda: reader.get(PEOPLE))
-    keys = await parts.read("keys", lambda: reader.get(keys_of(workspace_id)))
+    parts: Parts[str] = Parts()
+    people = await parts.read("organization", reader.get(PEOPLE))
+    keys = await parts.read("keys", reader.get(keys_of(workspace_id)))
     by_id = {person.id: person for person in people or ()}
 
     def rows_of(listed: Mapping[str, Sequence[WorkspaceMember]]) -> Sequence[MemberRow]:
@@ -149,7 +149,7 @@ async def read_members(reader: FeedReader, workspace_id: str) -> Sequence[Member
                 member,
                 by_id.get(member.user_id),
                 None if keys is None else keys_made_by(keys, member.user_id),
-                tuple(parts.faults),
+                parts.faults,
             )
             for members in listed.values()
             for member in members

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -32,7 +32,7 @@ from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.concurrent_reads import fetch_each
 from gwtui.watch.feeds.ledger import own_ledger
 from gwtui.watch.feeds.recorded import ask_history
-from gwtui.watch.history.model import BYOK_USAGE, USAGE, Run, SeriesKey, kept
+from gwtui.watch.history.model import BYOK_USAGE, USAGE, SeriesKey, kept
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.hub import FeedHub, FeedReader
 
@@ -41,8 +41,7 @@ if TYPE_CHECKING:
 
 FEED = "keys-rotations"
 """Begins like the feed of the keys: what is written to keys changes how rotations stand."""
-_REACHES = tuple(map(timedelta, (2, 30, 366)))
-"""How far back is looked, step by step: a key in use differs in the first."""
+_YEAR = timedelta(days=366)
 ENDED_SHOWN = timedelta(days=7)
 """How long one that ended is listed."""
 
@@ -57,32 +56,26 @@ class RotationRow:
     new: ApiKey | None = None
 
 
-class RotationsReader:
-    """Reads them again and again, and notes what it sees."""
-
-    def __init__(self, hub: FeedHub) -> None:
-        self._hub = hub
-
-    async def read(self, reader: FeedReader) -> Sequence[RotationRow]:
-        """Every rotation of the gateway that goes on, or ended lately. Raises GatewayError."""
-        await self._hub.complete()
-        ledger = self._hub.ledger or own_ledger()
-        log = RotationLog(ledger.path.with_name(FILE_NAME))
-        now, client = self._hub.clock.now(), reader.client
-        try:
-            known = await asyncio.to_thread(_listed, log, client.connection.base_url, now)
-            if not known:
-                return ()
-            nameless = {one.id for one in known if one.new_hash is None}
-            made = await asyncio.to_thread(creation_outcomes, ledger, nameless, now)
-            waiting = await asyncio.to_thread(ledger.open_writes)
-        except OSError as error:
-            why = error.strerror or "it cannot be read"
-            raise GatewayError(f"The rotations in {log.path}: {why}") from None
-        unstored = frozenset(one.id for one in waiting if one.is_unacknowledged)
-        held, held_why = await _held(reader, known)
-        look = _RotationLook(self._hub, client, log, now, made, unstored, held, held_why)
-        return tuple(await fetch_each(known, look.at))
+async def _read_rotations(hub: FeedHub, reader: FeedReader) -> Sequence[RotationRow]:
+    """Every rotation of the gateway that goes on, or ended lately. Raises GatewayError."""
+    await hub.complete()
+    ledger = hub.ledger or own_ledger()
+    log = RotationLog(ledger.path.with_name(FILE_NAME))
+    now = hub.clock.now()
+    try:
+        known = await asyncio.to_thread(_listed, log, hub.connection.base_url, now)
+        if not known:
+            return ()
+        nameless = {one.id for one in known if one.new_hash is None}
+        made = await asyncio.to_thread(creation_outcomes, ledger, nameless, now)
+        waiting = await asyncio.to_thread(ledger.open_writes)
+    except OSError as error:
+        why = error.strerror or "it cannot be read"
+        raise GatewayError(f"The rotations in {log.path}: {why}") from None
+    unstored = frozenset(one.id for one in waiting if one.is_unacknowledged)
+    held, held_why = await _held(reader, known)
+    look = _RotationLook(hub, log, now, made, unstored, held, held_why)
+    return tuple(await fetch_each(known, look.at))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +87,6 @@ class _RotationLook:
     """
 
     hub: FeedHub
-    client: GatewayClient
     log: RotationLog
     now: datetime
     made: Mapping[str, tuple[CreationOutcome, str | None]]
@@ -112,8 +104,8 @@ class _RotationLook:
             if status.stage == "not made":
                 await self._note(rotation, "ended", stage="not made")
             return RotationRow(rotation, status)
-        old, old_gone, why = await _read(self.client, rotation.old_hash)
-        new, new_gone, new_why = await _read(self.client, rotation.new_hash or "")
+        old, old_gone, why = await _read(self.hub.client, rotation.old_hash)
+        new, new_gone, new_why = await _read(self.hub.client, rotation.new_hash or "")
         if old is not None:
             rotation = await asyncio.to_thread(record_old_key, self.log, rotation, old, self.now)
         recorded, recorded_why = await self._unused_since(old)
@@ -248,31 +240,20 @@ def unchanged_since(
 ) -> datetime | None:
     """The earliest reading of a figure that grows at which it was what it is now.
 
-    None where the newest recorded one is another, or there is none. Buckets in which it changed
-    count from their end on. At most ``_REACHES[-1]`` back. Raises sqlite3.Error.
+    None where the newest recorded one is another, or there is none. Hours in which it changed count
+    from their end on. Raises sqlite3.Error.
     """
     found: datetime | None = None
-    for reach in _REACHES:
-        found, ended = _since(reversed(reader.runs(key, now - reach, now)), kept(value))
-        if ended:
-            break
-    return found
-
-
-def _since(newest_first: Iterator[Run], value: Decimal) -> tuple[datetime | None, bool]:
-    """The earliest moment at which it was read so, and whether another value was before."""
-    found: datetime | None = None
-    for run in newest_first:
-        if run.low is None:  # the gateway did not tell: no change, and no proof of none
-            continue
-        if run.low == run.high == value:
+    same = kept(value)
+    for run in reversed(reader.runs(key, now - _YEAR, now)):
+        if run.low == run.high == same:
             found = run.start if run.flat else run.until
-            continue
-        return (run.until if run.last == value else found), True
-    return found, False
+        elif run.low is not None:  # else the gateway did not tell: no change, and no proof of none
+            return run.until if run.last == same else found
+    return found
 
 
 def rotations_feed(hub: FeedHub) -> Feed[Sequence[RotationRow]]:
     """Every rotation of the gateway that goes on, or ended lately."""
     key: FeedKey[Sequence[RotationRow]] = FeedKey(FEED)
-    return hub.derive(key, RotationsReader(hub).read, cadence.WORKSPACES)
+    return hub.derive(key, partial(_read_rotations, hub), cadence.WORKSPACES)

@@ -147,11 +147,11 @@ async def read_figures(reader: FeedReader) -> Mapping[str, Figures]:
 async def figures_of(reader: FeedReader, space: Workspace) -> Figures:
     """Keys, members, budgets and guardrails of one workspace."""
     identity = space.id or ""
-    parts = Parts()
-    keys = await parts.read("keys", lambda: reader.get(keys_of(identity)))
-    members = await parts.read("members", lambda: reader.get(members_of(identity)))
-    budgets = await parts.read("budgets", lambda: reader.get(budgets_of(identity)))
-    guardrails = await parts.read("guardrails", lambda: reader.get(guardrails_of(identity)))
+    parts: Parts[str] = Parts()
+    keys = await parts.read("keys", reader.get(keys_of(identity)))
+    members = await parts.read("members", reader.get(members_of(identity)))
+    budgets = await parts.read("budgets", reader.get(budgets_of(identity)))
+    guardrails = await parts.read("guardrails", reader.get(guardrails_of(identity)))
     byok = bool(space.include_byok_in_budgets)
     return Figures(
         keys=None if keys is None else KeyCount.of(keys),
@@ -159,7 +159,7 @@ async def figures_of(reader: FeedReader, space: Workspace) -> Figures:
         members=None if members is None else len(members),
         budgets=None if budgets is None else by_interval(budgets),
         guardrails=None if guardrails is None else {one.id or "": one for one in guardrails},
-        faults=tuple(parts.faults),
+        faults=parts.faults,
         workspace=space,
     )
 

@@ -163,6 +163,11 @@ def endpoint_identity(model_id: str, row: str) -> str:
     return f"{model_id} {row}"
 
 
+def endpoints_source(model_id: str) -> str:
+    """The name of the reading of a model's endpoints."""
+    return f"endpoints:{model_id}"
+
+
 def model_of(identity: str) -> str:
     """The model of an endpoint's identity."""
     return identity.partition(" ")[0]

@@ -24,9 +24,9 @@ from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.usage import Credits
 from gwtui.domain.pricing import discount_of
 from gwtui.domain.safe_text import safe_text
-from gwtui.watch.feeds.endpoints import EndpointRow
 from gwtui.watch.feeds.guardrails import GuardrailRow
 from gwtui.watch.feeds.keys import KeyRow
+from gwtui.watch.feeds.models import EndpointRow
 from gwtui.watch.feeds.workspaces import Figures
 from gwtui.watch.history import model as figures
 from gwtui.watch.history.model import (
@@ -40,6 +40,7 @@ from gwtui.watch.history.model import (
     Subject,
     digest_of,
     endpoint_identity,
+    endpoints_source,
     kept,
     text_of,
 )
@@ -150,11 +151,6 @@ def observe_credits(credits: Credits, seen: ObservedReading) -> Observation:
         {NAME: "credits", **fields_of(credits, (figures.TOTAL_CREDITS,))},
     )
     return builder.observation("credits", covers=None)
-
-
-def endpoints_source(model_id: str) -> str:
-    """The name of the reading of a model's endpoints."""
-    return f"endpoints:{model_id}"
 
 
 def observe_endpoints(

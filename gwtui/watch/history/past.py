@@ -21,9 +21,9 @@ from gwtui.domain.history_source import HistorySource, KeyUsage
 from gwtui.domain.resets import window_start
 from gwtui.local.alerts import FILE_NAME, RuleFile
 from gwtui.watch.feeds.credits import credits_feed
-from gwtui.watch.feeds.endpoints import EndpointRow, endpoints_feed
 from gwtui.watch.feeds.guardrails import GuardrailRow, guardrails_feed
 from gwtui.watch.feeds.keys import KeyRow, keys_feed
+from gwtui.watch.feeds.models import EndpointRow, endpoints_feed
 from gwtui.watch.feeds.workspaces import Figures, figures_feed
 from gwtui.watch.history.archive import Archive
 from gwtui.watch.history.model import PERCENTILES, UPTIMES, HistoryError, Observation, Sample

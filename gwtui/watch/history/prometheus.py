@@ -30,11 +30,11 @@ from gwtui.watch.history.model import (
     SeriesKey,
     Subject,
     endpoint_identity,
+    endpoints_source,
     model_of,
     moment_of,
     seconds_of,
 )
-from gwtui.watch.history.observers import endpoints_source
 from gwtui.watch.history.reader import STEPS, HistoryReader, Row
 from gwtui.watch.metrics import (
     OF_FIGURE,

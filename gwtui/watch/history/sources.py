@@ -16,14 +16,13 @@ from gwtui.watch import cadence
 from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed
-from gwtui.watch.feeds.endpoints import endpoints_feed
 from gwtui.watch.feeds.guardrails import guardrails_feed
 from gwtui.watch.feeds.keys import keys_feed
+from gwtui.watch.feeds.models import endpoints_feed
 from gwtui.watch.feeds.workspaces import figures_feed
-from gwtui.watch.history.model import Observation
+from gwtui.watch.history.model import Observation, endpoints_source
 from gwtui.watch.history.observers import (
     ObservedReading,
-    endpoints_source,
     observe_credits,
     observe_endpoints,
     observe_guardrails,

@@ -17,7 +17,7 @@ from gwtui.contract.models import ModelEndpoints
 from gwtui.contract.request import Problem
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.concurrent_reads import CONCURRENCY
-from gwtui.watch.feeds.endpoints import EndpointRow, Rows, every_endpoint_feed
+from gwtui.watch.feeds.models import EndpointRow, Rows, every_endpoint_feed
 from gwtui.watch.hub import FeedHub, Scope
 from resource_samples import endpoint_body, model, model_endpoints
 

@@ -184,7 +184,7 @@ async def test_without_readable_activity_what_was_looked_at_is_watched(
 ) -> None:
     world.faults["activity"] = ServerError("down", status=500)
     hub = FeedHub(world.client(), time.clock)
-    from gwtui.watch.feeds.endpoints import endpoints_feed  # noqa: PLC0415
+    from gwtui.watch.feeds.models import endpoints_feed  # noqa: PLC0415
     from gwtui.watch.hub import Scope  # noqa: PLC0415
 
     endpoints_feed(hub, Scope(parent="lab/seen"))
