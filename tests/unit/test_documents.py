@@ -101,13 +101,13 @@ def paths_named(page: Path) -> set[str]:
 
 def test_every_path_in_the_architecture_exists() -> None:
     named_paths = paths_named(ARCHITECTURE)
-    assert len(named_paths) > 50
+    assert len(named_paths) > 30
     assert [path for path in sorted(named_paths) if not (ROOT / path).exists()] == []
 
 
 def test_every_name_in_the_architecture_is_where_it_says() -> None:
     pairs = _NAMED_IN.findall(prose(ARCHITECTURE))
-    assert len(pairs) > 5
+    assert pairs
     lost = [
         (name, path)
         for name, path in pairs
