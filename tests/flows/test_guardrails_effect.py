@@ -12,7 +12,7 @@ import pytest
 from guardrails_screen_kit import GuardrailDesk, guardrail_desk
 from gwtui.contract.guardrails import CreateGuardrailRequest, UpdateGuardrailRequest
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.screens.remaining import RemainingScreen
+from gwtui.ui.screens.catalog_dialogs import RemainingScreen
 from gwtui.watch.feeds.concurrent_reads import CONCURRENCY
 from shared_dashboard import walk
 from shell_kit import line, listing, until
@@ -74,7 +74,7 @@ async def the_default_guardrail_applies_too_until_it_is_left_out(desk: Guardrail
     assert of_model(table, LARGE).verdict.word == "excluded"
     await desk.press("b")
     await until(desk.pilot, lambda: of_model(table, LARGE).remaining, "what strict alone leaves")
-    assert "and" not in line(desk.app.screen, "remaining-title").split()
+    assert "and" not in line(desk.app.screen, "title").split()
     await desk.press("b")
     await until(desk.pilot, lambda: not of_model(table, LARGE).remaining, "both")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from gwtui.domain.pricing import Usage, quote
 from gwtui.ui.app import GwtuiApp
-from gwtui.ui.screens.price import PriceScreen
+from gwtui.ui.screens.catalog_dialogs import PriceScreen
 from gwtui.ui.widgets.lines import LinesView, OneLine
 from gwtui.ui.widgets.prompt import QuietInput
 from gwtui.ui.widgets.table import ResourceTable

@@ -27,8 +27,8 @@ from gwtui.resources.guardrails.effect import EFFECT_COLUMNS, model_identity
 from gwtui.resources.guardrails.resource import GUARDRAILS
 from gwtui.resources.keys import current as current_key
 from gwtui.resources.registry import PARENTS, RESOURCES
+from gwtui.ui.screens.catalog_dialogs import model_lines
 from gwtui.ui.screens.pages import raw_lines
-from gwtui.ui.screens.remaining import model_lines
 from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.table.layout import arrange
 from gwtui.ui.widgets.table.model import TableModel

@@ -17,7 +17,7 @@ from gwtui.resources.guardrails.effect import (
     model_identity,
 )
 from gwtui.resources.keys.resource import KEYS, binding_of, own_cell
-from gwtui.ui.screens.remaining import model_lines
+from gwtui.ui.screens.catalog_dialogs import model_lines
 from gwtui.watch.alerts.derived_figures import _healthy
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.models import GuardrailOnModel

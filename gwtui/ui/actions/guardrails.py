@@ -19,7 +19,7 @@ from gwtui.ui.actions import bulk, crud
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.links import say_not_made
 from gwtui.ui.forms.form_screen import FormScreen, Submit
-from gwtui.ui.screens.remaining import RemainingScreen
+from gwtui.ui.screens.catalog_dialogs import RemainingScreen
 from gwtui.watch.feeds.guardrails import GuardrailRow
 
 

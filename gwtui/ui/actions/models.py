@@ -91,7 +91,7 @@ async def models_of_key(context: ActionContext) -> None:
 async def _open_calculator(
     context: ActionContext, model_id: str, model_name: str | None, endpoint: str | None
 ) -> None:
-    from gwtui.ui.screens.price import PriceScreen  # noqa: PLC0415 - only when asked for
+    from gwtui.ui.screens.catalog_dialogs import PriceScreen  # noqa: PLC0415 - only when asked for
 
     await context.app.push_screen_wait(
         PriceScreen(

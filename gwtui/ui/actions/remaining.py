@@ -9,7 +9,7 @@ from gwtui.resources.choices import value_soon
 from gwtui.resources.guardrails.effect import NamedRestrictions
 from gwtui.resources.guardrails.view import display_name
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.screens.remaining import RemainingScreen
+from gwtui.ui.screens.catalog_dialogs import RemainingScreen
 from gwtui.watch.feeds.guardrails import Bindings, GuardrailRow, bindings_feed
 
 

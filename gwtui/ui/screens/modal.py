@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, ClassVar, Self, TypeVar
 
 from rich.segment import Segment
@@ -19,7 +19,6 @@ from textual.widgets import Button
 
 from gwtui.local.caught_errors import caught_errors
 from gwtui.ui.commands import with_keys
-from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
 from gwtui.ui.terminal.app import TerminalApp
 from gwtui.ui.widgets.lifetime import RunsWhileOpen, TerminalSized
 
@@ -184,32 +183,3 @@ def buttons(**labels: str) -> Horizontal:
         *(Button(Content(text), id=name, compact=True) for name, text in labels.items() if text),
         classes="buttons",
     )
-
-
-class FedDialog(Dialog[Result]):
-    """Opens what ``feeds`` names when it is shown, and leaves it when it is covered or closed."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._subscriptions = Subscriptions(self.post_message)
-
-    def feeds(self) -> Sequence[FeedUse]:
-        """What it watches, each with what shows its states."""
-        raise NotImplementedError
-
-    def on_screen_resume(self) -> None:
-        """Watch the feeds."""
-        self._subscriptions.open(self.feeds())
-
-    def on_screen_suspend(self) -> None:
-        """Leave the feeds."""
-        self._subscriptions.close()
-
-    def on_unmount(self) -> None:
-        """Leave the feeds for good."""
-        self._subscriptions.close()
-
-    def on_feed_changed(self, message: FeedChanged) -> None:
-        """Show the newest state of a feed."""
-        if self.is_open:
-            self._subscriptions.handle(message)

@@ -1,0 +1,483 @@
+"""Dialogs over the whole screen: a table of the catalog, and lines about the selected row.
+
+The price calculator compares one request at every endpoint of a model. The other one shows which
+endpoints remain under a guardrail, model by model.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, ClassVar, Generic, TypeVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import Input, Label
+
+from gwtui.contract.dialects import Dialect
+from gwtui.contract.models import Endpoint
+from gwtui.contract.values import WEEKDAYS
+from gwtui.crud import cells
+from gwtui.crud.resource import Scope
+from gwtui.domain import money, times
+from gwtui.domain.catalog import CatalogView
+from gwtui.domain.cell_values import Tone
+from gwtui.domain.clock import Clock
+from gwtui.domain.guardrail_effect import (
+    BlockedEndpoint,
+    GuardrailEffect,
+    ModelEffect,
+    effect_on_catalog,
+)
+from gwtui.domain.pricing import QuoteLine, Usage
+from gwtui.domain.safe_text import safe_line, safe_text
+from gwtui.domain.uptime import verdict
+from gwtui.resources.guardrails.effect import (
+    EFFECT_COLUMNS,
+    NamedRestrictions,
+    endpoint_title,
+    model_identity,
+)
+from gwtui.resources.models.prices import (
+    OFFER_COLUMNS,
+    QuotedEndpoint,
+    compare_quotes,
+    other_prices,
+    parse_tokens,
+    parse_when,
+    rules_text,
+    unit_of,
+    unit_price,
+)
+from gwtui.ui.connection_health import error_text, retry_text
+from gwtui.ui.screens.modal import Dialog
+from gwtui.ui.subscriptions import FeedChanged, Subscriptions
+from gwtui.ui.text import toned
+from gwtui.ui.widgets.lines import LinesView, OneLine
+from gwtui.ui.widgets.prompt import FilterPrompt, QuietInput
+from gwtui.ui.widgets.table import Highlighted, ResourceTable
+from gwtui.watch.feed import Feed, FeedState
+from gwtui.watch.feeds.models import EndpointRow, catalog_feed, endpoints_feed
+from gwtui.watch.hub import FeedHub
+
+Row = TypeVar("Row")
+Parsed = TypeVar("Parsed")
+
+_EVERY = 1.0
+"""Seconds between two looks at the clock."""
+
+
+class TableDialog(Dialog[None], Generic[Row]):
+    """Watches the feed while it is on top; leaves it when it is covered or closed."""
+
+    def __init__(
+        self,
+        feed: Feed[Any],
+        table: ResourceTable[Row],
+        lines: Callable[[Row], Sequence[Content]],
+        clock: Clock,
+    ) -> None:
+        super().__init__()
+        self._lines = lines
+        self._feed = feed
+        self._table = table
+        self._clock = clock
+        self._subscriptions = Subscriptions(self.post_message)
+
+    @abstractmethod
+    def title_line(self) -> tuple[str, str]:
+        """What the table is, and of what, fit to be shown."""
+
+    @abstractmethod
+    def summary(self) -> tuple[str, Tone]:
+        """The rows in a few words."""
+
+    @abstractmethod
+    def show_value(self, value: Any) -> None:
+        """Show a new value of the feed."""
+
+    def compose(self) -> ComposeResult:
+        """Title, state, table, lines."""
+        with Vertical(classes="table-dialog"):
+            yield OneLine(id="title")
+            yield from self.compose_above()
+            yield OneLine(id="state")
+            yield self._table
+            yield LinesView(id="lines")
+            yield from self.compose_below()
+
+    def compose_above(self) -> ComposeResult:
+        """Widgets above the table."""
+        yield from ()
+
+    def compose_below(self) -> ComposeResult:
+        """Widgets below the lines."""
+        yield from ()
+
+    def on_mount(self) -> None:
+        """Follow the clock."""
+        self.set_interval(_EVERY, self.show_state)
+        self.show_title()
+        self.show_state()
+
+    def on_screen_resume(self) -> None:
+        """Watch the feed."""
+        self._subscriptions.open([(self._feed, self._show)])
+
+    def on_screen_suspend(self) -> None:
+        """Leave the feed."""
+        self._subscriptions.close()
+
+    def on_unmount(self) -> None:
+        """Leave the feed for good."""
+        self._subscriptions.close()
+
+    def on_feed_changed(self, message: FeedChanged) -> None:
+        """Show the newest state of the feed."""
+        if self.is_open:
+            self._subscriptions.handle(message)
+
+    @on(Highlighted)
+    def _selected(self, event: Highlighted) -> None:
+        event.stop()
+        self.show_lines()
+
+    def _show(self, state: FeedState[Any]) -> None:
+        if state.value is not None:
+            self.show_value(state.value)
+        self.show_state()
+
+    def show_title(self) -> None:
+        """Show the title."""
+        title, subject = self.title_line()
+        self.query_one("#title", OneLine).show(
+            Content.assemble(
+                toned(f"{title} ", "accent", bold=True), toned(subject, "plain", bold=True)
+            )
+        )
+
+    def show_rows(self, rows: Sequence[Row]) -> None:
+        """Show these rows, and the lines of the selected one."""
+        self._table.show(rows)
+        self.show_lines()
+
+    def show_lines(self) -> None:
+        """Show the lines of the selected row."""
+        row = self._table.selected
+        self.query_one("#lines", LinesView).show([] if row is None else self._lines(row))
+
+    def show_state(self) -> None:
+        """Show the summary and the state of the feed."""
+        self.query_one("#state", OneLine).show(self._state_line())
+
+    def _state_line(self) -> Content:
+        state, now = self._feed.state, self._clock.now()
+        if state.error is not None:
+            retry = retry_text(state.retry_at, now, refreshing=state.refreshing)
+            note = toned(f"{error_text(state.error)} · {retry}", "bad")
+        elif state.refreshing or state.value is None:
+            note = toned(f"reading{state.progress and f': {state.progress}'}…", "muted")
+        else:
+            tone: Tone = "warn" if state.is_stale(now) else "muted"
+            note = toned(f"read {times.relative(state.fetched_at or now, now)}", tone)
+        if state.value is None:
+            return note
+        return Content.assemble(toned(*self.summary()), toned(" · ", "muted"), note)
+
+
+# Prices -----------------------------------------------------------------------------------------
+
+_KEY, _QUANTITY, _PRICE, _AMOUNT = 12, 11, 22, 12
+"""Widths of a quote's line."""
+
+
+def offer_lines(offer: QuotedEndpoint) -> list[Content]:
+    """The quote line by line, each with the rule that set its price."""
+    provider = cells.text(offer.row.title).text
+    if offer.quote is None:
+        return [toned(f"{provider} gives no price", "warn")]
+    lines = [toned(f"{provider}: {rules_text(offer)}", "plain", bold=True)]
+    lines += [_quote_line(line, offer.places) for line in offer.quote.lines]
+    lines += [toned(note, "warn") for note in offer.quote.notes]
+    others = other_prices(offer.row.endpoint.pricing)
+    if others is not None:
+        lines.append(toned(f"not counted: {others}", "warn"))
+    total = money.usd(offer.total, places=offer.places)
+    left = _KEY + _QUANTITY + len(" x ") + _PRICE
+    lines.append(toned(f"{'total':<{left}}{total:>{_AMOUNT}}", "accent", bold=True))
+    return lines
+
+
+def _quote_line(line: QuoteLine, places: int) -> Content:
+    """Key, quantity, unit price, amount and the rule that set the price."""
+    unit = cells.NOTHING if line.unit_price is None else unit_price(line.key, line.unit_price)
+    price = f"{unit.text}/{unit_of(line.key)}"
+    return Content.assemble(
+        toned(f"{line.key:<{_KEY}}", "muted"),
+        toned(f"{line.quantity:>{_QUANTITY},} x {price:<{_PRICE}}"),
+        toned(f"{money.usd(line.amount, places=places):>{_AMOUNT}}"),
+        toned(f"  {line.rule}", "muted"),
+    )
+
+
+class PriceScreen(TableDialog[QuotedEndpoint]):
+    """Prompt size, completion size and moment in; what each endpoint asks out, as one types.
+
+    ``endpoint`` is the identity of the endpoint to begin on.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("down", "to_table", show=False)]
+    AUTO_FOCUS = "#price-prompt"
+    hint = "Esc closes · Tab next field · ↓ endpoints · 128k, 1.5m · 18:30, sat 03:00, +2h"
+
+    def __init__(
+        self,
+        hub: FeedHub,
+        clock: Clock,
+        *,
+        model_id: str,
+        model_name: str | None = None,
+        endpoint: str | None = None,
+    ) -> None:
+        table = ResourceTable(OFFER_COLUMNS, lambda offer: offer.row.identity, clock.now)
+        super().__init__(endpoints_feed(hub, Scope(parent=model_id)), table, offer_lines, clock)
+        table.sort_by("total", descending=False)
+        self._model_name = cells.text(model_name or model_id).text
+        self._begin_on = endpoint
+        self._rows: Sequence[EndpointRow] = ()
+        self._unread = False
+        """Whether a field holds what cannot be read."""
+
+    def title_line(self) -> tuple[str, str]:
+        """The model."""
+        return "Price of a request to", self._model_name
+
+    def summary(self) -> tuple[str, Tone]:
+        """How many endpoints there are, unless a field cannot be read."""
+        if not self._rows:
+            return "No endpoint serves this model now", "warn"
+        if self._unread:
+            return "Not readable as typed: the figures are for what was typed before", "warn"
+        return f"{len(self._rows)} endpoints, cheapest first", "muted"
+
+    def compose_above(self) -> ComposeResult:
+        """The size of the request, and when it is sent."""
+        with Horizontal(id="price-inputs"):
+            yield from self._input("prompt", "Prompt tokens", "10k")
+            yield from self._input("completion", "Completion tokens", "1k")
+            yield from self._input("when", "When (UTC)", "now")
+
+    def _input(self, name: str, label: str, value: str) -> ComposeResult:
+        with Vertical(classes="price-field"):
+            yield Label(label, markup=False)
+            field = QuietInput(id=f"price-{name}")
+            field.value = value
+            yield field
+            yield OneLine(id=f"price-{name}-note")
+
+    def action_to_table(self) -> None:
+        """From the inputs to the comparison."""
+        self._table.focus()
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.show_state()
+
+    @on(Input.Submitted)
+    def _entered(self, event: Input.Submitted) -> None:
+        event.stop()
+        self._table.focus()
+
+    def show_value(self, value: Sequence[EndpointRow]) -> None:
+        """Quote the endpoints anew."""
+        first, self._rows = not self._rows, value
+        self.show_state()
+        if first and self._begin_on is not None:
+            self._table.select(self._begin_on)
+
+    def show_state(self) -> None:
+        """Quote for what stands in the fields now; "now" moves on."""
+        usage = self._usage()
+        self._unread = usage is None
+        super().show_state()
+        if self._rows and usage is not None:
+            self.show_rows(compare_quotes(self._rows, usage))
+
+    def _usage(self) -> Usage | None:
+        """What is asked for; None while a field cannot be read, which is said below it."""
+        now = self._clock.now().replace(second=0, microsecond=0)
+        prompt = self._read("prompt", parse_tokens, "{:,}".format)
+        completion = self._read("completion", parse_tokens, "{:,}".format)
+        moment = self._read("when", lambda text: parse_when(text, now), _moment_note)
+        if prompt is None or completion is None or moment is None:
+            return None
+        return Usage(prompt_tokens=prompt, completion_tokens=completion, moment=moment)
+
+    def _read(
+        self, name: str, parse: Callable[[str], Parsed], note: Callable[[Parsed], str]
+    ) -> Parsed | None:
+        line = self.query_one(f"#price-{name}-note", OneLine)
+        try:
+            value = parse(self.query_one(f"#price-{name}", QuietInput).value)
+        except ValueError as error:
+            line.show(toned(safe_text(error, 60), "bad"))
+            return None
+        line.show(toned(note(value), "muted"))
+        return value
+
+
+def _moment_note(moment: datetime) -> str:
+    return f"{WEEKDAYS[moment.weekday()][:3].capitalize()} {times.utc(moment)}"
+
+
+# What remains -----------------------------------------------------------------------------------
+
+_NAME, _STATE = 28, 12
+_STRANGERS = 3
+"""Entries that name nothing which are shown."""
+
+
+def model_lines(effect: ModelEffect) -> list[Content]:
+    """The remaining endpoints with how they do, then the blocked ones with every reason.
+
+    Where a rule could not be read, none is said to remain.
+    """
+    found = effect.verdict
+    lines = [
+        Content.assemble(
+            toned(cells.text(effect.model.name or effect.model.id).text, "plain", bold=True),
+            toned(f"  {found.word}", found.tone),
+            toned(f": {found.why}", "muted"),
+        )
+    ]
+    mark = toned("? ", "warn") if effect.unreadable else toned("✓ ", "good")
+    lines += [_remaining(endpoint, mark) for endpoint in effect.remaining]
+    lines += [_blocked(blocked) for blocked in effect.blocked]
+    return lines
+
+
+def _remaining(endpoint: Endpoint, mark: Content) -> Content:
+    state = verdict(endpoint)
+    return Content.assemble(
+        mark,
+        toned(f"{endpoint_title(endpoint):<{_NAME}} "),
+        toned(f"{state.word:<{_STATE}} ", state.tone),
+        toned(state.why, "muted"),
+    )
+
+
+def _blocked(blocked: BlockedEndpoint) -> Content:
+    return Content.assemble(
+        toned("✗ ", "bad"),
+        toned(f"{endpoint_title(blocked.endpoint):<{_NAME}} ", "muted"),
+        toned(", ".join(blocked.reasons)),
+    )
+
+
+class RemainingScreen(TableDialog[ModelEffect]):
+    """The catalog under ``guardrail``; with ``default`` also under that of its workspace."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,f2", "leave", show=False),
+        Binding("b", "both", show=False),
+        Binding("r", "reread", show=False),
+        Binding("slash", "filter", show=False),
+    ]
+    AUTO_FOCUS = "ResourceTable"
+
+    def __init__(
+        self,
+        hub: FeedHub,
+        clock: Clock,
+        dialect: Dialect,
+        guardrail: NamedRestrictions,
+        *,
+        default: NamedRestrictions | None = None,
+    ) -> None:
+        table = ResourceTable(EFFECT_COLUMNS, model_identity, clock.now)
+        super().__init__(catalog_feed(hub), table, model_lines, clock)
+        table.sort_by("verdict", descending=False)
+        self._dialect = dialect
+        self._known = [one for one in (guardrail, default) if one is not None]
+        self._applied = self._known
+        self._effect: GuardrailEffect | None = None
+
+    @property
+    def hint(self) -> str:
+        """Which keys there are."""
+        keys = "Esc closes · ↑ ↓ models · / filter · r reads again"
+        if len(self._known) == 1:
+            return keys
+        return f"{keys} · b {'with' if len(self._applied) == 1 else 'without'} the default"
+
+    def title_line(self) -> tuple[str, str]:
+        """The guardrails."""
+        names = " and ".join(safe_line(one.name, 60) for one in self._applied)
+        return "What remains under", names
+
+    def summary(self) -> tuple[str, Tone]:
+        """How many models keep an endpoint."""
+        return ("", "muted") if self._effect is None else self._effect.summary
+
+    def compose_above(self) -> ComposeResult:
+        """Entries that name nothing."""
+        yield OneLine(id="strangers")
+
+    def compose_below(self) -> ComposeResult:
+        """The filter."""
+        yield FilterPrompt("/")
+
+    @on(FilterPrompt.Changed)
+    def _filtered(self, event: FilterPrompt.Changed) -> None:
+        event.stop()
+        self._table.filter_by(event.text)
+        self.show_lines()
+
+    @on(FilterPrompt.Closed)
+    def _filter_closed(self, event: FilterPrompt.Closed) -> None:
+        event.stop()
+        self._table.focus()
+
+    def action_leave(self) -> None:
+        """Clear the filter, else close."""
+        prompt = self.query_one(FilterPrompt)
+        if prompt.text:
+            prompt.clear()
+        else:
+            self.dismiss()
+
+    def action_filter(self) -> None:
+        """Narrow the list while typing."""
+        self.query_one(FilterPrompt).show()
+
+    def action_both(self) -> None:
+        """Apply the default guardrail of the workspace too, or not."""
+        self._applied = self._known if len(self._applied) == 1 else self._known[:1]
+        self.show_title()
+        self._show(self._feed.state)
+        self.refresh()
+
+    async def action_reread(self) -> None:
+        """Read the catalog again."""
+        self._feed.invalidate()
+
+    def show_value(self, value: CatalogView) -> None:
+        """Apply the guardrails to the catalog."""
+        rules = [one.restrictions for one in self._applied]
+        self._effect = effect_on_catalog(value, rules, self._dialect)
+        self._show_strangers(self._effect)
+        self.show_rows(self._effect.models)
+
+    def _show_strangers(self, effect: GuardrailEffect) -> None:
+        """Entries that name nothing: a misspelt one silently allows or ignores nothing."""
+        line = self.query_one("#strangers", OneLine)
+        entries = list(dict.fromkeys(entry for _, entry in effect.unmatched))
+        line.display = bool(entries)
+        named = ", ".join(safe_line(entry, 40) for entry in entries[:_STRANGERS])
+        rest = f" and {len(entries) - _STRANGERS} more" if len(entries) > _STRANGERS else ""
+        line.show(toned(f"not in the catalog: {named}{rest}", "warn"))
