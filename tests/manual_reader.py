@@ -23,8 +23,8 @@ from typing import Any
 import pytest
 
 from gwtui.cli import exits
+from gwtui.cli.command import positionals
 from gwtui.cli.commands import COMMANDS
-from gwtui.cli.parsing import positionals
 from gwtui.cli.resources import RESOURCES
 from loaded_program import GWTUI, start
 from login_kit import Commands, DictRing, ServedGateway

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from gwtui.cli import exits
+from gwtui.cli.command import COLUMNS, DEMO, ROWS_OUTPUT, Argument, Command, Run
 from gwtui.cli.output import narrate
-from gwtui.cli.rows import add_row_options, past_moment, print_rows
+from gwtui.cli.rows import past_moment, print_rows
 from gwtui.cli.running import reading_hub, run_async
-from gwtui.cli.target import add_demo_option, find_profile, resolve_connection
+from gwtui.cli.target import find_profile, resolve_connection
 from gwtui.domain.times import relative
 from gwtui.embedded.running_demo import BASE_URL
 from gwtui.local.alerts import (
@@ -30,50 +31,29 @@ from gwtui.watch.history.archive import ask
 from gwtui.watch.history.file import history_path
 from gwtui.watch.history.model import HistoryError, HistoryMissingError, Subject
 
-_VERBS = ("list", "rules", "history")
 Row = dict[str, Any]
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """What to print, and in which form."""
-    parser.add_argument(
-        "verb", nargs="?", choices=_VERBS, default="list", help="what is wrong now (list)"
-    )
-    parser.add_argument("--since", metavar="WHEN", help="with history: 7d, 12h, 2026-11-01")
-    parser.add_argument("--until", metavar="WHEN", help="with history: only before then")
-    parser.add_argument(
-        "--test-command",
-        action="store_true",
-        help="run the command of alerts.toml once with a made-up alert",
-    )
-    add_row_options(parser)
-    add_demo_option(parser)
+def _listing(
+    rows_of: Callable[[argparse.Namespace, Paths], list[Row]], known: Sequence[str]
+) -> Run:
+    """What a verb prints: rows with the values that are ``known``."""
 
+    def run(arguments: argparse.Namespace) -> int:
+        try:
+            rows = rows_of(arguments, Paths.of_user())
+        except AlertFileError as error:
+            raise exits.CommandError(str(error), exits.USAGE) from None
+        except HistoryMissingError as error:
+            narrate(f"{error} The dashboard records while it is open.")
+            rows = []
+        except HistoryError as error:
+            raise exits.CommandError(str(error)) from None
+        columns, form = arguments.columns, arguments.output
+        print_rows(rows, form, known=known, usual=_COLUMNS, columns=columns)
+        return exits.OK
 
-def run(arguments: argparse.Namespace) -> int:
-    """Print, or try the command; returns an exit code."""
-    if arguments.verb != "history" and (arguments.since or arguments.until):
-        raise exits.CommandError("--since and --until go with history", exits.USAGE)
-    paths = Paths.of_user()
-    try:
-        if arguments.test_command:
-            return _try_command(paths)
-        rows = _VERBS_DO[arguments.verb](arguments, paths)
-    except AlertFileError as error:
-        raise exits.CommandError(str(error), exits.USAGE) from None
-    except HistoryMissingError as error:
-        narrate(f"{error} The dashboard records while it is open.")
-        rows = []
-    except HistoryError as error:
-        raise exits.CommandError(str(error)) from None
-    print_rows(
-        rows,
-        arguments.output,
-        known=_KNOWN[arguments.verb],
-        usual=_COLUMNS,
-        columns=arguments.columns,
-    )
-    return exits.OK
+    return run
 
 
 def _list(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
@@ -137,25 +117,6 @@ def _events(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
     return [{**event.as_json(), "value": event.value} for event in reversed(events)]
 
 
-_VERBS_DO: dict[str, Callable[[argparse.Namespace, Paths], list[Row]]] = {
-    "list": _list,
-    "rules": _rules,
-    "history": _events,
-}
-
-_KNOWN: dict[str, tuple[str, ...]] = {
-    "list": (
-        *("severity", "state", "since", "rule", "title", "resource", "identity", "name", "said"),
-        *("value", "acknowledged_by", "silenced_until"),
-    ),
-    "rules": ("rule", "state", "severity", "kind", "name", "scope", "only", "profile", "demand"),
-    "history": (
-        *("id", "at", "event", "severity", "rule", "title", "resource", "identity", "name"),
-        *("said", "value", "who", "until", "silenced"),
-    ),
-}
-"""Every value of a row, by what is listed."""
-
 _COLUMNS = {
     "severity": "severity",
     "state": "state",
@@ -173,9 +134,16 @@ _COLUMNS = {
 """What a person is shown of a row, and how it is called."""
 
 
+def _list_or_try(arguments: argparse.Namespace) -> int:
+    return _try_command(Paths.of_user()) if arguments.test_command else _print_alerts(arguments)
+
+
 def _try_command(paths: Paths) -> int:
     """Run the person's command once, as an alert would."""
-    command = load_alerts(_file(paths)).effects.command
+    try:
+        command = load_alerts(_file(paths)).effects.command
+    except AlertFileError as error:
+        raise exits.CommandError(str(error), exits.USAGE) from None
     if command is None:
         raise exits.CommandError(f"there is no command in [effects] of {_file(paths)}", exits.USAGE)
     key = AlertKey("test", Subject("gateway", "test"))
@@ -216,3 +184,53 @@ def _tell_past(arguments: argparse.Namespace, paths: Paths) -> None:
         return exits.OK
 
     run_async(work)
+
+
+_print_alerts = _listing(
+    _list,
+    (
+        *("severity", "state", "since", "rule", "title", "resource", "identity", "name", "said"),
+        *("value", "acknowledged_by", "silenced_until"),
+    ),
+)
+_print_rules = _listing(
+    _rules,
+    ("rule", "state", "severity", "kind", "name", "scope", "only", "profile", "demand"),
+)
+_print_events = _listing(
+    _events,
+    (
+        *("id", "at", "event", "severity", "rule", "title", "resource", "identity", "name"),
+        *("said", "value", "who", "until", "silenced"),
+    ),
+)
+_ROWS = (ROWS_OUTPUT, COLUMNS, DEMO)
+COMMAND = Command(
+    verbs=(
+        Command(
+            "list",
+            "what is wrong now",
+            _list_or_try,
+            (
+                Argument(
+                    "--test-command",
+                    action="store_true",
+                    help="run the command of alerts.toml once with a made-up alert",
+                ),
+                *_ROWS,
+            ),
+        ),
+        Command("rules", "the rules in force", _print_rules, _ROWS),
+        Command(
+            "history",
+            "what happened to alerts",
+            _print_events,
+            (
+                Argument("--since", metavar="WHEN", help="from then on: 7d, 12h, 2026-11-01"),
+                Argument("--until", metavar="WHEN", help="only before then"),
+                *_ROWS,
+            ),
+        ),
+    ),
+    verb="list",
+)

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from gwtui.cli import exits
+from gwtui.cli.command import COLUMNS, FILES, ROWS_OUTPUT, Argument, Command
 from gwtui.cli.lists.show import print_detail
 from gwtui.cli.output import narrate, print_json, print_ndjson, print_table
-from gwtui.cli.rows import add_row_options, past_moment, print_rows
-from gwtui.cli.target import add_demo_option
+from gwtui.cli.rows import past_moment, print_rows
 from gwtui.domain.times import utc
 from gwtui.local.ledger import EXPORTED, FILE_NAME, Ledger, LedgerEntry, one_line, summary_text
 from gwtui.local.paths import Paths
@@ -21,62 +21,41 @@ from gwtui.resources.audit import AUDIT
 _OUTCOMES = ("applied", "refused", "unknown", "resolved")
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Which part of the log, and in which form."""
-    parser.add_argument(
-        "verb", nargs="?", choices=("list", "get"), default="list", help="all of it, or one change"
-    )
-    parser.add_argument("id", nargs="?", metavar="ID", help="with get: how its id begins")
-    parser.add_argument(
-        "--since", metavar="WHEN", help="only from then on: 7d, 12h, 2026-11-01, 2026-11-01T08:00Z"
-    )
-    parser.add_argument("--until", metavar="WHEN", help="only before then")
-    parser.add_argument(
-        "--outcome", choices=_OUTCOMES, action="append", help="only this outcome; may be repeated"
-    )
-    parser.add_argument(
-        "--action", metavar="ID", help="only this action, or those of a resource (keys)"
-    )
-    add_demo_option(parser, "only changes in the demo")
-    parser.add_argument("--file", type=Path, metavar="FILE", help="another log than your own")
-    add_row_options(parser)
-
-
-def run(arguments: argparse.Namespace) -> int:
+def _list(arguments: argparse.Namespace) -> int:
     """Print the changes, the oldest first; returns an exit code."""
-    if arguments.verb == "get" and arguments.columns is not None:
-        raise exits.CommandError("--columns goes with list", exits.USAGE)
-    if arguments.demo and arguments.profile:
-        raise exits.CommandError("--demo and --profile name different gateways", exits.USAGE)
-    if (arguments.verb == "get") != (arguments.id is not None):
-        raise exits.CommandError("say which change with: gwtui audit get ID", exits.USAGE)
-    now = datetime.now(UTC)
-    try:
-        since, until = past_moment(arguments.since, now), past_moment(arguments.until, now)
-    except ValueError as error:
-        narrate(str(error))
-        return exits.USAGE
-    path = arguments.file or Paths.of_user().state / FILE_NAME
-    try:
-        if arguments.file:
-            path.stat()
-        found = [
-            entry
-            for entry in Ledger(path).audit()
-            if _matches(entry, arguments) and _within(entry, since, until)
-        ]
-    except OSError as error:
-        narrate(f"{path}: {error.strerror or 'cannot be read'}")
-        return exits.FAILED
-    found.reverse()
-    if arguments.id is not None:
-        return _one(found, arguments.output)
+    path, found = _read(arguments)
     narrate(f"{len(found)} {'change' if len(found) == 1 else 'changes'} in {path}")
     if arguments.columns is not None:
         _rows(found, arguments.output, arguments.columns)
     else:
         _WRITERS[arguments.output](found)
     return exits.OK
+
+
+def _get(arguments: argparse.Namespace) -> int:
+    """Print one change; returns an exit code."""
+    _, found = _read(arguments)
+    return _one([one for one in found if one.id.startswith(arguments.id)], arguments.output)
+
+
+def _read(arguments: argparse.Namespace) -> tuple[Path, list[LedgerEntry]]:
+    """The log, and what of it is asked for. Raises CommandError."""
+    if arguments.demo and arguments.profile:
+        raise exits.CommandError("--demo and --profile name different gateways", exits.USAGE)
+    now = datetime.now(UTC)
+    try:
+        since, until = past_moment(arguments.since, now), past_moment(arguments.until, now)
+    except ValueError as error:
+        raise exits.CommandError(str(error), exits.USAGE) from None
+    path = arguments.file or Paths.of_user().state / FILE_NAME
+    try:
+        if arguments.file:
+            path.stat()
+        entries = Ledger(path).audit()
+    except OSError as error:
+        raise exits.CommandError(f"{path}: {error.strerror or 'cannot be read'}") from None
+    found = [one for one in entries if _matches(one, arguments) and _within(one, since, until)]
+    return path, found[::-1]
 
 
 def _one(found: list[LedgerEntry], form: str) -> int:
@@ -100,7 +79,6 @@ def _matches(entry: LedgerEntry, arguments: argparse.Namespace) -> bool:
         (not arguments.outcome or entry.outcome in arguments.outcome)
         and (not profile or entry.profile == profile)
         and (not action or entry.action == action or entry.action.startswith(f"{action}."))
-        and (arguments.id is None or entry.id.startswith(arguments.id))
     )
 
 
@@ -148,3 +126,32 @@ def _rows(found: Iterable[LedgerEntry], form: str, columns: str | None) -> None:
 
 
 _WRITERS = {"table": _table, "json": _json, "ndjson": _ndjson, "csv": _csv}
+
+_CHOICE = (
+    Argument(
+        "--since", metavar="WHEN", help="only from then on: 7d, 12h, 2026-11-01, 2026-11-01T08:00Z"
+    ),
+    Argument("--until", metavar="WHEN", help="only before then"),
+    Argument(
+        "--outcome",
+        values=_OUTCOMES,
+        action="append",
+        help=f"only this outcome; may be repeated: {', '.join(_OUTCOMES)}",
+    ),
+    Argument("--action", metavar="ID", help="only this action, or those of a resource (keys)"),
+    Argument("--demo", action="store_true", help="only changes in the demo"),
+    Argument("--file", type=Path, metavar="FILE", kind=FILES, help="another log than your own"),
+    ROWS_OUTPUT,
+)
+COMMAND = Command(
+    verbs=(
+        Command("list", "all of it", _list, (*_CHOICE, COLUMNS)),
+        Command(
+            "get",
+            "one change",
+            _get,
+            (Argument("id", metavar="ID", help="how its id begins"), *_CHOICE),
+        ),
+    ),
+    verb="list",
+)

@@ -17,10 +17,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from gwtui.cli.check_result import Finding, Severity, one_line, worst_of
+from gwtui.cli.command import DEMO, Argument, Command
 from gwtui.cli.exits import CommandError
 from gwtui.cli.output import data_on_stdout
-from gwtui.cli.parsing import CommandParser
-from gwtui.cli.target import Connect, add_demo_option, find_profile, resolve_connection
+from gwtui.cli.target import Connect, find_profile, resolve_connection
 from gwtui.contract.request import problems
 from gwtui.domain.alert_rules import (
     AlertRule,
@@ -51,27 +51,26 @@ _ALWAYS = ("credits", "uptime")
 """Thresholds that are those of the rules also without ``--rules``."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def _arguments() -> Iterator[Argument]:
     """Every threshold of a profile as an option."""
-    if isinstance(parser, CommandParser):
-        parser.refuse = _refuse
     for name, field in CheckThresholds.model_fields.items():
         option = _REPEATED.get(name, f"--{name.translate(_DASHES)}")
         text = field.description or ""
         if name in _REPEATED:
-            parser.add_argument(
+            yield Argument(
                 option,
                 dest=name,
                 action="append",
                 metavar="AUTHOR/SLUG",
+                kind="models",
                 help=f"{text}; may be repeated",
             )
         elif field.annotation is bool:
-            parser.add_argument(option, action="store_true", default=None, help=text)
+            yield Argument(option, action="store_true", default=None, help=text)
         else:
             default = f" ({field.default})" if field.default is not None else ""
-            parser.add_argument(option, metavar="N", help=f"{text}{default}")
-    add_demo_option(parser)
+            yield Argument(option, metavar="N", help=f"{text}{default}")
+    yield DEMO
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -178,3 +177,6 @@ def _time_limit(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, former)
+
+
+COMMAND = Command(run=run, arguments=tuple(_arguments()), refuse=_refuse)

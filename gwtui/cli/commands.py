@@ -1,4 +1,4 @@
-"""The commands of the command line, and the parser of the dashboard's own options.
+"""The commands of the command line, and the dashboard, which is what runs without one.
 
 Imports no command: its module is loaded when it is called.
 """
@@ -6,112 +6,128 @@ Imports no command: its module is loaded when it is called.
 from __future__ import annotations
 
 import argparse
-import importlib
+import gc
 import textwrap
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
 
 from gwtui import __version__
-from gwtui.cli.faults import add_fault_option
-from gwtui.cli.parsing import (
-    CommandParser,
-    SuggestingParser,
-    add_connection_options,
-    add_display_options,
-    command_parser,
-)
+from gwtui.cli.command import ALLOW_TRIES, CONNECTION, DEMO, DISPLAY, FAULT, Argument, Command
 from gwtui.cli.resources import RESOURCES
+from gwtui.resources.registry import PLACES
 
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A command of the command line; its module is imported only when it is called.
-
-    The module offers ``configure(parser)`` and ``run(arguments) -> exit code``.
-    """
-
-    name: str
-    help: str
-    module: str
-
-    def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Add the command's own options."""
-        importlib.import_module(self.module).configure(parser)
-
-    def parser(self) -> CommandParser:
-        """What reads its command line."""
-        parser = command_parser(f"gwtui {self.name}", self.help)
-        self.configure(parser)
-        return parser
-
-    def run(self, arguments: argparse.Namespace) -> int:
-        """Do it; returns an exit code."""
-        run: Callable[[argparse.Namespace], int] = importlib.import_module(self.module).run
-        return run(arguments)
-
-
-COMMANDS: dict[str, Command] = {
-    command.name: command
-    for command in (
-        Command("login", "check a management key and keep it for a profile", "gwtui.cli.login"),
-        Command("logout", "remove a profile's key from this machine", "gwtui.cli.logout"),
-        Command("profiles", "list the gateways you know, choose the default", "gwtui.cli.profiles"),
-        Command("config", "show and change what is remembered of your choices", "gwtui.cli.config"),
-        Command("whoami", "show the profile, its key's rights and limits", "gwtui.cli.whoami"),
-        Command(
-            "check",
-            "tell a monitoring system how things stand, in one line",
-            "gwtui.cli.check",
-        ),
-        Command("try", "send a real request to a model through a key", "gwtui.cli.tries.command"),
-        Command("watch", "show the board, or print readings as they come", "gwtui.cli.watch"),
-        Command("alerts", "list alerts, their rules and history", "gwtui.cli.alerts"),
-        Command(
-            "findings", "list what to look at across the account, and its fix", "gwtui.cli.findings"
-        ),
-        Command("audit", "list and export what was changed from this machine", "gwtui.cli.audit"),
-        Command("export", "give what is watched to Prometheus", "gwtui.cli.export"),
-        Command(
-            "doctor",
-            "look at terminal, clipboard, keyring, clock, TLS and rights; say what to do",
-            "gwtui.cli.doctor",
-        ),
-        Command("completion", "complete words in bash, zsh and fish", "gwtui.cli.completion"),
-        Command("man", "show the manual pages, or write them to a directory", "gwtui.cli.man"),
-        Command("gateway", "run the embedded gateway, issue keys for it", "gwtui.cli.gateway"),
-    )
+COMMANDS: Mapping[str, str] = {
+    "login": "check a management key and keep it for a profile",
+    "logout": "remove a profile's key from this machine",
+    "profiles": "list the gateways you know, choose the default",
+    "config": "show and change what is remembered of your choices",
+    "whoami": "show the profile, its key's rights and limits",
+    "check": "tell a monitoring system how things stand, in one line",
+    "try": "send a real request to a model through a key",
+    "watch": "show the board, or print readings as they come",
+    "alerts": "list alerts, their rules and history",
+    "findings": "list what to look at across the account, and its fix",
+    "audit": "list and export what was changed from this machine",
+    "export": "give what is watched to Prometheus",
+    "doctor": "look at terminal, clipboard, keyring, clock, TLS and rights; say what to do",
+    "completion": "complete words in bash, zsh and fish",
+    "man": "show the manual pages, or write them to a directory",
+    "gateway": "run the embedded gateway, issue keys for it",
 }
+"""Each command with what it does. Its module is called like it, and offers COMMAND."""
+_MODULES = {"try": "tries.command"}
+"""Modules that cannot be called like their command."""
 
 
-def dashboard_parser() -> SuggestingParser:
-    """What reads the command line of the dashboard itself."""
-    commands = "\n".join(f"  {command.name:<12} {command.help}" for command in COMMANDS.values())
-    resources = textwrap.fill(", ".join(RESOURCES), initial_indent="  ", subsequent_indent="  ")
-    parser = SuggestingParser(
-        prog="gwtui",
-        description="A full-screen dashboard for administering and watching an AI-model gateway.",
-        epilog=f"commands:\n{commands}\n\n"
-        "without the dashboard, 'gwtui RESOURCE VERB', such as 'gwtui keys list' for:\n"
-        f"{resources}\n\n"
-        "'gwtui COMMAND --help' and 'gwtui RESOURCE --help' explain one.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "route",
-        nargs="?",
-        metavar="RESOURCE[/ID]",
-        help="open the dashboard there, such as keys or models/author/slug",
-    )
-    parser.add_argument("--version", action="version", version=f"gwtui {__version__}")
-    demo = parser.add_argument_group("demo")
-    demo.add_argument("--demo", action="store_true", help="use a private embedded gateway, offline")
-    demo.add_argument("--fresh", action="store_true", help="with --demo: start over")
-    add_fault_option(demo, only="with --demo: ")
-    add_display_options(parser)
-    add_connection_options(parser)
-    parser.add_argument(
-        "--allow-tries",
-        action="store_true",
-        help="requests to models may be tried although nothing is changed; they cost money",
-    )
-    return parser
+def load(name: str, verb: str = "") -> Command:
+    """A command or a resource by its name; of a resource perhaps only what ``verb`` needs."""
+    if name in COMMANDS:
+        module = import_module(f"gwtui.cli.{_MODULES.get(name, name)}")
+        command: Command = module.COMMAND
+        return replace(command, name=name, help=COMMANDS[name])
+    from gwtui.cli.lists.command import resource_command  # noqa: PLC0415 - heavier than --version needs
+
+    return resource_command(RESOURCES[name], verb)
+
+
+def every_command() -> Iterator[Command]:
+    """The dashboard, each command and each resource. It loads all of them: about a second."""
+    yield DASHBOARD
+    for name in {**COMMANDS, **RESOURCES}:
+        yield load(name)
+
+
+def plain_tree() -> dict[str, Any]:
+    """The command line as plain values, for a file: the dashboard with the commands below it."""
+    program, *commands = map(_plain, every_command())
+    return {**program, "verbs": commands, "common": [*map(_plain_argument, CONNECTION)]}
+
+
+def _plain(command: Command) -> dict[str, Any]:
+    """A command as plain values; what may be typed without a verb belongs to the usual one."""
+    usual = next((one for one in command.verbs if one.name == command.verb), command)
+    return {
+        "name": command.name,
+        "help": command.help,
+        "verbs": [_plain(verb) for verb in command.verbs],
+        "arguments": [_plain_argument(one) for one in usual.arguments],
+    }
+
+
+def _plain_argument(argument: Argument) -> dict[str, Any]:
+    return {
+        "names": argument.names,
+        "help": argument.help,
+        "option": argument.is_option,
+        "takes": argument.takes_value,
+        "several": argument.several,
+        "values": (*argument.values, *argument.offers),
+        "joined": argument.joined,
+        "kind": argument.kind,
+    }
+
+
+def _open_dashboard(arguments: argparse.Namespace) -> int:
+    gc.disable()  # what is loaded now stays; the dashboard has the collector work again
+    try:
+        from gwtui.cli import dashboard  # noqa: PLC0415 - heavier than --version needs
+
+        return dashboard.run(arguments)
+    finally:
+        gc.enable()
+
+
+_LISTED = "\n".join(f"  {name:<12} {help}" for name, help in COMMANDS.items())
+_RESOURCES = textwrap.fill(", ".join(RESOURCES), initial_indent="  ", subsequent_indent="  ")
+DASHBOARD = Command(
+    help="a dashboard for an AI-model gateway",
+    about="A full-screen dashboard for administering and watching an AI-model gateway.",
+    run=_open_dashboard,
+    arguments=(
+        Argument(
+            "route",
+            nargs="?",
+            metavar="RESOURCE[/ID]",
+            offers=PLACES,
+            help="open the dashboard there, such as keys or models/author/slug",
+        ),
+        Argument(
+            "--version",
+            action="version",
+            version=f"gwtui {__version__}",
+            help="show program's version number and exit",
+        ),
+        DEMO,
+        Argument("--fresh", action="store_true", help="with --demo: start over"),
+        FAULT,
+        ALLOW_TRIES,
+        *DISPLAY,
+    ),
+    notes=f"commands:\n{_LISTED}\n\n"
+    "without the dashboard, 'gwtui RESOURCE VERB', such as 'gwtui keys list' for:\n"
+    f"{_RESOURCES}\n\n"
+    "'gwtui COMMAND --help' and 'gwtui RESOURCE --help' explain one.",
+)
+"""What runs where no command is named."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shlex
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,12 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from gwtui import __version__
-from gwtui.cli.parsing import VALUE_OPTIONS
+from gwtui.cli.command import FILES
+from gwtui.cli.commands import plain_tree
 from gwtui.local.name_cache import IDENTIFIERS, cache_file, read_names
 from gwtui.local.paths import Paths
 
 Node = Mapping[str, Any]
-"""A command of ``command_tree`` as plain values."""
+"""A command or an argument as plain values."""
 Word = tuple[str, str]
 """What may be typed, and what it means."""
 _BREAKS = ":="
@@ -37,40 +39,39 @@ _MOST = 500
 """Words that are offered."""
 _ABOUT = 60
 _TREE = "commands.json"
-_PACKAGE = Path(__file__).resolve().parents[1]
-_SOURCES = ("cli", "resources", "contract", "local")
-"""Parts of the program that decide what the command line looks like."""
 _DEMO = "demo"
 
 
 def answer_shell(arguments: Sequence[str]) -> int:
-    """Print the words for one shell: "bash LINE POINT", or "zsh|fish WORD..." up to the cursor."""
+    """Print the words for one shell: "bash LINE POINT", or "zsh|fish WORD..." up to the cursor.
+
+    Returns 1 where the shell itself is to complete the name of a file.
+    """
     with contextlib.suppress(Exception):
         shell, *rest = arguments
         if shell == "fish":
             # The present word comes as it is typed, quotes and all.
             rest = [*rest[:-1], split(rest[-1])[0][-1]]
-        lines = _for_bash(rest) if shell == "bash" else _described(rest)
-        sys.stdout.write("".join(f"{line}\n" for line in lines))
+        words, quote = _of_bash(*rest) if shell == "bash" else (rest, "")
+        line = TypedLine(known_tree(), words)
+        if line.wants_file:
+            return 1
+        for word, about in line.candidates():
+            if shell == "bash":
+                # What bash counts as the present word begins behind the last break.
+                cut = 0 if quote else max(words[-1].rfind(one) for one in _BREAKS) + 1
+                shown = word[cut:] if quote else quoted(word[cut:])
+            else:
+                shown = f"{word}\t{about}" if about else word
+            sys.stdout.write(f"{shown}\n")
         sys.stdout.flush()
     return 0
 
 
-def _described(words: Sequence[str]) -> Iterator[str]:
-    """A word and what it means in each line, with a tab between."""
-    for word, about in candidates(words):
-        yield f"{word}\t{about}" if about else word
-
-
-def _for_bash(arguments: Sequence[str]) -> Iterator[str]:
-    """Words for bash: quoted, and without the part that bash takes for an earlier word."""
-    line, point = arguments[0], int(arguments[1])
-    words, quote = split(line.encode()[:point].decode(errors="ignore"))
-    # What bash counts as the present word begins behind the last break that is not quoted.
-    typed = words[-1] if words else ""
-    cut = 0 if quote else max(typed.rfind(one) for one in _BREAKS) + 1
-    for word, _about in candidates(words[1:]):
-        yield word[cut:] if quote else quoted(word[cut:])
+def _of_bash(line: str, point: str) -> tuple[list[str], str]:
+    """The words up to the cursor, without the program; the open quote, if any."""
+    words, quote = split(line.encode()[: int(point)].decode(errors="ignore"))
+    return words[1:], quote
 
 
 def split(line: str) -> tuple[list[str], str]:
@@ -78,27 +79,11 @@ def split(line: str) -> tuple[list[str], str]:
 
     A line that ends with a blank has an empty last word.
     """
-    words, word, quote, begun = [], "", "", False
-    signs = iter(line)
-    for sign in signs:
-        if quote:
-            if sign == quote:
-                quote = ""
-            elif sign == "\\" and quote == '"':
-                word += next(signs, "")
-            else:
-                word += sign
-        elif sign in _QUOTES:
-            quote, begun = sign, True
-        elif sign == "\\":
-            word, begun = word + next(signs, ""), True
-        elif sign.isspace():
-            if word or begun:
-                words.append(word)
-            word, begun = "", False
-        else:
-            word += sign
-    return [*words, word], quote
+    for quote in ("", *_QUOTES):
+        with contextlib.suppress(ValueError):
+            *words, last = shlex.split(f"{line}x{quote}")
+            return [*words, last[:-1]], quote
+    return [""], ""
 
 
 def quoted(word: str) -> str:
@@ -106,95 +91,90 @@ def quoted(word: str) -> str:
     return "".join(f"\\{sign}" if sign in _SPECIAL else sign for sign in word)
 
 
-def candidates(words: Sequence[str]) -> list[Word]:
-    """The candidates for the last word, given those before it."""
-    *before, typed = words or [""]
-    offered = _Line(known_tree(), before).offers(typed)
-    found: dict[str, str] = {}
-    for word, about in offered:
-        if word.startswith(typed):
-            found.setdefault(word, about)
-    return list(found.items())[:_MOST]
+class TypedLine:
+    """A command line up to the cursor: the command, and what the last word is a value of."""
 
-
-class _Line:
-    """The words before the present one: the command that they name, and what it was given."""
-
-    def __init__(self, tree: Node, before: Sequence[str]) -> None:
+    def __init__(self, tree: Node, words: Sequence[str]) -> None:
+        *self._before, self._typed = words or [""]
         self._tree = tree
-        self.node = tree
-        self.operands: list[str] = []
-        self.given: list[str] = [*before]
-        self.open: Node | None = None
-        """The option whose value is the present word."""
-        taken = False
-        for word in before:
-            if taken:
-                taken, self.open = False, None
-                continue
-            if word.startswith("-"):
-                option = self._option(word.partition("=")[0])
-                takes = option["takes"] if option is not None else word in VALUE_OPTIONS
-                taken = bool(takes) and "=" not in word
-                self.open = option if taken else None
-                continue
-            below = next((one for one in self.node["children"] if one["words"][-1] == word), None)
-            if below is not None and not self.operands:
-                self.node = below
+        self._command = tree
+        self._front = ""
+        """What of the present word is not the value itself: "--output="."""
+        self._argument: Node | None = None
+        operands = 0
+        for word in self._before:
+            if self._argument is not None:
+                self._argument = None
+            elif word.startswith("-"):
+                option = self._option(word)
+                takes = option is not None and option["takes"] and "=" not in word
+                self._argument = option if takes else None
+            elif (verb := self._verbs().get(word)) and not operands:
+                self._command = verb
             else:
-                self.operands.append(word)
+                operands += 1
+        self._is_first = not operands and self._argument is None
+        if self._argument is None and "=" in self._typed and self._typed.startswith("--"):
+            self._argument = self._option(self._typed)
+            self._front = f"{self._typed.partition('=')[0]}="
+        elif self._argument is None and not self._typed.startswith("-"):
+            self._argument = self._operand(operands)
 
-    def _option(self, name: str) -> Node | None:
-        every = (*self.node["options"], *self._tree["options"])
+    @property
+    def wants_file(self) -> bool:
+        """Whether the last word names a file."""
+        return self._argument is not None and self._argument["kind"] == FILES
+
+    def _verbs(self) -> dict[str, Node]:
+        return {verb["name"]: verb for verb in self._command["verbs"]}
+
+    def _option(self, word: str) -> Node | None:
+        name = word.partition("=")[0]
+        every: tuple[Node, ...] = (
+            *self._command["arguments"],
+            *self._tree["common"],
+            *self._tree["arguments"],
+        )
         return next((one for one in every if name in one["names"]), None)
 
-    def offers(self, typed: str) -> Iterator[Word]:
-        """The candidates at that place, before they are narrowed to what is typed."""
-        if self.open is not None:
-            yield from self._values(self.open, typed)
-        elif typed.startswith("--") and "=" in typed:
-            name, _, rest = typed.partition("=")
-            option = self._option(name)
-            if option is not None:
-                yield from ((f"{name}={one}", why) for one, why in self._values(option, rest))
-        elif typed.startswith("-"):
-            for option in self.node["options"]:
-                yield option["names"][-1], option["help"][:_ABOUT]
-        else:
-            yield from self._positional(typed)
+    def _operand(self, before: int) -> Node | None:
+        """What takes the next operand, where there were some before."""
+        arguments: Sequence[Node] = self._command["arguments"]
+        operands = [one for one in arguments if not one["option"]]
+        if before < len(operands):
+            return operands[before]
+        return operands[-1] if operands and operands[-1]["several"] else None
 
-    def _positional(self, typed: str) -> Iterator[Word]:
-        if not self.operands:
-            for one in self.node["children"]:
-                yield one["words"][-1], one["help"][:_ABOUT]
-        operands = self.node["operands"]
-        place = min(len(self.operands), len(operands) - 1)
-        if operands and (place == len(self.operands) or operands[place]["many"]):
-            yield from self._values(operands[place], typed)
+    def candidates(self) -> list[Word]:
+        """What the last word may become."""
+        found: dict[str, str] = {}
+        for word, about in self._offers():
+            if word.startswith(self._typed):
+                found.setdefault(word, about)
+        return list(found.items())[:_MOST]
 
-    def _values(self, what: Node, typed: str) -> Iterator[Word]:
+    def _offers(self) -> Iterator[Word]:
+        if not self._front and self._typed.startswith("-"):
+            for option in (*self._command["arguments"], *self._tree["common"]):
+                if option["option"]:
+                    yield option["names"][-1], option["help"][:_ABOUT]
+            return
+        if self._is_first and not self._front:
+            for name, verb in self._verbs().items():
+                yield name, verb["help"][:_ABOUT]
+        if self._argument is not None:
+            yield from ((word, "") for word in self._values(self._argument))
+
+    def _values(self, argument: Node) -> Iterator[str]:
         """The known values of an option or an operand, behind those that are typed already."""
-        front = ""
-        if what.get("takes") and what["many"] and "," in typed:
-            front = f"{typed.rpartition(',')[0]},"
-        for value in what["values"]:
-            yield f"{front}{value}", ""
-        if what["kind"] == "files":
-            yield from _files(typed)
-        elif what["kind"]:
-            for name in known_names(what["kind"], self.given, identifiers=len(typed) >= _BEGUN):
-                yield name, ""
-
-
-def _files(typed: str) -> Iterator[Word]:
-    """The files of the directory that was typed so far; a directory ends with a slash."""
-    folder, _, begun = typed.rpartition("/")
-    where = Path(folder or ("/" if typed.startswith("/") else ".")).expanduser()
-    front = f"{folder}/" if "/" in typed else ""
-    with contextlib.suppress(OSError), os.scandir(where) as found:
-        for entry in sorted(found, key=lambda one: one.name):
-            if entry.name.startswith(begun) and (begun or not entry.name.startswith(".")):
-                yield f"{front}{entry.name}{'/' if entry.is_dir() else ''}", ""
+        typed, front = self._typed.removeprefix(self._front), self._front
+        if argument["joined"] and "," in typed:
+            front = f"{front}{typed.rpartition(',')[0]},"
+        yield from (f"{front}{value}" for value in argument["values"])
+        if argument["kind"]:
+            by_id = len(typed) >= _BEGUN
+            for name in known_names(argument["kind"], self._before, identifiers=by_id):
+                yield f"{front}{name}"
 
 
 @cache
@@ -208,27 +188,28 @@ def tree_file() -> Path:
 
 
 def known_tree() -> Mapping[str, Any]:
-    """The command line as plain values; made anew when the program changed: about a second."""
-    path, stamp = tree_file(), program_stamp()
+    """The command line as plain values; made anew for another version: about a second."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        found = json.loads(path.read_bytes())
-        if found["stamp"] == stamp:
+        found = json.loads(tree_file().read_bytes())
+        if found["version"] == __version__:
             tree: Mapping[str, Any] = found["tree"]
             return tree
-    from gwtui.cli.command_tree import make_tree  # noqa: PLC0415 - loads every declaration
-
-    return make_tree(path, stamp)
+    return make_tree()
 
 
-def program_stamp() -> str:
-    """The version of the program and the newest modification time of its files."""
-    newest = 0
-    for part in _SOURCES:
-        for folder, _, names in os.walk(_PACKAGE / part):
-            for name in names:
-                if name.endswith(".py"):
-                    newest = max(newest, Path(folder, name).stat().st_mtime_ns)
-    return f"{__version__} {newest}"
+def make_tree() -> Mapping[str, Any]:
+    """The command line as plain values, kept in the cache for the next time if possible."""
+    from gwtui.local.private_file import (  # noqa: PLC0415 - who reads must be quick
+        PrivateDirectoryError,
+        ensure_private,
+        replace_file,
+    )
+
+    tree, path = plain_tree(), tree_file()
+    with contextlib.suppress(OSError, PrivateDirectoryError):
+        ensure_private(path.parent)
+        replace_file(path, json.dumps({"version": __version__, "tree": tree}).encode())
+    return tree
 
 
 def known_names(kind: str, given: Sequence[str], *, identifiers: bool = False) -> Iterable[str]:

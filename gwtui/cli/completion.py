@@ -10,14 +10,14 @@ import sys
 from collections.abc import Mapping
 
 from gwtui.cli import exits
-from gwtui.cli.command_tree import make_tree
-from gwtui.cli.complete import program_stamp, tree_file
+from gwtui.cli.command import DEMO, Argument, Command
+from gwtui.cli.complete import make_tree
 from gwtui.cli.lists.command import declaration
 from gwtui.cli.lists.lookup import CommandReadings
 from gwtui.cli.output import data_on_stdout, narrate
 from gwtui.cli.resources import RESOURCES
 from gwtui.cli.running import reading_hub, run_async
-from gwtui.cli.target import add_demo_option, resolve_connection
+from gwtui.cli.target import resolve_connection
 from gwtui.local.paths import Paths
 from gwtui.resources.known_names import NAMED_LISTS, store_names
 from gwtui.watch.hub import Scope
@@ -27,9 +27,10 @@ _REFRESH = "refresh"
 _BASH = r"""# gwtui completion for bash: eval "$(gwtui completion bash)"
 _gwtui() {
     local IFS=$'\n'
-    COMPREPLY=($(gwtui complete bash "$COMP_LINE" "$COMP_POINT" 2>/dev/null))
+    COMPREPLY=($(gwtui complete bash "$COMP_LINE" "$COMP_POINT" 2>/dev/null)) ||
+        compopt -o default 2>/dev/null
     case "${COMPREPLY[0]-}" in
-        *=|*/|*:) [[ ${#COMPREPLY[@]} -eq 1 ]] && compopt -o nospace 2>/dev/null ;;
+        *=|*:) [[ ${#COMPREPLY[@]} -eq 1 ]] && compopt -o nospace 2>/dev/null ;;
     esac
 }
 complete -o nosort -F _gwtui gwtui 2>/dev/null || complete -F _gwtui gwtui
@@ -38,12 +39,13 @@ complete -o nosort -F _gwtui gwtui 2>/dev/null || complete -F _gwtui gwtui
 _ZSH = r"""#compdef gwtui
 # gwtui completion for zsh: eval "$(gwtui completion zsh)", or a file _gwtui in $fpath
 _gwtui() {
-    local line word
+    local answer line word
     local -a plain open_ plain_said open_said
-    for line in "${(@f)$(gwtui complete zsh "${(@Q)words[2,CURRENT]}" 2>/dev/null)}"; do
+    answer=$(gwtui complete zsh "${(@Q)words[2,CURRENT]}" 2>/dev/null) || { _files; return }
+    for line in "${(@f)answer}"; do
         [[ -z $line ]] && continue
         word=${line%%$'\t'*}
-        if [[ $word == *[=/:] ]]; then
+        if [[ $word == *[=:] ]]; then
             open_+=("$word"); open_said+=("${line/$'\t'/  -- }")
         else
             plain+=("$word"); plain_said+=("${line/$'\t'/  -- }")
@@ -65,29 +67,12 @@ _FISH = r"""# gwtui completion for fish: gwtui completion fish | source
 function __gwtui_complete
     set -l words (commandline -opc) (commandline -ct)
     gwtui complete fish $words[2..-1] 2>/dev/null
+    or __fish_complete_path (commandline -ct)
 end
 complete -c gwtui -f -a '(__gwtui_complete)'
 """
 
 SCRIPTS: Mapping[str, str] = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Which shell, or reading the names anew."""
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument(
-        "shell",
-        choices=(*SCRIPTS, _REFRESH),
-        help="the shell whose script is printed; refresh: read the names of resources now",
-    )
-    add_demo_option(parser)
-    parser.epilog = (
-        'bash: eval "$(gwtui completion bash)" in ~/.bashrc\n'
-        'zsh:  eval "$(gwtui completion zsh)" in ~/.zshrc\n'
-        "fish: gwtui completion fish > ~/.config/fish/completions/gwtui.fish\n\n"
-        "Names of keys, workspaces and the like are those that a list or a dashboard read last;\n"
-        "the completing shell asks no gateway. They lie in the cache directory, without secrets."
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -101,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _refresh(arguments: argparse.Namespace) -> int:
-    make_tree(tree_file(), program_stamp())
+    make_tree()
     connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
 
     async def work() -> int:
@@ -116,3 +101,21 @@ def _refresh(arguments: argparse.Namespace) -> int:
             return readings.exit_code
 
     return run_async(work)
+
+
+COMMAND = Command(
+    run=run,
+    arguments=(
+        Argument(
+            "shell",
+            values=(*SCRIPTS, _REFRESH),
+            help="the shell whose script is printed; refresh: read the names of resources now",
+        ),
+        DEMO,
+    ),
+    notes='bash: eval "$(gwtui completion bash)" in ~/.bashrc\n'
+    'zsh:  eval "$(gwtui completion zsh)" in ~/.zshrc\n'
+    "fish: gwtui completion fish > ~/.config/fish/completions/gwtui.fish\n\n"
+    "Names of keys, workspaces and the like are those that a list or a dashboard read last;\n"
+    "the completing shell asks no gateway. They lie in the cache directory, without secrets.",
+)

@@ -6,13 +6,14 @@ import argparse
 import os
 import shlex
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from gwtui.cli import exits
+from gwtui.cli.command import COLUMNS, ROWS_OUTPUT, Argument, Command, Run
 from gwtui.cli.exits import CommandError
 from gwtui.cli.output import data_on_stdout, narrate
-from gwtui.cli.rows import add_row_options, print_rows
+from gwtui.cli.rows import print_rows
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.paths import Paths
 from gwtui.local.private_file import PrivateDirectoryError, ensure_private
@@ -35,44 +36,17 @@ _LONGEST = 10_000
 """Characters of a value that is printed."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add ``get``, ``set``, ``unset``, ``list``, ``edit`` and ``path``."""
-    commands = parser.add_subparsers(dest="config_command", metavar="COMMAND", required=True)
-    get = commands.add_parser("get", help="print what a setting is set to")
-    put = commands.add_parser("set", help="set it")
-    unset = commands.add_parser("unset", help="remove a setting, or all below a name")
-    for one in (get, put, unset):
-        one.add_argument("setting", metavar="SETTING", help="its name, such as lists.keys.sort")
-    put.add_argument(
-        "value", metavar="VALUE", help="lists are joined by commas; flags are true and false"
-    )
-    every = commands.add_parser("list", help="print every setting there is, with what is set")
-    add_row_options(every)
-    commands.add_parser("edit", help="open the file in your editor, and check it")
-    commands.add_parser("path", help="print where the file is")
+def _of_file(work: Callable[[SettingsFile, argparse.Namespace], None]) -> Run:
+    """What a verb does with the file of settings."""
 
+    def run(arguments: argparse.Namespace) -> int:
+        try:
+            work(preferences_file(Paths.of_user().config / FILE_NAME), arguments)
+        except SettingsError as error:
+            raise CommandError(str(error), exits.USAGE) from None
+        return exits.OK
 
-def run(arguments: argparse.Namespace) -> int:
-    """Show or change; returns an exit code."""
-    path = Paths.of_user().config / FILE_NAME
-    file = preferences_file(path)
-    try:
-        match arguments.config_command:
-            case "get":
-                return _get(file, arguments.setting)
-            case "set":
-                return _set(file, arguments.setting, arguments.value)
-            case "unset":
-                return _unset(file, arguments.setting)
-            case "list":
-                return _list(file, arguments.output, arguments.columns)
-            case "edit":
-                return _edit(file)
-            case _:
-                _print(str(path))
-                return exits.OK
-    except SettingsError as error:
-        raise CommandError(str(error), exits.USAGE) from None
+    return run
 
 
 def _setting(name: str) -> Setting:
@@ -83,13 +57,12 @@ def _setting(name: str) -> Setting:
     return found
 
 
-def _get(file: SettingsFile, name: str) -> int:
+def _get(file: SettingsFile, arguments: argparse.Namespace) -> None:
+    name = arguments.setting
     setting, value = _setting(name), file.read().known.get(name)
     if value is None:
-        narrate(f"{name} is not set: {setting.default}")
-        return exits.FAILED
+        raise CommandError(f"{name} is not set: {setting.default}")
     _print(shown_value(value))
-    return exits.OK
 
 
 def _print(text: str) -> None:
@@ -97,10 +70,11 @@ def _print(text: str) -> None:
         print(safe_text(text, _LONGEST))
 
 
-def _set(file: SettingsFile, name: str, typed: str) -> int:
+def _set(file: SettingsFile, arguments: argparse.Namespace) -> None:
+    name = arguments.setting
     setting = _setting(name)
     try:
-        value = setting.parsed(typed)
+        value = setting.parsed(arguments.value)
         problem = setting.problem(name, value, thorough=True)
     except WrongSettingError as error:
         problem = str(error)
@@ -108,20 +82,19 @@ def _set(file: SettingsFile, name: str, typed: str) -> int:
         raise CommandError(f"{name}: {problem}", exits.USAGE)
     file.change({name: value})
     narrate(f"{name} is {shown_value(value)} now")
-    return exits.OK
 
 
-def _unset(file: SettingsFile, name: str) -> int:
+def _unset(file: SettingsFile, arguments: argparse.Namespace) -> None:
+    name = arguments.setting
     present = file.read().known
     chosen = [one for one in present if one == name or one.startswith(f"{name}.")]
-    if not chosen:
-        if not any(one.startswith(f"{name}.") for setting in SETTINGS for one in setting.names):
-            _setting(name)
-        narrate(f"{name} is not set")
-        return exits.OK
-    file.change(dict.fromkeys(chosen))
-    narrate(f"{name} is not set any more")
-    return exits.OK
+    if chosen:
+        file.change(dict.fromkeys(chosen))
+        narrate(f"{name} is not set any more")
+        return
+    if not any(one.startswith(f"{name}.") for setting in SETTINGS for one in setting.names):
+        _setting(name)
+    narrate(f"{name} is not set")
 
 
 def _checked(file: SettingsFile) -> dict[str, TomlValue]:
@@ -132,7 +105,7 @@ def _checked(file: SettingsFile) -> dict[str, TomlValue]:
     return found.known
 
 
-def _list(file: SettingsFile, form: str, columns: str | None) -> int:
+def _list(file: SettingsFile, arguments: argparse.Namespace) -> None:
     found = _checked(file)
     rows = [_row(name, value) for name, value in sorted(found.items())]
     rows += [
@@ -142,12 +115,11 @@ def _list(file: SettingsFile, form: str, columns: str | None) -> int:
     ]
     print_rows(
         rows,
-        form,
+        arguments.output,
         known=_COLUMNS,
         usual=dict(zip(_COLUMNS, _COLUMNS, strict=True)),
-        columns=columns,
+        columns=arguments.columns,
     )
-    return exits.OK
 
 
 def _row(name: str, value: TomlValue) -> dict[str, object]:
@@ -160,7 +132,7 @@ def _row(name: str, value: TomlValue) -> dict[str, object]:
     }
 
 
-def _edit(file: SettingsFile) -> int:
+def _edit(file: SettingsFile, _arguments: argparse.Namespace) -> None:
     path = file.path
     editor = next(filter(None, (os.environ.get(name) for name in _EDITORS)), None)
     if editor is None:
@@ -174,7 +146,6 @@ def _edit(file: SettingsFile) -> int:
     _checked(file)
     if ended.returncode:
         raise CommandError(f"the editor ended with {ended.returncode}")
-    return exits.OK
 
 
 def _environment() -> Mapping[str, str]:
@@ -196,3 +167,30 @@ def _begin(path: Path) -> None:
         return
     except (OSError, PrivateDirectoryError) as error:
         raise CommandError(f"{path}: cannot be made: {error}") from None
+
+
+_SETTING = Argument(
+    "setting",
+    offers=(name for one in SETTINGS for name in one.names),
+    help="its name, such as lists.keys.sort",
+)
+_VALUE = Argument("value", help="lists are joined by commas; flags are true and false")
+COMMAND = Command(
+    verbs=(
+        Command("get", "print what a setting is set to", _of_file(_get), (_SETTING,)),
+        Command("set", "set it", _of_file(_set), (_SETTING, _VALUE)),
+        Command("unset", "remove a setting, or all below a name", _of_file(_unset), (_SETTING,)),
+        Command(
+            "list",
+            "print every setting there is, with what is set",
+            _of_file(_list),
+            (ROWS_OUTPUT, COLUMNS),
+        ),
+        Command("edit", "open the file in your editor, and check it", _of_file(_edit)),
+        Command(
+            "path",
+            "print where the file is",
+            _of_file(lambda file, _arguments: _print(str(file.path))),
+        ),
+    )
+)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from gwtui import __version__
 from gwtui.cli import exits
-from gwtui.cli.faults import list_faults, wants_list
 from gwtui.cli.output import narrate
 from gwtui.cli.process import keep_report
 from gwtui.cli.target import (
@@ -19,7 +18,9 @@ from gwtui.cli.target import (
     NoGatewayError,
     NoTargetError,
     demo_beside,
+    list_faults,
     resolve_connection,
+    wants_fault_list,
 )
 from gwtui.domain.known_secrets import Secret, Token
 from gwtui.domain.lookup import among
@@ -47,7 +48,7 @@ def run(arguments: argparse.Namespace, key: Secret | None = None) -> int:
     """
     for variable in _TEXTUAL_VARIABLES:
         os.environ.pop(variable, None)
-    if wants_list(arguments.fault):
+    if wants_fault_list(arguments):
         return list_faults()
     route = arguments.route or _DEFAULT_ROUTE
     wrong = _contradiction(arguments) or _unknown_route(route)

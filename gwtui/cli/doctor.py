@@ -8,7 +8,8 @@ import os
 from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
-from gwtui.cli.lists.command import ListVerb
+from gwtui.cli.command import Command
+from gwtui.cli.lists.command import columns_help, list_arguments
 from gwtui.cli.lists.query import list_query
 from gwtui.cli.lists.show import show_list
 from gwtui.cli.output import narrate
@@ -29,12 +30,6 @@ if TYPE_CHECKING:
 
 RESOURCE = Resource("doctor", "what the program stands on", "gwtui.resources.doctor:DOCTOR")
 _TEXT = 300
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """What every list takes."""
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    ListVerb(RESOURCE).configure(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -114,3 +109,6 @@ async def _of_gateway(connection: Connection) -> list[DoctorLine]:
     token = DoctorLine("token", "Token", "well", f"From: {source}")
     async with GatewayClient(connection) as client:
         return [token, *await gateway_lines(client, SYSTEM_CLOCK.now())]
+
+
+COMMAND = Command(run=run, arguments=list_arguments(RESOURCE), notes=columns_help(RESOURCE))

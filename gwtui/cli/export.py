@@ -14,13 +14,10 @@ from typing import TYPE_CHECKING
 from prometheus_client import start_http_server
 
 from gwtui.cli import exits
+from gwtui.cli.command import DEMO, FILES, Argument, Command
 from gwtui.cli.output import data_on_stdout, narrate
 from gwtui.cli.running import run_async
-from gwtui.cli.target import (
-    Connect,
-    add_demo_option,
-    resolve_connection,
-)
+from gwtui.cli.target import Connect, resolve_connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.local.paths import Paths
 from gwtui.local.private_file import replace_file
@@ -40,47 +37,9 @@ _MODE = 0o644
 """A text file is read by another user: the node exporter."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Where the metrics go."""
-    parser.add_argument("what", choices=("metrics",), help="what to export")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument(
-        "--listen",
-        type=_address,
-        metavar="HOST:PORT",
-        help="serve them at http://HOST:PORT/metrics until ended, such as 127.0.0.1:9750",
-    )
-    where.add_argument(
-        "--textfile",
-        type=_prom_file,
-        metavar="FILE.prom",
-        help="write them for node_exporter, again every --interval seconds",
-    )
-    parser.add_argument(
-        "--interval", type=_seconds, default=60.0, metavar="SECONDS", help="with --textfile (60)"
-    )
-    parser.add_argument("--once", action="store_true", help="with --textfile: write and end")
-    parser.add_argument(
-        "--model",
-        action="append",
-        metavar="AUTHOR/SLUG",
-        help="watch this model's endpoints; may be repeated (the most used ones)",
-    )
-    parser.add_argument(
-        "--openmetrics",
-        action="store_true",
-        help="on stdout: OpenMetrics instead of the text format",
-    )
-    add_demo_option(parser)
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Print the metrics, write them, or serve them; returns an exit code."""
-    try:
-        connect = resolve_connection(arguments, Paths.of_user(), may_ask=False)
-    except exits.CommandError as error:
-        narrate(str(error))
-        return error.code
+    connect = resolve_connection(arguments, Paths.of_user(), may_ask=False)
     return run_async(lambda: _export(arguments, connect))
 
 
@@ -193,3 +152,47 @@ def _seconds(text: str) -> float:
     if not 1 <= seconds <= _DAY:
         raise argparse.ArgumentTypeError("expected seconds, 1 to 86400")
     return seconds
+
+
+COMMAND = Command(
+    run=run,
+    arguments=(
+        Argument("what", values=("metrics",), help="what to export"),
+        Argument(
+            "--listen",
+            type=_address,
+            metavar="HOST:PORT",
+            either="where",
+            help="serve them at http://HOST:PORT/metrics until ended, such as 127.0.0.1:9750",
+        ),
+        Argument(
+            "--textfile",
+            type=_prom_file,
+            metavar="FILE.prom",
+            kind=FILES,
+            either="where",
+            help="write them for node_exporter, again every --interval seconds",
+        ),
+        Argument(
+            "--interval",
+            type=_seconds,
+            default=60.0,
+            metavar="SECONDS",
+            help="with --textfile (60)",
+        ),
+        Argument("--once", action="store_true", help="with --textfile: write and end"),
+        Argument(
+            "--model",
+            action="append",
+            metavar="AUTHOR/SLUG",
+            kind="models",
+            help="watch this model's endpoints; may be repeated (the most used ones)",
+        ),
+        Argument(
+            "--openmetrics",
+            action="store_true",
+            help="on stdout: OpenMetrics instead of the text format",
+        ),
+        DEMO,
+    ),
+)

@@ -4,33 +4,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
 
 from gwtui.cli import exits
-from gwtui.cli.lists.command import ListVerb
+from gwtui.cli.command import Argument, Command
+from gwtui.cli.lists.command import list_command, run_list
 from gwtui.cli.resources import Resource
 from gwtui.domain.findings import AccountFinding
 
 RESOURCE = Resource("findings", "what to look at", "gwtui.resources.findings:FINDINGS")
 _GRAVE = ("critical", "warning", "notice")
 _UNREAD = "unread-"
-
-
-@dataclass(frozen=True, slots=True)
-class _FindingsVerb(ListVerb):
-    """The list, and an exit code of its own."""
-
-    @property
-    def in_portions(self) -> bool:
-        """No: the exit code depends on all rows."""
-        return False
-
-    def exit_code(
-        self, rows: Sequence[Any], shown: Sequence[Any], code: int, arguments: argparse.Namespace
-    ) -> int:
-        """FOUND for what is as grave as asked; INCOMPLETE where a part was not looked at."""
-        return verdict(rows, shown, code, arguments.fail_on)
 
 
 def verdict(
@@ -55,19 +39,32 @@ def verdict(
     return code
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The options of every list, and ``--fail-on``."""
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("verb", nargs="?", choices=("list",), default="list", help="list them")
-    parser.add_argument(
-        "--fail-on",
-        choices=_GRAVE,
-        metavar="SEVERITY",
-        help=f"exit with {exits.FOUND} if one is at least so grave: {', '.join(_GRAVE)}",
-    )
-    _FindingsVerb(RESOURCE).configure(parser)
-
-
-def run(arguments: argparse.Namespace) -> int:
+def _run(arguments: argparse.Namespace) -> int:
     """Print them; returns an exit code."""
-    return _FindingsVerb(RESOURCE).run(arguments)
+    return run_list(
+        RESOURCE,
+        arguments,
+        verdict=lambda rows, shown, code: verdict(rows, shown, code, arguments.fail_on),
+    )
+
+
+_LIST = list_command(RESOURCE)
+COMMAND = Command(
+    verbs=(
+        replace(
+            _LIST,
+            run=_run,
+            arguments=(
+                Argument(
+                    "--fail-on",
+                    values=_GRAVE,
+                    metavar="SEVERITY",
+                    help=f"exit with {exits.FOUND} if one is at least so grave: "
+                    f"{', '.join(_GRAVE)}",
+                ),
+                *_LIST.arguments,
+            ),
+        ),
+    ),
+    verb="list",
+)

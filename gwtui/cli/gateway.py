@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
-from gwtui.cli.faults import add_fault_option, fault_injector, list_faults, wants_list
-from gwtui.cli.output import OutputLostError, data_on_stdout
-from gwtui.cli.rows import add_row_options, print_rows
+from gwtui.cli.command import COLUMNS, FAULT, FILES, ROWS_OUTPUT, Argument, Command, Run
+from gwtui.cli.output import OutputLostError, data_on_stdout, narrate
+from gwtui.cli.rows import print_rows
+from gwtui.cli.target import fault_injector, list_faults, wants_fault_list
 from gwtui.contract.dialects import DIALECTS, GENERIC, Dialect
 from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.safe_text import safe_text
 from gwtui.embedded.errors import (
     DatabaseInUseError,
     DatabaseMissingError,
-    FaultSyntaxError,
     GatewayStartError,
 )
 from gwtui.embedded.running_demo import DATABASE_NAME
@@ -33,61 +32,24 @@ _DEFAULT_PORT = 8088
 _MAX_PORT = 65535
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add ``serve``, ``issue-key`` and ``generations``."""
-    commands = parser.add_subparsers(dest="gateway_command", required=True, metavar="COMMAND")
-    serve = commands.add_parser("serve", help="serve the management API over HTTP")
-    serve.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
-    serve.add_argument(
-        "--port", type=_port, default=_DEFAULT_PORT, help=f"0 picks a free one ({_DEFAULT_PORT})"
-    )
-    add_fault_option(serve)
-    issue = commands.add_parser(
-        "issue-key", help="make an API key; prints the key alone on stdout, once"
-    )
-    issue.add_argument("--management", action="store_true", help="allow management operations")
-    issue.add_argument("--name", default="", help="what the key is for")
-    recent = commands.add_parser(
-        "generations", help="list recent generations to look up: id, moment, model, key"
-    )
-    recent.add_argument("--demo", action="store_true", help="of the demo instead of the gateway")
-    add_row_options(recent)
-    for command in (serve, issue, recent):
-        command.add_argument(
-            "--database", type=Path, metavar="FILE", help="SQLite file (in your data directory)"
-        )
-    for command in (serve, issue):
-        command.add_argument(
-            "--seed", type=int, default=1, help="new database: another seed, another world (1)"
-        )
-        command.add_argument(
-            "--empty", action="store_true", help="new database: no keys, no usage, only the catalog"
-        )
-        command.add_argument(
-            "--dialect",
-            choices=sorted(DIALECTS),
-            default=argparse.SUPPRESS,
-            help="names used on the wire",
-        )
+def _verb(work: Run) -> Run:
+    """What a verb does; why a gateway cannot be opened is its error."""
 
+    def run(arguments: argparse.Namespace) -> int:
+        try:
+            return work(arguments)
+        except DatabaseInUseError as error:
+            raise exits.CommandError(error.message, exits.IN_USE) from None
+        except GatewayStartError as error:
+            raise exits.CommandError(error.message) from None
 
-def run(arguments: argparse.Namespace) -> int:
-    """Carry out one of the commands; returns an exit code."""
-    try:
-        command = {"issue-key": _issue, "generations": _generations}
-        return command.get(arguments.gateway_command, _serve)(arguments)
-    except FaultSyntaxError as error:
-        return _failed(error.message, exits.USAGE)
-    except DatabaseInUseError as error:
-        return _failed(error.message, exits.IN_USE)
-    except GatewayStartError as error:
-        return _failed(error.message, exits.FAILED)
+    return run
 
 
 def _serve(arguments: argparse.Namespace) -> int:
     from gwtui.embedded.hosting import serve_tcp  # noqa: PLC0415
 
-    if wants_list(arguments.fault):
+    if wants_fault_list(arguments):
         return list_faults()
     faults = fault_injector(arguments.fault)
     database = _database(arguments)
@@ -96,10 +58,10 @@ def _serve(arguments: argparse.Namespace) -> int:
     def ready(base_url: str) -> None:
         with data_on_stdout():
             print(base_url)
-        _narrate(f"serving {database}; stop with ctrl+c")
+        narrate(f"serving {database}; stop with ctrl+c")
         for armed in faults.armed if faults is not None else ():
-            _narrate(f"fault: {armed.text}")
-        _narrate(f"for a key: gwtui gateway issue-key --management --database {database}")
+            narrate(f"fault: {armed.text}")
+        narrate(f"for a key: gwtui gateway issue-key --management --database {database}")
 
     try:
         return asyncio.run(serve_tcp(gateway, arguments.host, arguments.port, on_ready=ready))
@@ -134,12 +96,13 @@ def _issue(arguments: argparse.Namespace) -> int:
         gateway = _open(database, arguments)
         key = gateway.issue_key(management=arguments.management, name=name)
         gateway.close()
-        _narrate(f"made the database {database}")
+        narrate(f"made the database {database}")
     try:
         with data_on_stdout():
             print(key)
     except OutputLostError as error:
-        return _failed(f"{error}; nobody has the key {name!r}: issue another one", exits.FAILED)
+        why = f"{error}; nobody has the key {name!r}: issue another one"
+        raise exits.CommandError(why) from None
     return exits.OK
 
 
@@ -185,10 +148,66 @@ def _port(text: str) -> int:
     return int(text)
 
 
-def _narrate(message: str) -> None:
-    print(f"gwtui gateway: {safe_text(message, 1000)}", file=sys.stderr, flush=True)
-
-
-def _failed(message: str, code: int) -> int:
-    _narrate(message)
-    return code
+_DATABASE = Argument(
+    "--database",
+    type=Path,
+    metavar="FILE",
+    kind=FILES,
+    help="SQLite file (in your data directory)",
+)
+_FOUNDING = (
+    _DATABASE,
+    Argument(
+        "--seed",
+        type=int,
+        default=1,
+        metavar="N",
+        help="new database: another seed, another world (1)",
+    ),
+    Argument(
+        "--empty",
+        action="store_true",
+        help="new database: no keys, no usage, only the catalog",
+    ),
+)
+COMMAND = Command(
+    verbs=(
+        Command(
+            "serve",
+            "serve the management API over HTTP",
+            _verb(_serve),
+            (
+                Argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)"),
+                Argument(
+                    "--port",
+                    type=_port,
+                    default=_DEFAULT_PORT,
+                    help=f"0 picks a free one ({_DEFAULT_PORT})",
+                ),
+                FAULT,
+                *_FOUNDING,
+            ),
+        ),
+        Command(
+            "issue-key",
+            "make an API key; prints the key alone on stdout, once",
+            _verb(_issue),
+            (
+                Argument("--management", action="store_true", help="allow management operations"),
+                Argument("--name", default="", help="what the key is for"),
+                *_FOUNDING,
+            ),
+        ),
+        Command(
+            "generations",
+            "list recent generations to look up: id, moment, model, key",
+            _verb(_generations),
+            (
+                Argument("--demo", action="store_true", help="of the demo instead of the gateway"),
+                ROWS_OUTPUT,
+                COLUMNS,
+                _DATABASE,
+            ),
+        ),
+    )
+)

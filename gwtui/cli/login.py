@@ -14,6 +14,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from gwtui.cli import exits
+from gwtui.cli.command import FILES, Argument, Command
 from gwtui.cli.login_prompts import ask_address, ask_key
 from gwtui.cli.logout import KeyLocation, StillThereError, forget
 from gwtui.cli.output import narrate
@@ -179,38 +180,6 @@ def _validated(name: str, given: Mapping[str, TomlValue | None], *, new: bool) -
     return profile
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the fields of the profile, and where its key is stored."""
-    rules = parser.add_argument_group("profile")
-    rules.add_argument(
-        "--critical", action="store_true", help="look different, and ask for the name to confirm"
-    )
-    rules.add_argument(
-        "--allow-plain-http", action="store_true", help="send the key in clear over http"
-    )
-    rules.add_argument(
-        "--use-proxy", action="store_true", help="obey the proxy variables of the environment"
-    )
-    place = parser.add_argument_group(
-        "where the key is kept", "The key is typed unseen, or read from stdin; never an argument."
-    ).add_mutually_exclusive_group()
-    place.add_argument(
-        "--keyring", action="store_true", help="in the keyring (where a new profile keeps it)"
-    )
-    place.add_argument(
-        "--save-file", action="store_true", help="in plain text, in a file that only you can read"
-    )
-    place.add_argument(
-        "--token-file", type=Path, metavar="PATH", help="in this file of yours, mode 0600"
-    )
-    place.add_argument(
-        "--token-command",
-        nargs=argparse.REMAINDER,
-        metavar="PROGRAM",
-        help="this program and its arguments print it; the last option",
-    )
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Log in; returns an exit code."""
     paths = Paths.of_user()
@@ -332,3 +301,60 @@ def _tidy(profile_name: str, place: KeyLocation, paths: Paths) -> None:
         forget(profile_name, place, paths.data)
     except StillThereError as error:
         narrate(str(error))
+
+
+_KEPT = "where the key is kept: it is typed unseen, or read from stdin; never an argument"
+COMMAND = Command(
+    run=run,
+    arguments=(
+        Argument(
+            "--critical",
+            action="store_true",
+            group="profile",
+            help="look different, and ask for the name to confirm",
+        ),
+        Argument(
+            "--allow-plain-http",
+            action="store_true",
+            group="profile",
+            help="send the key in clear over http",
+        ),
+        Argument(
+            "--use-proxy",
+            action="store_true",
+            group="profile",
+            help="obey the proxy variables of the environment",
+        ),
+        Argument(
+            "--keyring",
+            action="store_true",
+            group=_KEPT,
+            either="place",
+            help="in the keyring (where a new profile keeps it)",
+        ),
+        Argument(
+            "--save-file",
+            action="store_true",
+            group=_KEPT,
+            either="place",
+            help="in plain text, in a file that only you can read",
+        ),
+        Argument(
+            "--token-file",
+            type=Path,
+            metavar="PATH",
+            kind=FILES,
+            group=_KEPT,
+            either="place",
+            help="in this file of yours, mode 0600",
+        ),
+        Argument(
+            "--token-command",
+            nargs=argparse.REMAINDER,
+            metavar="PROGRAM",
+            group=_KEPT,
+            either="place",
+            help="this program and its arguments print it; the last option",
+        ),
+    ),
+)

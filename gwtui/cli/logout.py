@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from gwtui.cli import exits
+from gwtui.cli.command import Argument, Command
 from gwtui.cli.output import narrate
 from gwtui.domain.lookup import among
 from gwtui.local.keyring_store import (
@@ -111,11 +112,6 @@ def _name_what_stays(profile: Profile, data: Path) -> None:
         narrate(f"{profile.token_file} is yours and stays")
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add ``--forget``."""
-    parser.add_argument("--forget", action="store_true", help="remove the profile, too")
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Log out; returns an exit code."""
     paths = Paths.of_user()
@@ -132,3 +128,9 @@ def run(arguments: argparse.Namespace) -> int:
     if os.environ.get(TOKEN_VARIABLE):
         narrate(f"{TOKEN_VARIABLE} is still set in this shell")
     return code
+
+
+COMMAND = Command(
+    run=run,
+    arguments=(Argument("--forget", action="store_true", help="remove the profile, too"),),
+)

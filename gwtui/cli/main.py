@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Sequence
 
 from gwtui.cli import exits
-from gwtui.cli.commands import COMMANDS, Command, dashboard_parser
+from gwtui.cli.command import HELP, positionals, without
+from gwtui.cli.commands import COMMANDS, DASHBOARD, load
 from gwtui.cli.output import OutputLostError, data_on_stdout, narrate
-from gwtui.cli.parsing import (
-    positionals,
-)
 from gwtui.cli.process import prepare_process, tell_of_caught_errors
 from gwtui.cli.resources import RESOURCES
 from gwtui.domain.lookup import closest
+from gwtui.resources.registry import ALIASES, PLACES
 
-_HELP = frozenset({"-h", "--help"})
 COMPLETE = "complete"
 """What a shell asks for the words that may follow; nobody types it."""
 
@@ -57,34 +54,13 @@ def _answered(words: Sequence[str]) -> int:
 
 def _run(words: Sequence[str]) -> int:
     places = positionals(words)
-    first = words[places[0]] if places else ""
-    command = COMMANDS.get(first)
-    if command is not None:
-        return _command(command, _without(words, places[:1]))
-    resource = RESOURCES.get(first)
-    if resource is not None and (len(places) > 1 or _HELP & set(words)):
-        from gwtui.cli.verbs import run_verb  # noqa: PLC0415 - heavier than --version needs
-
-        verb = words[places[1]] if len(places) > 1 else None
-        return run_verb(resource, verb, _without(words, places[:2]))
-    return _dashboard(words, first)
-
-
-def _without(words: Sequence[str], places: Sequence[int]) -> list[str]:
-    return [word for index, word in enumerate(words) if index not in places]
-
-
-def _dashboard(words: Sequence[str], first: str) -> int:
+    first, verb = [*(words[place] for place in places), "", ""][:2]
+    is_resource = first in RESOURCES and bool(verb or HELP.intersection(words))
+    if first in COMMANDS or is_resource:
+        return load(first, verb).call(without(words, places[:1]))
     if first:
         _refuse_mistyped(first)
-    arguments = dashboard_parser().parse_args(words)
-    gc.disable()  # what is loaded now stays; the dashboard has the collector work again
-    try:
-        from gwtui.cli import dashboard  # noqa: PLC0415 - heavier than --version needs
-
-        return dashboard.run(arguments)
-    finally:
-        gc.enable()
+    return DASHBOARD.call(words)
 
 
 def _refuse_mistyped(first: str) -> None:
@@ -92,18 +68,12 @@ def _refuse_mistyped(first: str) -> None:
 
     Raises CommandError.
     """
-    from gwtui.resources.registry import ALIASES, PLACES  # noqa: PLC0415 - only for a word
-
     place = first.partition("/")[0]
     known = [*COMMANDS, *RESOURCES, *PLACES, *ALIASES]
     if place not in known and (meant := closest(place, known)) is not None:
         raise exits.CommandError(
             f"there is no command or resource {place!r}; did you mean {meant!r}?", exits.USAGE
         )
-
-
-def _command(command: Command, words: Sequence[str]) -> int:
-    return command.run(command.parser().parse_args(words))
 
 
 if __name__ == "__main__":

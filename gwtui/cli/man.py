@@ -1,6 +1,6 @@
 """``gwtui man``: manual pages for the program, each command and each resource.
 
-They are made from the same parsers as the command line, as roff (man(7)).
+They are made of the same data as the command line, as roff (man(7)).
 """
 
 from __future__ import annotations
@@ -11,42 +11,34 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gwtui import __version__
 from gwtui.cli import exits
-from gwtui.cli.command_tree import TreeCommand, TreeOperand, TreeOption, command_tree
+from gwtui.cli.command import CONNECTION, FILES, Argument, Command
+from gwtui.cli.commands import COMMANDS, DASHBOARD, every_command, load
 from gwtui.cli.exits import MEANINGS
 from gwtui.cli.output import data_on_stdout, narrate
+from gwtui.cli.resources import RESOURCES
 from gwtui.domain.lookup import among
 from gwtui.local.tokens import take_token
 
-_ENVIRONMENT = (
-    ("GWTUI_TOKEN", "the management key; it is taken out of the environment once it was read"),
-    ("GWTUI_PROFILE", "the profile to use, where --profile does not name one"),
-    ("GWTUI_BASE_URL", "the gateway to use, where neither --base-url nor a profile names one"),
-    ("GWTUI_TRY_KEY", "the key that requests to models are tried with"),
-)
-
-_FILES = (
-    ("~/.config/gwtui/profiles.toml", "profiles: gateways, where their keys are, thresholds"),
-    ("~/.config/gwtui/alerts.toml", "rules of alerts"),
-    ("~/.local/state/gwtui", "ledger of writes, rotations, log"),
-    ("~/.local/share/gwtui", "recorded history"),
-    ("~/.cache/gwtui", "names for completion; it may be deleted at any time"),
-)
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Which page, or where to write all of them."""
-    parser.add_argument(
-        "page", nargs="?", metavar="PAGE", help="a command or a resource; gwtui itself without one"
-    )
-    parser.add_argument(
-        "--directory", type=Path, metavar="DIR", help="write every page there, such as man/man1"
-    )
+_PROGRAM = "gwtui"
+_ENVIRONMENT = {
+    "GWTUI_TOKEN": "the management key; it is taken out of the environment once it was read",
+    "GWTUI_PROFILE": "the profile to use, where --profile does not name one",
+    "GWTUI_BASE_URL": "the gateway to use, where neither --base-url nor a profile names one",
+    "GWTUI_TRY_KEY": "the key that requests to models are tried with",
+}
+_FILES = {
+    "~/.config/gwtui/profiles.toml": "profiles: gateways, where their keys are, thresholds",
+    "~/.config/gwtui/alerts.toml": "rules of alerts",
+    "~/.local/state/gwtui": "ledger of writes, rotations, log",
+    "~/.local/share/gwtui": "recorded history",
+    "~/.cache/gwtui": "names for completion; it may be deleted at any time",
+}
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -54,19 +46,15 @@ def run(arguments: argparse.Namespace) -> int:
 
     Returns an exit code.
     """
-    tree = command_tree()
     if arguments.directory is not None:
-        return _write(tree, arguments.directory)
-    found = {page_name(one): text for one, text in pages(tree)}
-    name = "gwtui" if arguments.page in (None, "gwtui") else f"gwtui-{arguments.page}"
-    if name not in found:
-        known = [one.removeprefix("gwtui-") for one in found]
-        asked = arguments.page
-        narrate(f"there is no page {asked!r}{among(asked, known)}")
-        return exits.USAGE
-    text = found[name]
+        return _write(arguments.directory)
+    name, known = arguments.page or _PROGRAM, (_PROGRAM, *COMMANDS, *RESOURCES)
+    if name not in known:
+        raise exits.CommandError(f"there is no page {name!r}{among(name, known)}", exits.USAGE)
+    command = DASHBOARD if name == _PROGRAM else load(name)
+    text = page(command)
     if sys.stdout.isatty() and (reader := shutil.which("man")):
-        return _show(reader, name, text)
+        return _show(reader, page_name(command), text)
     with data_on_stdout():
         print(text, end="")
     return exits.OK
@@ -86,54 +74,48 @@ def _show(reader: str, name: str, text: str) -> int:
     return exits.FAILED if process.returncode else exits.OK
 
 
-def _write(tree: TreeCommand, directory: Path) -> int:
+def _write(directory: Path) -> int:
     written = 0
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        for one, text in pages(tree):
-            (directory / f"{page_name(one)}.1").write_text(text, encoding="utf-8")
+        for command in every_command():
+            (directory / f"{page_name(command)}.1").write_text(page(command), encoding="utf-8")
             written += 1
     except OSError as error:
-        narrate(f"{directory}: {error.strerror or 'cannot be written'}")
-        return exits.FAILED
+        why = error.strerror or "cannot be written"
+        raise exits.CommandError(f"{directory}: {why}") from None
     narrate(f"{written} pages in {directory}")
     return exits.OK
 
 
-def pages(tree: TreeCommand) -> Iterator[tuple[TreeCommand, str]]:
-    """Every page with what it is about: the program first."""
-    yield tree, _page(tree, tree)
-    for child in tree.children:
-        yield child, _page(child, tree)
-
-
-def page_name(command: TreeCommand) -> str:
+def page_name(command: Command) -> str:
     """How a page is called: "gwtui-keys"."""
-    return "-".join(("gwtui", *command.words[:1]))
+    return f"{_PROGRAM}-{command.name}" if command.name else _PROGRAM
 
 
-def _page(command: TreeCommand, tree: TreeCommand) -> str:
-    name, program = page_name(command), not command.words
+def page(command: Command) -> str:
+    """The page of a command or a resource with its verbs, or of the program."""
+    name, program = page_name(command), not command.name
+    title = name.replace("-", " ", 1)
     lines = [
         f'.TH {name.upper()} 1 "" "gwtui {__version__}" "gwtui"',
         ".SH NAME",
         f"{_text(name)} \\- {_text(command.help)}",
         ".SH SYNOPSIS",
-        *_synopsis(command),
+        *_usage(command, title),
+        *(line for verb in command.verbs for line in _usage(verb, f"{title} {verb.name}")),
         ".SH DESCRIPTION",
         _text(command.about or command.help),
+        *_details(command, ".SH OPTIONS"),
     ]
-    if command.children and not program:
-        for child in command.children:
-            lines += _part(child)
+    for verb in command.verbs:
+        lines += [f".SH {_text(verb.name.upper())}", _text(verb.help), ".PP"]
+        lines += [*_usage(verb, f"{title} {verb.name}"), *_details(verb, ".PP")]
     if program:
-        lines += [".SH COMMANDS"]
-        for child in tree.children:
-            lines += [".TP", f".BR {_text(page_name(child))} (1)", _text(child.help)]
-    lines += [*_options(command), *_notes(command)]
-    lines += [".SH EXIT STATUS"]
-    for code, meaning in MEANINGS.items():
-        lines += [".TP", f".B {code}", _text(meaning)]
+        pages = {f"{_PROGRAM}-{one}": help for one, help in COMMANDS.items()}
+        pages |= {f"{_PROGRAM}-{one.id}": one.help for one in RESOURCES.values()}
+        lines += _listed("COMMANDS", {f"{one} (1)": help for one, help in pages.items()})
+    lines += _listed("EXIT STATUS", {str(code): meaning for code, meaning in MEANINGS.items()})
     if program:
         lines += _listed("ENVIRONMENT", _ENVIRONMENT) + _listed("FILES", _FILES)
     others = "" if program else ".BR gwtui (1),\n"
@@ -141,78 +123,42 @@ def _page(command: TreeCommand, tree: TreeCommand) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _synopsis(command: TreeCommand) -> Iterator[str]:
-    """The program: itself and a command; a resource: its verbs."""
-    shown = command.children if command.words and command.children else (command,)
-    for one in shown:
-        yield f".B {_text(' '.join(('gwtui', *one.words)))}"
-        yield f"{_text(_usage(one))}\n.br"
-    if not command.words:
-        yield ".B gwtui\nCOMMAND [OPTION...]\n.br\n.B gwtui\nRESOURCE VERB [OPTION...]"
+def _usage(command: Command, title: str) -> Iterator[str]:
+    """How it is called; nothing where a verb is needed."""
+    if command.run is None:
+        return
+    yield f".B {_text(title)}"
+    yield " ".join(["[OPTION...]", *map(_operand, command.arguments)]).rstrip()
+    yield ".br"
 
 
-def _usage(command: TreeCommand) -> str:
-    operands = (_shown(one) for one in command.operands)
-    options = "[OPTION...]" if command.options else ""
-    return f"{options} {' '.join(operands)}".strip()
+def _operand(argument: Argument) -> str:
+    if argument.is_option:
+        return ""
+    shown = _text(f"{argument.title}..." if argument.several else argument.title)
+    return f"[{shown}]" if argument.settings.get("nargs") in {"?", "*"} else shown
 
 
-def _shown(operand: TreeOperand) -> str:
-    shown = f"{operand.title}..." if operand.many else operand.title
-    return shown if operand.needed else f"[{shown}]"
-
-
-def _part(command: TreeCommand) -> Iterator[str]:
-    yield f".SH {_text(command.words[-1].upper())}"
-    yield _text(command.help)
-    yield ".PP"
-    yield f".B {_text(' '.join(('gwtui', *command.words)))}"
-    yield _text(_usage(command))
-    yield from _operands(command.operands)
-    yield from _described(command.options)
-    yield from _notes(command, ".SS")
-
-
-def _options(command: TreeCommand) -> Iterator[str]:
-    if command.operands or command.options:
-        yield ".SH OPTIONS"
-        yield from _operands(command.operands)
-        yield from _described(command.options)
-
-
-def _operands(operands: Iterable[TreeOperand]) -> Iterator[str]:
-    for one in operands:
+def _details(command: Command, heading: str) -> Iterator[str]:
+    """What it takes, and its notes; the program's name the commands, which have their section."""
+    if command.run is None:
+        return
+    yield heading
+    for one in (*command.arguments, *CONNECTION):
         yield ".TP"
-        yield f".I {_text(one.title)}"
-        yield _text(_with_values(one.help, one.values))
+        if one.is_option:
+            names = ", ".join(f"\\fB{_text(name)}\\fR" for name in one.names)
+            yield f"{names} \\fI{_text(one.title)}\\fR" if one.takes_value else names
+        else:
+            yield f".I {_text(one.title)}"
+        yield _text(one.help)
+    if command.notes and command.name:
+        yield from (".PP", ".nf", *map(_text, command.notes.splitlines()), ".fi")
 
 
-def _described(options: Iterable[TreeOption]) -> Iterator[str]:
-    for one in options:
-        yield ".TP"
-        names = ", ".join(f"\\fB{_text(name)}\\fR" for name in one.names)
-        yield f"{names} \\fI{_text(one.takes)}\\fR" if one.takes else names
-        yield _text(_with_values(one.help, one.values))
-
-
-def _with_values(help: str, values: tuple[str, ...]) -> str:
-    """The values that it takes, unless the help names them."""
-    missing = [one for one in values if one not in help]
-    said = f"one of: {', '.join(values)}" if missing else ""
-    return "; ".join(filter(None, (help, said))) or "-"
-
-
-def _notes(command: TreeCommand, level: str = ".SH") -> Iterator[str]:
-    if command.notes and command.words:
-        yield f"{level} NOTES"
-        yield ".nf"
-        yield from (_text(line) for line in command.notes.splitlines())
-        yield ".fi"
-
-
-def _listed(title: str, rows: Iterable[tuple[str, str]]) -> list[str]:
+def _listed(title: str, rows: Mapping[str, str]) -> list[str]:
     lines = [f".SH {title}"]
-    for name, about in rows:
+    for name, about in rows.items():
         lines += [".TP", f".B {_text(name)}", _text(about)]
     return lines
 
@@ -221,3 +167,24 @@ def _text(line: str) -> str:
     """One line that roff takes as text: no requests, no escapes, hyphens as they are typed."""
     plain = line.replace("\\", "\\e").replace("-", "\\-").replace("%%", "%")
     return f"\\&{plain}" if plain.startswith((".", "'")) else plain
+
+
+COMMAND = Command(
+    run=run,
+    arguments=(
+        Argument(
+            "page",
+            nargs="?",
+            metavar="PAGE",
+            offers=(*COMMANDS, *RESOURCES),
+            help="a command or a resource; gwtui itself without one",
+        ),
+        Argument(
+            "--directory",
+            type=Path,
+            metavar="DIR",
+            kind=FILES,
+            help="write every page there, such as man/man1",
+        ),
+    ),
+)

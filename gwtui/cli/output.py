@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import stat
@@ -29,15 +28,6 @@ class OutputLostError(Exception):
     def __init__(self, reason: str, *, left: bool) -> None:
         super().__init__(f"the answer could not be written: {reason}")
         self.left = left
-
-
-def add_output_option(
-    parser: argparse.ArgumentParser, forms: Sequence[str] = ("table", "json")
-) -> None:
-    """``--output table`` for people, the other forms for programs."""
-    parser.add_argument(
-        "--output", choices=forms, default="table", help="form of the answer (table)"
-    )
 
 
 @contextlib.contextmanager

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from pathlib import Path
 
 from gwtui.cli import exits
+from gwtui.cli.command import COLUMNS, ROWS_OUTPUT, Argument, Command, Run
 from gwtui.cli.logout import forget_everywhere
 from gwtui.cli.output import narrate, print_table
-from gwtui.cli.rows import add_row_options, print_rows
+from gwtui.cli.rows import print_rows
 from gwtui.local.paths import Paths
 from gwtui.local.profiles import (
     FILE_NAME,
@@ -21,33 +24,30 @@ from gwtui.local.profiles import (
 _HEADINGS = ("name", "host", "dialect", "writes", "critical", "key from")
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add ``--output`` and ``--columns``, ``default`` and ``remove``."""
-    add_row_options(parser)
-    commands = parser.add_subparsers(dest="profiles_command", metavar="COMMAND")
-    default = commands.add_parser("default", help="choose what a start without a name means")
-    default.add_argument("name", metavar="NAME")
-    remove = commands.add_parser("remove", help="remove a profile and the key stored for it")
-    remove.add_argument("name", metavar="NAME")
+def _of_book(work: Callable[[ProfileBook, argparse.Namespace], int]) -> Run:
+    """What a verb does with the profiles."""
+
+    def run(arguments: argparse.Namespace) -> int:
+        try:
+            return work(load_profiles(_file(), keep_unknown=True), arguments)
+        except ProfileError as error:
+            raise exits.CommandError(str(error), exits.USAGE) from None
+
+    return run
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """List, or change; returns an exit code."""
-    paths = Paths.of_user()
-    file = paths.config / FILE_NAME
-    try:
-        if arguments.profiles_command == "default":
-            set_default(file, arguments.name)
-            narrate(f"profile {arguments.name} is the default now")
-            return exits.OK
-        book = load_profiles(file, keep_unknown=True)
-        if arguments.profiles_command == "remove":
-            return forget_everywhere(arguments.name, book, paths, and_profile=True)
-    except ProfileError as error:
-        narrate(str(error))
-        return exits.USAGE
-    _list(book, paths, arguments.output, arguments.columns)
+def _file() -> Path:
+    return Paths.of_user().config / FILE_NAME
+
+
+def _default(_book: ProfileBook, arguments: argparse.Namespace) -> int:
+    set_default(_file(), arguments.name)
+    narrate(f"profile {arguments.name} is the default now")
     return exits.OK
+
+
+def _remove(book: ProfileBook, arguments: argparse.Namespace) -> int:
+    return forget_everywhere(arguments.name, book, Paths.of_user(), and_profile=True)
 
 
 _VALUES = (
@@ -56,7 +56,8 @@ _VALUES = (
 )
 
 
-def _list(book: ProfileBook, paths: Paths, form: str, columns: str | None) -> None:
+def _list(book: ProfileBook, arguments: argparse.Namespace) -> int:
+    form, columns = arguments.output, arguments.columns
     for note in book.unknown:
         narrate(note)
     if form != "table" or columns is not None:
@@ -65,7 +66,8 @@ def _list(book: ProfileBook, paths: Paths, form: str, columns: str | None) -> No
     elif book.profiles:
         print_table([_HEADINGS, *(_row(profile, book) for profile in book.profiles.values())])
     else:
-        narrate(f"there are no profiles in {paths.config / FILE_NAME}: run gwtui login")
+        narrate(f"there are no profiles in {_file()}: run gwtui login")
+    return exits.OK
 
 
 def _row(profile: Profile, book: ProfileBook) -> tuple[str, ...]:
@@ -91,3 +93,18 @@ def _json(profile: Profile, book: ProfileBook) -> dict[str, object]:
         "critical": profile.critical,
         "token_source": profile.token_source,
     }
+
+
+_NAME = Argument("name", kind="profiles", help="name of the profile")
+COMMAND = Command(
+    verbs=(
+        Command("list", "list them", _of_book(_list), (ROWS_OUTPUT, COLUMNS)),
+        Command(
+            "default", "choose what a start without a name means", _of_book(_default), (_NAME,)
+        ),
+        Command(
+            "remove", "remove a profile and the key stored for it", _of_book(_remove), (_NAME,)
+        ),
+    ),
+    verb="list",
+)

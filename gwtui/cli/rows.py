@@ -1,21 +1,13 @@
-"""Rows that no declaration of a resource describes: their options, and the four forms of a list."""
+"""Rows that no declaration of a resource describes, in the four forms of a list."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from gwtui.cli import exits
-from gwtui.cli.output import (
-    FORMS,
-    add_output_option,
-    print_csv,
-    print_json,
-    print_ndjson,
-    print_table,
-)
+from gwtui.cli.output import print_csv, print_json, print_ndjson, print_table
 from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.lookup import among
 from gwtui.domain.serialize import exact_json
@@ -25,14 +17,6 @@ Row = Mapping[str, Any]
 
 _ALL = "all"
 _MACHINE = ("json", "ndjson")
-
-
-def add_row_options(parser: argparse.ArgumentParser) -> None:
-    """``--output`` and ``--columns``, as the lists of resources have them."""
-    add_output_option(parser, FORMS)
-    parser.add_argument(
-        "--columns", metavar="A,B", help="columns of a table or of CSV; 'all' for every one"
-    )
 
 
 def chosen_columns(columns: str | None, known: Sequence[str], form: str) -> Sequence[str] | None:

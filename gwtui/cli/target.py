@@ -6,13 +6,12 @@ import argparse
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
-from gwtui.cli.faults import fault_injector
-from gwtui.cli.output import narrate
+from gwtui.cli.output import data_on_stdout, narrate
 from gwtui.cli.prompts import NoAnswerGivenError, read_token
 from gwtui.client.connection import Connection
 from gwtui.contract.dialects import DIALECTS, Dialect
@@ -52,13 +51,6 @@ class NoGatewayError(NoTargetError):
     """No gateway is given, and this person has no profile yet."""
 
 
-def add_demo_option(
-    parser: argparse._ActionsContainer, help: str = "use a private embedded gateway, offline"
-) -> None:
-    """``--demo``: the embedded gateway instead of a real one."""
-    parser.add_argument("--demo", action="store_true", help=help)
-
-
 def resolve_connection(
     arguments: argparse.Namespace, paths: Paths, *, may_ask: bool, key: Secret | None = None
 ) -> Connect:
@@ -91,7 +83,7 @@ def _demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
     take_token(os.environ)  # not used: taken out so that no child process inherits it
     dialect = DIALECTS[arguments.dialect or "generic"]
     start_over = [getattr(arguments, "fresh", False)]
-    faults = _faults(arguments)
+    faults = fault_injector(getattr(arguments, "fault", ()))
 
     @asynccontextmanager
     async def connect() -> AsyncIterator[Connection]:
@@ -181,13 +173,29 @@ async def _host(
     return await stack.enter_async_context(site)
 
 
-def _faults(arguments: argparse.Namespace) -> FaultInjector | None:
-    if not getattr(arguments, "fault", None):
+def wants_fault_list(arguments: argparse.Namespace) -> bool:
+    """Whether the person only asks which faults there are."""
+    return "list" in arguments.fault
+
+
+def list_faults() -> int:
+    """Print every fault that can be asked for; returns the exit code."""
+    from gwtui.embedded.faults import catalogue  # noqa: PLC0415 - loads the server
+
+    with data_on_stdout():
+        print(*catalogue(), sep="\n")
+    return exits.OK
+
+
+def fault_injector(faults: Sequence[str]) -> FaultInjector | None:
+    """The faults that were asked for, None for none. Raises NoTargetError."""
+    if not faults:
         return None
     from gwtui.embedded.errors import FaultSyntaxError  # noqa: PLC0415 - the demo only
+    from gwtui.embedded.faults import FaultInjector  # noqa: PLC0415 - loads the server
 
     try:
-        return fault_injector(arguments.fault)
+        return FaultInjector(faults)
     except FaultSyntaxError as error:
         raise NoTargetError(error.message, exits.USAGE) from None
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from gwtui.cli.command import ALLOW_TRIES, DEMO, DISPLAY, Argument, Command
 from gwtui.cli.exits import USAGE, CommandError
-from gwtui.cli.parsing import add_display_options
-from gwtui.cli.target import add_demo_option
 
 _NEAREST = 5
 _LONGEST = 86_400
@@ -18,42 +17,6 @@ _OF_LINES = (
     ("count", 0),
 )
 """What has no meaning for the board, and its default."""
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """What is watched, how often, and how long."""
-    parser.add_argument(
-        "--ndjson", action="store_true", help="print each reading as a line of JSON on stdout"
-    )
-    parser.add_argument(
-        "--model",
-        action="append",
-        metavar="AUTHOR/SLUG",
-        help="watch the endpoints of this model; may be repeated (those that the dashboard "
-        "watches, else the most used ones)",
-    )
-    parser.add_argument(
-        "--nearest",
-        type=_count,
-        default=_NEAREST,
-        metavar="N",
-        help=f"keys and workspaces nearest to their limits; 0 for none ({_NEAREST})",
-    )
-    parser.add_argument(
-        "--interval",
-        type=_seconds,
-        default=_INTERVAL,
-        metavar="SECONDS",
-        help="between two readings; five times as long for workspaces (60)",
-    )
-    parser.add_argument(
-        "--count", type=_count, default=0, metavar="N", help="end after so many readings of each"
-    )
-    parser.add_argument(
-        "--allow-tries", action="store_true", help="on the board: try requests although read-only"
-    )
-    add_demo_option(parser)
-    add_display_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -86,3 +49,45 @@ def _seconds(text: str) -> int:
     if not 1 <= seconds <= _LONGEST:
         raise argparse.ArgumentTypeError(f"must be from 1 to {_LONGEST}")
     return seconds
+
+
+COMMAND = Command(
+    run=run,
+    arguments=(
+        Argument(
+            "--ndjson", action="store_true", help="print each reading as a line of JSON on stdout"
+        ),
+        Argument(
+            "--model",
+            action="append",
+            metavar="AUTHOR/SLUG",
+            kind="models",
+            help="watch the endpoints of this model; may be repeated (those that the dashboard "
+            "watches, else the most used ones)",
+        ),
+        Argument(
+            "--nearest",
+            type=_count,
+            default=_NEAREST,
+            metavar="N",
+            help=f"keys and workspaces nearest to their limits; 0 for none ({_NEAREST})",
+        ),
+        Argument(
+            "--interval",
+            type=_seconds,
+            default=_INTERVAL,
+            metavar="SECONDS",
+            help="between two readings; five times as long for workspaces (60)",
+        ),
+        Argument(
+            "--count",
+            type=_count,
+            default=0,
+            metavar="N",
+            help="end after so many readings of each",
+        ),
+        ALLOW_TRIES,
+        DEMO,
+        *DISPLAY,
+    ),
+)

@@ -70,9 +70,7 @@ def welcome(arguments: argparse.Namespace) -> Beginning | None:
 
 def _logged_in(arguments: argparse.Namespace) -> Beginning | None:
     """Ask for the address and the key of a gateway, then where to keep the key; None who leaves."""
-    options = argparse.ArgumentParser()
-    login.configure(options)
-    arguments = _with(arguments, **vars(options.parse_args([])))
+    arguments = _with(login.COMMAND.parse(()), **vars(arguments))
     login.put_aside_environment_token()
     try:
         gateway = login.prompted_gateway(arguments)

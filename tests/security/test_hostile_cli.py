@@ -14,11 +14,13 @@ from hostile_strings import CORPUS, SMALL
 
 import gwtui.cli
 from gwtui.cli.check import Finding, Severity, one_line
-from gwtui.cli.gateway import _narrate
+from gwtui.cli.lists.show import print_detail
 from gwtui.cli.output import narrate, print_json, print_table
-from gwtui.cli.whoami import key_json, key_rows, key_summary
+from gwtui.cli.whoami import key_summary
 from gwtui.contract.current_key import CurrentKey
+from gwtui.crud.export import raw_object
 from gwtui.local.crash_report import crash_report
+from gwtui.resources.keys.current import THIS_KEY
 from source_kit import READS_SOURCE, files_of, tree_of
 
 PRINTERS = frozenset({"output.py", "asking.py"})
@@ -36,10 +38,9 @@ def test_tables_and_narration_are_plain_lines(capsys: pytest.CaptureFixture[str]
     print_table(rows)
     for text in CORPUS.values():
         narrate(text)
-        _narrate(text)
     out, err = capsys.readouterr()
     assert len(lines(out)) == len(rows)
-    assert len(lines(err)) == 2 * len(rows)
+    assert len(lines(err)) == len(rows)
     assert all(line.endswith("end") for line in lines(out))
 
 
@@ -63,8 +64,8 @@ def test_a_finding_is_one_plain_line() -> None:
 def test_what_is_said_of_the_key(capsys: pytest.CaptureFixture[str]) -> None:
     for text in SMALL.values():
         key = CurrentKey.model_validate(dict.fromkeys(CurrentKey.model_fields, text))
-        print_table(key_rows(key, NOW))
-        print_json(key_json(key))
+        print_detail(THIS_KEY, key, NOW)
+        print_json(raw_object(THIS_KEY, key))
         narrate(key_summary(key))
     out, err = capsys.readouterr()
     lines(out)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from dashboard_kit import Demo
-from gwtui.cli.commands import dashboard_parser
+from gwtui.cli.commands import DASHBOARD
 from gwtui.cli.running import hub_over
 from gwtui.client.connection import Connection
 from gwtui.crud.resource import ResourceSpec, Scope
@@ -88,7 +88,7 @@ async def test_a_link_leads_to_its_row_and_curl_reads_it(resource: str, demo: De
             offered = copyables(described, [row], now, connection)
             link, command = _of(offered, "link"), _of(offered, "curl")
             assert link is not None
-            arguments = dashboard_parser().parse_args(shlex.split(link)[1:])
+            arguments = DASHBOARD.parse(shlex.split(link)[1:])
             meant = parse_goto(arguments.route)
             assert meant.route == arguments.route, meant.problem
             place, found = await _led_to(hub, meant.route, now)

@@ -131,6 +131,7 @@ def test_one_change_in_full(log: Ledger, capsys: pytest.CaptureFixture[str]) -> 
     assert main(["audit", "get", "p1", "--output", "json"]) == 0
     assert [line["id"] for line in json.loads(capsys.readouterr().out)] == ["p1"]
     assert main(["audit", "get", "nothing"]) == 1
-    assert main(["audit", "get"]) == 2
+    with pytest.raises(SystemExit, match="2"):
+        main(["audit", "get"])
     assert main(["audit", "list", "--output", "ndjson"]) == 0
     assert capsys.readouterr().out.count("\n") == 3

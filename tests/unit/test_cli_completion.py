@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from gwtui.cli import command_tree, complete
-from gwtui.cli.commands import COMMANDS
-from gwtui.cli.complete import answer_shell, candidates, quoted, split
+from gwtui.cli import complete
+from gwtui.cli.commands import COMMANDS, load, plain_tree
+from gwtui.cli.complete import TypedLine, answer_shell, known_tree, quoted, split
 from gwtui.cli.completion import SCRIPTS
 from gwtui.cli.main import main
 from gwtui.cli.resources import RESOURCES
-from gwtui.cli.verbs import verbs_of
 from gwtui.client.connection import Connection
 from gwtui.local.name_cache import cache_file, keep_names, read_names
 from gwtui.resources.keys.resource import KEYS as KEYS  # noqa: PLC0414 - a list that was read
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
 NAMES = ("ci", "film storyboard test", "partner:birch", "o'neill $HOME `x`")
 
-BUILT = cache_once(command_tree.command_tree)
+BUILT = cache_once(plain_tree)
 """Built once for all tests: it takes a second."""
 
 
@@ -42,7 +41,7 @@ BUILT = cache_once(command_tree.command_tree)
 def cache(private_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Names of a profile called work, which is the default one."""
     complete._paths.cache_clear()
-    monkeypatch.setattr(command_tree, "command_tree", BUILT)
+    monkeypatch.setattr(complete, "plain_tree", BUILT)
     config = private_home / "config" / "gwtui"
     config.mkdir(parents=True, mode=0o700)
     text = 'default = "work"\n[profiles.work]\nbase_url = "https://a.example"\n[profiles.lab]\n'
@@ -55,13 +54,13 @@ def cache(private_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def offered(*words: str) -> list[str]:
-    return [word for word, _ in candidates(words)]
+    return [word for word, _ in TypedLine(known_tree(), words).candidates()]
 
 
 def test_everything_that_can_be_called_is_offered(cache: Path) -> None:
     assert {*COMMANDS, *RESOURCES} <= set(offered(""))
-    for name, resource in RESOURCES.items():
-        assert offered(name, "") == [*verbs_of(resource)]
+    for name in RESOURCES:
+        assert offered(name, "") == [verb.name for verb in load(name).verbs]
     assert offered("fin") == ["findings"]
     assert offered("--prof") == ["--profile"]
     assert offered("gateway", "s") == ["serve"]
@@ -90,6 +89,8 @@ def test_everything_that_can_be_called_is_offered(cache: Path) -> None:
         (("keys", "update", "ci", "--set", "limit"), ["limit=", "limit_reset="]),
         (("keys", "update", "ci", "--unset", "limit_"), ["limit_reset"]),
         (("findings", "--fail-on", ""), ["critical", "warning", "notice"]),
+        (("config", "set", "them"), ["theme"]),
+        (("alerts", "--tes"), ["--test-command"]),
         (("guardrails", "assign", "x", "--key", "ci"), ["ci"]),
         (("nonsense", "nonsense", ""), []),
     ],
@@ -98,33 +99,36 @@ def test_what_may_follow(cache: Path, words: tuple[str, ...], expected: list[str
     assert offered(*words) == expected
 
 
-def test_files_are_offered_where_one_is_named(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (("keys", "disable", "--from-file", ""), 1),
+        (("keys", "disable", "--from-file=na"), 1),
+        (("try", "chat", "--file", "na"), 1),
+        (("keys", "disable", "--filter", ""), 0),
+        (("keys", "disable", ""), 0),
+    ],
+)
+def test_the_shell_completes_files_where_one_is_named(
+    cache: Path, words: tuple[str, ...], wanted: int
 ) -> None:
-    folder = tmp_path / "here"
-    (folder / "names.d").mkdir(parents=True)
-    (folder / "names.txt").touch()
-    (folder / ".hidden").touch()
-    monkeypatch.chdir(folder)
-    assert offered("keys", "disable", "--from-file", "") == ["names.d/", "names.txt"]
-    assert offered("keys", "disable", "--from-file", ".h") == [".hidden"]
-    assert offered("keys", "disable", "--from-file", "names.d/x") == []
+    assert main(["complete", "zsh", *words]) == wanted
 
 
-def test_the_command_line_is_built_once_and_again_when_the_program_changed(
+def test_the_command_line_is_built_once_and_again_for_another_version(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = offered("keys", "li")
     file = cache / "commands.json"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     with monkeypatch.context() as patch:
-        patch.setattr(command_tree, "command_tree", None)
+        patch.setattr(complete, "plain_tree", None)
         assert offered("keys", "li") == first  # not built again
         kept = json.loads(file.read_text())
-        file.write_text(json.dumps({**kept, "stamp": "older"}))
+        file.write_text(json.dumps({**kept, "version": "0.0"}))
         with pytest.raises(TypeError):
             offered("keys", "li")
-    for damaged in ("", "[]", "{", '{"stamp": 1}'):
+    for damaged in ("", "[]", "{", '{"version": 1}'):
         file.write_text(damaged)
         assert offered("keys", "li") == first
 
@@ -219,6 +223,7 @@ def test_bash_offers_and_quotes_names(cache: Path, private_home: Path) -> None:
         'gwtui keys get "film s',
         "gwtui keys get o",
         "gwtui keys list --output=cs",
+        "gwtui keys get film\\ ",
     ]
     asked = "\n".join(
         f"COMP_LINE={quoted(line)}; COMP_POINT=${{#COMP_LINE}}; _gwtui; "
@@ -233,6 +238,7 @@ def test_bash_offers_and_quotes_names(cache: Path, private_home: Path) -> None:
         "film storyboard test|",
         r"o\'neill\ \$HOME\ \`x\`|",
         "csv|",
+        r"film\ storyboard\ test|",
     ]
     assert done.stderr == ""
     for shell in ("zsh", "fish"):

@@ -10,27 +10,24 @@ from pathlib import Path
 import pytest
 
 from gwtui.cli import exits
-from gwtui.cli.command_tree import TreeCommand, command_tree
-from gwtui.cli.commands import COMMANDS
+from gwtui.cli.commands import COMMANDS, every_command
 from gwtui.cli.main import main
-from gwtui.cli.man import page_name, pages
+from gwtui.cli.man import page, page_name
 from gwtui.cli.resources import RESOURCES
 
 
-def _walk(command: TreeCommand) -> list[TreeCommand]:
-    return [command, *(below for child in command.children for below in _walk(child))]
-
-
 def test_every_command_verb_and_option_is_on_its_page() -> None:
-    found = {page_name(one): (one, text) for one, text in pages(command_tree())}
+    found = {page_name(one): one for one in every_command()}
     assert set(found) == {"gwtui", *(f"gwtui-{one}" for one in {**COMMANDS, **RESOURCES})}
-    for command, text in found.values():
+    for name, command in found.items():
+        text = page(command)
         plain = text.replace("\\-", "-")
-        below = [one for one in _walk(command) if one.words[:1] == command.words[:1]]
-        for one in below:
-            assert " ".join(("gwtui", *one.words)) in plain or one.children
-            for option in one.options:
-                assert f"\\fB{option.names[-1]}\\fR" in plain
+        for one in (command, *command.verbs):
+            shown = f".B {name.replace('-', ' ', 1)} {one.name if one is not command else ''}"
+            assert shown.strip() in plain or one.verbs
+            for argument in one.arguments:
+                title = f"\\fB{argument.names[-1]}\\fR" if argument.is_option else argument.title
+                assert title in plain
         assert ".SH EXIT STATUS" in text
         # No line is a request of roff by accident, and no value is lost in an escape.
         for line in text.splitlines():

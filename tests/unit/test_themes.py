@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from gwtui.cli import exits
+from gwtui.cli.commands import DASHBOARD
 from gwtui.cli.main import main
-from gwtui.cli.parsing import SuggestingParser, add_display_options
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.themes import THEMES, TITLES
 
@@ -32,17 +32,13 @@ def never() -> AbstractAsyncContextManager[Any]:
 def test_every_theme_that_the_manual_names_can_be_asked_for() -> None:
     told = themes_in("".join(page.read_text() for page in PAGES))
     assert "gwtui-terminal" in told
-    parser = SuggestingParser()
-    add_display_options(parser)
     for name in told:
-        assert parser.parse_args(["--theme", name]).theme == name
+        assert DASHBOARD.parse(["--theme", name]).theme == name
         assert GwtuiApp(never, theme=name).theme == name
 
 
 def test_help_names_every_theme_and_so_does_the_chooser() -> None:
-    parser = SuggestingParser()
-    add_display_options(parser)
-    told = re.sub(r"-\n +", "-", parser.format_help())
+    [told] = [one.help for one in DASHBOARD.arguments if "--theme" in one.names]
     assert set(re.findall(r"gwtui-[a-z]+", told)) == set(NAMES) == set(TITLES)
 
 

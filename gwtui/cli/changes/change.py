@@ -1,4 +1,4 @@
-"""A change of the command line: how it is declared, its values, and what its planner works with.
+"""A change on the command line: its values, and what its planner works with.
 
 Values come from ``--set name=value`` and are read by the rules of the request model alone.
 """
@@ -8,8 +8,7 @@ from __future__ import annotations
 import json
 import re
 from argparse import Namespace
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
 from decimal import Decimal
 from functools import cache
@@ -24,7 +23,6 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.request import Problem, RequestModel, problems
 from gwtui.contract.workspaces import Workspace
-from gwtui.crud.plan import Plan
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.lookup import among
@@ -61,46 +59,6 @@ class NothingToDoError(Exception):
     def __init__(self, message: str, brief: str = "like this already") -> None:
         super().__init__(message)
         self.brief = brief
-
-
-@dataclass(frozen=True, slots=True)
-class Operand:
-    """What is named on the command line. ``many`` takes one or more.
-
-    As an ``option`` it is given as ``--name``, as often as wanted. Where it is called like a field
-    of the request it is the value of that.
-    """
-
-    name: str
-    help: str
-    many: bool = False
-    option: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeCommand:
-    """A verb that changes something.
-
-    ``plan`` reads what it needs and plans the requests; it raises NothingToDoError, CommandError
-    and GatewayError. ``model`` has the fields that ``--set`` and ``--unset`` may name, ``fields``
-    those of them that this verb changes (all of them when None). ``secret`` is a field whose value
-    is read from stdin. ``makes`` says that something comes to exist: its identifier is printed.
-    ``force`` words what ``--force`` lets through; empty where there is nothing to force. ``many``
-    is the list whose rows the operand "id" names, where it may name several of them.
-    """
-
-    name: str
-    help: str
-    plan: Callable[[ChangeContext], Awaitable[Plan[Any]]]
-    operands: tuple[Operand, ...] = ()
-    model: type[RequestModel] | None = None
-    fields: tuple[str, ...] | None = None
-    secret: str = ""
-    makes: bool = False
-    force: str = ""
-    notes: tuple[str, ...] = field(default=())
-    """What its help says besides, line by line."""
-    many: ResourceSpec[Any] | None = None
 
 
 class ChangeContext:

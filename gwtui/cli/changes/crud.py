@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from typing import Any
 
-from gwtui.cli.changes.change import (
-    ChangeCommand,
-    ChangeContext,
-    NothingToDoError,
-    Operand,
-    invalid_values,
-)
+from gwtui.cli.changes.change import ChangeContext, NothingToDoError, invalid_values
+from gwtui.cli.changes.command import DeclaredChange
+from gwtui.cli.command import Argument
 from gwtui.cli.exits import USAGE, CommandError
+from gwtui.cli.resources import DECLARED, Resource
 from gwtui.contract.request import Problem
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan
@@ -21,21 +19,38 @@ from gwtui.crud.resource import ResourceSpec
 from gwtui.crud.writes import Update, Writes, declared_writes
 
 
+def changes_at(resource: Resource) -> Iterable[DeclaredChange]:
+    """What changes a resource: as its declaration says, or as a module of its own does."""
+    declared = resource.changes == DECLARED
+    where = resource.declaration if declared else resource.changes
+    module, _, name = where.partition(":")
+    found: Any = getattr(import_module(module), name or "CHANGES")
+    return changes_of(found) if declared else found
+
+
+def row_operand(spec: ResourceSpec[Any], *, several: bool = False) -> Argument:
+    """The operand that names a row of a list, or ``several``."""
+    nargs, help = "*" if several else None, declared_writes(spec).operand
+    return Argument("id", metavar="ID", nargs=nargs, kind=spec.id, help=help)
+
+
 def changes_of(
     spec: ResourceSpec[Any],
     *,
     create: Callable[[ChangeContext], Awaitable[Plan[Any]]] | None = None,
+    delete: Callable[[ChangeContext], Awaitable[Plan[Any]]] | None = None,
+    deletes_with: tuple[Argument, ...] = (),
     notes: tuple[str, ...] = (),
-) -> Iterator[ChangeCommand]:
+) -> Iterator[DeclaredChange]:
     """The verbs that change one kind of resource.
 
-    ``create`` plans a creation in a way of its own; ``notes`` are lines of its help.
+    ``create`` and ``delete`` plan these otherwise; ``notes`` are lines of the help of creating.
     """
     writes, verbs = declared_writes(spec), _Verbs(spec)
-    operand = (Operand("id", writes.operand),) if writes.operand else ()
-    several = spec if writes.operand else None
+    rows = (row_operand(spec, several=True),) if writes.operand else ()
+    many = spec if writes.operand else None
     if writes.create is not None:
-        yield ChangeCommand(
+        yield DeclaredChange(
             "create",
             writes.create.help,
             create or verbs.create,
@@ -46,42 +61,25 @@ def changes_of(
             notes=notes,
         )
     for how in (*filter(None, (writes.update,)), *writes.further):
-        yield ChangeCommand(
+        yield DeclaredChange(
             how.command,
             how.help,
             partial(verbs.update, how),
-            operand,
+            (row_operand(spec),) if how.secret else rows,
             how.request,
             how.fields or writes.fields.editable,
             secret=how.secret,
-            many=None if how.secret else several,
+            many=None if how.secret else many,
         )
-    yield from _switches(writes, verbs, operand, several)
-    if writes.delete is not None:
-        yield ChangeCommand("delete", writes.delete.help, verbs.delete, operand, many=several)
-
-
-def _switches(
-    writes: Writes[Any],
-    verbs: _Verbs,
-    operand: tuple[Operand, ...],
-    several: ResourceSpec[Any] | None,
-) -> Iterator[ChangeCommand]:
     if writes.switch is not None:
-        yield ChangeCommand(
-            "disable",
-            writes.switch.disable_help,
-            partial(verbs.switch, True),
-            operand,
-            many=several,
-        )
-        yield ChangeCommand(
-            "enable",
-            writes.switch.enable_help,
-            partial(verbs.switch, False),
-            operand,
-            many=several,
-        )
+        for name, help, disabled in (
+            ("disable", writes.switch.disable_help, True),
+            ("enable", writes.switch.enable_help, False),
+        ):
+            yield DeclaredChange(name, help, partial(verbs.switch, disabled), rows, many=many)
+    if writes.delete is not None:
+        takes = (*rows, *deletes_with)
+        yield DeclaredChange("delete", writes.delete.help, delete or verbs.delete, takes, many=many)
 
 
 class _Verbs:

@@ -9,11 +9,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from gwtui.cli import exits
 from gwtui.cli.exits import USAGE, CommandError
-from gwtui.cli.output import OutputLostError, narrate, narrate_lines, print_json, print_value
+from gwtui.cli.output import (
+    OutputLostError,
+    data_on_stdout,
+    narrate,
+    narrate_lines,
+    print_json,
+    print_value,
+)
 from gwtui.cli.prompts import await_line
 from gwtui.contract.keys import CreatedKey
 from gwtui.contract.response import ResponseModel
-from gwtui.crud.plan import Applied, Confirmation, ConfirmationKind, Outcome, Plan, Refused
+from gwtui.crud.plan import Applied, Confirmation, ConfirmationKind, Outcome, Plan, Refused, Unknown
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.serialize import masked
@@ -21,6 +28,7 @@ from gwtui.resources.keys.writes import WRITES as KEYS
 from gwtui.watch.feeds.ledger import unsettled_feed
 
 if TYPE_CHECKING:
+    from gwtui.cli.changes.change import ChangeContext
     from gwtui.client.connection import Connection
     from gwtui.crud.executor import WriteExecutor
     from gwtui.local.ledger import Ledger
@@ -29,6 +37,9 @@ if TYPE_CHECKING:
 
 PATIENCE = 20.0
 """Seconds that a request under way gets for its answer after the person interrupted."""
+
+LOOK = "It is not sent again: look at what is there before you try again."
+"""What is said of a lost answer."""
 
 Sent = tuple[Plan[Any], Outcome[Any]]
 
@@ -102,20 +113,37 @@ def plan_lines(plan: Plan[Any]) -> Iterator[str]:
     yield from (f"  ! {safe_line(obstacle, _TEXT)}" for obstacle in plan.obstacles)
 
 
-def plan_json(plan: Plan[Any]) -> dict[str, Any]:
-    """The same for a program; the bodies of the requests are in it, secrets masked."""
+def print_plan(plan: Plan[Any], as_json: Any = None) -> None:
+    """Print it: ``as_json`` for a program, else in lines."""
+    if as_json is not None:
+        print_json(as_json)
+        return
+    with data_on_stdout():
+        for line in plan_lines(plan):
+            print(line)
+
+
+def changes_json(plan: Plan[Any]) -> dict[str, Any]:
+    """What a plan does, for a program."""
     return {
-        "action": plan.action,
-        "title": plan.title,
-        "resource": plan.resource,
         "identity": plan.identity,
-        "danger": plan.danger,
+        "title": plan.title,
         "changes": [
             {"field": change.field, "before": change.before, "after": change.after}
             for change in plan.changes
         ],
         "effects": list(plan.effects),
         "warnings": list(plan.warnings),
+    }
+
+
+def plan_json(plan: Plan[Any]) -> dict[str, Any]:
+    """A plan for a program; the bodies of the requests are in it, secrets masked."""
+    return {
+        "action": plan.action,
+        "resource": plan.resource,
+        "danger": plan.danger,
+        **changes_json(plan),
         "obstacles": list(plan.obstacles),
         "requests": [_request(part) for part in plan.parts or (plan,)],
     }
@@ -136,6 +164,17 @@ def outcome_json(
             {**_request(part), **result_json(part, outcome)} for part, outcome in outcomes
         ],
     }
+
+
+def report_outcome(plan: Plan[Any], outcome: Outcome[Any]) -> None:
+    """Say what became of it."""
+    match outcome:
+        case Applied():
+            narrate(f"done: {plan.title}")
+        case Refused(error):
+            narrate(f"refused: {plan.title}: {error.message}")
+        case Unknown(error):
+            narrate(f"unknown: {plan.title}: {error.message} It may have happened or not. {LOOK}")
 
 
 def outcome_label(outcome: Outcome[Any]) -> str:
@@ -171,7 +210,25 @@ T = TypeVar("T")
 NO_TERMINAL = "there is no terminal to ask on: look at it with --plan, then give --yes"
 
 
-async def confirm(
+async def agree(plan: Plan[T], context: ChangeContext) -> Confirmation[T] | None:
+    """The plan as agreed to; None where nothing is sent, and why is said. Raises CommandError."""
+    arguments, session = context.arguments, context.session
+    held_back = session.gateway.gate.closed
+    reasons = [*plan.obstacles, *([f"Nothing is sent: {held_back}."] if held_back else [])]
+    why = " ".join(reasons)
+    if reasons and not arguments.yes:
+        narrate(f"refused: {plan.title}: {why}")
+        return None
+    agreed = await _confirm(plan, session.connection, yes=arguments.yes, confirm=arguments.confirm)
+    if agreed is None:
+        narrate("not carried out")
+    elif reasons:
+        report_outcome(plan, await session.executor.reject(agreed, why))
+        return None
+    return agreed
+
+
+async def _confirm(
     plan: Plan[T], connection: Connection, *, yes: bool, confirm: str | None
 ) -> Confirmation[T] | None:
     """The plan as agreed to; None when the person does not want it. Raises CommandError."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from gwtui.cli.changes.change import ChangeCommand, ChangeContext, Operand
+from gwtui.cli.changes.change import ChangeContext
+from gwtui.cli.changes.command import DeclaredChange
 from gwtui.cli.changes.crud import plan_context
+from gwtui.cli.command import Argument
 from gwtui.contract.usage import FeedbackRequest
 from gwtui.crud.plan import Plan
 from gwtui.resources.generations import plan_feedback
@@ -14,11 +16,11 @@ async def _feedback(context: ChangeContext) -> Plan[None]:
 
 
 CHANGES = (
-    ChangeCommand(
+    DeclaredChange(
         "feedback",
         "say what was wrong with one",
         _feedback,
-        (Operand("generation_id", "its id"),),
+        (Argument("generation_id", help="its id"),),
         FeedbackRequest,
         ("category", "comment"),
     ),

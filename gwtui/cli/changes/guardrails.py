@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gwtui.cli.changes.change import ChangeCommand, ChangeContext, NothingToDoError, Operand
-from gwtui.cli.changes.crud import changes_of, plan_context
+from gwtui.cli.changes.change import ChangeContext, NothingToDoError
+from gwtui.cli.changes.command import DeclaredChange
+from gwtui.cli.changes.crud import changes_of, plan_context, row_operand
 from gwtui.cli.changes.workspaces import find_person
+from gwtui.cli.command import Argument
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.lists.lookup import find
 from gwtui.crud.plan import Plan, bundle_alike
@@ -22,9 +24,23 @@ from gwtui.resources.keys.resource import KEYS
 from gwtui.watch.feeds.guardrails import Bindings, GuardrailRow, bindings_feed
 from gwtui.watch.feeds.organization import shown_person
 
-_GUARDRAIL = Operand("id", WRITES.operand)
-_KEYS = Operand("key", "hash or name of a key; may be repeated", option=True)
-_MEMBERS = Operand("member", "user id, mail address or name; may be repeated", option=True)
+_ASSIGNED = (
+    row_operand(GUARDRAILS),
+    Argument(
+        "--key",
+        action="append",
+        default=[],
+        kind=KEYS.id,
+        help="hash or name of a key; may be repeated",
+    ),
+    Argument(
+        "--member",
+        action="append",
+        default=[],
+        kind="organization",
+        help="user id, mail address or name; may be repeated",
+    ),
+)
 
 
 async def _delete(context: ChangeContext) -> Plan[Any]:
@@ -116,10 +132,7 @@ def _refuse_nobody(context: ChangeContext) -> None:
 
 
 CHANGES = (
-    *(one for one in changes_of(GUARDRAILS) if one.name != "delete"),
-    ChangeCommand("delete", "delete it for good", _delete, (_GUARDRAIL,), many=GUARDRAILS),
-    ChangeCommand("assign", "bind keys and members", _assign, (_GUARDRAIL, _KEYS, _MEMBERS)),
-    ChangeCommand(
-        "unassign", "take it from keys and members", _unassign, (_GUARDRAIL, _KEYS, _MEMBERS)
-    ),
+    *changes_of(GUARDRAILS, delete=_delete),
+    DeclaredChange("assign", "bind keys and members", _assign, _ASSIGNED),
+    DeclaredChange("unassign", "take it from keys and members", _unassign, _ASSIGNED),
 )

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from pydantic import ValidationError
 
 from gwtui.cli import exits
-from gwtui.cli.changes.change import (
-    ChangeCommand,
-    ChangeContext,
-    NothingToDoError,
-    Operand,
-    invalid_values,
-)
-from gwtui.cli.changes.crud import changes_of, plan_context
+from gwtui.cli.changes.change import ChangeContext, NothingToDoError, invalid_values
+from gwtui.cli.changes.command import DeclaredChange
+from gwtui.cli.changes.crud import changes_of, plan_context, row_operand
+from gwtui.cli.command import DEMO, Argument, Command
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.lists.lookup import find
 from gwtui.cli.output import narrate
-from gwtui.cli.target import add_demo_option, find_profile
+from gwtui.cli.target import find_profile
 from gwtui.contract.keys import CreatedKey, CreateKeyRequest
 from gwtui.contract.request import problems
 from gwtui.crud.plan import Plan
@@ -46,7 +41,12 @@ from gwtui.resources.rotations.writes import (
     rotation_storage,
 )
 
-_CALLED = "name or hash of the old key, or the rotation's id"
+_ROTATION = Argument(
+    "id",
+    metavar="ID",
+    kind=ROTATIONS.id,
+    help="name or hash of the old key, or the rotation's id",
+)
 
 
 async def _create(context: ChangeContext) -> Plan[CreatedKey]:
@@ -61,7 +61,7 @@ async def rotate(context: ChangeContext) -> Plan[Any]:
     session, now = context.session, context.now
     row = await context.row(KEYS, context.arguments.id)
     fresh = await context.gateway.keys.get(row.identity)
-    name = _last(context.arguments.name) or await read_name(context.gateway, fresh, now)
+    name = context.arguments.name or await read_name(context.gateway, fresh, now)
     asked = _rotation_request(context, name)
     workspace = None if row.workspace is None else row.workspace.id
     source = await read_source(session, fresh, workspace)
@@ -72,7 +72,7 @@ async def rotate(context: ChangeContext) -> Plan[Any]:
 def _rotation_request(context: ChangeContext, name: str) -> RotateRequest:
     given: dict[str, Any] = {"name": name}
     for option in ("silent_for", "kept_for"):
-        text = _last(getattr(context.arguments, option))
+        text = getattr(context.arguments, option)
         if text is not None:
             given[option] = _span(option, text)
     try:
@@ -88,19 +88,15 @@ def _span(option: str, text: str) -> timedelta:
         raise CommandError(f"--{option.replace('_', '-')}: {error}", USAGE) from None
 
 
-def _last(given: Sequence[str]) -> str | None:
-    return given[-1] if given else None
-
-
-ROTATE = ChangeCommand(
+ROTATE = DeclaredChange(
     "rotate",
     "make a successor with the same limits and guardrail; 'gwtui rotations' follows both",
     rotate,
     (
-        Operand("id", "its hash, how that begins, or its name"),
-        Operand("name", "name of the successor (the old one with the day)", option=True),
-        Operand("silent-for", "how long the old key must stand still (24h)", option=True),
-        Operand("kept-for", "how long it stays disabled before it is deleted (7d)", option=True),
+        row_operand(KEYS),
+        Argument("--name", help="name of the successor (the old one with the day)"),
+        Argument("--silent-for", help="how long the old key must stand still (24h)"),
+        Argument("--kept-for", help="how long it stays disabled before it is deleted (7d)"),
     ),
     makes=True,
     notes=(
@@ -110,7 +106,7 @@ ROTATE = ChangeCommand(
     ),
 )
 
-CHANGES: tuple[ChangeCommand, ...] = (
+CHANGES = (
     *changes_of(
         KEYS,
         create=_create,
@@ -152,40 +148,28 @@ def _names(one: KeyRotation) -> Sequence[str | None]:
 
 
 ROTATION_CHANGES = (
-    ChangeCommand(
+    DeclaredChange(
         "next",
         "do what comes next: assign, disable or delete, as far as it is due",
         _next,
-        (Operand("id", _CALLED),),
+        (_ROTATION,),
         force="the step before it is due, though the old key may be in use",
     ),
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ForgetVerb:
-    """Follows a rotation no more; nothing is sent."""
-
-    name: str = "forget"
-    help: str = "follow one no more; both keys stay as they are"
-
-    def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Which one."""
-        parser.add_argument("id", metavar="ID", help=_CALLED)
-        add_demo_option(parser)
-
-    def run(self, arguments: argparse.Namespace) -> int:
-        """Write it down; returns an exit code."""
-        paths = Paths.of_user()
-        log = RotationLog(paths.state / FILE_NAME)
-        try:
-            known = [one for one in log.rotations(_gateway(arguments, paths)) if one.ended is None]
-            one = find(known, arguments.id, "rotation", _names)
-            log.note(one.id, "ended", SYSTEM_CLOCK.now(), stage="forgotten")
-        except OSError as error:
-            raise CommandError(f"{log.path}: {error.strerror or 'not usable'}") from None
-        narrate(f"the rotation of {one.old_name} is followed no more; both keys stay as they are")
-        return exits.OK
+def _forget(arguments: argparse.Namespace) -> int:
+    """Write down that a rotation is followed no more; nothing is sent."""
+    paths = Paths.of_user()
+    log = RotationLog(paths.state / FILE_NAME)
+    try:
+        known = [one for one in log.rotations(_gateway(arguments, paths)) if one.ended is None]
+        one = find(known, arguments.id, "rotation", _names)
+        log.note(one.id, "ended", SYSTEM_CLOCK.now(), stage="forgotten")
+    except OSError as error:
+        raise CommandError(f"{log.path}: {error.strerror or 'not usable'}") from None
+    narrate(f"the rotation of {one.old_name} is followed no more; both keys stay as they are")
+    return exits.OK
 
 
 def _gateway(arguments: argparse.Namespace, paths: Paths) -> str:
@@ -194,4 +178,6 @@ def _gateway(arguments: argparse.Namespace, paths: Paths) -> str:
     return find_profile(arguments, paths).base_url
 
 
-ROTATION_VERBS = (ForgetVerb(),)
+ROTATION_VERBS = (
+    Command("forget", "follow one no more; both keys stay as they are", _forget, (_ROTATION, DEMO)),
+)

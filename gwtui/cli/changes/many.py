@@ -8,21 +8,24 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gwtui.cli import exits
-from gwtui.cli.changes.change import ChangeCommand, ChangeContext, NothingToDoError
+from gwtui.cli.changes.change import ChangeContext, NothingToDoError
 from gwtui.cli.changes.execute import (
-    confirm,
+    LOOK,
+    agree,
+    changes_json,
     execute_one,
     plan_json,
-    plan_lines,
+    print_plan,
     result_json,
 )
+from gwtui.cli.command import FILES, Argument
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.lists.lookup import find_row
 from gwtui.cli.lists.query import ListQuery, list_query
-from gwtui.cli.output import data_on_stdout, narrate, print_json, print_ndjson
+from gwtui.cli.output import narrate, print_ndjson
 from gwtui.crud.bulk import (
     BulkOperation,
     BulkPlan,
@@ -37,6 +40,9 @@ from gwtui.crud.resource import ResourceSpec, Scope, filter_kinds
 from gwtui.crud.writes import declared_writes
 from gwtui.domain.filters import parse
 
+if TYPE_CHECKING:
+    from gwtui.cli.changes.command import DeclaredChange
+
 _STDIN = "-"
 
 
@@ -49,14 +55,16 @@ class RowSelection:
     query: ListQuery | None = None
 
 
-def add_selection_options(parser: argparse.ArgumentParser) -> None:
-    """How several rows are chosen, besides by name."""
-    parser.add_argument(
-        "--filter", metavar="QUERY", help="all that match, as in the dashboard's filter"
-    )
-    parser.add_argument(
-        "--from-file", metavar="FILE", help="those that a file names, one a line; - is stdin"
-    )
+SELECTION = (
+    Argument("--filter", metavar="QUERY", help="all that match, as in the dashboard's filter"),
+    Argument(
+        "--from-file",
+        metavar="FILE",
+        kind=FILES,
+        help="those that a file names, one a line; - is stdin",
+    ),
+)
+"""How several rows are chosen, besides by name."""
 
 
 def row_selection(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> RowSelection | None:
@@ -102,19 +110,18 @@ def _names_in(file: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def reject_own_fields(change: ChangeCommand, given: Mapping[str, Any]) -> None:
+def reject_own_fields(spec: ResourceSpec[Any], given: Mapping[str, Any]) -> None:
     """What names a row is its own: several cannot share it. Raises CommandError."""
-    if change.many is not None:
-        own = sorted(given.keys() & {*declared_writes(change.many).called, "slug"})
-        if own:
-            raise CommandError(f"{own[0]} is each one's own: set it one by one", USAGE)
+    own = sorted(given.keys() & {*declared_writes(spec).called, "slug"})
+    if own:
+        raise CommandError(f"{own[0]} is each one's own: set it one by one", USAGE)
 
 
 # The plan ---------------------------------------------------------------------------------------
 
 
 async def plan_selection(
-    change: ChangeCommand, context: ChangeContext, chosen: RowSelection
+    change: DeclaredChange, context: ChangeContext, chosen: RowSelection
 ) -> BulkPlan:
     """A plan for all selected rows. Raises CommandError for an unknown one, GatewayError."""
     rows = await _rows(context, chosen)
@@ -168,17 +175,7 @@ async def _rows(context: ChangeContext, chosen: RowSelection) -> Sequence[Any]:
 def bulk_json(bulk: BulkPlan) -> dict[str, Any]:
     """A plan for many, for a program."""
     rows = [
-        {
-            "identity": part.identity,
-            "name": part.name,
-            "title": part.plan.title,
-            "changes": [
-                {"field": change.field, "before": change.before, "after": change.after}
-                for change in part.plan.changes
-            ],
-            "effects": list(part.plan.effects),
-            "warnings": list(part.plan.warnings),
-        }
+        {**changes_json(part.plan), "identity": part.identity, "name": part.name}
         for part in bulk.parts
     ]
     return {
@@ -199,8 +196,7 @@ def _left_out_json(one: LeftOut) -> dict[str, Any]:
 class ManyChanges:
     """What was planned for several rows, up to the exit code."""
 
-    def __init__(self, change: ChangeCommand, context: ChangeContext, bulk: BulkPlan) -> None:
-        self._change = change
+    def __init__(self, context: ChangeContext, bulk: BulkPlan) -> None:
         self._context = context
         self._bulk = bulk
         self._json = context.arguments.output == "json"
@@ -209,10 +205,10 @@ class ManyChanges:
 
     async def decide(self) -> int:
         """Print the plan, or ask and carry it out; returns an exit code."""
-        arguments, bulk, session = self._context.arguments, self._bulk, self._context.session
+        bulk = self._bulk
         missing = [one for one in bulk.left_out if not one.already]
-        if arguments.plan:
-            self._print_plan()
+        if self._context.arguments.plan:
+            print_plan(bulk.plan, bulk_json(bulk) if self._json else None)
             return exits.OK if bulk.parts or not missing else exits.FAILED
         if not bulk.parts:
             for line in bulk.plan.effects:
@@ -221,29 +217,8 @@ class ManyChanges:
                 print_ndjson(_left_out_json(one) for one in bulk.left_out)
             narrate(f"nothing to do: no {bulk.operation.noun} is left to send anything for")
             return exits.FAILED if missing else exits.OK
-        held_back = session.gateway.gate.closed
-        if held_back and not arguments.yes:
-            narrate(f"refused: {bulk.plan.title}: Nothing is sent: {held_back}.")
-            return exits.FAILED
-        agreed = await confirm(
-            bulk.plan, session.connection, yes=arguments.yes, confirm=arguments.confirm
-        )
-        if agreed is None:
-            narrate("not carried out")
-            return exits.FAILED
-        if held_back:
-            await session.executor.reject(agreed, f"Nothing is sent: {held_back}.")
-            narrate(f"refused: {bulk.plan.title}: Nothing is sent: {held_back}.")
-            return exits.FAILED
-        return await self._send(agreed)
-
-    def _print_plan(self) -> None:
-        if self._json:
-            print_json(bulk_json(self._bulk))
-            return
-        with data_on_stdout():
-            for line in plan_lines(self._bulk.plan):
-                print(line)
+        agreed = await agree(bulk.plan, self._context)
+        return exits.FAILED if agreed is None else await self._send(agreed)
 
     async def _send(self, agreed: Confirmation[tuple[Any, ...]]) -> int:
         for line in self._bulk.plan.effects if self._context.arguments.yes else ():
@@ -286,7 +261,7 @@ class ManyChanges:
             narrate(f"not sent: {result.part.plan.title}")
         narrate(run.summary() if run.complete or not run.ended else f"{run.summary()}: {run.ended}")
         if run.lost is not None:
-            narrate("It is not sent again: look at what is there before you try again.")
+            narrate(LOOK)
             return exits.UNKNOWN
         if self._interrupted:
             return exits.INTERRUPTED

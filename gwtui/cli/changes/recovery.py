@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
 from gwtui.cli import exits
-from gwtui.cli.changes.change import ChangeCommand, ChangeContext, Operand
+from gwtui.cli.changes.change import ChangeContext
+from gwtui.cli.changes.command import DeclaredChange
 from gwtui.cli.changes.crud import plan_context
+from gwtui.cli.command import Argument, Command
 from gwtui.cli.exits import CommandError
 from gwtui.cli.lists.lookup import find
 from gwtui.cli.output import narrate
@@ -23,7 +24,7 @@ from gwtui.local.ledger import LedgerEntry
 from gwtui.resources.keys.writes import replacement_plan
 from gwtui.watch.feeds.ledger import own_ledger, unsettled_feed
 
-_CALLED = "the key's hash or name, or the write's id"
+_KEY = Argument("id", metavar="ID", help="the key's hash or name, or the write's id")
 _GONE = "the key is gone"
 
 
@@ -53,38 +54,29 @@ async def _recreate(context: ChangeContext) -> Plan[Any]:
 
 
 CHANGES = (
-    ChangeCommand(
+    DeclaredChange(
         "recreate",
         "delete a new key whose value nobody has stored, and create it again",
         _recreate,
-        (Operand("id", _CALLED),),
+        (_KEY,),
         makes=True,
         notes=("The value of the new key alone goes to stdout.",),
     ),
 )
 
 
-@dataclass(frozen=True, slots=True)
-class AcknowledgeVerb:
-    """Says that the value of a new key is stored; nothing is sent."""
-
-    name: str = "acknowledge"
-    help: str = "say that the value of a new key is stored"
-
-    def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Which key."""
-        parser.add_argument("id", metavar="ID", help=_CALLED)
-
-    def run(self, arguments: argparse.Namespace) -> int:
-        """Write it down; returns an exit code."""
-        ledger = own_ledger()
-        try:
-            one = _find(ledger.open_writes(), arguments.id)
-            ledger.acknowledge(one.id, SYSTEM_CLOCK.now())
-        except OSError as error:
-            raise CommandError(f"{ledger.path}: {error.strerror or 'not usable'}") from None
-        narrate("written down: the value of the key is stored")
-        return exits.OK
+def _acknowledge(arguments: argparse.Namespace) -> int:
+    """Write down that the value of a new key is stored; nothing is sent."""
+    ledger = own_ledger()
+    try:
+        one = _find(ledger.open_writes(), arguments.id)
+        ledger.acknowledge(one.id, SYSTEM_CLOCK.now())
+    except OSError as error:
+        raise CommandError(f"{ledger.path}: {error.strerror or 'not usable'}") from None
+    narrate("written down: the value of the key is stored")
+    return exits.OK
 
 
-VERBS = (AcknowledgeVerb(),)
+VERBS = (
+    Command("acknowledge", "say that the value of a new key is stored", _acknowledge, (_KEY,)),
+)

@@ -6,21 +6,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from gwtui.cli.changes.change import (
-    ChangeCommand,
-    ChangeContext,
-    NothingToDoError,
-    Operand,
-    report_unchanged,
-)
+from gwtui.cli.changes.change import ChangeContext, NothingToDoError, report_unchanged
+from gwtui.cli.changes.command import DeclaredChange
 from gwtui.cli.changes.crud import changes_of, plan_context
+from gwtui.cli.command import Argument
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.lists.lookup import find
 from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.organization import OrganizationMember
 from gwtui.crud.plan import Plan
 from gwtui.domain.diffs import ABSENT
-from gwtui.domain.lookup import among
 from gwtui.resources.budgets.form import BudgetLimits
 from gwtui.resources.budgets.writes import WorkspaceBudgets, read_uses
 from gwtui.resources.members.writes import plan_add, plan_remove, user_ids
@@ -29,11 +24,20 @@ from gwtui.resources.workspaces.resource import WORKSPACES
 from gwtui.resources.workspaces.writes import WRITES
 from gwtui.watch.feeds.organization import shown_person
 
-_ITSELF = Operand("id", WRITES.operand)
-_CONFIRM = Operand("confirm-default", "its slug, where it is the default workspace", option=True)
-_WORKSPACE = Operand("workspace", WRITES.operand)
-_INTERVALS = Operand("interval", f"which ones: {', '.join(BUDGET_INTERVALS)}", many=True)
-_PEOPLE = Operand("person", "user id, mail address or name", many=True)
+_CONFIRM = Argument(
+    "--confirm-default",
+    action="append",
+    default=[],
+    help="its slug, where it is the default workspace",
+)
+_WORKSPACE = Argument("workspace", kind=WORKSPACES.id, help=WRITES.operand)
+_INTERVALS = Argument(
+    "interval",
+    nargs="+",
+    values=BUDGET_INTERVALS,
+    help=f"which ones: {', '.join(BUDGET_INTERVALS)}",
+)
+_PEOPLE = Argument("person", nargs="+", kind="organization", help="user id, mail address or name")
 
 
 async def _delete(context: ChangeContext) -> Plan[Any]:
@@ -47,10 +51,7 @@ async def _delete(context: ChangeContext) -> Plan[Any]:
     return plan
 
 
-CHANGES = (
-    *(one for one in changes_of(WORKSPACES) if one.name != "delete"),
-    ChangeCommand("delete", "delete it for good", _delete, (_ITSELF, _CONFIRM), many=WORKSPACES),
-)
+CHANGES = (*changes_of(WORKSPACES, delete=_delete, deletes_with=(_CONFIRM,)),)
 
 
 # Budgets ------------------------------------------------------------------------------------------
@@ -64,13 +65,7 @@ async def _set_budgets(context: ChangeContext) -> Plan[Any]:
 
 
 async def _remove_budgets(context: ChangeContext) -> Plan[Any]:
-    intervals = context.arguments.interval
-    unknown = [one for one in intervals if one not in BUDGET_INTERVALS]
-    if unknown:
-        raise CommandError(
-            f"{unknown[0]!r} is no interval{among(unknown[0], BUDGET_INTERVALS)}", USAGE
-        )
-    return await _plan_budgets(context, dict.fromkeys(intervals))
+    return await _plan_budgets(context, dict.fromkeys(context.arguments.interval))
 
 
 async def _plan_budgets(context: ChangeContext, given: Mapping[str, Any]) -> Plan[Any]:
@@ -91,10 +86,10 @@ async def _plan_budgets(context: ChangeContext, given: Mapping[str, Any]) -> Pla
 
 
 BUDGETS = (
-    ChangeCommand(
+    DeclaredChange(
         "set", "set budgets, by interval in USD", _set_budgets, (_WORKSPACE,), BudgetLimits
     ),
-    ChangeCommand("remove", "take budgets away", _remove_budgets, (_WORKSPACE, _INTERVALS)),
+    DeclaredChange("remove", "take budgets away", _remove_budgets, (_WORKSPACE, _INTERVALS)),
 )
 
 
@@ -141,6 +136,6 @@ def _called(person: OrganizationMember | None) -> tuple[str | None, ...]:
 
 
 MEMBERS = (
-    ChangeCommand("add", "add people of the organization", _add_members, (_WORKSPACE, _PEOPLE)),
-    ChangeCommand("remove", "remove people from it", _remove_members, (_WORKSPACE, _PEOPLE)),
+    DeclaredChange("add", "add people of the organization", _add_members, (_WORKSPACE, _PEOPLE)),
+    DeclaredChange("remove", "remove people from it", _remove_members, (_WORKSPACE, _PEOPLE)),
 )

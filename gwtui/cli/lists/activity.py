@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
 from gwtui.cli import exits
+from gwtui.cli.command import Argument
 from gwtui.cli.exits import CommandError
-from gwtui.cli.lists.command import ListVerb, read_scope
+from gwtui.cli.lists.command import list_command, read_scope, run_list
 from gwtui.cli.lists.lookup import CommandReadings
 from gwtui.cli.output import narrate, print_csv, print_json, print_ndjson, print_table
 from gwtui.cli.resources import RESOURCES
@@ -40,67 +41,42 @@ from gwtui.watch.feeds.activity import (
     key_activity_feed,
 )
 
+_RESOURCE = RESOURCES["activity"]
 _WITH_ID = frozenset({"workspace", "key", "user"})
 """Parts whose name is not what identifies them."""
 _FIGURES = ("spend", "byok", "requests", "prompt", "completion", "reasoning", "cached")
 _ROWS_ONLY = ("filter", "sort", "columns")
 
 
-@dataclass(frozen=True, slots=True)
-class ActivityListVerb(ListVerb):
-    """Rows of some days as the gateway gives them, or their sums."""
+def _run(arguments: argparse.Namespace) -> int:
+    """Print rows or sums; returns an exit code."""
 
-    def configure(self, parser: argparse.ArgumentParser) -> None:
-        """The options of every list; the days; what is summed up."""
-        # A dataclass with slots is another class than the one that super() would look for.
-        ListVerb.configure(self, parser)
-        parser.add_argument(
-            "--since",
-            metavar="DAY",
-            default="",
-            help="first completed UTC day: 2026-11-01, yesterday, or how many there are (7d)",
-        )
-        parser.add_argument(
-            "--until", metavar="DAY", default="", help="last completed UTC day, included"
-        )
-        parser.add_argument(
-            "--group-by",
-            metavar="A,B",
-            help=f"sums instead of rows, by one or more of {', '.join(PARTS)}; key and user take "
-            "a request for each",
-        )
-
-    def run(self, arguments: argparse.Namespace) -> int:
-        """Print rows or sums; returns an exit code."""
-        if arguments.group_by is None:
-            return ListVerb.run(self, arguments)
-        by = _parts(arguments)
-        connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
-
-        async def work() -> int:
-            async with reading_hub(connect) as hub:
-                readings = CommandReadings(hub)
-                scope = await read_scope(readings, self.resource, arguments)
-                days = _days(arguments, readings)
-                whole = await readings.value(activity_feed(hub, scope))
-                rows = activity.within(whole.rows, _each(days, readings))
-                uses = await _uses(readings, scope, by, whole)
-                groups = _in_order(grouped(_on(uses, days), rows, by), by)
-                if arguments.output == "table":
-                    narrate(f"{days} UTC: {len(groups)} sums of {len(rows)} rows")
-                _print(groups, uses, by, arguments.output)
-                return readings.exit_code
-
-        return run_async(work)
-
-    def rows_before_filter(
-        self, rows: Sequence[Any], readings: CommandReadings, arguments: argparse.Namespace
-    ) -> Sequence[Any]:
-        """Those of the days that are asked for. Raises CommandError."""
+    def of_days(rows: Sequence[Any], readings: CommandReadings) -> Sequence[Any]:
         if not (arguments.since or arguments.until):
             return rows
         days = _days(arguments, readings)
         return [row for row in rows if activity.day_of(row.row) in days]
+
+    if arguments.group_by is None:
+        return run_list(_RESOURCE, arguments, chosen=of_days)
+    by = _parts(arguments)
+    connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
+
+    async def work() -> int:
+        async with reading_hub(connect) as hub:
+            readings = CommandReadings(hub)
+            scope = await read_scope(readings, _RESOURCE, arguments)
+            days = _days(arguments, readings)
+            whole = await readings.value(activity_feed(hub, scope))
+            rows = activity.within(whole.rows, _each(days, readings))
+            uses = await _uses(readings, scope, by, whole)
+            groups = _in_order(grouped(_on(uses, days), rows, by), by)
+            if arguments.output == "table":
+                narrate(f"{days} UTC: {len(groups)} sums of {len(rows)} rows")
+            _print(groups, uses, by, arguments.output)
+            return readings.exit_code
+
+    return run_async(work)
 
 
 def _parts(arguments: argparse.Namespace) -> tuple[Part, ...]:
@@ -220,4 +196,27 @@ def _shown(group: ActivityGroup, name: str) -> str:
     return cell.text
 
 
-VERBS = (ActivityListVerb(RESOURCES["activity"]),)
+_LIST = list_command(_RESOURCE)
+VERBS = (
+    replace(
+        _LIST,
+        run=_run,
+        arguments=(
+            *_LIST.arguments,
+            Argument(
+                "--since",
+                metavar="DAY",
+                default="",
+                help="first completed UTC day: 2026-11-01, yesterday, or how many there are (7d)",
+            ),
+            Argument("--until", metavar="DAY", default="", help="last completed UTC day, included"),
+            Argument(
+                "--group-by",
+                metavar="A,B",
+                offers=PARTS,
+                help=f"sums instead of rows, by one or more of {', '.join(PARTS)}; key and user "
+                "take a request for each",
+            ),
+        ),
+    ),
+)

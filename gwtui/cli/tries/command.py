@@ -7,18 +7,21 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from gwtui.cli import exits
-from gwtui.cli.output import add_output_option, narrate, print_json, print_table
-from gwtui.cli.parsing import add_gateway_options
+from gwtui.cli.command import DEMO, OUTPUT, Argument, Command
+from gwtui.cli.output import narrate, print_json, print_table
 from gwtui.cli.running import report_retry, run_async
-from gwtui.cli.target import Connect, add_demo_option, resolve_connection_without_key
+from gwtui.cli.target import Connect, resolve_connection_without_key
 from gwtui.cli.tries.options import (
-    add_chat_options,
-    add_cost_options,
-    add_embedding_options,
-    add_key_options,
+    COST,
+    EMBEDDING,
+    KEY,
+    PROVIDER,
+    QUESTION,
+    STREAM,
     chat_request,
     embedding_request,
     try_key,
@@ -72,38 +75,19 @@ _HEADS = ("endpoint", "first token", "speed", "in all", "tokens", "cost", "came 
 _FIGURES = (False, True, True, True, True, True, False)
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Three operations: ``chat``, ``embed`` and ``compare``."""
-    kinds = parser.add_subparsers(dest="kind", required=True, metavar="chat|embed|compare")
-    chat = kinds.add_parser("chat", help="ask a model for an answer in text")
-    add_chat_options(chat)
-    embed = kinds.add_parser("embed", help="ask a model for vectors of texts")
-    add_embedding_options(embed)
-    several = kinds.add_parser("compare", help="ask several endpoints of a model the same")
-    add_chat_options(several, alone=False)
-    add_compare_options(several)
-    several.set_defaults(plan=False, provider=None)
-    for each in (chat, embed):
-        each.add_argument(
-            "--plan",
-            action="store_true",
-            help="print which endpoints would be left and what it may cost, and send nothing",
-        )
-    for each in (chat, embed, several):
-        add_cost_options(each)
-        add_key_options(each)
-        add_output_option(each)
-        add_demo_option(each)
-        add_gateway_options(each, again=True)
-
-
-def run(arguments: argparse.Namespace) -> int:
+def _run(kind: str, arguments: argparse.Namespace) -> int:
     """Try it; returns an exit code. Raises CommandError."""
-    embeds = arguments.kind == "embed"
-    request: TryRequest = embedding_request(arguments) if embeds else chat_request(arguments)
+    arguments.kind = kind
+    request: TryRequest = (embedding_request if kind == "embed" else chat_request)(arguments)
     key = try_key(arguments, may_ask=not arguments.plan)
     connect = resolve_connection_without_key(arguments, Paths.of_user(), management=arguments.plan)
     return run_async(lambda: _try(arguments, connect, key, request))
+
+
+def _run_comparison(arguments: argparse.Namespace) -> int:
+    """Several answers to one question; returns an exit code."""
+    arguments.plan, arguments.provider = False, None
+    return _run("compare", arguments)
 
 
 async def _try(
@@ -248,22 +232,6 @@ async def read_facts_with(
     raise exits.CommandError(problem, exits.USAGE)
 
 
-def add_compare_options(parser: argparse.ArgumentParser) -> None:
-    """Which endpoints, and whether all at once."""
-    parser.add_argument(
-        "--endpoint",
-        action="append",
-        required=True,
-        metavar="PROVIDER_OR_TAG",
-        help="an endpoint of the model by its tag, or a provider; 2 to 4 times",
-    )
-    parser.add_argument(
-        "--in-turn",
-        action="store_true",
-        help="send the next request when the one before has ended, instead of all at once",
-    )
-
-
 def contenders(
     request: ChatRequest, facts: TryFacts, arguments: argparse.Namespace
 ) -> tuple[Contender, ...]:
@@ -347,3 +315,49 @@ def _json(one: ContenderResult) -> dict[str, Any]:
         **chat_json(one.answer, None),
         "error": None if error is None else error_json(error),
     }
+
+
+_PLAN = Argument(
+    "--plan",
+    action="store_true",
+    help="print which endpoints would be left and what it may cost, and send nothing",
+)
+_SENT = (*COST, *KEY, OUTPUT, DEMO)
+COMMAND = Command(
+    verbs=(
+        Command(
+            "chat",
+            "ask a model for an answer in text",
+            partial(_run, "chat"),
+            (*QUESTION, PROVIDER, STREAM, _PLAN, *_SENT),
+        ),
+        Command(
+            "embed",
+            "ask a model for vectors of texts",
+            partial(_run, "embed"),
+            (*EMBEDDING, _PLAN, *_SENT),
+        ),
+        Command(
+            "compare",
+            "ask several endpoints of a model the same",
+            _run_comparison,
+            (
+                *QUESTION,
+                Argument(
+                    "--endpoint",
+                    action="append",
+                    required=True,
+                    metavar="PROVIDER_OR_TAG",
+                    help="an endpoint of the model by its tag, or a provider; 2 to 4 times",
+                ),
+                Argument(
+                    "--in-turn",
+                    action="store_true",
+                    help="send the next request when the one before has ended, instead of all at "
+                    "once",
+                ),
+                *_SENT,
+            ),
+        ),
+    )
+)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import argparse
 import asyncio
 import re
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gwtui.cli import exits
+from gwtui.cli.command import DEMO, FILES, OUTPUT, Argument, Command
 from gwtui.cli.lists.lookup import CommandReadings, find_row
-from gwtui.cli.output import add_output_option, narrate, print_json, print_table
+from gwtui.cli.output import narrate, print_json, print_table
 from gwtui.cli.running import hub_over, run_async
-from gwtui.cli.target import Connect, add_demo_option, resolve_connection_without_key
+from gwtui.cli.target import Connect, resolve_connection_without_key
 from gwtui.cli.tries.command import (
     CANCELLED,
     open_inference,
@@ -23,7 +23,7 @@ from gwtui.cli.tries.command import (
     refuse_read_only,
     unknown_model,
 )
-from gwtui.cli.tries.options import add_cost_options, add_key_options, try_key
+from gwtui.cli.tries.options import COST, KEY, try_key
 from gwtui.cli.tries.show import refusal_code, show_refusal
 from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError
@@ -52,38 +52,12 @@ from gwtui.watch.feeds.guardrails import GuardrailRow
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
-@dataclass(frozen=True, slots=True)
-class GuardrailTestVerb:
-    """Runs samples one after the other; ends with 1 when one differs."""
-
-    name: str = "test"
-    help: str = "send sample prompts through a key, and compare what happens with what should"
-
-    def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Which guardrail, which samples, which key."""
-        parser.add_argument("id", metavar="ID", help="its identifier, or its name")
-        parser.add_argument(
-            "--samples",
-            metavar="FILE",
-            required=True,
-            help="TOML or JSON file with prompts and the outcome to expect of each",
-        )
-        parser.add_argument("--model", metavar="AUTHOR/SLUG", help="for samples that name none")
-        add_cost_options(parser)
-        add_key_options(parser)
-        add_output_option(parser)
-        add_demo_option(parser)
-
-    def run(self, arguments: argparse.Namespace) -> int:
-        """Run them; returns an exit code. Raises CommandError."""
-        paths = Paths.of_user()
-        samples = _load(Path(arguments.samples))
-        key = try_key(arguments)
-        connect = resolve_connection_without_key(arguments, paths, management=True)
-        return run_async(lambda: _test(arguments, connect, key, samples))
-
-
-VERBS = (GuardrailTestVerb(),)
+def _run(arguments: argparse.Namespace) -> int:
+    """Run samples one after the other; FAILED when one differs. Raises CommandError."""
+    samples = _load(Path(arguments.samples))
+    key = try_key(arguments)
+    connect = resolve_connection_without_key(arguments, Paths.of_user(), management=True)
+    return run_async(lambda: _test(arguments, connect, key, samples))
 
 
 async def _test(
@@ -193,3 +167,29 @@ def _result_json(result: SampleResult) -> dict[str, Any]:
         "cost_usd": result.cost,
         "generation_id": result.generation_id,
     }
+
+
+VERBS = (
+    Command(
+        "test",
+        "send sample prompts through a key, and compare what happens with what should",
+        _run,
+        (
+            Argument("id", metavar="ID", kind=GUARDRAILS.id, help="its identifier, or its name"),
+            Argument(
+                "--samples",
+                metavar="FILE",
+                required=True,
+                kind=FILES,
+                help="TOML or JSON file with prompts and the outcome to expect of each",
+            ),
+            Argument(
+                "--model", metavar="AUTHOR/SLUG", kind="models", help="for samples that name none"
+            ),
+            *COST,
+            *KEY,
+            OUTPUT,
+            DEMO,
+        ),
+    ),
+)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from gwtui.cli.command import FILES, Argument
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.prompts import NoAnswerGivenError, read_token
 from gwtui.contract.chat import ChatRequest
@@ -38,79 +39,6 @@ MAX_PROMPT = 1024 * 1024
 _NONE = "none"
 _ASK = "Key to try (for this command only): "
 R = TypeVar("R", bound=RequestModel)
-
-
-def add_key_options(parser: argparse.ArgumentParser) -> None:
-    """Where the key of the try comes from."""
-    group = parser.add_argument_group("key", "the key that is tried; never an argument itself")
-    source = group.add_mutually_exclusive_group()
-    source.add_argument("--key-stdin", action="store_true", help="read the key from stdin")
-    source.add_argument(
-        "--key-command",
-        metavar="COMMAND",
-        help=f"a program that prints the key; else {TRY_KEY_VARIABLE}, else you are asked",
-    )
-
-
-def add_cost_options(parser: argparse.ArgumentParser) -> None:
-    """How much a try may cost, and whether it may be sent while read-only."""
-    parser.add_argument(
-        "--max-cost",
-        type=_max_cost,
-        default=DEFAULT_MAX_COST,
-        metavar="USD",
-        help=f"send nothing that may cost more ({usd(DEFAULT_MAX_COST)}); none for no maximum",
-    )
-    parser.add_argument(
-        "--allow-tries",
-        action="store_true",
-        help="send it although the profile is read-only: it costs money",
-    )
-
-
-def add_chat_options(parser: argparse.ArgumentParser, *, alone: bool = True) -> None:
-    """What is asked of a model that answers in text; ``alone`` where one answer is printed."""
-    _add_model_options(parser, pins=alone)
-    parser.add_argument("--system", metavar="TEXT", help="what the model is told before the prompt")
-    parser.add_argument("--prompt", metavar="TEXT", help="the prompt; else --file, else stdin")
-    parser.add_argument("--file", metavar="FILE", help="a file that holds the prompt")
-    parser.add_argument(
-        "--max-tokens",
-        type=int,
-        default=DEFAULT_MAX_TOKENS,
-        metavar="N",
-        help=f"at most so many tokens of answer ({DEFAULT_MAX_TOKENS}); 0 for the model's limit",
-    )
-    parser.add_argument("--temperature", type=_number, metavar="N", help="0 to 2")
-    parser.add_argument("--top-p", type=_number, metavar="N", help="0 to 1")
-    parser.add_argument("--seed", type=int, metavar="N", help="the same seed, the same answer")
-    if alone:
-        parser.add_argument("--stream", action="store_true", help="print the answer as it comes")
-
-
-def add_embedding_options(parser: argparse.ArgumentParser) -> None:
-    """What is asked of a model that gives vectors."""
-    _add_model_options(parser)
-    parser.add_argument(
-        "--prompt",
-        action="append",
-        metavar="TEXT",
-        help="a text; may be repeated; else --file, else stdin",
-    )
-    parser.add_argument("--file", metavar="FILE", help="a file that holds the text")
-    parser.add_argument("--dimensions", type=int, metavar="N", help="length of the vectors")
-
-
-def _add_model_options(parser: argparse.ArgumentParser, *, pins: bool = True) -> None:
-    parser.add_argument("--model", required=True, metavar="AUTHOR/SLUG", help="which model")
-    if not pins:
-        return
-    parser.add_argument(
-        "--provider",
-        action="append",
-        metavar="SLUG",
-        help="only this provider, or the endpoint of this tag; may be repeated",
-    )
 
 
 def chat_request(arguments: argparse.Namespace) -> ChatRequest:
@@ -253,3 +181,79 @@ def _number(text: str) -> Decimal:
     if not number.is_finite():
         raise argparse.ArgumentTypeError(f"{text!r} is not a number")
     return number
+
+
+_KEY = "key: the key that is tried; never an argument itself"
+KEY = (
+    Argument(
+        "--key-stdin",
+        action="store_true",
+        group=_KEY,
+        either="source",
+        help="read the key from stdin",
+    ),
+    Argument(
+        "--key-command",
+        metavar="COMMAND",
+        group=_KEY,
+        either="source",
+        help=f"a program that prints the key; else {TRY_KEY_VARIABLE}, else you are asked",
+    ),
+)
+"""Where the key of the try comes from."""
+
+COST = (
+    Argument(
+        "--max-cost",
+        type=_max_cost,
+        default=DEFAULT_MAX_COST,
+        metavar="USD",
+        help=f"send nothing that may cost more ({usd(DEFAULT_MAX_COST)}); none for no maximum",
+    ),
+    Argument(
+        "--allow-tries",
+        action="store_true",
+        help="send it although the profile is read-only: it costs money",
+    ),
+)
+"""How much a try may cost, and whether it may be sent while read-only."""
+
+MODEL = Argument("--model", required=True, metavar="AUTHOR/SLUG", kind="models", help="which model")
+PROVIDER = Argument(
+    "--provider",
+    action="append",
+    metavar="SLUG",
+    help="only this provider, or the endpoint of this tag; may be repeated",
+)
+STREAM = Argument("--stream", action="store_true", help="print the answer as it comes")
+QUESTION = (
+    MODEL,
+    Argument("--system", metavar="TEXT", help="what the model is told before the prompt"),
+    Argument("--prompt", metavar="TEXT", help="the prompt; else --file, else stdin"),
+    Argument("--file", metavar="FILE", kind=FILES, help="a file that holds the prompt"),
+    Argument(
+        "--max-tokens",
+        type=int,
+        default=DEFAULT_MAX_TOKENS,
+        metavar="N",
+        help=f"at most so many tokens of answer ({DEFAULT_MAX_TOKENS}); 0 for the model's limit",
+    ),
+    Argument("--temperature", type=_number, metavar="N", help="0 to 2"),
+    Argument("--top-p", type=_number, metavar="N", help="0 to 1"),
+    Argument("--seed", type=int, metavar="N", help="the same seed, the same answer"),
+)
+"""What is asked of a model that answers in text."""
+
+EMBEDDING = (
+    MODEL,
+    PROVIDER,
+    Argument(
+        "--prompt",
+        action="append",
+        metavar="TEXT",
+        help="a text; may be repeated; else --file, else stdin",
+    ),
+    Argument("--file", metavar="FILE", kind=FILES, help="a file that holds the text"),
+    Argument("--dimensions", type=int, metavar="N", help="length of the vectors"),
+)
+"""What is asked of a model that gives vectors."""

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from gwtui.cli import exits
 from gwtui.cli.changes.change import field_schemas, is_secret
-from gwtui.cli.changes.command import ChangeVerb
+from gwtui.cli.changes.command import DeclaredChange
+from gwtui.cli.changes.crud import changes_at
 from gwtui.cli.resources import RESOURCES
-from gwtui.cli.verbs import verbs_of
+from gwtui.contract.request import RequestModel
 from headless_kit import Gwtui, Site
 
 BASES = {
@@ -45,24 +47,36 @@ EXACT = {
 }
 
 
-def verbs() -> Iterator[ChangeVerb]:
+@dataclass(frozen=True)
+class Verb:
+    """A change of a resource on the command line."""
+
+    resource: str
+    change: DeclaredChange
+
+    @property
+    def model(self) -> type[RequestModel]:
+        assert self.change.model is not None
+        return self.change.model
+
+
+def verbs() -> Iterator[Verb]:
     for resource in RESOURCES.values():
-        for verb in verbs_of(resource).values():
-            if isinstance(verb, ChangeVerb) and verb.typed_fields():
-                yield verb
+        for change in changes_at(resource) if resource.changes else ():
+            if change.typed_fields():
+                yield Verb(resource.id, change)
 
 
-def fields_of(verb: ChangeVerb) -> Iterator[str]:
+def fields_of(verb: Verb) -> Iterator[str]:
     """What can be named by --set; parts of a part instead of the whole."""
-    assert verb.change.model is not None
-    schemas = field_schemas(verb.change.model)
+    schemas = field_schemas(verb.model)
     for name, schema in schemas.items():
-        if name.partition(".")[0] in verb.typed_fields() and schema.get("type") != "object":
+        if name.partition(".")[0] in verb.change.typed_fields() and schema.get("type") != "object":
             yield name
 
 
 CASES = [
-    pytest.param(verb, name, id=f"{verb.resource.id}-{verb.name}-{name}")
+    pytest.param(verb, name, id=f"{verb.resource}-{verb.change.name}-{name}")
     for verb in verbs()
     for name in fields_of(verb)
 ]
@@ -90,26 +104,26 @@ _known: dict[str, Any] = {}
 """What was asked for once: a credential, and what plans show without the field; no plan changes."""
 
 
-def plan(gwtui: Gwtui, verb: ChangeVerb, given: Mapping[str, str], *more: str) -> tuple[int, Any]:
+def plan(gwtui: Gwtui, verb: Verb, given: Mapping[str, str], *more: str) -> tuple[int, Any]:
     """Exit code, and the plan or what was said instead of one."""
-    makes = verb.name == "create"
-    operands = () if makes else OPERANDS.get(verb.resource.id, ())
-    if verb.resource.id == "byok" and not makes:
+    makes = verb.change.name == "create"
+    operands = () if makes else OPERANDS.get(verb.resource, ())
+    if verb.resource == "byok" and not makes:
         if "credential" not in _known:
             _known["credential"] = gwtui.json("byok", "list")[0]["id"]
         operands = (_known["credential"],)
     words = [word for name, value in given.items() for word in ("--set", f"{name}={value}")]
     code, out, err = gwtui(
-        *(verb.resource.id, verb.name, *operands, *words, *more),
+        *(verb.resource, verb.change.name, *operands, *words, *more),
         *("--plan", "--output", "json"),
         stdin="the-user-s-own-key-of-32-characters-or-more",
     )
     return code, json.loads(out) if out else err
 
 
-def known(gwtui: Gwtui, verb: ChangeVerb, base: Mapping[str, str]) -> Any:
+def known(gwtui: Gwtui, verb: Verb, base: Mapping[str, str]) -> Any:
     """The changes that a plan shows without the field."""
-    name = f"{verb.resource.id} {verb.name}"
+    name = f"{verb.resource} {verb.change.name}"
     if name not in _known:
         _known[name] = plan(gwtui, verb, base)[1]["changes"]
     return _known[name]
@@ -117,11 +131,10 @@ def known(gwtui: Gwtui, verb: ChangeVerb, base: Mapping[str, str]) -> Any:
 
 @pytest.mark.parametrize(("verb", "name"), CASES)
 def test_a_plan_shows_or_refuses_every_field(
-    gwtui: Gwtui, place: Site, verb: ChangeVerb, name: str
+    gwtui: Gwtui, place: Site, verb: Verb, name: str
 ) -> None:
-    assert verb.change.model is not None
-    schema = field_schemas(verb.change.model)[name]
-    base = BASES.get((verb.resource.id, verb.name), {})
+    schema = field_schemas(verb.model)[name]
+    base = BASES.get((verb.resource, verb.change.name), {})
     if is_secret(schema):
         # It belongs to a part that something else of it says, too.
         other = {**base, f"{name.partition('.')[0]}.user": "somebody"}

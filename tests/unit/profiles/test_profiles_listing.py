@@ -96,7 +96,7 @@ def test_whoami_names_profile_source_key_and_person(
     assert gwtui("login", *named, "--critical", stdin=gateway.management)[0] == exits.OK
     code, out, err = gwtui("whoami")
     assert (code, err) == (exits.OK, "")
-    shown = dict(line.split("  ", 1) for line in out.splitlines())
+    shown = dict(line.strip().split("  ", 1) for line in out.splitlines() if "  " in line.strip())
     shown = {name.strip(): value.strip() for name, value in shown.items()}
     assert shown["profile"] == "work"
     assert shown["gateway"] == gateway.base_url
