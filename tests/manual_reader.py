@@ -24,7 +24,7 @@ import pytest
 
 from gwtui.cli import exits
 from gwtui.cli.command import positionals
-from gwtui.cli.commands import COMMANDS
+from gwtui.cli.commands import COMMANDS, DASHBOARD
 from gwtui.cli.resources import RESOURCES
 from loaded_program import GWTUI, start
 from login_kit import Commands, DictRing, ServedGateway
@@ -225,7 +225,7 @@ class Reader:
 
     def look(self, where: str, words: list[str]) -> None:
         """A dashboard on a terminal, left with q."""
-        places = positionals(words)
+        places = positionals(words, DASHBOARD.arguments)
         start = words[places[0]] if places else "keys"
         assert start in SHOWN, f"{where}: nobody knows what {start} shows"
         with pty_terminal(
@@ -337,7 +337,7 @@ def _redirected(words: Sequence[str]) -> tuple[list[str], str, str]:
 
 def _begins(words: Sequence[str], known: Sequence[str]) -> bool:
     """Whether the operands begin so; an option may stand anywhere."""
-    operands = tuple(words[place] for place in positionals(words))
+    operands = tuple(words[place] for place in positionals(words, DASHBOARD.arguments))
     wanted = tuple(word for word in known if not word.startswith("-"))
     options = {word for word in known if word.startswith("-")}
     return operands[: len(wanted)] == wanted and options <= set(words)
@@ -346,7 +346,7 @@ def _begins(words: Sequence[str], known: Sequence[str]) -> bool:
 def _is_dashboard(words: Sequence[str]) -> bool:
     if "--help" in words or ("--fault", "list") in pairwise(words):
         return False
-    operands = [words[place] for place in positionals(words)]
+    operands = [words[place] for place in positionals(words, DASHBOARD.arguments)]
     if operands[:1] == ["watch"]:
         return "--ndjson" not in words
     return not operands or (operands[0] not in COMMANDS and len(operands) == 1)
@@ -354,7 +354,7 @@ def _is_dashboard(words: Sequence[str]) -> bool:
 
 def _asks(words: Sequence[str]) -> bool:
     """Whether it changes something and nobody agreed on the command line."""
-    operands = [words[place] for place in positionals(words)]
+    operands = [words[place] for place in positionals(words, DASHBOARD.arguments)]
     changes = (
         len(operands) > 1
         and operands[0] in RESOURCES

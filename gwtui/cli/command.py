@@ -195,15 +195,6 @@ class _Parser(argparse.ArgumentParser):
         self.exit(code, f"{self.prog}: error: {message}\n")
 
 
-def _theme(name: str) -> str:
-    from gwtui.ui.themes import known_theme  # noqa: PLC0415 - loads Textual
-
-    try:
-        return known_theme(name)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
 # Arguments that several commands take -----------------------------------------------------------
 
 CONNECTION = (
@@ -242,20 +233,6 @@ CONNECTION = (
 )
 """Which gateway, and how far to trust this run: every command takes them."""
 
-DISPLAY = (
-    Argument(
-        "--theme",
-        type=_theme,
-        metavar="NAME",
-        group="display",
-        help="gwtui-dark (usual), gwtui-light, gwtui-contrast, or gwtui-terminal: its own colours",
-    ),
-    Argument(
-        "--no-mouse", action="store_true", group="display", help="leave the mouse to the terminal"
-    ),
-)
-"""How a full-screen dashboard looks."""
-
 DEMO = Argument("--demo", action="store_true", help="use a private embedded gateway, offline")
 OUTPUT = Argument(
     "--output", values=("table", "json"), default="table", help="form of the answer (table)"
@@ -279,12 +256,12 @@ FAULT = Argument(
 )
 
 
-def positionals(words: Sequence[str], arguments: Iterable[Argument] = ()) -> list[int]:
-    """Where the words are that are neither options nor the value of one.
+def positionals(words: Sequence[str], arguments: Iterable[Argument]) -> list[int]:
+    """Where the words are that are neither options nor the value of one of ``arguments``.
 
-    Options are those that may stand before a command, and ``arguments``.
+    Those that every command takes are known besides.
     """
-    every = (*CONNECTION, *DISPLAY, FAULT, *arguments)
+    every = (*CONNECTION, *arguments)
     taking = {name for one in every if one.takes_value for name in one.names}
     found: list[int] = []
     skip = False

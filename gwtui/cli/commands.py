@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any
 
 from gwtui import __version__
-from gwtui.cli.command import ALLOW_TRIES, CONNECTION, DEMO, DISPLAY, FAULT, Argument, Command
+from gwtui.cli.command import ALLOW_TRIES, CONNECTION, DEMO, FAULT, Argument, Command
 from gwtui.cli.resources import RESOURCES
 from gwtui.resources.registry import PLACES
 
@@ -98,6 +98,29 @@ def _open_dashboard(arguments: argparse.Namespace) -> int:
     finally:
         gc.enable()
 
+
+def _theme(name: str) -> str:
+    from gwtui.ui.themes import known_theme  # noqa: PLC0415 - loads Textual
+
+    try:
+        return known_theme(name)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+DISPLAY = (
+    Argument(
+        "--theme",
+        type=_theme,
+        metavar="NAME",
+        group="display",
+        help="gwtui-dark (usual), gwtui-light, gwtui-contrast, or gwtui-terminal: its own colours",
+    ),
+    Argument(
+        "--no-mouse", action="store_true", group="display", help="leave the mouse to the terminal"
+    ),
+)
+"""How a full-screen dashboard looks."""
 
 _LISTED = "\n".join(f"  {name:<12} {help}" for name, help in COMMANDS.items())
 _RESOURCES = textwrap.fill(", ".join(RESOURCES), initial_indent="  ", subsequent_indent="  ")

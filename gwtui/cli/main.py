@@ -53,7 +53,7 @@ def _answered(words: Sequence[str]) -> int:
 
 
 def _run(words: Sequence[str]) -> int:
-    places = positionals(words)
+    places = positionals(words, DASHBOARD.arguments)
     first, verb = [*(words[place] for place in places), "", ""][:2]
     is_resource = first in RESOURCES and bool(verb or HELP.intersection(words))
     if first in COMMANDS or is_resource:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from gwtui.cli.command import ALLOW_TRIES, DEMO, DISPLAY, Argument, Command
+from gwtui.cli.command import ALLOW_TRIES, DEMO, Argument, Command
+from gwtui.cli.commands import DISPLAY
 from gwtui.cli.exits import USAGE, CommandError
 
 _NEAREST = 5
