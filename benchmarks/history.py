@@ -22,8 +22,7 @@ from gwtui.watch.board import recorded
 from gwtui.watch.feeds.recorded import Between, rows_between
 from gwtui.watch.history.file import open_writable, transaction
 from gwtui.watch.history.model import Observation, Sample, Series, SeriesKey
-from gwtui.watch.history.queries import TOTAL_USAGE, credits_state
-from gwtui.watch.history.reader import HistoryReader
+from gwtui.watch.history.reader import TOTAL_USAGE, HistoryReader, credits_state
 from gwtui.watch.history.writer import DAY, HOUR, HOURS_KEPT, RUNS_KEPT, observe, tidy
 
 NOW = datetime(2026, 11, 26, 0, 6, tzinfo=UTC)

@@ -43,8 +43,7 @@ from gwtui.watch.alerts.session import AlertScope, open_alerts
 from gwtui.watch.history import archive as archive_module
 from gwtui.watch.history import recorder as recorder_module
 from gwtui.watch.history.archive import Archive
-from gwtui.watch.history.recorder import Recorder
-from gwtui.watch.history.recording import Recording
+from gwtui.watch.history.recorder import Recorder, Recording
 from gwtui.watch.history.sources import Paces
 from gwtui.watch.history.writer import watch_model
 from gwtui.watch.hub import FeedHub

@@ -21,9 +21,9 @@ from gwtui.cli.target import Connect, resolve_connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.local.paths import Paths
 from gwtui.local.private_file import replace_file
+from gwtui.watch.history.sources import Readings
 from gwtui.watch.hub import FeedHub
 from gwtui.watch.metrics import registry_of, text_of
-from gwtui.watch.readings import Readings
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry

@@ -20,7 +20,7 @@ from gwtui.watch.history.file import history_path
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:
-    from gwtui.watch.history.recording import AskPast
+    from gwtui.watch.history.recorder import AskPast
 
 
 def run_async(work: Callable[[], Coroutine[Any, Any, int]]) -> int:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gwtui.domain.known_secrets import Secret
     from gwtui.local.ledger import Ledger
     from gwtui.watch.alerts.session import Alerts
-    from gwtui.watch.history.recording import Recording
+    from gwtui.watch.history.recorder import Recording
 
 
 _LAST_WRITE = 0.3

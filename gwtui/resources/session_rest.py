@@ -21,7 +21,7 @@ from gwtui.watch.feeds.alerts import serve_alerts
 from gwtui.watch.feeds.keys import current_key_feed
 from gwtui.watch.feeds.ledger import own_ledger
 from gwtui.watch.history.file import history_path
-from gwtui.watch.history.recording import Recording, open_recording
+from gwtui.watch.history.recorder import Recording, open_recording
 from gwtui.watch.hub import FeedHub, Scope
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from decimal import Decimal
+from datetime import datetime, timedelta
+from decimal import Decimal, InvalidOperation
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from gwtui.client.errors import GatewayError
@@ -23,7 +23,18 @@ from gwtui.watch.feeds.keys import KeyRow, used_today
 from gwtui.watch.feeds.models import EndpointRow
 from gwtui.watch.feeds.workspaces import Figures
 from gwtui.watch.history import model as figures
-from gwtui.watch.history.model import ACCOUNT, Fields, Reading, Subject, model_of
+from gwtui.watch.history.model import (
+    ACCOUNT,
+    CURVES,
+    SPARKS,
+    Curve,
+    Fields,
+    Reading,
+    RecordedChange,
+    SeriesKey,
+    Subject,
+    model_of,
+)
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.sources import DEFAULT_PACES
 
@@ -244,3 +255,114 @@ def _of_workspaces(workspaces: Mapping[str, Figures]) -> Iterable[Limit]:
             share = spent / limit if spent is not None and limit > 0 else None
             left = None if spent is None else limit - spent
             yield Limit("workspace", identity, name, limit, left, share, interval)
+
+
+# As recorded --------------------------------------------------------------------------------------
+
+SPARK_SLOTS = 8
+"""Slots of the small curves in a row."""
+MOST_CHANGES = 200
+RECENT = timedelta(hours=24)
+"""Changes of the last day are shown, however short the span is."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingState:
+    """Which process records, from when to when there is anything, and what is watched."""
+
+    process: int | None
+    span: tuple[datetime, datetime] | None
+    models: tuple[str, ...]
+
+
+def recording_state(reader: HistoryReader) -> RecordingState:
+    """Who records, and what is recorded."""
+    return RecordingState(reader.recorder(), reader.span(), reader.watched_models())
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointsPast:
+    """Small curves and changed prices, by the identity of the endpoint."""
+
+    sparks: Mapping[str, Mapping[str, Curve | None]] = field(default_factory=dict)
+    prices: Mapping[str, tuple[RecordedChange, ...]] = field(default_factory=dict)
+
+
+def endpoints_past(
+    reader: HistoryReader, since: datetime, until: datetime, identities: Iterable[str]
+) -> EndpointsPast:
+    """Small curves of these endpoints, and which prices changed in the span or the last day."""
+    width = (until - since).total_seconds() / SPARK_SLOTS
+    sparks = {
+        identity: {
+            figure: reader.points(
+                SeriesKey("endpoint", identity, figure),
+                since,
+                until,
+                resolution=width,
+            )
+            for figure in SPARKS
+        }
+        for identity in identities
+    }
+    begin = min(since, until - RECENT)
+    prices: dict[str, list[RecordedChange]] = {}
+    for change in reader.changes(begin, until, {figures.ENDPOINT_PRICE}, limit=MOST_CHANGES):
+        prices.setdefault(change.subject.identity, []).append(change)
+    return EndpointsPast(sparks, {name: tuple(found) for name, found in prices.items()})
+
+
+def endpoint_curves(
+    reader: HistoryReader, since: datetime, until: datetime, identity: str
+) -> Mapping[str, Curve | None]:
+    """Every curve of one endpoint, by its figure."""
+    return {
+        figure: reader.points(SeriesKey("endpoint", identity, figure), since, until)
+        for figure in CURVES
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class RecentChanges:
+    """What changed, newest first; ``since`` None where nothing was recorded up to the moment.
+
+    ``late`` tells that the recording began within what was asked for, at ``since``.
+    """
+
+    changes: tuple[RecordedChange, ...] = ()
+    since: datetime | None = None
+    late: bool = False
+
+    @property
+    def cut(self) -> bool:
+        """Whether there may be older ones."""
+        return len(self.changes) >= MOST_CHANGES
+
+
+def recent_changes(reader: HistoryReader, since: datetime, until: datetime) -> RecentChanges:
+    """What changed in the span or the last day."""
+    since = min(since, until - RECENT)
+    span = reader.span()
+    if span is None or span[0] > until:
+        return RecentChanges()
+    changes = reader.changes(since, until, limit=MOST_CHANGES)
+    return RecentChanges(changes, max(since, span[0]), late=span[0] > since)
+
+
+def direction(change: RecordedChange) -> int:
+    """Whether an amount went up (1) or down (-1); 0 where that cannot be said."""
+    before, after = amount(change.before), amount(change.after)
+    if before is None or after is None or before == after:
+        return 0
+    return 1 if after > before else -1
+
+
+def amount(value: Any) -> Decimal | None:
+    """A fact as an amount; None for what is none."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        return None
+    try:
+        found = Decimal(value)
+    except InvalidOperation:
+        return None
+    return found if found.is_finite() else None

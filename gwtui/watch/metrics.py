@@ -23,7 +23,7 @@ from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.models import PRICE_KEYS
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch.history import model as figures
-from gwtui.watch.history.model import NAME, Observation, Subject, model_of
+from gwtui.watch.history.model import NAME, Observation, ReadingsSnapshot, Subject, model_of
 
 Kind = Literal["gauge", "counter"]
 
@@ -202,19 +202,6 @@ _LABEL = 200
 
 Family = GaugeMetricFamily | CounterMetricFamily
 Facts = Mapping[str, JsonValue]
-
-
-@dataclass(frozen=True, slots=True)
-class ReadingsSnapshot:
-    """What is known at one moment.
-
-    ``observations`` hold the readings that are fresh enough, by name; ``up`` says of every reading
-    whether the last attempt succeeded. ``skew`` is the gateway's clock against this one, seconds.
-    """
-
-    observations: Mapping[str, Observation]
-    up: Mapping[str, bool]
-    skew: float | None = None
 
 
 class ReadingsCollector(Collector):

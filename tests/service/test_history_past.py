@@ -31,7 +31,7 @@ from gwtui.watch.history.file import open_readable
 from gwtui.watch.history.model import Point, SeriesKey
 from gwtui.watch.history.past import fill_past
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.recording import open_recording
+from gwtui.watch.history.recorder import open_recording
 from gwtui.watch.hub import FeedHub, Scope
 from seeded_gateways import open_gateway
 

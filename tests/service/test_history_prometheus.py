@@ -29,9 +29,8 @@ from gwtui.watch.feeds.doctor import history_line
 from gwtui.watch.history import archive
 from gwtui.watch.history.archive import ask
 from gwtui.watch.history.model import HistoryUnusableError, SeriesKey, Subject
-from gwtui.watch.history.queries import BALANCE, TOTAL_USAGE, credits_state
-from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.history.recording import open_recording
+from gwtui.watch.history.reader import BALANCE, TOTAL_USAGE, HistoryReader, credits_state
+from gwtui.watch.history.recorder import open_recording
 from gwtui.watch.hub import FeedHub
 from history_kit import desk
 from recorded_gateway_kit import MODEL, Inline, World

@@ -25,8 +25,7 @@ from gwtui.cli.main import main
 from gwtui.client.prometheus import PrometheusClient, PrometheusServer
 from gwtui.watch.history.archive import ask
 from gwtui.watch.history.model import SeriesKey
-from gwtui.watch.history.queries import BALANCE
-from gwtui.watch.history.reader import HistoryReader
+from gwtui.watch.history.reader import BALANCE, HistoryReader
 from loaded_program import run, start
 
 EXPORT = ("export", "metrics", "--demo")

@@ -30,8 +30,7 @@ from gwtui.watch.feeds.models import Routing, endpoints_feed
 from gwtui.watch.history import archive as archive_module
 from gwtui.watch.history.archive import Archive, ask
 from gwtui.watch.history.model import Subject
-from gwtui.watch.history.recorder import Recorder
-from gwtui.watch.history.recording import Recording, open_recording
+from gwtui.watch.history.recorder import Recorder, Recording, open_recording
 from gwtui.watch.hub import FeedHub, Scope
 from recorded_gateway_kit import MODEL, Inline, World
 from resource_samples import endpoint_body, model, model_endpoints

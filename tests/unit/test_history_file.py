@@ -255,7 +255,7 @@ def test_the_database_is_not_loaded_before_it_is_needed() -> None:
     code = (
         "import sys, gwtui.watch.feed, gwtui.watch.hub, gwtui.watch.feeds.keys;"
         "assert 'sqlite3' not in sys.modules and 'textual' not in sys.modules;"
-        "import gwtui.watch.history.recorder, gwtui.watch.history.queries;"
+        "import gwtui.watch.history.recorder, gwtui.watch.board;"
         "assert 'textual' not in sys.modules and 'rich' not in sys.modules"
     )
     subprocess.run(

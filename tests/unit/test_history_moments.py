@@ -12,7 +12,7 @@ import pytest
 from gwtui.domain.runway import WINDOWS
 from gwtui.watch.feeds.recorded import Between, rows_between
 from gwtui.watch.history.model import ACCOUNT, Reading, SeriesKey, Subject
-from gwtui.watch.history.queries import BALANCE, TOTAL_USAGE, credits_state
+from gwtui.watch.history.reader import BALANCE, TOTAL_USAGE, credits_state
 from history_kit import START, Desk, desk, minutes
 
 ENDPOINT = Subject("endpoint", "lab/model lab")

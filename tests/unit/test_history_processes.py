@@ -20,7 +20,7 @@ from gwtui.watch.history.model import (
     Sample,
     Series,
 )
-from gwtui.watch.history.queries import BALANCE
+from gwtui.watch.history.reader import BALANCE
 from gwtui.watch.history.writer import observe
 from history_kit import START, minutes
 

@@ -15,6 +15,8 @@ from gwtui.watch.board import (
     MISSED,
     BoardReadings,
     BoardSnapshot,
+    direction,
+    endpoints_past,
     limits,
     newest,
     recorded,
@@ -23,7 +25,6 @@ from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.models import EndpointRow
 from gwtui.watch.feeds.workspaces import Figures
 from gwtui.watch.history.model import SeriesKey, Subject
-from gwtui.watch.history.queries import QuerySpan, direction, endpoints_past
 from history_kit import START, Desk, desk, minutes
 from resource_samples import key
 
@@ -138,8 +139,8 @@ def test_small_curves_and_changed_prices(history: Desk) -> None:
         facts={ENDPOINT: {**FACTS, "price_prompt": "0.000003"}},
         source=f"endpoints:{MODEL}",
     )
-    reach = QuerySpan(START, START + minutes(61))
-    past = endpoints_past(history.reader, reach, [ENDPOINT.identity, OTHER.identity])
+    identities = [ENDPOINT.identity, OTHER.identity]
+    past = endpoints_past(history.reader, START, START + minutes(61), identities)
     curve = past.sparks[ENDPOINT.identity]["latency_p50"]
     assert curve is not None
     assert len(curve.points) <= 9

@@ -29,10 +29,9 @@ from gwtui.ui.commands import with_keys
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.table import ResourceTable
-from gwtui.watch.board import BoardReadings
+from gwtui.watch.board import SPARK_SLOTS, BoardReadings, EndpointsPast, direction
 from gwtui.watch.feeds.models import EndpointRow
 from gwtui.watch.history.model import Curve, RecordedChange, endpoint_identity
-from gwtui.watch.history.queries import SPARK_SLOTS, EndpointsPast, direction
 
 _ARROWS = {1: "▲", -1: "▼", 0: "±"}
 _SEVERITY = {"bad": 0, "warn": 1, "muted": 2, "plain": 3, "accent": 3, "good": 3}

@@ -29,11 +29,8 @@ from gwtui.ui.widgets.plot import (
     fitted,
 )
 from gwtui.ui.widgets.table import ResourceTable
-from gwtui.watch.board import BoardReadings, Limit, limits
+from gwtui.watch.board import BoardReadings, Limit, RecentChanges, limits
 from gwtui.watch.history.model import RecordedChange
-from gwtui.watch.history.queries import (
-    RecentChanges,
-)
 
 _LABEL = 9
 _MOST_LIMITS = 50

@@ -9,25 +9,26 @@ from typing import Any, NamedTuple, TypeVar
 
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.widgets.plot import SPANS, PlotWindow, Span, window_at
-from gwtui.watch.board import MISSED, BoardReadings, BoardSnapshot, recorded
+from gwtui.watch.board import (
+    MISSED,
+    BoardReadings,
+    BoardSnapshot,
+    EndpointsPast,
+    RecentChanges,
+    RecordingState,
+    endpoint_curves,
+    endpoints_past,
+    recent_changes,
+    recorded,
+    recording_state,
+)
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed, measured_rate
 from gwtui.watch.feeds.keys import keys_feed
 from gwtui.watch.feeds.models import endpoints_feed
+from gwtui.watch.feeds.recorded import CreditsPast, credits_past
 from gwtui.watch.feeds.workspaces import figures_feed
 from gwtui.watch.history.model import Curve, HistoryError, endpoint_identity
-from gwtui.watch.history.queries import (
-    CreditsPast,
-    EndpointsPast,
-    QuerySpan,
-    RecentChanges,
-    RecordingState,
-    credits_past,
-    endpoint_curves,
-    endpoints_past,
-    recent_changes,
-    recording_state,
-)
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.sources import DEFAULT_PACES
 from gwtui.watch.hub import FeedHub, Scope
@@ -168,7 +169,7 @@ class BoardPast:
 def board_past(view: BoardView, endpoint: str | None, reader: HistoryReader) -> BoardPast:
     """Ask the history for everything that the board shows; runs in a thread."""
     recording = recording_state(reader)
-    query_span = QuerySpan(view.window.since, view.now)  # nothing after the moment that is shown
+    span = (view.window.since, view.now)  # nothing after the moment that is shown
     problems: list[str] = []
 
     def attempt(nothing: T, question: Callable[..., T], *given: object) -> T:
@@ -187,11 +188,11 @@ def board_past(view: BoardView, endpoint: str | None, reader: HistoryReader) -> 
     return BoardPast(
         recording,
         snapshot,
-        attempt(None, credits_past, query_span),
-        attempt(EndpointsPast(), endpoints_past, query_span, identities),
-        attempt(RecentChanges(), recent_changes, query_span),
+        attempt(None, credits_past, *span),
+        attempt(EndpointsPast(), endpoints_past, *span, identities),
+        attempt(RecentChanges(), recent_changes, *span),
         endpoint,
-        attempt({}, endpoint_curves, query_span, endpoint) if endpoint else {},
+        attempt({}, endpoint_curves, *span, endpoint) if endpoint else {},
         next(iter(problems), ""),
     )
 

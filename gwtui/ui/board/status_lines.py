@@ -13,13 +13,13 @@ from gwtui.domain import times
 from gwtui.domain.safe_text import safe_text
 from gwtui.resources.alerts.resource import alerts_line
 from gwtui.ui.text import toned
+from gwtui.watch.board import RecordingState as Known
 from gwtui.watch.feeds.alerts import alerts_feed
-from gwtui.watch.history.queries import RecordingState as Known
 
 if TYPE_CHECKING:
     from gwtui.resources.session import Session
     from gwtui.watch.feed import Feed
-    from gwtui.watch.history.recording import Recording
+    from gwtui.watch.history.recorder import Recording
     from gwtui.watch.hub import FeedHub
 
 

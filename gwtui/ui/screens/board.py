@@ -45,10 +45,9 @@ from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.plot import SPANS
 from gwtui.ui.widgets.prompt import Prompt
 from gwtui.ui.widgets.table import Opened, ResourceTable
-from gwtui.watch.board import BoardSnapshot, newest
+from gwtui.watch.board import BoardSnapshot, RecordingState, newest
 from gwtui.watch.feed import FeedState
 from gwtui.watch.history.model import HistoryError
-from gwtui.watch.history.queries import RecordingState
 
 if TYPE_CHECKING:
     from gwtui.watch.history.recorder import Recorder

@@ -54,7 +54,7 @@ from gwtui.watch.feeds.recorded import credits_past_feed
 
 if TYPE_CHECKING:
     from gwtui.resources.copying import CopySource
-    from gwtui.watch.history.queries import CreditsPast
+    from gwtui.watch.feeds.recorded import CreditsPast
     from gwtui.watch.hub import FeedHub
 
 _LINES = ("balance", "used", "burn", "measured", "runway")

@@ -44,8 +44,7 @@ from gwtui.watch.history.model import (
     Subject,
     gap_after,
 )
-from gwtui.watch.history.queries import credits_state
-from gwtui.watch.history.reader import HistoryReader
+from gwtui.watch.history.reader import HistoryReader, credits_state
 
 _HUNDRED = Decimal(100)
 _PRICE = "price_"

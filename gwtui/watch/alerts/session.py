@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
     from gwtui.watch.history.archive import Archive
     from gwtui.watch.history.reader import HistoryReader
-    from gwtui.watch.history.recorder import Recorded, Recorder
-    from gwtui.watch.history.recording import Recording
+    from gwtui.watch.history.recorder import Recorded, Recorder, Recording
     from gwtui.watch.hub import FeedHub
 
 

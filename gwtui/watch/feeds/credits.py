@@ -21,7 +21,7 @@ from gwtui.watch.hub import FeedHub, FeedReader, Scope
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
-    from gwtui.watch.history.queries import CreditsState
+    from gwtui.watch.history.reader import CreditsState
 
 
 async def fetch_credits(client: GatewayClient) -> Credits:

@@ -26,6 +26,7 @@ from gwtui.watch.feed import Feed
 from gwtui.watch.history.model import (
     GAP,
     NAME,
+    SPARKS,
     Fields,
     HistoryError,
     Reading,
@@ -44,8 +45,7 @@ if TYPE_CHECKING:
     from gwtui.client.connection import Connection
     from gwtui.client.gateway import GatewayClient
     from gwtui.watch.history.model import Curve
-    from gwtui.watch.history.queries import CreditsPast
-    from gwtui.watch.history.reader import HistoryReader
+    from gwtui.watch.history.reader import CreditsState, HistoryReader
 
 T = TypeVar("T")
 
@@ -119,15 +119,27 @@ async def _from_file(
             server.close()
 
 
-def _credits(now: datetime, reader: HistoryReader) -> CreditsPast:
-    from gwtui.watch.history.queries import QuerySpan, credits_past  # noqa: PLC0415 - loads SQLite
+@dataclass(frozen=True, slots=True)
+class CreditsPast:
+    """The credits as of the moment, and their curve."""
 
-    return credits_past(reader, QuerySpan(now - SPAN - _MARGIN, now))
+    state: CreditsState
+    curve: Curve | None
+
+
+def credits_past(reader: HistoryReader, since: datetime, until: datetime) -> CreditsPast:
+    """Balance, burn, outlook and curve. Raises sqlite3.Error."""
+    from gwtui.watch.history.reader import BALANCE, credits_state  # noqa: PLC0415 - loads SQLite
+
+    curve = reader.points(BALANCE, since, until)
+    return CreditsPast(credits_state(reader, until), curve)
+
+
+def _credits(now: datetime, reader: HistoryReader) -> CreditsPast:
+    return credits_past(reader, now - SPAN - _MARGIN, now)
 
 
 def _endpoints(model: str, now: datetime, reader: HistoryReader) -> EndpointCurves:
-    from gwtui.watch.history.queries import SPARKS  # noqa: PLC0415 - loads SQLite
-
     found: dict[str, dict[str, Curve | None]] = {}
     prefix = f"{model} "
     for figure in SPARKS:

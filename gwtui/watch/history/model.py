@@ -88,6 +88,19 @@ class Observation:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadingsSnapshot:
+    """What is known at one moment.
+
+    ``observations`` hold the readings that are fresh enough, by name; ``up`` says of every reading
+    whether the last attempt succeeded. ``skew`` is the gateway's clock against this one, seconds.
+    """
+
+    observations: Mapping[str, Observation]
+    up: Mapping[str, bool]
+    skew: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RecordedChange:
     """A fact that changed. It was still ``before`` at ``not_before``, and ``after`` at ``at``.
 
@@ -236,6 +249,15 @@ BALANCE = "balance"
 
 UPTIMES = ("uptime_last_5m", "uptime_last_30m", "uptime_last_1d")
 PERCENTILES = ("p50", "p90", "p99")
+SPARKS = ("uptime_last_5m", "latency_p50", "throughput_p50")
+"""The figures of an endpoint that have a small curve."""
+CURVES = (
+    *(f"latency_{which}" for which in PERCENTILES),
+    *(f"throughput_{which}" for which in PERCENTILES),
+    *UPTIMES,
+)
+"""The figures of an endpoint that can be drawn."""
+
 STATUS = "status"
 
 USAGE = "usage"

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from gwtui.contract.budgets import BUDGET_INTERVALS
+from gwtui.contract.models import Endpoint
 from gwtui.contract.usage import Credits
 from gwtui.domain.history_source import HistorySource, KeyUsage
 from gwtui.domain.resets import window_start
@@ -26,7 +27,7 @@ from gwtui.watch.feeds.keys import KeyRow, keys_feed
 from gwtui.watch.feeds.models import EndpointRow, endpoints_feed
 from gwtui.watch.feeds.workspaces import Figures, figures_feed
 from gwtui.watch.history.archive import Archive
-from gwtui.watch.history.model import PERCENTILES, UPTIMES, HistoryError, Observation, Sample
+from gwtui.watch.history.model import UPTIMES, HistoryError, Observation
 from gwtui.watch.history.observers import (
     ObservedReading,
     observe_credits,
@@ -48,15 +49,8 @@ _SECOND = timedelta(seconds=1)
 _EVERY = timedelta(minutes=2)
 """The pace of readings in the present hour: close enough that no curve has a gap."""
 _NOTHING = KeyUsage(Decimal(0), Decimal(0))
-_MOVING = {
-    **{name: (name, None) for name in UPTIMES},
-    **{
-        f"{what}_{which}": (f"{what}_last_30m", which)
-        for what in ("latency", "throughput")
-        for which in PERCENTILES
-    },
-}
-"""Figures that change by themselves: the field they are in, and which percentile of it."""
+_LIVE = (*UPTIMES, "latency_last_30m", "throughput_last_30m")
+"""Fields of an endpoint that change by themselves."""
 
 
 async def fill(hub: FeedHub, archive: Archive, past: HistorySource) -> bool:
@@ -161,7 +155,7 @@ class _PastAccount:
             if (spent := self.past.spent(row.identity, asked)) is not None
         }
         self._figures = {
-            (model, row.identity): dict(zip(moments, told, strict=True))
+            (model, row.identity): dict(zip(moments, map(_live, told), strict=True))
             for model, rows in self.endpoints.items()
             for row in rows
             if (told := self.past.figures(model, row.endpoint.tag or "", moments)) is not None
@@ -185,9 +179,12 @@ class _PastAccount:
         rails = [row for row in self.guardrails if _is_there(row.guardrail.created_at, moment)]
         yield observe_guardrails(rails, ObservedReading(moment, paces.guardrails))
         for model, rows in self.endpoints.items():
-            known = [row for row in rows if (model, row.identity) in self._figures]
-            seen = observe_endpoints(model, known, ObservedReading(moment, paces.endpoints))
-            yield replace(seen, samples=tuple(self._moved(model, seen, moment)))
+            then = [
+                replace(row, endpoint=Endpoint.model_validate({**row.endpoint.raw, **live[moment]}))
+                for row in rows
+                if (live := self._figures.get((model, row.identity))) is not None
+            ]
+            yield observe_endpoints(model, then, ObservedReading(moment, paces.endpoints))
 
     def _used(self, identity: str, interval: str, moment: datetime) -> KeyUsage:
         """What a key used in its window up to a moment."""
@@ -228,19 +225,16 @@ class _PastAccount:
             spent[interval] = sum((one.usd + one.byok_usd * byok for one in used), Decimal(0))
         return spent
 
-    def _moved(self, model: str, seen: Observation, moment: datetime) -> Iterator[Sample]:
-        """The samples with the figures of the moment; prices are what they are now."""
-        for sample in seen.samples:
-            key = sample.series.key
-            told = self._figures[model, key.identity.removeprefix(f"{model} ")][moment]
-            if key.figure not in _MOVING:
-                yield sample
-                continue
-            field, percentile = _MOVING[key.figure]
-            value = told[field]
-            if value is not None and percentile is not None:
-                value = value[percentile]
-            yield replace(sample, value=None if value is None else Decimal(str(value)))
+
+def _live(told: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an endpoint that change, as its answer would have had them."""
+    return {name: _exact(told[name]) for name in _LIVE}
+
+
+def _exact(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _exact(one) for name, one in value.items()}
+    return None if value is None else Decimal(str(value))
 
 
 def _is_there(created_at: datetime | None, moment: datetime) -> bool:

@@ -15,8 +15,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gwtui.domain.runway import WINDOWS, Burn, Outlook, UsedTotal, burns, outlook
 from gwtui.watch.history.file import recording_process
 from gwtui.watch.history.model import (
+    ACCOUNT,
     GAP,
     Curve,
     Fields,
@@ -371,3 +373,41 @@ def _change(row: tuple[int, int, int | None, str, str, str, str, str, str, str])
         json.loads(before),
         json.loads(after),
     )
+
+
+# Credits ------------------------------------------------------------------------------------------
+
+BALANCE = SeriesKey("credits", ACCOUNT, "balance")
+TOTAL_USAGE = SeriesKey("credits", ACCOUNT, "total_usage")
+
+_BEFORE = timedelta(hours=1)
+"""So much is read from before the longest window: its first step may begin there."""
+
+
+@dataclass(frozen=True, slots=True)
+class CreditsState:
+    """The credits as of a moment; ``outlook`` is None when nothing can be said of the end."""
+
+    balance: Reading
+    burns: tuple[Burn, ...]
+    outlook: Outlook | None
+
+
+def used_totals(reader: HistoryReader, since: datetime, until: datetime) -> list[UsedTotal]:
+    """The readings of the total used; those without a figure are left out."""
+    return [
+        UsedTotal(moment, run.last)
+        for run in reader.runs(TOTAL_USAGE, since, until)
+        if run.last is not None
+        for moment in ((run.start, run.until) if run.flat else (run.until,))
+    ]
+
+
+def credits_state(reader: HistoryReader, now: datetime) -> CreditsState:
+    """How the credits stood at a moment, from what was recorded up to then.
+
+    Raises sqlite3.Error.
+    """
+    balance = reader.value_at(BALANCE, now)
+    used = used_totals(reader, now - max(WINDOWS) - _BEFORE, now)
+    return CreditsState(balance, burns(used, now), outlook(balance.value, used, now))

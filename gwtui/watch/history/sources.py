@@ -11,7 +11,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from gwtui.client.errors import NotFoundError
-from gwtui.domain.clock import Clock
+from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.watch import cadence
 from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.feed import Feed, FeedState
@@ -20,7 +20,7 @@ from gwtui.watch.feeds.guardrails import guardrails_feed
 from gwtui.watch.feeds.keys import keys_feed
 from gwtui.watch.feeds.models import endpoints_feed
 from gwtui.watch.feeds.workspaces import figures_feed
-from gwtui.watch.history.model import Observation, endpoints_source
+from gwtui.watch.history.model import Observation, ReadingsSnapshot, endpoints_source
 from gwtui.watch.history.observers import (
     ObservedReading,
     observe_credits,
@@ -220,3 +220,54 @@ def most_used_feed(hub: FeedHub) -> Feed[tuple[str, ...]]:
         return most_used((await client.activity.list()).items)
 
     return hub.feed(FeedKey("models", ("most-used",)), fetch, cadence.ACTIVITY)
+
+
+# The latest of each, for an exporter --------------------------------------------------------------
+
+PATIENCE = 3
+"""Readings that may be missed before a figure is no longer given."""
+
+
+class Readings:
+    """Reads all that is watched at its pace, and keeps the latest of each."""
+
+    def __init__(
+        self,
+        client: GatewayClient,
+        hub: FeedHub,
+        clock: Clock = SYSTEM_CLOCK,
+        paces: Paces = DEFAULT_PACES,
+    ) -> None:
+        self._client = client
+        self._clock = clock
+        self._latest: dict[str, Observation] = {}
+        self._sources = Sources(hub, paces, clock, self._arrived)
+
+    async def open(self, models: Iterable[str] | None = None) -> None:
+        """Begin to read; ``models`` None watches the ones that are used most."""
+        self._sources.open()
+        chosen = await self._sources.most_used() if models is None else tuple(models)
+        self._sources.follow(chosen)
+
+    def close(self) -> None:
+        """Read no more."""
+        self._sources.close()
+
+    async def settled(self) -> None:
+        """Wait until every reading has succeeded or failed once."""
+        await self._sources.settled()
+
+    def _arrived(self, name: str, build: Build) -> None:
+        self._latest[name] = build()
+
+    def snapshot(self) -> ReadingsSnapshot:
+        """What is known now. A figure that was not read again for long is left out."""
+        now = self._clock.now()
+        reads = self._sources.reads()
+        fresh = {
+            name: found
+            for name, found in self._latest.items()
+            if name in reads and (now - found.at).total_seconds() <= PATIENCE * found.every
+        }
+        up = {name: bool(ok) for name, ok in reads.items()}
+        return ReadingsSnapshot(fresh, up, self._client.skew.seconds)

@@ -30,7 +30,7 @@ from gwtui.watch.alerts.model import Alert, AlertKey, Present
 from gwtui.watch.alerts.store import alerts_at
 from gwtui.watch.history.file import history_path
 from gwtui.watch.history.model import Subject
-from gwtui.watch.history.queries import BALANCE, TOTAL_USAGE
+from gwtui.watch.history.reader import BALANCE, TOTAL_USAGE
 from gwtui.watch.history.writer import watch_model
 from gwtui.watch.hub import FeedHub
 from headless_kit import Gwtui, Site

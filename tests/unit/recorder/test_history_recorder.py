@@ -17,8 +17,7 @@ from gwtui.contract.usage import ActivityRow
 from gwtui.watch.history import model as kinds
 from gwtui.watch.history.archive import Archive
 from gwtui.watch.history.model import SeriesKey
-from gwtui.watch.history.queries import BALANCE
-from gwtui.watch.history.reader import HistoryReader
+from gwtui.watch.history.reader import BALANCE, HistoryReader
 from gwtui.watch.history.recorder import CLAIM_EVERY, Recorded, Recorder
 from gwtui.watch.history.writer import most_used
 from gwtui.watch.hub import FeedHub

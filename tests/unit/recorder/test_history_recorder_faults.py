@@ -15,7 +15,7 @@ from gwtui.contract.models import ModelEndpoints
 from gwtui.watch.history import model as kinds
 from gwtui.watch.history import recorder as recorder_module
 from gwtui.watch.history.model import SeriesKey, Subject
-from gwtui.watch.history.queries import BALANCE
+from gwtui.watch.history.reader import BALANCE
 from gwtui.watch.history.recorder import Recorder
 from recorded_gateway_kit import MODEL, World
 from recorder_kit import ENDPOINT, changed
