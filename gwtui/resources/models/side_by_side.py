@@ -23,7 +23,7 @@ FEWEST, MOST = 2, 6
 
 _LOWER = frozenset({"in", "out", "blend", "latency_p50", "latency_p90", "latency_p99"})
 _HIGHER = frozenset(
-    {"context", "max_output", "discount", "throughput_p50", "throughput_p90"}
+    {"context", "max_output", "discount", "throughput_p50", "throughput_p90", "throughput_p99"}
     | {"uptime_5m", "uptime_30m", "uptime_1d"}
 )
 """Columns whose lowest and highest figure is the best."""

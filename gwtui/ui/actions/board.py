@@ -60,10 +60,6 @@ async def _toggle_watch(context: ActionContext[Model]) -> None:
     await watch_model(context.app, model, watched=model not in watched)
 
 
-async def _changes(context: ActionContext) -> None:
-    await context.app.open_route("changes")
-
-
 async def _requests(context: ActionContext) -> None:
     """What goes out to the gateway, and why."""
     session = context.app.session
@@ -89,7 +85,6 @@ IMMEDIATE: Mapping[str, Handler] = {
     "board.measure": on_screen(BoardScreen, lambda board: board.next_measure()),
     "board.zone": on_screen(BoardScreen, lambda board: board.switch_zone()),
     "board.order": on_screen(BoardScreen, lambda board: board.next_order()),
-    "board.changes": _changes,
     "board.open": _open_endpoint,
     "changes.between": on_screen(ChangesScreen, lambda screen: screen.open_between()),
     "changes.each": on_screen(ChangesScreen, lambda screen: screen.switch_each()),

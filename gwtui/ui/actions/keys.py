@@ -76,7 +76,7 @@ async def _try(context: ActionContext, name: str, key: Secret) -> None:
 async def offer_to_stop(context: ActionContext, lost: LedgerEntry, one: Candidate) -> None:
     """Go to a key whose value nobody has; offer to replace, disable or delete it."""
     app = context.app
-    await show_route(context, one.route, one)
+    await show_route(context, one.route, one.item)
     if not isinstance(one.item, ApiKey) or app.navigation.screen is None:
         return
     title = f"Nobody has seen the value of key {one.name}: it cannot be used. What now?"

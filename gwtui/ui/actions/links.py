@@ -2,27 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from gwtui.contract.guardrails import KeyAssignment
 from gwtui.contract.workspaces import Workspace
+from gwtui.crud.export import is_made_up
 from gwtui.domain.alert_rules import GATEWAY, GUARDED
+from gwtui.resources.registry import RESOURCES
 from gwtui.resources.workspaces.view import shown_name
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.commands import key_of
 from gwtui.ui.screens.resource import ResourceScreen
 
 if TYPE_CHECKING:
-    from gwtui.contract.usage import Generation
-    from gwtui.crud.evidence import Candidate
-    from gwtui.domain.findings import AccountFinding
     from gwtui.watch.alerts.model import Alert, AlertEvent
-    from gwtui.watch.feeds.guardrails import AssignmentRow, GuardrailRow
+    from gwtui.watch.feeds.guardrails import GuardrailRow
     from gwtui.watch.feeds.keys import KeyRow
-    from gwtui.watch.feeds.rotations import RotationRow
     from gwtui.watch.feeds.workspaces import WorkspaceRow
+
+
+async def show_route(context: ActionContext, route: str, item: object = None) -> None:
+    """Go to a path; lists that are narrowed to another workspace than the item's show every one."""
+    app, home = context.app, getattr(item, "workspace_id", None)
+    spec = RESOURCES.get(route.partition("/")[0])
+    if spec is not None and spec.scoped and app.scope.workspace not in (None, home):
+        app.narrow(None, None)
+        app.say("Showing all workspaces")
+    await app.open_route(route)
+
+
+def place(route: str) -> Handler:
+    """A handler that goes to a place."""
+
+    async def handle(context: ActionContext) -> None:
+        await context.app.open_route(route)
+
+    return handle
+
+
+def link(resource: str, identity: Callable[[ActionContext], str | None], missing: str) -> Handler:
+    """A handler that goes to what belongs to the row, or says that it is ``missing``."""
+
+    async def handle(context: ActionContext) -> None:
+        if name := identity(context):
+            await show_route(context, f"{resource}/{name}")
+        else:
+            context.app.say(missing)
+
+    return handle
+
+
+def child(resource: str) -> Handler:
+    """A handler that opens a list that belongs to the row."""
+
+    async def handle(context: ActionContext) -> None:
+        spec, identity = context.spec, context.identity
+        if spec is None or identity is None:
+            return
+        if is_made_up(identity):
+            context.app.say(f"The gateway gave this {spec.singular} no id", severity="warning")
+            return
+        name = spec.name(context.target)
+        await context.app.navigation.open_child(spec, identity, resource, name=name)
+
+    return handle
 
 
 async def open_row(context: ActionContext) -> None:
@@ -36,36 +80,10 @@ async def open_row(context: ActionContext) -> None:
 
 async def show_assigned(context: ActionContext[GuardrailRow]) -> None:
     """Open the list of what the selected guardrail is assigned to."""
-    row = context.target
-    if not row.made:
-        say_not_made(context)
-    elif context.spec is not None and row.guardrail.id:
-        name = context.spec.name(row)
-        await context.app.navigation.open_child(
-            context.spec, row.guardrail.id, "assignments", name=name
-        )
-
-
-async def show_all_assigned(context: ActionContext) -> None:
-    """Every assignment there is."""
-    await context.app.open_route("assignments")
-
-
-async def guardrail_of_assignment(context: ActionContext[AssignmentRow]) -> None:
-    """Go to the guardrail of the selected assignment."""
-    identity = context.target.assignment.guardrail_id
-    if identity:
-        await go_to_guardrail(context, identity)
-
-
-async def key_of_assignment(context: ActionContext[AssignmentRow]) -> None:
-    """Go to the key of the selected assignment."""
-    one = context.target.assignment
-    if isinstance(one, KeyAssignment) and one.key_hash:
-        widen(context)
-        await context.app.open_route(f"keys/{one.key_hash}")
+    if context.target.made:
+        await child("assignments")(context)
     else:
-        context.app.say("This guardrail is assigned to a member, not to a key")
+        say_not_made(context)
 
 
 async def guardrail_of_key(context: ActionContext[KeyRow]) -> None:
@@ -78,34 +96,7 @@ async def guardrail_of_key(context: ActionContext[KeyRow]) -> None:
     elif binding.target is None:
         context.app.say("No guardrail binds this key: A assigns one")
     else:
-        await go_to_guardrail(context, binding.target)
-
-
-async def guardrails_on_model(context: ActionContext) -> None:
-    """What each guardrail leaves of the selected model."""
-    if context.spec is not None and context.identity is not None:
-        await context.app.navigation.open_child(
-            context.spec, context.identity, "model-guardrails", name=context.identity
-        )
-
-
-async def guardrail_on_model(context: ActionContext) -> None:
-    """Go to the selected guardrail."""
-    if context.identity is not None:
-        await go_to_guardrail(context, context.identity)
-
-
-async def go_to_guardrail(context: ActionContext, identity: str) -> None:
-    """Show a guardrail of whatever workspace."""
-    widen(context)
-    await context.app.open_route(f"guardrails/{identity}")
-
-
-def widen(context: ActionContext) -> None:
-    """What is linked to may belong to another workspace than the one that lists show."""
-    if context.app.scope.workspace is not None:
-        context.app.narrow(None, None)
-        context.app.say("Showing all workspaces")
+        await show_route(context, f"guardrails/{binding.target}")
 
 
 def say_not_made(context: ActionContext) -> None:
@@ -117,33 +108,11 @@ def say_not_made(context: ActionContext) -> None:
     )
 
 
-async def show_route(context: ActionContext, route: str, one: Candidate | None) -> None:
-    """Go to a path; lists that are narrowed to another workspace show every one then."""
-    app = context.app
-    home = getattr(None if one is None else one.item, "workspace_id", None)
-    if app.scope.workspace is not None and home != app.scope.workspace:
-        app.narrow(None, None)
-    await app.open_route(route)
-
-
-async def show_members(context: ActionContext[WorkspaceRow]) -> None:
-    """Open the list of members."""
-    space = workspace_of(context)
-    if space is not None and context.spec is not None:
-        name = context.spec.name(context.target)
-        await context.app.navigation.open_child(context.spec, space.id or "", "members", name=name)
-
-
 async def show_scoped(resource: str, context: ActionContext[WorkspaceRow]) -> None:
     """Narrow the lists to the workspace and go to one of them."""
     space = workspace_of(context)
     if space is not None:
         await go_to(context, resource, space)
-
-
-async def show_people(context: ActionContext) -> None:
-    """Everybody in the organization."""
-    await context.app.open_route("organization")
 
 
 async def go_to(context: ActionContext, resource: str, space: Workspace) -> None:
@@ -164,98 +133,78 @@ def workspace_of(context: ActionContext[WorkspaceRow]) -> Workspace | None:
 async def go_to_subject(context: ActionContext[Alert | AlertEvent]) -> None:
     """Show what an alert or an event is about."""
     subject = context.target.key.subject
-    app, identity = context.app, subject.identity
-    widen(context)
-    match subject.resource:
-        case "credits":
-            await app.open_route("credits")
-        case "endpoint":
-            model, _, row = identity.partition(" ")
-            await app.open_route(f"models/{model}")
-            _select_later(context, row)
-        case "workspace":
-            await app.navigation.show_tab("workspaces")
-            _select_later(context, identity)
-        case _ if subject.resource == GUARDED:
-            await app.open_route(f"guardrails/{identity.partition(' ')[0]}")
-        case _ if subject.resource == GATEWAY:
-            app.say("This is about reading the gateway: the banner of each list says what is wrong")
-        case _:
-            await app.open_route(f"{subject.resource}s/{identity}")
+    app, resource, identity = context.app, subject.resource, subject.identity
+    selected = ""
+    if resource == GATEWAY:
+        app.say("This is about reading the gateway: the banner of each list says what is wrong")
+    elif resource == "credits":
+        await app.open_route(resource)
+    elif resource == GUARDED:
+        await show_route(context, f"guardrails/{identity.partition(' ')[0]}")
+    elif resource == "endpoint":
+        model, _, selected = identity.partition(" ")
+        await app.open_route(f"models/{model}")
+    elif resource == "workspace":
+        selected = identity
+        await app.navigation.show_tab("workspaces")
+    else:
+        await show_route(context, f"{resource}s/{identity}")
+    screen = app.navigation.screen
+    if selected and screen is not None:
+        screen.show_row(selected)
 
 
-async def subject_of_finding(context: ActionContext[AccountFinding]) -> None:
+async def subject_of_finding(context: ActionContext) -> None:
     """Show what a finding is about in its own list."""
     one = context.target.subject
-    if not one.resource or not one.identity:
-        context.app.say("This is about the account as a whole, or about what could not be read")
-        return
-    widen(context)
-    await context.app.open_route(f"{one.resource}/{one.identity}")
-
-
-async def old_key(context: ActionContext[RotationRow]) -> None:
-    """Go to the key that is retired."""
-    widen(context)
-    await context.app.open_route(f"keys/{context.target.rotation.old_hash}")
-
-
-async def successor(context: ActionContext[RotationRow]) -> None:
-    """Go to the key that takes over."""
-    identity = context.target.rotation.new_hash
-    if identity is None:
-        context.app.say("Not known which key it is: the write that made it is in doubt")
-        return
-    widen(context)
-    await context.app.open_route(f"keys/{identity}")
-
-
-def _select_later(context: ActionContext, identity: str) -> None:
-    screen = context.app.navigation.screen
-    if screen is not None:
-        screen.show_row(identity)
-
-
-async def show_rules(context: ActionContext) -> None:
-    """What is watched."""
-    await context.app.open_route("alert-rules")
-
-
-async def show_history(context: ActionContext) -> None:
-    """What happened."""
-    await context.app.open_route("alert-history")
-
-
-async def go_to_model(context: ActionContext[Generation]) -> None:
-    """Show the endpoints of the generation's model."""
-    model = context.target.model
-    if model:
-        await context.app.open_route(f"models/{model}")
+    if one.resource and one.identity:
+        await show_route(context, f"{one.resource}/{one.identity}")
     else:
-        context.app.say("The gateway did not say which model it was", severity="warning")
+        context.app.say("This is about the account as a whole, or about what could not be read")
 
 
 IMMEDIATE: Mapping[str, Handler] = {
     "list.open": open_row,
     "alerts.go": go_to_subject,
     "alert-history.go": go_to_subject,
-    "alerts.rules": show_rules,
-    "alerts.history": show_history,
+    "alerts.rules": place("alert-rules"),
+    "alerts.history": place("alert-history"),
+    "assignments.guardrail": link(
+        "guardrails", lambda context: context.target.assignment.guardrail_id, "No id was given"
+    ),
+    "assignments.key": link(
+        "keys",
+        lambda context: getattr(context.target.assignment, "key_hash", None),
+        "This guardrail is assigned to a member, not to a key",
+    ),
+    "board.changes": place("changes"),
     "findings.go": subject_of_finding,
-    "rotations.old": old_key,
-    "rotations.new": successor,
-    "generation.model": go_to_model,
-    "workspaces.members": show_members,
-    "workspaces.keys": partial(show_scoped, "keys"),
-    "workspaces.guardrails": partial(show_scoped, "guardrails"),
-    "workspaces.byok": partial(show_scoped, "byok"),
-    "workspaces.people": show_people,
-    "members.people": show_people,
+    "generation.model": link(
+        "models",
+        lambda context: context.target.model,
+        "The gateway did not say which model it was",
+    ),
+    "guardrails.all_assigned": place("assignments"),
     "guardrails.assigned": show_assigned,
-    "guardrails.all_assigned": show_all_assigned,
-    "assignments.guardrail": guardrail_of_assignment,
-    "assignments.key": key_of_assignment,
+    "key.models": place("user-models"),
+    "keys.activity": child("activity"),
     "keys.guardrail": guardrail_of_key,
-    "models.guardrails": guardrails_on_model,
-    "model-guardrails.go": guardrail_on_model,
+    "members.people": place("organization"),
+    "model-guardrails.go": link(
+        "guardrails", lambda context: context.identity, "No guardrail is selected"
+    ),
+    "models.all-endpoints": place("all-endpoints"),
+    "models.guardrails": child("model-guardrails"),
+    "organization.activity": child("activity"),
+    "rotations.new": link(
+        "keys",
+        lambda context: context.target.rotation.new_hash,
+        "Not known which key it is: the write that made it is in doubt",
+    ),
+    "rotations.old": link("keys", lambda context: context.target.rotation.old_hash, ""),
+    "workspaces.byok": partial(show_scoped, "byok"),
+    "workspaces.guardrails": partial(show_scoped, "guardrails"),
+    "workspaces.keys": partial(show_scoped, "keys"),
+    "workspaces.members": child("members"),
+    "workspaces.people": place("organization"),
 }

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 
 from gwtui.client.errors import GatewayError, NotFoundError
+from gwtui.crud.resource import Cell, DetailTable
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.models.resource import MODELS
 from gwtui.resources.models.side_by_side import (
@@ -20,15 +21,13 @@ from gwtui.resources.models.side_by_side import (
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.screens.resource import ResourceScreen
-from gwtui.ui.text import fit, toned
-from gwtui.ui.widgets.detail import section_lines
+from gwtui.ui.text import toned
+from gwtui.ui.widgets.detail import section_lines, table_lines
 
 if TYPE_CHECKING:
     from gwtui.contract.models import Model
     from gwtui.watch.feeds.models import EndpointRow
 
-_LABEL, _LEAST = 22, 13
-"""Cells of a label, and the fewest of a figure."""
 _DIFFERS, _BEST = "≠ ", " ✓"
 
 
@@ -70,22 +69,12 @@ async def about_model(context: ActionContext) -> None:
             await app.push_screen(ReadingScreen(title, lines))
 
 
-async def all_endpoints(context: ActionContext) -> None:
-    """The endpoints of all models in one list."""
-    await context.app.open_route("all-endpoints")
-
-
 async def endpoints_of_model(context: ActionContext[EndpointRow]) -> None:
     """The endpoints of the model that the selected one serves."""
     row, spec = context.target, context.spec
     if row.model_id is not None and spec is not None:
         name = safe_line(row.model_name or row.model_id, 60)
         await context.app.navigation.open_child(spec, row.model_id, "endpoints", name=name)
-
-
-async def models_of_key(context: ActionContext) -> None:
-    """What the key in use may call."""
-    await context.app.open_route("user-models")
 
 
 async def _open_calculator(
@@ -120,61 +109,38 @@ async def compare_figures(context: ActionContext) -> None:
 
 
 def figure_lines(found: SideBySide, width: int) -> list[Content]:
-    """The comparison, laid out for a width in cells; wider where that many do not fit."""
-    each = max((width - _LABEL) // len(found.names), _LEAST)
-    lines = [
-        _row("", [(name[part], part == 0) for name in found.names], each) for part in range(FEWEST)
-    ]
+    """The comparison, laid out for a width in cells."""
+    (first, *others), blank = zip(*found.names, strict=True), [Cell("")] * len(found.names)
+    rows = [[Cell(""), *(Cell(name, "muted") for name in names)] for names in others]
     for title, figures in found.parts:
         if figures:
-            lines += [Content(""), toned(title, "accent", bold=True)]
-            lines += [_figure(line, each) for line in figures]
+            rows += [[Cell(""), *blank], [Cell(title, "accent"), *blank]]
+            rows += [[Cell(_label(line), "muted"), *_figures(line)] for line in figures]
+    lines = table_lines(DetailTable(("", *first), tuple(map(tuple, rows))), width)
     lines += [Content(""), toned("All of them support", "accent", bold=True)]
-    lines += _wrapped(found.shared or ("nothing in common that is known",), width)
-    lines += [Content(""), toned(f"{_DIFFERS}differs  ·{_BEST} best of these", "muted")]
-    return lines
+    lines += toned(", ".join(found.shared) or "nothing in common that is known").wrap(width)
+    return [*lines, Content(""), toned(f"{_DIFFERS}differs  ·{_BEST} best of these", "muted")]
 
 
-def _row(label: str, names: Sequence[tuple[str, bool]], each: int) -> Content:
-    parts = [toned(f"{label:<{_LABEL}}")]
-    parts += [
-        toned(fit(name, each - 1) + " ", "plain" if bold else "muted", bold=bold)
-        for name, bold in names
-    ]
-    return Content("").join(parts)
+def _label(line: FigureLine) -> str:
+    return f"{_DIFFERS if line.differs else '  '}{line.label}"
 
 
-def _figure(line: FigureLine, each: int) -> Content:
+def _figures(line: FigureLine) -> Iterator[Cell]:
     """A figure of each: those that are the same are quiet."""
-    mark = _DIFFERS if line.differs else "  "
-    parts = [toned(mark, "warn"), toned(fit(line.label, _LABEL - 3) + " ", "muted")]
-    for place, cell in enumerate(line.cells):
-        best = place in line.best
-        text = f"{cell.text}{_BEST}" if best else cell.text
-        tone = "good" if best else cell.tone if line.differs else "muted"
-        parts.append(toned(fit(text, each - 1) + " ", tone))
-    return Content("").join(parts)
-
-
-def _wrapped(words: Sequence[str], width: int) -> list[Content]:
-    """Words with commas between them, in lines of a width."""
-    lines = [""]
-    for word in words:
-        if len(lines[-1]) + len(word) + 4 > width and lines[-1]:
-            lines.append("")
-        lines[-1] += f"{word}, "
-    lines[-1] = lines[-1].removesuffix(", ")
-    return [toned(f"  {line}") for line in lines]
+    for number, cell in enumerate(line.cells):
+        if number in line.best:
+            yield Cell(f"{cell.text}{_BEST}", "good")
+        else:
+            yield Cell(cell.text, cell.tone if line.differs else "muted")
 
 
 HANDLERS: Mapping[str, Handler] = {
     "models.price": price_of_model,
     "endpoints.price": price_of_endpoint,
     "endpoints.model": about_model,
-    "models.all-endpoints": all_endpoints,
     "all-endpoints.price": price_of_endpoint,
     "all-endpoints.model": endpoints_of_model,
-    "key.models": models_of_key,
     **{
         f"{resource}.figures": compare_figures
         for resource in ("models", "endpoints", "all-endpoints")

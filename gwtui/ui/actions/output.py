@@ -7,15 +7,16 @@ that this program uses.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.export import ExportForm, exported, exported_figures, with_id
 from gwtui.crud.form import PickOption
-from gwtui.crud.resource import Column, ResourceSpec
+from gwtui.crud.resource import Column
 from gwtui.domain.known_secrets import holds_secret
 from gwtui.domain.safe_text import safe_ends, safe_line
 from gwtui.local.exported_file import ExportError, default_name, write
@@ -27,20 +28,16 @@ from gwtui.resources.copying import (
     CopySource,
     cell_lines,
     copyables,
-    declared,
-    row_path,
 )
 from gwtui.ui.actions.context import ActionContext, Handler, Marks
 from gwtui.ui.screens.dialogs import AskScreen, SaveScreen
 from gwtui.ui.screens.pages import ReadingScreen, raw_lines
 from gwtui.ui.screens.picker import MenuEntry, MenuScreen, Picker
-from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.terminal.clipboard import copy_text
 from gwtui.ui.terminal.screenshot import SecretInSightError, picture_of
 from gwtui.ui.widgets.table import ResourceTable
 
 if TYPE_CHECKING:
-    from textual.content import Content
     from textual.screen import Screen
 
     from gwtui.crud.action import Action
@@ -64,8 +61,6 @@ _FORMS: tuple[tuple[ExportForm, str, str], ...] = (
     ("ndjson", "n", "NDJSON"),
 )
 """Each form with its letter, of which the capital one means a file, and its name."""
-_LOOK, _LOOKS = 0.02, 250
-"""Seconds between two looks at the filter, and how many there are."""
 _PICTURES = (
     MenuEntry("svg", "s", "SVG to a file", "in its colours, for a browser"),
     MenuEntry("txt", "t", "text to a file", "lines without colours"),
@@ -73,12 +68,26 @@ _PICTURES = (
 )
 
 
-def output_actions() -> list[Action]:
+def output_actions() -> Iterator[Action]:
     """What the palette offers besides: an entry for each thing to copy, form and picture.
 
     Which of them it is stands behind the id of its action.
     """
-    return [*_copy_actions(), *_export_actions(), *_screenshot_actions()]
+    for kind, word, help in _PALETTE:
+        yield _variant("list.copy", kind, f"Copy {word}", help)
+    for place, to in (("clipboard", "to clipboard"), ("file", "to a file")):
+        for form, _, title in _FORMS:
+            help = "The columns of the listed rows" if form == "csv" else "The listed rows, whole"
+            yield _variant("list.export", f"{place} {form}", f"Export {title} {to}", help)
+    for one in _PICTURES:
+        yield _variant("app.screenshot", one.id, f"Screenshot, {one.title}", one.note)
+
+
+def _variant(action: str, argument: str, title: str, help: str) -> Action:
+    whole = by_id(action)
+    return replace(
+        whole, id=f"{whole.id} {argument}", title=title, help=help, keys=(), command_words=()
+    )
 
 
 async def from_menu(
@@ -143,44 +152,30 @@ async def _may_replace(app: GwtuiApp, path: Path) -> bool:
 
 
 async def show_raw(context: ActionContext) -> None:
-    """Show the row as the gateway sent it."""
-    if context.spec is not None:
-        lines = raw_lines(context.spec.raw(context.target), context.target)
-        title = f"Raw JSON · {context.spec.singular} {context.spec.name(context.target)}"
-        await _read_raw(context, title, lines)
+    """Show the row, or the object of a screen that shows one, as the gateway sent it."""
+    item, spec = context.target, context.spec
+    if spec is not None:
+        raw, title = spec.raw(item), f"{spec.singular} {spec.name(item)}"
+    elif isinstance(item, ResponseModel):
+        raw, title = item.raw, context.screen.heading
+    else:
+        return
+    lines = raw_lines(raw, item)
+    # Copied is that row alone, and its JSON is the first choice.
+    this = replace(context, marked=(), marks=Marks(), argument="")
+    copy_it = partial(copy, this, first=JSON)
+    await context.app.push_screen(
+        ReadingScreen(f"Raw JSON · {title}", lambda _width: lines, copy=copy_it)
+    )
 
 
-async def show_raw_object(context: ActionContext) -> None:
-    """Show the object of a screen that shows one as the gateway sent it."""
-    item = context.target
-    if isinstance(item, ResponseModel):
-        lines = raw_lines(item.raw, item)
-        await _read_raw(context, f"Raw JSON · {context.screen.heading}", lines)
-
-
-async def _read_raw(context: ActionContext, title: str, lines: Sequence[Content]) -> None:
-    async def copy() -> None:
-        await copy_from_raw(context)
-
-    await context.app.push_screen(ReadingScreen(title, lambda _width: lines, copy=copy))
-
-
-async def copy(context: ActionContext) -> None:
+async def copy(context: ActionContext, *, first: str | None = None) -> None:
     """Let the person choose what to copy of the selected row, or of the marked ones."""
-    await _copy(context, first=None)
-
-
-async def copy_from_raw(context: ActionContext) -> None:
-    """The same for the row whose JSON is read: that is the first choice, and marks do not count."""
-    await _copy(replace(context, marked=(), marks=Marks(), argument=""), first=JSON)
-
-
-async def _copy(context: ActionContext, *, first: str | None) -> None:
     app, source = context.app, _copy_source(context)
     if source is None:
         app.say("There is nothing to copy here", severity="warning")
         return
-    rows, now = _as_shown(context), app.clock.now()
+    rows, now = context.chosen, app.clock.now()
     connection = None if app.session is None else app.connection
     offered = copyables(source, rows, now, connection)
     about = source.called(rows, now)
@@ -205,33 +200,13 @@ async def _kind(
     return await from_menu(context, f"Copy · {about}{hidden}", entries, first=first)
 
 
-def _copy_actions() -> list[Action]:
-    copies = by_id("list.copy")
-    return [
-        replace(copies, id=f"{copies.id} {kind}", title=f"Copy {word}", help=help, keys=())
-        for kind, word, help in _PALETTE
-    ]
-
-
 def _copy_source(context: ActionContext) -> CopySource[Any] | None:
     screen = context.screen
-    if isinstance(screen, ResourceScreen):
-        return declared(screen.declared, row_path(screen.resource, screen.parent_row))
     found = screen.copy_source()
     if found is not None or context.target is None:
         return found
     tables = (one for one in screen.query(ResourceTable) if one.selected is context.target)
     return next((CopySource(table.model.columns) for table in tables), None)
-
-
-def _as_shown(context: ActionContext) -> Sequence[Any]:
-    """The chosen rows with everything that completes them; what is gone as it was."""
-    screen, rows = context.screen, context.chosen
-    if not isinstance(screen, ResourceScreen):
-        return rows
-    identity = screen.declared.identity
-    shown = {identity(row): row for row in screen.table.model.items}
-    return [shown.get(identity(row), row) for row in rows]
 
 
 async def _column(
@@ -252,60 +227,39 @@ def _first_line(text: str, rows: Sequence[Any]) -> str:
     return f"{safe_line(text, _NAME) or '(empty)'}{more}"
 
 
-@dataclass(frozen=True, slots=True)
-class ListInView:
-    """The rows that a table shows, in their order, and the columns that a person can see of them.
-
-    ``spec`` is None where the rows are figures that no gateway sent as they are.
-    """
-
-    columns: Sequence[Column[Any]]
-    rows: Sequence[Any]
-    total: int
-    spec: ResourceSpec[Any] | None
-    growing: bool = False
-    """Whether more rows are being read."""
-
-    @property
-    def counted(self) -> str:
-        """How many rows: "12 of 46 rows"."""
-        rows = len(self.rows)
-        of = f" of {self.total:,}" if rows != self.total else ""
-        so_far = " so far" if self.growing else ""
-        return f"{rows:,}{of} {'row' if rows == 1 and not of else 'rows'}{so_far}"
-
-
 async def export(context: ActionContext) -> None:
     """Let the person choose form and place, then export the rows that the list shows."""
-    app, table = context.app, _table(context)
-    if table is not None and not await _filtered(table):
-        app.say("The filter has not looked at every row yet", severity="warning")
-        return
-    shown = None if table is None else _in_view(context, table)
-    if shown is None or not shown.rows:
+    app, table, spec = context.app, _table(context), context.screen.spec
+    if table is None or not table.visible_count:
         app.say("There is no row to export here", severity="warning")
         return
-    title = f"Export · {context.screen.heading}, {shown.counted}"
-    taken = await from_menu(context, title, _entries(shown))
+    if table.is_filtering:
+        app.say("The filter has not looked at every row yet", severity="warning")
+        return
+    model, places, rows = table.model, table.choice, table.model.visible
+    columns = model.columns if places is None else [model.columns[place] for place in places]
+    if spec is not None:
+        columns = with_id(spec, columns)
+    counted = _counted(len(rows), model.total)
+    if spec is not None and context.screen.reading:
+        counted += " so far"
+    title = f"Export · {context.screen.heading}, {counted}"
+    taken = await from_menu(context, title, _entries(len(columns), whole=spec is not None))
     if taken is None:
         return
-    place, _, form = taken.partition(" ")
-    text = _text(shown, cast("ExportForm", form), context)
-    what = f"{shown.counted} as {form.upper()}"
-    if place == "clipboard":
+    to, _, name = taken.partition(" ")
+    form, now = cast("ExportForm", name), app.clock.now()
+    text = (
+        exported_figures(columns, rows, form, now)
+        if spec is None
+        else exported(spec, columns, rows, form, now)
+    )
+    what = f"{counted} as {form.upper()}"
+    if to == "clipboard":
         await to_clipboard(context, what, text)
     else:
-        name = default_name(context.screen.resource, app.clock.now(), form)
-        await to_file(context, f"Write {what} to a file", what, name, text)
-
-
-async def _filtered(table: ResourceTable[Any]) -> bool:
-    """Wait until the filter has looked at every row; False when that takes too long."""
-    for _ in range(_LOOKS):
-        if not table.is_filtering:
-            return True
-        await asyncio.sleep(_LOOK)
-    return False
+        file = default_name(context.screen.resource, now, form)
+        await to_file(context, f"Write {what} to a file", what, file, text)
 
 
 def _table(context: ActionContext) -> ResourceTable[Any] | None:
@@ -314,29 +268,16 @@ def _table(context: ActionContext) -> ResourceTable[Any] | None:
     return next((one for one in tables if one.has_focus), tables[0] if tables else None)
 
 
-def _in_view(context: ActionContext, table: ResourceTable[Any]) -> ListInView:
-    """Columns that were chosen, else every one; and what names each row to other programs."""
-    model, places = table.model, table.choice
-    columns = model.columns if places is None else [model.columns[place] for place in places]
-    screen = context.screen
-    if not isinstance(screen, ResourceScreen):
-        return ListInView(columns, model.visible, model.total, None)
-    spec = screen.declared
-    columns = with_id(spec, columns)
-    return ListInView(columns, model.visible, model.total, spec, screen.reading)
+def _counted(rows: int, total: int) -> str:
+    """How many rows: "12 of 46 rows"."""
+    if rows != total:
+        return f"{rows:,} of {total:,} rows"
+    return "1 row" if rows == 1 else f"{rows:,} rows"
 
 
-def _text(shown: ListInView, form: ExportForm, context: ActionContext) -> str:
-    now = context.app.clock.now()
-    if shown.spec is None:
-        return exported_figures(shown.columns, shown.rows, form, now)
-    return exported(shown.spec, shown.columns, shown.rows, form, now)
-
-
-def _entries(shown: ListInView) -> list[MenuEntry]:
-    count = len(shown.columns)
+def _entries(count: int, *, whole: bool) -> list[MenuEntry]:
     columns = f"{count} columns" if count != 1 else "1 column"
-    objects = "each as the gateway sent it" if shown.spec is not None else columns
+    objects = "each as the gateway sent it" if whole else columns
     notes: Mapping[str, str] = {"csv": columns, "json": objects, "ndjson": objects}
     copied = [
         MenuEntry(f"clipboard {form}", key, f"{title} to the clipboard", notes[form])
@@ -347,22 +288,6 @@ def _entries(shown: ListInView) -> list[MenuEntry]:
         for form, key, title in _FORMS
     ]
     return [*copied, *written]
-
-
-def _export_actions() -> list[Action]:
-    """For each form and place."""
-    exports = by_id("list.export")
-    return [
-        replace(
-            exports,
-            id=f"{exports.id} {place} {form}",
-            title=f"Export {title} {to}",
-            help="The columns of the listed rows" if form == "csv" else "The listed rows, whole",
-            keys=(),
-        )
-        for place, to in (("clipboard", "to clipboard"), ("file", "to a file"))
-        for form, _, title in _FORMS
-    ]
 
 
 async def screenshot(context: ActionContext) -> None:
@@ -393,18 +318,7 @@ async def screenshot(context: ActionContext) -> None:
         )
 
 
-def _screenshot_actions() -> list[Action]:
-    """For each kind of picture."""
-    keeps = by_id("app.screenshot")
-    return [
-        replace(
-            keeps, id=f"{keeps.id} {one.id}", title=f"Screenshot, {one.title}", command_words=()
-        )
-        for one in _PICTURES
-    ]
-
-
-IMMEDIATE: Mapping[str, Handler] = {"list.raw": show_raw, "figures.raw": show_raw_object}
+IMMEDIATE: Mapping[str, Handler] = {"list.raw": show_raw, "figures.raw": show_raw}
 PATIENT: Mapping[str, Handler] = {
     "list.copy": copy,
     "list.export": export,

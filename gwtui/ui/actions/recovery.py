@@ -51,7 +51,7 @@ async def happened(context: ActionContext) -> None:
     if one is not None and evidence.intent.action == "keys.create":
         await offer_to_stop(context, evidence.intent, one)
     elif route:
-        await show_route(context, route, one)
+        await show_route(context, route, None if one is None else one.item)
 
 
 async def did_not(context: ActionContext) -> None:
@@ -118,7 +118,7 @@ async def show(context: ActionContext) -> None:
     evidence, one = _evidence(context), _candidate(context)
     route = "" if evidence is None else evidence.route if one is None else one.route
     if route:
-        await show_route(context, route, one)
+        await show_route(context, route, None if one is None else one.item)
     else:
         context.app.say("There is nothing to go to")
 

@@ -29,6 +29,7 @@ from gwtui.ui.widgets.table import Opened, ResourceTable, SelectionLost, SortCha
 from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
+    from gwtui.resources.copying import CopySource
     from gwtui.ui.screens.path_resolver import PathResolver
     from gwtui.ui.widgets.prompt import FilterPrompt
     from gwtui.watch.hub import FeedHub
@@ -147,6 +148,12 @@ class ResourceScreen(GatewayScreen):
     def identity(self) -> str | None:
         """The identity of the selected item."""
         return self.table.selected_identity
+
+    def copy_source(self) -> CopySource[Any]:
+        """The rows of this list."""
+        from gwtui.resources.copying import declared, row_path  # noqa: PLC0415 - when asked for
+
+        return declared(self.declared, row_path(self.resource, self.parent_row))
 
     def focus_body(self) -> None:
         """The detail pane when it is alone, else the list."""

@@ -50,7 +50,7 @@ def section_lines(
         lines += [Content(""), toned(title, "accent", bold=True)]
         for part in content:
             if isinstance(part, DetailTable):
-                lines += _table(part, width)
+                lines += table_lines(part, width)
             else:
                 lines += _row(part, label, width)
     return lines
@@ -129,7 +129,7 @@ def _breakable(content: Content, width: int) -> Content:
     return content
 
 
-def _table(table: DetailTable, width: int) -> list[Content]:
+def table_lines(table: DetailTable, width: int) -> list[Content]:
     """The first column left-aligned, figures to the right; cells fold where there is no room.
 
     Where not even words fit beside each other, each figure has a line with its column's title.
