@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from gwtui.domain.cell_values import ValueKind
 from gwtui.domain.filter_terms import EQUALITY, NOTHING, PATTERN
+from gwtui.domain.filters import NAME
 from gwtui.domain.times import DAYS
 
 MOST = 40
@@ -19,12 +20,11 @@ _OPERATORS: dict[ValueKind, tuple[str, ...]] = {
     "flag": (":", "!="),
 }
 _SPANS = ("24h", "7d", "30d")
-_NAME = r"[^\W\d][\w.-]*"
 _CONDITION = re.compile(
-    rf'(?P<name>{_NAME})\s*(?P<op>>=|<=|!=|[:=<>~])\s*(?P<quote>"?)(?P<value>.*)', re.DOTALL
+    rf'(?P<name>{NAME})\s*(?P<op>>=|<=|!=|[:=<>~])\s*(?P<quote>"?)(?P<value>.*)', re.DOTALL
 )
-_BEFORE_VALUE = re.compile(rf"(?:^|[\s(-])(?P<part>{_NAME}\s*(?:>=|<=|!=|[:=<>])\s+)$")
-_APART = re.compile(rf"(?:^|[\s(-])(?P<part>{_NAME}\s+(?:>=|<=|!=|[=<>])\s*)$")
+_BEFORE_VALUE = re.compile(rf"(?:^|[\s(-])(?P<part>{NAME}\s*(?:>=|<=|!=|[:=<>])\s+)$")
+_APART = re.compile(rf"(?:^|[\s(-])(?P<part>{NAME}\s+(?:>=|<=|!=|[=<>])\s*)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,21 +67,16 @@ def suggestions(text: str, fields: Sequence[FilterField], values: Values) -> Sug
     condition = _CONDITION.fullmatch(part)
     if condition is not None:
         field = _named(condition["name"], fields)
-        if field is None:
-            return Suggestions(start)
+        start += condition.start("quote")
         typed = condition["value"].removesuffix('"')
-        offered = _values(field, condition["op"], typed, values)
-        begin = start + condition.start("quote")
-        return Suggestions(begin, _most(offered))
-    by_heading = _headings(text, start, fields)
+        offered = _values(field, condition["op"], typed, values) if field else ()
+        return Suggestions(start, _most(offered))
     exact = _named(part, fields) if part else None
     if exact is not None:
-        operators = (Suggestion(f"{exact.name}{op}", f"{exact.name}{op}") for op in _ops(exact))
-        longer = (one for one in _names(part, fields) if one.text.rstrip(":") != exact.name)
-        return Suggestions(start, _most([*operators, *longer]))
-    if by_heading is not None:
-        return by_heading
-    return Suggestions(start, _most(_names(part, fields)))
+        texts = [f"{exact.name}{op}" for op in _OPERATORS[exact.kind]]
+        longer = [one for one in _names(part, fields) if one.text.rstrip(":") != exact.name]
+        return Suggestions(start, _most([*(Suggestion(one, one) for one in texts), *longer]))
+    return _headings(text, start, fields) or Suggestions(start, _most(_names(part, fields)))
 
 
 def _part_begins(text: str) -> int:
@@ -116,10 +111,6 @@ def _named(name: str, fields: Sequence[FilterField]) -> FilterField | None:
     return found[0] if found else None
 
 
-def _ops(field: FilterField) -> tuple[str, ...]:
-    return _OPERATORS[field.kind]
-
-
 def _begun(field: FilterField) -> Suggestion:
     """A field with the operator that it needs in any case, where there is one."""
     text = f"{field.name}:" if field.kind in ("text", "flag") else field.name
@@ -132,12 +123,10 @@ def _names(part: str, fields: Sequence[FilterField]) -> Iterator[Suggestion]:
     plain = _plain(part)
     if part and not plain:
         return
-    both = [(field, _plain(field.name), _plain(field.heading)) for field in fields]
-    yield from (_begun(field) for field, name, _ in both if name.startswith(plain))
-    yield from (_begun(field) for field, _, heading in both if heading.startswith(plain))
-    for field, name, heading in both:
-        if plain in name or plain in heading:
-            yield _begun(field)
+    named = [(field, _plain(field.name), _plain(field.heading)) for field in fields]
+    found = [one for one in named if plain in one[1] or plain in one[2]]
+    found.sort(key=lambda one: next((place for place in (1, 2) if one[place].startswith(plain)), 3))
+    yield from (_begun(field) for field, _, _ in found)
 
 
 def _headings(text: str, start: int, fields: Sequence[FilterField]) -> Suggestions | None:
@@ -168,10 +157,9 @@ def _values(field: FilterField, op: str, typed: str, values: Values) -> Iterator
     if op in EQUALITY:
         known.append(NOTHING[0])
     folded = typed.casefold()
-    begin = [value for value in known if value.casefold().startswith(folded)]
-    inside = [value for value in known if folded in value.casefold()]
+    found = [value for value in known if folded in value.casefold()]
+    found.sort(key=lambda value: not value.casefold().startswith(folded))
     few = known if len(known) <= MOST else ()
-    for value in dict.fromkeys((*begin, *inside) or few):
+    for value in dict.fromkeys(found or few):
         if '"' not in value:
-            quoted = f'"{value}"' if re.search(r"[\s()]", value) else value
-            yield Suggestion(value, quoted)
+            yield Suggestion(value, f'"{value}"' if re.search(r"[\s()]", value) else value)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, TypeVar
 
 from gwtui.domain.cell_values import UNKNOWN, SortValue, ValueKind
-from gwtui.domain.patterns import Pattern, PatternError
+from gwtui.domain.patterns import Pattern
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import named_day, parse_date, parse_duration
 
@@ -48,6 +48,39 @@ _SHOWN = 40
 
 
 @dataclass(frozen=True, slots=True)
+class Word:
+    """A text that is searched in the whole row."""
+
+    text: str
+    negated: bool
+
+    def holds(self, _fields: Fields, haystack: str, _now: datetime) -> bool:
+        """Whether the row is meant."""
+        return (self.text in haystack) != self.negated
+
+    def spans(self, text: str) -> Iterable[tuple[int, int]]:
+        """Where it stands in the casefolded text of a cell."""
+        return _occurrences(self.text, text)
+
+
+@dataclass(frozen=True, slots=True)
+class AnyCell:
+    """A pattern that is searched in every cell."""
+
+    pattern: Pattern
+    negated: bool
+
+    def holds(self, _fields: Fields, haystack: str, _now: datetime) -> bool:
+        """Whether the row is meant."""
+        found = any(self.pattern.found_in(cell) for cell in haystack.split("\n"))
+        return found != self.negated
+
+    def spans(self, text: str) -> Iterable[tuple[int, int]]:
+        """Where it matches in the casefolded text of a cell."""
+        return self.pattern.spans_in(text)
+
+
+@dataclass(frozen=True, slots=True)
 class Term:
     """A condition on one column, with everything that its text can mean.
 
@@ -66,8 +99,6 @@ class Term:
     day: str
     """The name of a day: "today", "next friday"; empty for what is none."""
     pattern: Pattern | None
-    fault: str
-    """What is wrong with the pattern."""
     ends_text: bool
     """Whether it stands at the end of the query, where it may not be typed to its end yet."""
 
@@ -153,30 +184,18 @@ class Term:
             return self.text in value
         return _COMPARE[self.op](value, self.text)
 
-    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+    def spans(self, text: str) -> Iterable[tuple[int, int]]:
         """Where the condition matches in the casefolded text of a cell."""
-        if self.negated or self.op not in (":", "=", PATTERN):
-            return
-        if self.op == PATTERN:
-            span = None if self.pattern is None else self.pattern.span_in(text)
-            if span is not None:
-                yield span
-        else:
-            yield from occurrences(self.text, text)
+        if self.pattern is not None:
+            return self.pattern.spans_in(text)
+        return _occurrences(self.text, text) if self.op in (":", "=") else ()
 
 
 def make_term(
     name: str, op: str, typed: str, words: tuple[str, ...], *, negated: bool, ends_text: bool
 ) -> Term:
-    """A condition of what was typed."""
+    """A condition of what was typed. Raises PatternError."""
     value = typed.casefold()
-    pattern: Pattern | None = None
-    fault = ""
-    if op == PATTERN:
-        try:
-            pattern = Pattern(typed)
-        except PatternError as error:
-            fault = str(error)
     return Term(
         name=name.casefold(),
         op=op,
@@ -187,13 +206,12 @@ def make_term(
         span=_duration(value),
         moment=_moment(value),
         day="" if named_day(value, _EPOCH) is None else value,
-        pattern=pattern,
-        fault=fault,
+        pattern=Pattern(typed) if op == PATTERN else None,
         ends_text=ends_text,
     )
 
 
-def occurrences(part: str, text: str) -> Iterator[tuple[int, int]]:
+def _occurrences(part: str, text: str) -> Iterator[tuple[int, int]]:
     """The spans of ``part`` in a text, from left to right; none for an empty part."""
     start = text.find(part) if part else -1
     while start >= 0:

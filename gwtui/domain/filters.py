@@ -25,303 +25,365 @@ are regular expressions with a limit of time.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import NamedTuple
 
-from gwtui.domain.filter_query import All, AnyCell, Group, Query
-from gwtui.domain.filter_terms import NO, NOTHING, PATTERN, YES, Term, make_term
-from gwtui.domain.patterns import Pattern, PatternError
+from gwtui.domain.cell_values import ValueKind
+from gwtui.domain.clock import SYSTEM_CLOCK
+from gwtui.domain.filter_terms import (
+    NO,
+    NOTHING,
+    PATTERN,
+    YES,
+    AnyCell,
+    Fields,
+    Term,
+    Word,
+    field_named,
+    make_term,
+)
+from gwtui.domain.patterns import TOO_SLOW, Pattern, PatternError
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import DAYS
 
-_NAME = r"[^\W\d][\w.-]*"
+NAME = r"[^\W\d][\w.-]*"
+"""How a column is called in a filter."""
+DEEPEST = 10
+"""Parentheses within each other."""
+
 _WORDS = "|".join((*NOTHING, *YES, *NO, *DAYS))
 _SPACED = rf'(?:[-+]?\$?\.?\d|(?:{_WORDS})(?=[\s)]|$)|")'
 """How a value begins that may stand behind a space."""
-_TOKEN = re.compile(
-    rf"(?P<no>-(?=\S))?"
-    rf"(?:(?P<name>{_NAME})(?P<op>>=|<=|!=|[:=<>~])(?P<gap>\s+(?={_SPACED}))?)?"
-    r'(?:"(?P<quoted>[^"]*)"?|(?P<bare>\S*))',
-    re.IGNORECASE,
-)
-_APART = re.compile(
-    rf"(?P<no>(?!))?(?P<name>{_NAME})(?P<gap>\s+)(?P<op>>=|<=|!=|[=<>])\s*(?={_SPACED})"
-    r'(?:"(?P<quoted>[^"]*)"?|(?P<bare>\S*))',
-    re.IGNORECASE,
-)
-"""A comparison with a space before its operator."""
+_SIGN = r"\\[()]|[^\s()]"
+_OWN = rf"\((?:{_SIGN}|\((?:{_SIGN})*\))*\)"
+"""Parentheses within a value, such as a pattern."""
+_IN_GROUP = rf"(?:{_SIGN}|{_OWN}|\()*"
 _SPACE = re.compile(r"\s*")
+_OR = re.compile(r"or(?=\s|$)", re.IGNORECASE)
 _SHOWN = 40
-_OR = "or"
-DEEPEST = 10
-"""Parentheses within parentheses that may be groups."""
-_MISSING = "an alternative is missing behind or"
 _UNCLOSED = "a group has no end: )"
-_LEAD = re.compile(r'(?P<no>-?)(?:(?P<name>[^\W\d][\w.-]*)(?:>=|<=|!=|[:=<>~])\s*)?(?P<quote>"?)')
-_OR_WORD = re.compile(r"or(?=\s|$)", re.IGNORECASE)
-_NOWHERE = 2**31 - 1
+_OR_IS_TEXT = "or is searched as text: alternatives stand in ( )"
+
+
+def _conditions(bare: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """A comparison with a space before its operator, and every other condition."""
+    value = rf'(?:"(?P<quoted>[^"]*)"?|(?P<bare>{bare}))'
+    apart = rf"(?P<no>(?!))?(?P<name>{NAME})(?P<gap>\s+)(?P<op>>=|<=|!=|[=<>])\s*(?={_SPACED})"
+    joined = (
+        rf"(?P<no>-(?=\S))?"
+        rf"(?:(?P<name>{NAME})(?P<op>>=|<=|!=|[:=<>~])(?P<gap>\s+(?={_SPACED}))?)?"
+    )
+    return re.compile(apart + value, re.IGNORECASE), re.compile(joined + value, re.IGNORECASE)
+
+
+_CONDITIONS = {False: _conditions(r"\S*"), True: _conditions(_IN_GROUP)}
+"""How a condition is written, by whether it stands in a group."""
 
 
 def parse(text: str) -> Query:
     """Read a filter. Never raises: what is wrong is in ``error``, the rest of it works."""
-    reader = _Reader(text, _group_offsets(text))
-    root = reader.all_until_end()
-    return Query(text, reader.error, reader.unfinished, reader.open, reader.note, root)
+    parser = _Parser(text)
+    found = parser.read(0, in_group=False)
+    faults = sorted(found.faults, key=lambda fault: fault.open)
+    return Query(text, faults[0] if faults else NO_FAULT, parser.note, tuple(found.alternatives[0]))
 
 
-class _Parts:
-    """The conditions that were read so far, of one alternative."""
+class FilterFault(NamedTuple):
+    """What is wrong with a filter, "" for nothing."""
 
-    def __init__(self) -> None:
-        self.words: list[str] = []
-        self.excluded: list[str] = []
-        self.terms: list[Term] = []
-        self.patterns: list[AnyCell] = []
-        self.groups: list[Group] = []
-
-    def made(self) -> All:
-        """What must hold together."""
-        return All(
-            tuple(self.words),
-            tuple(self.excluded),
-            tuple(self.terms),
-            tuple(self.patterns),
-            tuple(self.groups),
-        )
+    text: str
+    unfinished: bool = False
+    """Whether it is about the end of the filter, which may still be being typed."""
+    open: bool = False
+    """Whether it is about a group that only lacks its end: the rows can be narrowed by it."""
 
 
-class _Reader:
-    """Reads parts from left to right; where groups begin and end is known already."""
-
-    def __init__(self, text: str, groups: _GroupOffsets) -> None:
-        self._text = text
-        self._groups = groups
-        self._at = 0
-        self.error = groups.error
-        self.unfinished = self.open = groups.unfinished
-        self.note = groups.note
-
-    def all_until_end(self) -> All:
-        """Read everything that is left."""
-        parts = _Parts()
-        while (part := self._next()) < len(self._text):
-            self._read_part(parts, part)
-        return parts.made()
-
-    def _next(self) -> int:
-        match = _SPACE.match(self._text, self._at)
-        self._at = self._at if match is None else match.end()
-        return self._at
-
-    def _read_part(self, parts: _Parts, at: int) -> None:
-        minus = self._text.startswith("-", at)
-        if at + minus in self._groups.begins:
-            self._at = at + minus + 1
-            parts.groups.append(Group(self._alternatives(), minus))
-        else:
-            self._read_condition(parts, at)
-
-    def _alternatives(self) -> tuple[All, ...]:
-        """Read the alternatives of a group, up to behind its end."""
-        found: list[All] = []
-        parts = _Parts()
-        while (at := self._next()) < len(self._text) and at not in self._groups.ends:
-            if at in self._groups.ors:
-                found.append(parts.made())
-                parts = _Parts()
-                self._at = at + len(_OR)
-            else:
-                self._read_part(parts, at)
-        self._at = min(self._at + 1, len(self._text))
-        found.append(parts.made())
-        # While one is still being typed, the others are meant.
-        return tuple(one for one in found if not one.empty) or (All(),)
-
-    def _read_condition(self, parts: _Parts, at: int) -> None:
-        end = self._groups.end_after(at)
-        match = _APART.match(self._text, at, end) or _TOKEN.match(self._text, at, end)
-        if match is None or match.end() == at:
-            self._at = at + 1
-            return
-        self._at = match.end()
-        typed = match["bare"] if match["quoted"] is None else match["quoted"]
-        if match["name"]:
-            self._read_term(parts, match, typed)
-        elif match["quoted"] is None and typed.startswith(PATTERN) and typed != PATTERN:
-            self._read_pattern(parts, match, typed[1:])
-        elif typed and typed != "-":
-            (parts.excluded if match["no"] else parts.words).append(typed.casefold())
-
-    def _read_term(self, parts: _Parts, match: re.Match[str], typed: str) -> None:
-        at_end = match.end() == len(self._text)
-        if not typed and match["quoted"] is None:
-            self._say(f"{match['name']}{match['op']} needs a value", at_end)
-            return
-        closed = match["quoted"] is not None and match[0].count('"') == len('""')
-        name, op, ends_text = match["name"], match["op"], at_end and not closed
-        words = tuple(match[0].removeprefix("-").split()) if match["gap"] else (name + op + typed,)
-        term = make_term(name, op, typed, words, negated=bool(match["no"]), ends_text=ends_text)
-        if term.fault:
-            self._say(f"{term.shown}: {term.fault}", ends_text)
-        else:
-            parts.terms.append(term)
-
-    def _read_pattern(self, parts: _Parts, match: re.Match[str], typed: str) -> None:
-        try:
-            parts.patterns.append(AnyCell(Pattern(typed), bool(match["no"])))
-        except PatternError as error:
-            at_end = match.end() == len(self._text)
-            self._say(f"{safe_line(match[0], _SHOWN)}: {error}", at_end)
-
-    def _say(self, error: str, unfinished: bool) -> None:
-        """Keep the first error; the one about a missing end of a group gives way to any other."""
-        if not self.error or self.open:
-            self.error, self.unfinished, self.open = error, unfinished, False
-
-
-@dataclass(frozen=True, slots=True)
-class _GroupOffsets:
-    """Offsets of the parentheses of groups, and of each ``or`` between their alternatives.
-
-    ``error`` says what is wrong with them, ``note`` what may not be meant so.
-    """
-
-    begins: frozenset[int]
-    ends: frozenset[int]
-    ors: frozenset[int]
-    error: str
-    unfinished: bool
-    note: str
-    _sorted_ends: tuple[int, ...]
-
-    def end_after(self, at: int) -> int:
-        """Where the text of a part that begins there must end: at the next group's end."""
-        place = bisect_left(self._sorted_ends, at)
-        return self._sorted_ends[place] if place < len(self._sorted_ends) else _NOWHERE
+NO_FAULT = FilterFault("")
 
 
 @dataclass(slots=True)
-class _OpenGroup:
-    """A parenthesis that may begin a group; ``ors`` are those directly in it."""
+class _Found:
+    """What was read up to ``end``."""
 
-    begin: int
-    ors: list[int] = field(default_factory=list)
-    filled: bool = False
-    """Whether the present alternative has a part."""
+    alternatives: list[list[Part]] = field(default_factory=lambda: [[]])
+    faults: list[FilterFault] = field(default_factory=list)
+    end: int = 0
+    is_closed: bool = False
 
 
-class _GroupScanner:
-    """Finds the groups of a filter: parentheses with an ``or`` directly between them.
+class _Parser:
+    """Reads parts from left to right.
 
-    Every other parenthesis is text, as in the name ``Llama (free)``, and so is every other ``or``.
+    Parentheses are a group where an ``or`` stands directly between them. Every other parenthesis is
+    text, as in the name ``Llama (free)``, and so is every other ``or``.
     """
 
     def __init__(self, text: str) -> None:
-        self.text = text
-        self.stack: list[_OpenGroup] = []
-        self.groups: list[_OpenGroup] = []
-        self.ends: list[int] = []
-        self.error = self.note = ""
-        self._too_deep = False
-        self._filled = False
-        """Whether a part stands before, outside of every parenthesis."""
+        self.note = ""
+        self._text = text
+        self._groups: dict[int, _Found | None] = {}
+        self._is_deep = _depth(text) > DEEPEST
 
-    def run(self) -> None:
-        """Look at every part once."""
-        at = 0
-        while (at := _past_space(self.text, at)) < len(self.text):
-            at = self._part(at)
-        self.groups += (one for one in self.stack if one.ors)
-        if self._too_deep and self.groups:
-            self.error = f"at most {DEEPEST} parentheses within each other"
-
-    @property
-    def unclosed(self) -> bool:
-        """Whether a group lacks its end."""
-        return any(one.ors for one in self.stack)
-
-    def _part(self, at: int) -> int:
-        """Where the next part can begin."""
-        text = self.text
-        lead = _LEAD.match(text, at)
-        begin = at + text.startswith("-", at)
-        if text.startswith("(", begin):
-            if len(self.stack) < DEEPEST:
-                self._fill()
-                self.stack.append(_OpenGroup(begin))
-                return begin + 1
-            self._too_deep = True
-        if text[at] == ")" and self.stack:
-            self._close(at)
-            return at + 1
-        if _OR_WORD.match(text, at) and self._or(at):
-            return at + len("or")
-        self._fill()
-        if lead is not None and lead["quote"]:
-            closing = text.find('"', lead.end())
-            return len(text) if closing < 0 else closing + 1
-        return self._bare(at)
-
-    def _bare(self, at: int) -> int:
-        """Behind a part without quotes; a parenthesis of its own belongs to it."""
-        text, own = self.text, 0
-        while at < len(text) and not text[at].isspace():
-            if text[at] == "\\" and text[at + 1 : at + 2] in ("(", ")"):
+    def read(self, at: int, *, in_group: bool) -> _Found:
+        """Read up to the end of the group, or of the text."""
+        found, text = _Found(), self._text
+        if self._is_deep:
+            found.faults.append(FilterFault(f"at most {DEEPEST} parentheses within each other"))
+        while (at := _past_space(text, at)) < len(text):
+            if in_group and text[at] == ")":
+                found.is_closed = True
                 at += 1
-            elif text[at] == "(":
-                own += 1
-            elif text[at] == ")" and own:
-                own -= 1
-            elif text[at] == ")" and self.stack:
-                return at
-            at += 1
-        return min(at, len(text))
+                break
+            if _OR.match(text, at):
+                if in_group and found.alternatives[-1]:
+                    found.alternatives.append([])
+                    at += len("or")
+                    continue
+                if in_group and len(found.alternatives) > 1:
+                    found.faults.append(_missing())
+                elif not in_group and text[:at].strip() and text[at + len("or") :].strip():
+                    self.note = _OR_IS_TEXT
+            at = self._part(at, found, in_group=in_group)
+        found.end = at
+        return found
 
-    def _close(self, at: int) -> None:
-        group = self.stack.pop()
-        if not group.ors:
-            return
-        self.groups.append(group)
-        self.ends.append(at)
-        if not group.filled:
-            self.error = self.error or _MISSING
+    def _part(self, at: int, found: _Found, *, in_group: bool) -> int:
+        """Read one part; returns where it ends."""
+        is_negated = self._text.startswith("-", at)
+        group = self._group(at + is_negated)
+        if group is None:
+            return self._condition(at, found, in_group=in_group)
+        # While one alternative is still being typed, the others are meant.
+        alternatives = tuple(tuple(one) for one in group.alternatives if one) or ((),)
+        found.alternatives[-1].append(Group(alternatives, is_negated))
+        found.faults += group.faults
+        return group.end
 
-    def _or(self, at: int) -> bool:
-        """Whether a word ``or`` separates alternatives here."""
-        if self.stack and self.stack[-1].filled:
-            self.stack[-1].ors.append(at)
-            self.stack[-1].filled = False
-            return True
-        if self.stack and self.stack[-1].ors:
-            self.error = self.error or _MISSING
-        more = self.text[at + len("or") :].strip()
-        if not self.stack and self._filled and more:
-            self.note = "or is searched as text: alternatives stand in ( )"
-        return False
+    def _group(self, at: int) -> _Found | None:
+        """The group that begins there; None for any other text."""
+        if self._is_deep or not self._text.startswith("(", at):
+            return None
+        if at not in self._groups:
+            found = self.read(at + 1, in_group=True)
+            if not found.is_closed:
+                found.faults.append(
+                    FilterFault("a group has no end: )", unfinished=True, open=True)
+                )
+            elif not found.alternatives[-1]:
+                found.faults.append(_missing())
+            self._groups[at] = found if len(found.alternatives) > 1 else None
+        return self._groups[at]
 
-    def _fill(self) -> None:
-        if self.stack:
-            self.stack[-1].filled = True
+    def _condition(self, at: int, found: _Found, *, in_group: bool) -> int:
+        apart, joined = _CONDITIONS[in_group]
+        match = apart.match(self._text, at) or joined.match(self._text, at)
+        if match is None or match.end() == at:
+            return at + 1
+        at_end = match.end() == len(self._text)
+        try:
+            part = _read_condition(match, at_end)
+        except PatternError as error:
+            found.faults.append(FilterFault(f"{safe_line(match[0], _SHOWN)}: {error}", at_end))
+        except ValueError as error:
+            found.faults.append(FilterFault(str(error), at_end))
         else:
-            self._filled = True
+            found.alternatives[-1] += part
+        return match.end()
 
 
-def _group_offsets(text: str) -> _GroupOffsets:
-    """The groups of a filter, found in one pass."""
-    scan = _GroupScanner(text)
-    scan.run()
-    unfinished = not scan.error and scan.unclosed
-    return _GroupOffsets(
-        begins=frozenset(group.begin for group in scan.groups),
-        ends=frozenset(scan.ends),
-        ors=frozenset(place for group in scan.groups for place in group.ors),
-        error=_UNCLOSED if unfinished else scan.error,
-        unfinished=unfinished,
-        note=scan.note,
-        _sorted_ends=tuple(sorted(scan.ends)),
-    )
+def _read_condition(match: re.Match[str], at_end: bool) -> tuple[Part, ...]:
+    """Nothing for a lonely sign. Raises ValueError."""
+    name, op, negated = match["name"], match["op"], bool(match["no"])
+    is_quoted = match["quoted"] is not None
+    typed = match["quoted"] if is_quoted else match["bare"]
+    if name:
+        if not typed and not is_quoted:
+            raise ValueError(f"{name}{op} needs a value")
+        ends_text = at_end and not (is_quoted and match[0].count('"') == len('""'))
+        words = tuple(match[0].removeprefix("-").split()) if match["gap"] else (name + op + typed,)
+        return (make_term(name, op, typed, words, negated=negated, ends_text=ends_text),)
+    if not is_quoted and typed.startswith(PATTERN) and typed != PATTERN:
+        return (AnyCell(Pattern(typed[1:]), negated),)
+    return (Word(typed.casefold(), negated),) if typed not in ("", "-") else ()
+
+
+def _missing() -> FilterFault:
+    return FilterFault("an alternative is missing behind or")
 
 
 def _past_space(text: str, at: int) -> int:
     match = _SPACE.match(text, at)
     return at if match is None else match.end()
+
+
+def _depth(text: str) -> int:
+    """How many parentheses stand within each other."""
+    depth = deepest = 0
+    for sign in text:
+        depth = max(depth + (sign == "(") - (sign == ")"), 0)
+        deepest = max(deepest, depth)
+    return deepest
+
+
+# Queries ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Alternatives of which one must hold."""
+
+    alternatives: tuple[tuple[Part, ...], ...]
+    negated: bool
+
+    def holds(self, fields: Fields, haystack: str, now: datetime) -> bool:
+        """Whether the row is meant."""
+        found = any(_all_hold(one, fields, haystack, now) for one in self.alternatives)
+        return found != self.negated
+
+
+Part = Word | AnyCell | Term | Group
+
+
+def _all_hold(parts: Iterable[Part], fields: Fields, haystack: str, now: datetime) -> bool:
+    return all(part.holds(fields, haystack, now) for part in parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A parsed filter: ``parts`` must hold together.
+
+    ``note`` says what is understood, but perhaps not as it was meant.
+    """
+
+    text: str
+    fault: FilterFault = NO_FAULT
+    note: str = ""
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def error(self) -> str:
+        """What is not finished or not understood, "" when all is."""
+        return self.fault.text
+
+    def matches(self, fields: Fields, haystack: str, now: datetime | None = None) -> bool:
+        """Whether a row is shown. ``haystack`` is the row's whole text, casefolded.
+
+        ``now`` is what ages are measured from, the system's clock when not given. Never raises.
+        """
+        return _all_hold(self.parts, fields, haystack, now or SYSTEM_CLOCK.now())
+
+    def conditions(self, *, shown_only: bool = False) -> Iterator[Word | AnyCell | Term]:
+        """Every condition in and outside of groups; ``shown_only`` leaves out negated groups."""
+        waiting: list[Part] = [*self.parts]
+        while waiting:
+            part = waiting.pop(0)
+            if not isinstance(part, Group):
+                yield part
+            elif not (shown_only and part.negated):
+                waiting += [each for one in part.alternatives for each in one]
+
+    @property
+    def slow(self) -> str:
+        """A message naming a pattern that ran out of time; empty while none has."""
+        for one in self.conditions():
+            if not isinstance(one, Word) and one.pattern is not None and one.pattern.slow:
+                return f"{safe_line(one.pattern.pattern, _SHOWN)}: {TOO_SLOW}"
+        return ""
+
+    def reads_text(self, names: Iterable[str]) -> bool:
+        """Whether the text of a row decides, where these are its columns."""
+        searched = any(not isinstance(one, Term) for one in self.conditions())
+        return searched or bool(self.unknown_columns(names))
+
+    def names_any(self, names: Iterable[str]) -> bool:
+        """Whether there is a condition on one of these columns."""
+        known = dict.fromkeys(names, True)
+        return any(field_named(known, term.name) for term in self._terms())
+
+    def unknown_columns(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Names in the query that are no column: they are searched as plain text."""
+        known = dict.fromkeys(names, True)
+        return tuple(one.name for one in self._terms() if not field_named(known, one.name))
+
+    def _terms(self) -> Iterator[Term]:
+        return (one for one in self.conditions() if isinstance(one, Term))
+
+    def checked(
+        self, kinds: Mapping[str, ValueKind], headings: Mapping[str, str] | None = None
+    ) -> Query:
+        """The query for these columns: with an ``error`` where a condition can never hold.
+
+        ``kinds`` tells what the values of each column are, ``headings`` the column of each heading.
+        What is refused is left out of it, a group as a whole; an error that is there already stays,
+        unless it may be about what is still being typed.
+        """
+        faults = [self.fault] if self.error and not self.fault.unfinished else []
+        parts = _fitting(self.parts, kinds, headings or {}, faults)
+        return replace(self, parts=parts, fault=faults[0] if faults else self.fault)
+
+
+def _fitting(
+    parts: Iterable[Part],
+    kinds: Mapping[str, ValueKind],
+    headings: Mapping[str, str],
+    faults: list[FilterFault],
+) -> tuple[Part, ...]:
+    """The parts with names of columns for headings, without what can never hold."""
+    kept: list[Part] = []
+    for part in parts:
+        known_faults = len(faults)
+        fitting = part
+        if isinstance(part, Group):
+            alternatives = (_fitting(one, kinds, headings, faults) for one in part.alternatives)
+            fitting = replace(part, alternatives=tuple(alternatives))
+        elif isinstance(part, Term):
+            fitting = replace(part, name=field_named(headings, part.name) or part.name)
+            kind = field_named(kinds, fitting.name)
+            if kind is not None and (refusal := fitting.refusal(kind)):
+                faults.append(FilterFault(refusal, part.ends_text))
+        if len(faults) == known_faults:
+            kept.append(fitting)
+    return tuple(kept)
+
+
+Spans = tuple[tuple[int, int], ...]
+"""Begin and end of each match in a text, in order, none touching the next."""
+
+
+class Highlights:
+    """Which parts of a shown cell match a query; ``names`` are the columns of the list."""
+
+    def __init__(self, query: Query, names: Iterable[str]) -> None:
+        known = dict.fromkeys(names, True)
+        self._anywhere: list[Word | AnyCell] = []
+        self._terms: dict[str, list[Term]] = {}
+        for one in query.conditions(shown_only=True):
+            if one.negated:
+                continue
+            if not isinstance(one, Term):
+                self._anywhere.append(one)
+            elif field_named(known, one.name):
+                self._terms.setdefault(one.name.replace("-", "_"), []).append(one)
+            else:
+                self._anywhere += (Word(word, negated=False) for word in one.words)
+
+    def found_in(self, column: str, text: str) -> Spans:
+        """The spans of ``text``, as a column shows it, that match the query."""
+        folded = text.casefold()
+        if len(folded) != len(text):  # its offsets would not be those of the text
+            return ()
+        looking = (*self._anywhere, *self._terms.get(column.replace("-", "_"), ()))
+        return _joined([span for one in looking for span in one.spans(folded)])
+
+
+def _joined(spans: list[tuple[int, int]]) -> Spans:
+    """Spans in order, those that touch or overlap as one."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((start, end))
+    return tuple(joined)

@@ -52,10 +52,10 @@ class Pattern:
         """Whether any part of the text matches."""
         return self._search(text) is not None
 
-    def span_in(self, text: str) -> tuple[int, int] | None:
+    def spans_in(self, text: str) -> Spans:
         """Where the first part that matches begins and ends; an empty match counts as none."""
         found = self._search(text)
-        return None if found is None or found[0] == found[1] else found
+        return () if found is None or found[0] == found[1] else (found,)
 
     def _search(self, text: str) -> tuple[int, int] | None:
         if self.slow:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwtui.domain.cell_values import SortValue, ValueKind
-from gwtui.domain.filter_query import Highlights
-from gwtui.domain.filters import parse
+from gwtui.domain.filter_terms import Term, Word
+from gwtui.domain.filters import Group, Highlights, Query, parse
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 ROW: dict[str, SortValue] = {
@@ -27,6 +27,19 @@ ROW: dict[str, SortValue] = {
     "expires_at": NOW + timedelta(days=20),
 }
 HAYSTACK = "Production Router\nnear limit\n$50.00\nStraße".casefold()
+
+
+def words(query: Query, *, negated: bool = False) -> tuple[str, ...]:
+    found = (part for part in query.parts if isinstance(part, Word))
+    return tuple(word.text for word in found if word.negated == negated)
+
+
+def terms(query: Query) -> list[Term]:
+    return [part for part in query.parts if isinstance(part, Term)]
+
+
+def groups(query: Query) -> list[Group]:
+    return [part for part in query.parts if isinstance(part, Group)]
 
 
 def matches(text: str, **changes: SortValue) -> bool:
@@ -154,7 +167,7 @@ def test_an_unknown_figure_is_never_compared() -> None:
 def test_what_is_not_finished_is_named_and_narrows_nothing(text: str) -> None:
     query = parse(text)
     assert "needs a value" in query.error
-    assert query.empty
+    assert not query.parts
     assert matches(text)
     assert not matches(f"{text} staging")
 
@@ -169,10 +182,10 @@ def test_a_name_that_is_no_column_is_searched_as_typed() -> None:
 
 def test_words_are_told_for_highlighting() -> None:
     query = parse('Prod "Two Words" -not state:x')
-    assert query.words == ("prod", "two words")
-    assert query.excluded == ("not",)
-    assert not query.empty
-    assert parse(" ").empty
+    assert words(query) == ("prod", "two words")
+    assert words(query, negated=True) == ("not",)
+    assert query.parts
+    assert not parse(" ").parts
 
 
 def test_columns_are_only_read_when_the_query_asks_for_them() -> None:
@@ -213,7 +226,7 @@ KINDS: dict[str, ValueKind] = {
 def test_what_can_never_hold_is_an_error_and_narrows_nothing(text: str, says: str) -> None:
     query = parse(text).checked(KINDS)
     assert says in query.error
-    assert not query.terms
+    assert not terms(query)
     assert parse(text).error == ""
 
 
@@ -241,7 +254,7 @@ def test_what_can_never_hold_is_an_error_and_narrows_nothing(text: str, says: st
 )
 def test_what_can_hold_is_no_error(text: str) -> None:
     query = parse(text)
-    assert query.checked(KINDS) is query
+    assert query.checked(KINDS) == query
 
 
 @pytest.mark.parametrize(
@@ -262,12 +275,12 @@ def test_what_can_hold_is_no_error(text: str) -> None:
 def test_an_error_tells_whether_it_may_still_be_being_typed(text: str, unfinished: bool) -> None:
     query = parse(text).checked(KINDS)
     assert query.error
-    assert query.unfinished is unfinished
+    assert query.fault.unfinished is unfinished
 
 
 def test_the_rest_of_a_query_with_an_error_still_narrows() -> None:
     query = parse("router used>abc limit>5").checked(KINDS)
-    assert (query.words, [term.name for term in query.terms]) == (("router",), ["limit"])
+    assert (words(query), [term.name for term in terms(query)]) == (("router",), ["limit"])
 
 
 @given(st.text(), st.sampled_from(list(KINDS)), st.sampled_from([":", "=", "!=", ">", "<="]))
@@ -322,13 +335,13 @@ def test_a_group_asks_for_one_of_its_alternatives(text: str, shown: bool) -> Non
 @pytest.mark.parametrize("text", ["Llama (free)", "(free)", "(a b)", "a)", "((a) b)", "x(a or b"])
 def test_parentheses_without_alternatives_are_text(text: str) -> None:
     query = parse(text)
-    assert not query.root.groups
-    assert query.words == tuple(text.casefold().split())
+    assert not groups(query)
+    assert words(query) == tuple(text.casefold().split())
 
 
 def test_or_outside_of_a_group_is_a_word_and_that_is_told() -> None:
     query = parse("router or staging")
-    assert query.words == ("router", "or", "staging")
+    assert words(query) == ("router", "or", "staging")
     assert query.note == "or is searched as text: alternatives stand in ( )"
     for text in ("or", "or router", "router or", '"router" "or"', "(a or b) c"):
         assert parse(text).note == "", text
@@ -336,10 +349,14 @@ def test_or_outside_of_a_group_is_a_word_and_that_is_told() -> None:
 
 def test_a_group_without_its_end_narrows_while_it_is_typed() -> None:
     query = parse("(staging or rou")
-    assert (query.error, query.unfinished, query.open) == ("a group has no end: )", True, True)
+    assert (query.error, query.fault.unfinished, query.fault.open) == (
+        "a group has no end: )",
+        True,
+        True,
+    )
     assert matches("(staging or rou")
     assert matches("(router or ")
-    assert not parse("(staging or used>x").checked(KINDS).open
+    assert not parse("(staging or used>x").checked(KINDS).fault.open
 
 
 @pytest.mark.parametrize("text", ["(a or )", "(a or or b)", "(a or b or )"])
@@ -350,7 +367,7 @@ def test_an_alternative_that_is_missing_is_told(text: str) -> None:
 def test_a_group_with_a_condition_that_can_never_hold_narrows_nothing() -> None:
     query = parse("router (used>abc or staging)").checked(KINDS)
     assert "expected a number" in query.error
-    assert (query.words, query.root.groups) == (("router",), ())
+    assert (words(query), groups(query)) == (("router",), [])
 
 
 @pytest.mark.parametrize(
@@ -375,12 +392,12 @@ def test_a_group_with_a_condition_that_can_never_hold_narrows_nothing() -> None:
 def test_spaces_may_stand_around_a_comparison(text: str) -> None:
     assert matches(text)
     query = parse(text).checked(KINDS)
-    assert (query.error, len(query.terms)) == ("", 1)
+    assert (query.error, len(terms(query))) == ("", 1)
 
 
 @pytest.mark.parametrize("text", ["used > staging", "used >", "name = x", "-used > 5"])
 def test_other_words_with_a_space_stay_words(text: str) -> None:
-    assert not parse(text).terms
+    assert not terms(parse(text))
 
 
 def test_a_name_with_a_space_that_is_no_column_is_searched_word_by_word() -> None:
@@ -450,8 +467,8 @@ def test_patterns_are_searched_in_a_column_or_in_every_cell(text: str, shown: bo
 def test_a_pattern_that_is_none_is_an_error(text: str, says: str) -> None:
     query = parse(text).checked(KINDS)
     assert says in query.error
-    assert query.unfinished
-    assert query.empty
+    assert query.fault.unfinished
+    assert not query.parts
 
 
 def test_a_pattern_may_be_anything_and_does_not_take_long() -> None:
@@ -466,8 +483,8 @@ def test_a_heading_names_its_column() -> None:
     query = parse("left>5 all-time>=1 (p50-ms<9 or x)").checked(
         KINDS, {"left": "limit", "all_time": "used", "p50_ms": "context"}
     )
-    assert [term.name for term in query.terms] == ["limit", "used"]
-    assert query.root.groups[0].alternatives[0].terms[0].name == "context"
+    assert [term.name for term in terms(query)] == ["limit", "used"]
+    assert [one.name for one in query.conditions() if isinstance(one, Term)][2] == "context"
     assert query.unknown_columns(KINDS) == ()
 
 

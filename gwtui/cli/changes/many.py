@@ -93,7 +93,7 @@ def row_selection(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> Row
 def _query(spec: ResourceSpec[Any], text: str) -> ListQuery:
     """The parsed filter. Raises CommandError for an empty one and for unknown columns."""
     asked = list_query(spec, text, None, None)
-    if parse(text).empty:
+    if not parse(text).parts:
         raise CommandError("--filter: it would let every row through", USAGE)
     named = filter_kinds(spec.columns, spec.facets)
     if asked.query.unknown_columns(named) or asked.query.note:

@@ -20,8 +20,7 @@ from gwtui.crud.resource import (
     row_text,
 )
 from gwtui.domain.cell_values import ordered
-from gwtui.domain.filter_query import Query
-from gwtui.domain.filters import parse
+from gwtui.domain.filters import Query, parse
 from gwtui.domain.lookup import among, did_you_mean
 
 ALL = "all"
@@ -65,7 +64,7 @@ class ListQuery:
 
     def matching(self, rows: Sequence[Any], now: datetime) -> list[Any]:
         """The rows that match, in the order they are given in. Raises CommandError."""
-        if self.query.empty:
+        if not self.query.parts:
             return list(rows)
         fields: RowFields[Any] = RowFields(self.spec.columns, self.spec.facets, now)
         cells = [column.cell for column in self.spec.columns] if self._reads_text() else []
@@ -80,7 +79,7 @@ class ListQuery:
 
     def _filters_by(self, completed: frozenset[str]) -> bool:
         """Whether what completes the rows may decide which of them match."""
-        if self.query.empty:
+        if not self.query.parts:
             return False
         return not completed or self._reads_text() or self.query.names_any(completed)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Cell, Column
-    from gwtui.domain.filter_query import Spans
+    from gwtui.domain.filters import Spans
 
 
 GUTTER = 2

@@ -10,7 +10,7 @@ from gwtui.crud.resource import Facets, RowFields, row_text
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Column
-    from gwtui.domain.filter_query import Query
+    from gwtui.domain.filters import Query
 
 
 T = TypeVar("T")
@@ -71,7 +71,7 @@ class Matcher(Generic[T]):
     """One query for the rows of a table."""
 
     def __init__(self, query: Query, columns: Sequence[Column[T]], facets: Facets[T]) -> None:
-        from gwtui.domain.filter_query import Highlights  # noqa: PLC0415 - with the first one
+        from gwtui.domain.filters import Highlights  # noqa: PLC0415 - with the first one
 
         self._query = query
         self._columns = columns

@@ -17,7 +17,7 @@ from gwtui.ui.widgets.table.matching import FEW, Matcher, RowTexts
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Cell, Column
-    from gwtui.domain.filter_query import Spans
+    from gwtui.domain.filters import Spans
 
 
 Loss = Literal["deleted", "filtered"]
@@ -236,14 +236,14 @@ class TableModel(Generic[T]):
 
         query = parse(text).checked(self._kinds, self._headings)
         self.filter_error = query.error or None
-        self.filter_unfinished = query.unfinished
+        self.filter_unfinished = query.fault.unfinished
         self.filter_note = query.note
         added = text.removeprefix(self._filter_text)
-        wrong = self.filter_error is not None and not query.open
+        wrong = self.filter_error is not None and not query.fault.open
         if wrong and (added == text or not added.startswith(_OPERATORS)):
             return None
         self._filter_text = text
-        self._matcher = None if query.empty else Matcher(query, self.columns, self._facets)
+        self._matcher = Matcher(query, self.columns, self._facets) if query.parts else None
         return self._arrange()
 
     def sort_by(self, column: str, descending: bool) -> None:

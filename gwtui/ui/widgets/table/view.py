@@ -30,7 +30,7 @@ from gwtui.ui.widgets.table.model import TableModel
 
 if TYPE_CHECKING:
     from gwtui.crud.resource import Column
-    from gwtui.domain.filter_query import Spans
+    from gwtui.domain.filters import Spans
 
 
 CURSOR = "▌"
