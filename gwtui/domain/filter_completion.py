@@ -123,10 +123,13 @@ def _names(part: str, fields: Sequence[FilterField]) -> Iterator[Suggestion]:
     plain = _plain(part)
     if part and not plain:
         return
-    named = [(field, _plain(field.name), _plain(field.heading)) for field in fields]
-    found = [one for one in named if plain in one[1] or plain in one[2]]
-    found.sort(key=lambda one: next((place for place in (1, 2) if one[place].startswith(plain)), 3))
-    yield from (_begun(field) for field, _, _ in found)
+    begun: list[tuple[int, FilterField]] = []
+    for field in fields:
+        names = (_plain(field.name), _plain(field.heading))
+        if any(plain in name for name in names):
+            begins = [place for place, name in enumerate(names) if name.startswith(plain)]
+            begun.append((begins[0] if begins else len(names), field))
+    yield from (_begun(field) for _, field in sorted(begun, key=lambda one: one[0]))
 
 
 def _headings(text: str, start: int, fields: Sequence[FilterField]) -> Suggestions | None:
