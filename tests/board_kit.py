@@ -27,7 +27,7 @@ from gwtui.watch.history.file import history_path, open_writable, transaction
 from gwtui.watch.history.model import UNITS, Observation, Sample, Series, SeriesKey
 from gwtui.watch.history.observers import ObservedReading, observe_credits, observe_endpoints
 from gwtui.watch.history.writer import observe, tidy, watch_model
-from gwtui.watch.hub import unshared
+from gwtui.watch.hub import Scope, unshared
 
 MODELS = ("northwind/atlas-large", "northwind/atlas-mini")
 EVERY = timedelta(minutes=5)
@@ -95,7 +95,10 @@ async def _now() -> tuple[dict[str, tuple[EndpointRow, ...]], Credits]:
     demo = Demo()
     try:
         async with demo.connect() as connection, GatewayClient(connection) as client:
-            rows = {model: tuple(await read_endpoints(unshared(client), model)) for model in MODELS}
+            reader = unshared(client)
+            rows = {
+                model: tuple(await read_endpoints(reader, Scope(parent=model))) for model in MODELS
+            }
             return rows, await client.credits.get()
     finally:
         demo.close()

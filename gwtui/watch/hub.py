@@ -9,7 +9,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from weakref import WeakValueDictionary
 
 from gwtui.client.request_log import (
@@ -324,6 +324,64 @@ class Scope:
     """Identity of the resource that was opened to get here, such as a model id."""
 
 
+def whole_account(_scope: Scope) -> Scope:
+    """For a feed that is the same in every scope."""
+    return Scope()
+
+
+def of_workspace(scope: Scope) -> Scope:
+    """For a feed of one workspace, or of all of them."""
+    return Scope(scope.workspace)
+
+
+def of_parent(needs: str) -> Callable[[Scope], Scope]:
+    """For a feed of what the scope names as parent; without one, ValueError says ``needs``."""
+
+    def part(scope: Scope) -> Scope:
+        if scope.parent is None:
+            raise ValueError(needs)
+        return Scope(parent=scope.parent)
+
+    return part
+
+
+def of_parent_or_workspace(scope: Scope) -> Scope:
+    """For a feed of the parent, which is in one workspace only; without one, of a workspace."""
+    return Scope(scope.workspace if scope.parent is None else None, scope.parent)
+
+
+class FeedSpec(Generic[T]):
+    """Declares a feed: called with a hub and a scope, it gives the feed of that part.
+
+    ``read`` makes the value of what base feeds have (``FeedHub.derive``). ``part`` leaves of a
+    scope what tells one feed of this name from another; ``read`` gets no more than that. The feeds
+    of parts of the account pass (``FeedHub.feed``).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        read: Callable[[FeedReader, Scope], Awaitable[T]],
+        cadence: Cadence,
+        part: Callable[[Scope], Scope] = whole_account,
+    ) -> None:
+        self._name = name
+        self._read = read
+        self._cadence = cadence
+        self._part = part
+
+    def __call__(self, hub: FeedHub, scope: Scope = Scope()) -> Feed[T]:
+        """The feed of a scope. Raises ValueError for a scope that lacks what it needs."""
+        part = self._part(scope)
+        parts = tuple(filter(None, (part.workspace, part.parent)))
+        key: FeedKey[T] = FeedKey(self._name, parts)
+        read = partial(self._read_part, part)
+        return hub.derive(key, read, self._cadence, passing=bool(parts))
+
+    async def _read_part(self, part: Scope, reader: FeedReader) -> T:
+        return await self._read(reader, part)
+
+
 class FeedReader:
     """Asks base feeds for values, for one reading of a feed that is made of them.
 
@@ -341,9 +399,9 @@ class FeedReader:
         take: PageHandler | None = None,
     ) -> None:
         self.take = take
+        self.hub = hub
         self.client = hub.client
         self.clock = hub.clock
-        self._hub = hub
         self._feed = feed
         self._after = after
         self._within = within
@@ -354,20 +412,20 @@ class FeedReader:
 
         ``on_part`` is told what has come of a long list while the rest of it is read.
         """
-        return await self._hub.base_value(
+        return await self.hub.base_value(
             read, after=self._after, within=self._within, since=self._begun, on_part=on_part
         )
 
     async def fresh(self, read: BaseRead[T], on_part: PartListener | None = None) -> T:
         """The value, read since this reading began; otherwise like ``get``."""
         after = max(self._after, self._begun)
-        return await self._hub.base_value(
+        return await self.hub.base_value(
             read, after=after, within=math.inf, since=self._begun, on_part=on_part
         )
 
     async def lasting(self, read: BaseRead[T], within: float) -> T:
         """The value, not older than ``within`` seconds: no write of this program changes it."""
-        return await self._hub.base_value(read, after=-1, within=within, since=-1)
+        return await self.hub.base_value(read, after=-1, within=within, since=-1)
 
     def relaxed(self, within: float) -> FeedReader:
         """The same reader for what seldom changes: not older than ``within`` seconds.
@@ -394,14 +452,13 @@ class FeedReader:
 
     def read_at(self, read: BaseRead[Any]) -> datetime | None:
         """When the present value of a base feed was read."""
-        feed = self._hub.base(read.key)
+        feed = self.hub.base(read.key)
         return None if feed is None else feed.state.fetched_at
 
     @property
-    def growing(self) -> Feed[Any] | None:
-        """The feed that reads, while it has no value and so shows parts; None without one."""
-        feed = self._feed()
-        return None if feed is None or feed.state.value is not None else feed
+    def feed(self) -> Feed[Any] | None:
+        """The feed that reads, None where none does."""
+        return self._feed()
 
 
 def unshared(client: GatewayClient) -> FeedReader:

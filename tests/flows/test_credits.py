@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 from textual.widgets import Digits
 
-from gwtui.client.gateway import GatewayClient
+from gwtui.client.services import CreditsService
 from gwtui.contract.usage import Credits
 from gwtui.domain import money
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.credits import CreditsScreen
 from gwtui.ui.widgets.table import ResourceTable
-from gwtui.watch.feeds import credits as credits_resource
 from gwtui.watch.feeds.keys import fetch_keys
 from screen_text import shown
 from shared_dashboard import walk
@@ -148,10 +147,10 @@ async def test_workspaces_have_a_line_or_a_table_as_there_is_room(tmp_path: Path
 async def test_an_overdrawn_account_says_so_in_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def overdrawn(_client: GatewayClient) -> Credits:
+    async def overdrawn(_service: CreditsService) -> Credits:
         return Credits.model_validate({"total_credits": 10, "total_usage": 12.5})
 
-    monkeypatch.setattr(credits_resource, "fetch_credits", overdrawn)
+    monkeypatch.setattr(CreditsService, "get", overdrawn)
     async with site() as place, dashboard(place, tmp_path, start="credits") as (app, pilot):
         await pilot.pause()
         text = shown(app)

@@ -7,7 +7,8 @@ from pathlib import Path
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest
 from gwtui.contract.keys import CreateKeyRequest
-from gwtui.watch.feeds.keys import fetch_key_rights
+from gwtui.watch.feeds.keys import key_rights_feed
+from gwtui.watch.hub import FeedHub
 from screen_text import shown
 from shell_kit import Site, dashboard, listing, notices, site, until
 
@@ -51,7 +52,8 @@ async def test_a_narrow_key_sees_how_narrow_it_is(tmp_path: Path) -> None:
             place.connect(token=token) as connection,
             GatewayClient(connection) as client,
         ):
-            rights = await fetch_key_rights(client)
+            rights = (await key_rights_feed(FeedHub(client)).refresh()).value
+        assert rights is not None
         assert rights.models == 1
         assert rights.of is not None
         assert rights.of > 20

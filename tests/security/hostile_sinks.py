@@ -275,7 +275,7 @@ def subjects(parents: Mapping[str, str]) -> Iterator[Subject]:
         "activity",
         lambda hub, _: [
             activity_feed(hub, scope),
-            key_activity_feed(hub, scope, people=True),
+            key_activity_feed(hub, scope),
         ],
         _activity,
     )

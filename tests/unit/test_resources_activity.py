@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gwtui.client.errors import ForbiddenError
 from gwtui.client.paging import Listing
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.usage import ActivityRow
@@ -26,7 +27,7 @@ from gwtui.resources.activity import (
 )
 from gwtui.watch.feeds import activity as activity_feeds
 from gwtui.watch.feeds.activity import Activity, PartedActivity, read_key_activity
-from gwtui.watch.hub import unshared
+from gwtui.watch.hub import Scope, unshared
 
 
 def row(**fields: Any) -> ActivityRow:
@@ -162,7 +163,10 @@ class _Service:
     def __init__(self, keys: list[ApiKey]) -> None:
         self._keys = keys
         self.asked: list[str] = []
-        self.workspaces = self.keys = self.activity = self
+        self.workspaces = self.keys = self.activity = self.organization = self
+
+    async def members(self) -> Listing[Any]:
+        raise ForbiddenError("not for you", status=403)
 
     async def list(self, **query: Any) -> Listing[Any]:
         if "api_key_hash" in query:
@@ -193,7 +197,7 @@ async def test_only_used_keys_are_read_one_by_one_and_the_busiest_first(
             for name, (usage, month, byok) in usages.items()
         ]
     )
-    found = await read_key_activity(unshared(service), None)  # type: ignore[arg-type]
+    found = await read_key_activity(unshared(service), Scope())  # type: ignore[arg-type]
     assert service.asked == ["busy", "some"]
     assert (list(found.rows), found.left_out) == (["busy", "some"], 1)
 

@@ -121,8 +121,7 @@ async def _uses(
     """What is to be grouped: key by key or person by person where that is asked for."""
     hub = readings.hub
     if "key" in by:
-        feed = key_activity_feed(hub, scope, people="user" in by)
-        keys = await readings.value(feed)
+        keys = await readings.value(key_activity_feed(hub, scope))
         if keys.left_out:
             readings.report_missing(f"{keys.left_out} keys were not read: they are in the rest")
         return key_usage(keys, whole)

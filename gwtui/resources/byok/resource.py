@@ -289,7 +289,5 @@ BYOK: ResourceSpec[ByokRow] = ResourceSpec(
         "model": lambda row, _now: " ".join(row.credential.allowed_models or ()),
         "key": lambda row, _now: " ".join(row.credential.allowed_api_key_hashes or ()),
     },
-    completion=Completion(
-        lambda hub, _scope: names_feed(hub), lambda row, names: replace(row, names=names)
-    ),
+    completion=Completion(names_feed, lambda row, names: replace(row, names=names)),
 )

@@ -144,7 +144,7 @@ GUARDRAILS: ResourceSpec[GuardrailRow] = ResourceSpec(
     sections=SECTIONS,
     feed=guardrails_feed,
     completion=Completion(
-        lambda hub, _scope: bindings_feed(hub),
+        bindings_feed,
         _complete,
         columns=frozenset({"binds", "keys", "members"}),
     ),

@@ -166,5 +166,5 @@ ZDR: ResourceSpec[ZdrRow] = ResourceSpec(
         "state": lambda row, _now: state_cell(row).text,
         "provider": lambda row, _now: " ".join(one.provider_name or "" for one in row.remaining),
     },
-    completion=Completion(lambda hub, _scope: catalog_feed(hub), complete),
+    completion=Completion(catalog_feed, complete),
 )

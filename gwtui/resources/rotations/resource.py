@@ -171,7 +171,7 @@ ROTATIONS: ResourceSpec[RotationRow] = ResourceSpec(
         Section("Old key", _old),
         Section("Successor", _new),
     ),
-    feed=lambda hub, _scope: rotations_feed(hub),
+    feed=rotations_feed,
     raw=_raw,
     empty="No key is being rotated from this machine: N in the list of keys begins.",
     default_sort=("stage", False),

@@ -139,7 +139,7 @@ class ActivityScreen(GatewayScreen):
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
         """The activity; that of single keys only while they are ranked."""
         if self._of is not None and self._of_person:
-            return [(user_activity_feed(hub, self._of), self._show)]
+            return [(user_activity_feed(hub, Scope(parent=self._of)), self._show)]
         scope = Scope(self.gwtui.scope.workspace, self._of)
         uses: list[FeedUse] = [(activity_feed(hub, scope), self._show)]
         if self._grouping == "key":

@@ -17,15 +17,20 @@ from gwtui.contract.usage import ActivityRow, Generation
 from gwtui.domain.activity import day_of
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch import cadence
-from gwtui.watch.base_reads import PEOPLE, WORKSPACES, FeedKey
-from gwtui.watch.feed import Feed
+from gwtui.watch.base_reads import PEOPLE, WORKSPACES
 from gwtui.watch.feeds.concurrent_reads import fetch_each
 from gwtui.watch.feeds.keys import KeyRow, read_keys
 from gwtui.watch.feeds.organization import shown_person
-from gwtui.watch.hub import FeedHub, FeedReader, Scope
+from gwtui.watch.hub import (
+    FeedReader,
+    FeedSpec,
+    Scope,
+    of_parent,
+    of_parent_or_workspace,
+    of_workspace,
+)
 
 if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
     from gwtui.client.paging import Listing
     from gwtui.contract.organization import OrganizationMember
     from gwtui.contract.workspaces import Workspace
@@ -100,46 +105,38 @@ async def read_activity(
     return Activity(found.items, names)
 
 
-def activity_feed(hub: FeedHub, scope: Scope) -> Feed[Activity]:
-    """The activity of a scope; ``parent`` narrows it to one key by its hash."""
-    workspace, key = scope.workspace, scope.parent
-    if key is not None:
-        workspace = None  # a key is in one workspace only
-    return hub.derive(
-        FeedKey("activity", (workspace or "", *([key] if key else []))),
-        lambda reader: read_activity(reader, workspace, key),
-        cadence.ACTIVITY,
-        passing=True,
-    )
+async def _activity(reader: FeedReader, scope: Scope) -> Activity:
+    return await read_activity(reader, scope.workspace, scope.parent)
 
 
-def user_activity_feed(hub: FeedHub, user: str) -> Feed[Activity]:
-    """What the keys did that one person made, in every workspace."""
-    return hub.derive(
-        FeedKey("activity", ("user", user)),
-        lambda reader: read_activity(reader, None, None, user),
-        cadence.ACTIVITY,
-        passing=True,
-    )
+activity_feed = FeedSpec("activity", _activity, cadence.ACTIVITY, of_parent_or_workspace)
+"""The activity of a scope; ``parent`` narrows it to one key by its hash."""
 
 
-async def read_key_activity(
-    reader: FeedReader, workspace: str | None, *, people: bool = False
-) -> PartedActivity:
+async def _user_activity(reader: FeedReader, scope: Scope) -> Activity:
+    return await read_activity(reader, None, None, scope.parent)
+
+
+user_activity_feed = FeedSpec(
+    "activity:user", _user_activity, cadence.ACTIVITY, of_parent("a person is needed")
+)
+"""What the keys did that one person made, the scope's parent, in every workspace."""
+
+
+async def read_key_activity(reader: FeedReader, scope: Scope) -> PartedActivity:
     """What each key did that was ever used, the busiest first. Raises GatewayError.
 
-    With ``people`` those who made them have names, where those can be read.
+    Those who made them have names, where those can be read.
     """
-    listed = [row for row in await read_keys(reader, workspace) if row.key.hash]
+    listed = [row for row in await read_keys(reader, scope.workspace) if row.key.hash]
     used = [row for row in listed if row.key.usage != 0 or row.key.byok_usage != 0]
     used.sort(key=_this_month, reverse=True)
     hashes = [row.key.hash or "" for row in used[:MOST_KEYS]]
     ask = reader.client.activity.list
     found = await _rows_of_each(hashes, lambda one: ask(api_key_hash=one, by_workspace=True))
     known: tuple[OrganizationMember, ...] = ()
-    if people:
-        with suppress(GatewayError):  # their ids will do
-            known = await reader.get(PEOPLE)
+    with suppress(GatewayError):  # their ids will do
+        known = await reader.get(PEOPLE)
     return PartedActivity(
         found,
         {
@@ -156,14 +153,13 @@ def _names_of(people: Sequence[OrganizationMember]) -> dict[str, str]:
     return {person.id: shown_person(person, person.id) for person in people if person.id}
 
 
-async def read_user_activity(reader: FeedReader, workspace: str | None) -> PartedActivity:
-    """What the keys did that each member of the organization made. Raises GatewayError."""
+async def _read_user_activity(reader: FeedReader, scope: Scope) -> PartedActivity:
     people = await reader.get(PEOPLE)
     names = _names_of(people)
     users = list(names)[:MOST_KEYS]
     ask = reader.client.activity.list
     found = await _rows_of_each(
-        users, lambda one: ask(user_id=one, workspace_id=workspace, by_workspace=True)
+        users, lambda one: ask(user_id=one, workspace_id=scope.workspace, by_workspace=True)
     )
     return PartedActivity(found, names, len(names) - len(users))
 
@@ -187,26 +183,14 @@ def _this_month(row: KeyRow) -> Decimal:
     return (row.key.usage_monthly or Decimal(0)) + (row.key.byok_usage_monthly or Decimal(0))
 
 
-def key_activity_feed(hub: FeedHub, scope: Scope, *, people: bool = False) -> Feed[PartedActivity]:
-    """What single keys did; it takes a request per key, so it is read only when looked at."""
-    workspace = scope.workspace
-    return hub.derive(
-        FeedKey("activity-keys", (workspace or "", *(["people"] if people else []))),
-        lambda reader: read_key_activity(reader, workspace, people=people),
-        cadence.ACTIVITY,
-        passing=True,
-    )
+key_activity_feed = FeedSpec("activity-keys", read_key_activity, cadence.ACTIVITY, of_workspace)
+"""What single keys did; it takes a request per key, so it is read only when looked at."""
 
 
-def every_user_activity_feed(hub: FeedHub, scope: Scope) -> Feed[PartedActivity]:
-    """What single people did; it takes a request for each, so it is read only when looked at."""
-    workspace = scope.workspace
-    return hub.derive(
-        FeedKey("activity-users", (workspace or "",)),
-        lambda reader: read_user_activity(reader, workspace),
-        cadence.ACTIVITY,
-        passing=True,
-    )
+every_user_activity_feed = FeedSpec(
+    "activity-users", _read_user_activity, cadence.ACTIVITY, of_workspace
+)
+"""What single people did; it takes a request for each, so it is read only when looked at."""
 
 
 async def _days(reader: FeedReader, scope: Scope) -> Sequence[DayRow]:
@@ -214,33 +198,25 @@ async def _days(reader: FeedReader, scope: Scope) -> Sequence[DayRow]:
     return tuple(DayRow(row, found.workspaces.get(row.workspace_id or "")) for row in found.rows)
 
 
-def days_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[DayRow]]:
-    """The activity of a scope row by row; ``parent`` narrows it to one key by its hash."""
-    if scope.parent is not None:
-        scope = Scope(parent=scope.parent)  # a key is in one workspace only
-    return hub.derive(
-        FeedKey("activity", ("rows", scope.workspace or "", scope.parent or "")),
-        lambda reader: _days(reader, scope),
-        cadence.ACTIVITY,
-        passing=True,
-    )
+days_feed = FeedSpec("activity:rows", _days, cadence.ACTIVITY, of_parent_or_workspace)
+"""The activity of a scope row by row; ``parent`` narrows it to one key by its hash."""
 
 
 _SHOWN_ID = 60
 
 
-async def _generation(client: GatewayClient, identity: str) -> Sequence[Generation]:
+async def _generation(reader: FeedReader, scope: Scope) -> Sequence[Generation]:
     """Raises GatewayError, in words for a person where there is none."""
+    identity = scope.parent or ""
     try:
-        return (await client.generations.get(identity),)
+        return (await reader.client.generations.get(identity),)
     except NotFoundError as error:
         named = safe_line(identity, _SHOWN_ID)
         why = f"There is no generation “{named}”: unknown, or no longer kept."
         raise GatewayError(why, request_id=error.request_id) from None
 
 
-def generation_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[Generation]]:
-    """The generation whose id is the scope's parent, as a list of one."""
-    identity = scope.parent or ""
-    key: FeedKey[Sequence[Generation]] = FeedKey("generation", (identity,))
-    return hub.feed(key, lambda client: _generation(client, identity), cadence.KEYS)
+generation_feed = FeedSpec(
+    "generation", _generation, cadence.KEYS, of_parent("a generation is needed")
+)
+"""The generation whose id is the scope's parent, as a list of one."""

@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gwtui.client.errors import GatewayError
 from gwtui.domain.alert_rules import AlertRule, default_rules, names_apart
 from gwtui.watch import cadence
 from gwtui.watch.alerts.model import Alert, AlertEvent
-from gwtui.watch.base_reads import FeedKey
-from gwtui.watch.feed import Feed
 from gwtui.watch.history.model import HistoryError
-from gwtui.watch.hub import FeedHub
+from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope
 
 if TYPE_CHECKING:
     from gwtui.local.alerts import AlertBook
@@ -77,12 +76,12 @@ def _rows(book: AlertBook, profile: str) -> Sequence[RuleRow]:
     )
 
 
-async def _ask(hub: FeedHub, name: str) -> Any:
+async def _ask(name: str, reader: FeedReader, _scope: Scope) -> Any:
     """Raises GatewayError."""
     from gwtui.local.alerts import AlertFileError  # noqa: PLC0415 - loads a TOML reader
 
-    await hub.complete()
-    ask = hub.served.get(name)
+    await reader.hub.complete()
+    ask = reader.hub.served.get(name)
     if ask is None:
         raise GatewayError("Nothing is recorded here, so nothing is watched")
     try:
@@ -91,16 +90,13 @@ async def _ask(hub: FeedHub, name: str) -> Any:
         raise GatewayError(str(error)) from None
 
 
-def alerts_feed(hub: FeedHub) -> Feed[Sequence[Alert]]:
-    """Every condition that is not quiet, as far as it is served."""
-    return hub.feed(FeedKey(NOW), lambda _client: _ask(hub, NOW), cadence.ALERTS)
-
-
-def alert_history_feed(hub: FeedHub) -> Feed[Sequence[AlertEvent]]:
-    """What happened with alerts, newest first."""
-    return hub.feed(FeedKey(HISTORY), lambda _client: _ask(hub, HISTORY), cadence.ALERTS)
-
-
-def alert_rules_feed(hub: FeedHub) -> Feed[Sequence[RuleRow]]:
-    """Every rule, switched off or not."""
-    return hub.feed(FeedKey(RULES), lambda _client: _ask(hub, RULES), cadence.ALERTS)
+alerts_feed: FeedSpec[Sequence[Alert]] = FeedSpec(NOW, partial(_ask, NOW), cadence.ALERTS)
+"""Every condition that is not quiet, as far as it is served."""
+alert_history_feed: FeedSpec[Sequence[AlertEvent]] = FeedSpec(
+    HISTORY, partial(_ask, HISTORY), cadence.ALERTS
+)
+"""What happened with alerts, newest first."""
+alert_rules_feed: FeedSpec[Sequence[RuleRow]] = FeedSpec(
+    RULES, partial(_ask, RULES), cadence.ALERTS
+)
+"""Every rule, switched off or not."""

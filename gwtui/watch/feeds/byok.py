@@ -11,12 +11,11 @@ from gwtui.contract.byok import ByokCredential
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch import cadence
-from gwtui.watch.base_reads import PEOPLE, FeedKey
-from gwtui.watch.feed import Feed
+from gwtui.watch.base_reads import PEOPLE
 from gwtui.watch.feeds.concurrent_reads import fetch_of_workspaces, open_workspaces
 from gwtui.watch.feeds.keys import read_keys
 from gwtui.watch.feeds.organization import shown_person
-from gwtui.watch.hub import FeedHub, FeedReader, Scope
+from gwtui.watch.hub import FeedReader, FeedSpec, Scope, of_workspace
 
 FEEDS = "byok"
 """The feeds that a write to a credential makes out of date begin so."""
@@ -86,11 +85,12 @@ def _trial(row: ByokRow) -> tuple[bool, bool, int, str]:
     return row.credential.is_fallback is True, order is None, order or 0, row.identity
 
 
-async def read_byok(reader: FeedReader, workspace: str | None) -> Sequence[ByokRow]:
+async def read_byok(reader: FeedReader, scope: Scope) -> Sequence[ByokRow]:
     """The credentials of one workspace, or of every one, in the order in which they are tried.
 
     Raises GatewayError: a list that lacks a workspace's credentials is never given out as whole.
     """
+    workspace = scope.workspace
     known = await open_workspaces(reader, every=workspace is None)
 
     async def of_workspace(identity: str | None) -> tuple[ByokCredential, ...]:
@@ -104,17 +104,11 @@ async def read_byok(reader: FeedReader, workspace: str | None) -> Sequence[ByokR
     return ranked(rows.values())
 
 
-def byok_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[ByokRow]]:
-    """The credentials of a scope: "byok" for all workspaces, "byok:ID" for one."""
-    workspace = scope.workspace
-    return hub.derive(
-        FeedKey(FEEDS, () if workspace is None else (workspace,)),
-        lambda reader: read_byok(reader, workspace),
-        cadence.WORKSPACES,
-    )
+byok_feed = FeedSpec(FEEDS, read_byok, cadence.WORKSPACES, of_workspace)
+"""The credentials of a scope: "byok" for all workspaces, "byok:ID" for one."""
 
 
-async def read_names(reader: FeedReader) -> Mapping[str, str]:
+async def read_names(reader: FeedReader, _scope: Scope) -> Mapping[str, str]:
     """Names of keys by hash and of members by user id; what cannot be read is left out."""
     names: dict[str, str] = {}
     try:
@@ -132,6 +126,5 @@ async def read_names(reader: FeedReader) -> Mapping[str, str]:
     return names
 
 
-def names_feed(hub: FeedHub) -> Feed[Mapping[str, str]]:
-    """Names of what restrictions list by identifier; they change seldom."""
-    return hub.derive(FeedKey("names"), read_names, cadence.PROVIDERS)
+names_feed = FeedSpec("names", read_names, cadence.PROVIDERS)
+"""Names of what restrictions list by identifier; they change seldom."""

@@ -110,7 +110,8 @@ class GrowingList(Generic[R]):
     ) -> None:
         self._reader = reader
         self._before: asyncio.Event | None = None
-        self._feed = reader.growing
+        feed = reader.feed
+        self._feed = feed if feed is not None and feed.state.value is None else None
         self._clock = reader.clock
         self._things = things
         self._rows_of = rows_of

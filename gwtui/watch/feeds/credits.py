@@ -13,20 +13,13 @@ from gwtui.contract.usage import Credits
 from gwtui.domain import runway as burn
 from gwtui.domain.runway import Meter, Outlook, Rate, credit_outlook
 from gwtui.watch import cadence
-from gwtui.watch.base_reads import FeedKey
-from gwtui.watch.feed import Feed, FeedState
+from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.keys import read_keys, used_today
 from gwtui.watch.feeds.recorded import credits_past_feed
-from gwtui.watch.hub import FeedHub, FeedReader, Scope
+from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope
 
 if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
     from gwtui.watch.history.reader import CreditsState
-
-
-async def fetch_credits(client: GatewayClient) -> Credits:
-    """What was bought and what is used. Raises GatewayError."""
-    return await client.credits.get()
 
 
 _meters: WeakKeyDictionary[FeedHub, Meter] = WeakKeyDictionary()
@@ -40,9 +33,12 @@ def measured_rate(hub: FeedHub, state: FeedState[Credits]) -> Rate | None:
     return meter.rate()
 
 
-def credits_feed(hub: FeedHub, _scope: Scope) -> Feed[Credits]:
-    """The credits feed; the account has one balance for all workspaces."""
-    return hub.feed(FeedKey("credits"), fetch_credits, cadence.CREDITS)
+async def _credits(reader: FeedReader, _scope: Scope) -> Credits:
+    return await reader.client.credits.get()
+
+
+credits_feed = FeedSpec("credits", _credits, cadence.CREDITS)
+"""The credits of the account; it has one balance for all workspaces."""
 
 
 Around: TypeAlias = "tuple[Decimal | None, CreditsState | None]"
@@ -70,21 +66,19 @@ class CreditsRow:
         return credit_outlook(self.credits.balance, recorded, self.used_today, now)
 
 
-async def _rows(client: GatewayClient) -> Sequence[CreditsRow]:
-    return (CreditsRow(await fetch_credits(client)),)
+async def _rows(reader: FeedReader, scope: Scope) -> Sequence[CreditsRow]:
+    return (CreditsRow(await _credits(reader, scope)),)
 
 
-def credits_rows_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[CreditsRow]]:
-    """The credits as a list of one."""
-    return hub.feed(FeedKey("credits", ("list",)), _rows, cadence.CREDITS)
+credits_rows_feed = FeedSpec("credits:list", _rows, cadence.CREDITS)
+"""The credits as a list of one."""
 
 
-def around_feed(hub: FeedHub, _scope: Scope) -> Feed[Around]:
-    """What the keys used today and what is recorded of the credits."""
+async def _around(reader: FeedReader, _scope: Scope) -> Around:
+    keys = await read_keys(reader, None)
+    past = (await credits_past_feed(reader.hub).refresh()).value
+    return used_today(keys), None if past is None else past.state
 
-    async def read(reader: FeedReader) -> Around:
-        keys = await read_keys(reader, None)
-        past = (await credits_past_feed(hub, Scope()).refresh()).value
-        return used_today(keys), None if past is None else past.state
 
-    return hub.derive(FeedKey("credits", ("around",)), read, cadence.CREDITS)
+around_feed = FeedSpec("credits:around", _around, cadence.CREDITS)
+"""What the keys used today and what is recorded of the credits."""

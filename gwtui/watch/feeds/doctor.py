@@ -15,10 +15,8 @@ from gwtui.domain.times import relative, utc
 from gwtui.local.doctor import DoctorLine
 from gwtui.local.paths import Paths
 from gwtui.watch import cadence
-from gwtui.watch.base_reads import FeedKey
-from gwtui.watch.feed import Feed
 from gwtui.watch.history.model import HistoryError
-from gwtui.watch.hub import FeedHub
+from gwtui.watch.hub import FeedReader, FeedSpec, Scope
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
@@ -132,17 +130,15 @@ def rights_line(connection: Connection, key: CurrentKey | None, now: datetime) -
     return DoctorLine("rights", title, "well", "A management key: it reads and changes")
 
 
-def doctor_feed(hub: FeedHub) -> Feed[Sequence[DoctorLine]]:
-    """What is found on this machine and at the gateway, looked at now."""
+async def _look(reader: FeedReader, _scope: Scope) -> Sequence[DoctorLine]:
+    from gwtui.local.doctor import TerminalFacts, machine_lines  # noqa: PLC0415 - if asked for
 
-    async def look(client: GatewayClient) -> Sequence[DoctorLine]:
-        from gwtui.local.doctor import TerminalFacts, machine_lines  # noqa: PLC0415 - if asked for
+    source = reader.client.connection.token_source
+    needed = source == "keyring"
+    machine = await machine_lines(Paths.of_user(), TerminalFacts.present(), needs_keyring=needed)
+    token = DoctorLine("token", "Token", "well", f"From: {safe_line(source or 'nowhere', 60)}")
+    return (*machine, token, *await gateway_lines(reader.client, reader.clock.now()))
 
-        source = client.connection.token_source
-        needed = source == "keyring"
-        facts = TerminalFacts.present()
-        machine = await machine_lines(Paths.of_user(), facts, needs_keyring=needed)
-        token = DoctorLine("token", "Token", "well", f"From: {safe_line(source or 'nowhere', 60)}")
-        return (*machine, token, *await gateway_lines(client, hub.clock.now()))
 
-    return hub.feed(FeedKey("doctor"), look, cadence.MODELS)
+doctor_feed = FeedSpec("doctor", _look, cadence.MODELS)
+"""What is found on this machine and at the gateway, looked at now."""

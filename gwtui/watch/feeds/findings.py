@@ -30,10 +30,9 @@ from gwtui.watch.base_reads import (
     keys_of,
     member_assignments,
 )
-from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.concurrent_reads import Parts, fetch_each, open_workspaces
 from gwtui.watch.feeds.guardrails import GuardrailRow, read_guardrails
-from gwtui.watch.hub import OF_ACCOUNT, FeedHub, FeedReader, Scope
+from gwtui.watch.hub import OF_ACCOUNT, FeedHub, FeedReader, FeedSpec, Scope, of_workspace
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -150,22 +149,17 @@ def _is_of(finding: AccountFinding, workspace: str | None) -> bool:
     return workspace in (None, own) or (own is None and finding.severity == "unknown")
 
 
-def findings_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[AccountFinding]]:
-    """The findings of the account, or those of one workspace; what is unread stays with both."""
-    workspace = scope.workspace
+async def _findings(reader: FeedReader, scope: Scope) -> Sequence[AccountFinding]:
+    facts = await read_account(reader)
+    unused = reader.client.connection.unused_days or UNUSED_DAYS
+    rules = await asyncio.to_thread(rules_of, reader.hub)
+    found = find(replace(facts, unused_days=unused), rules, reader.clock.now())
+    shown = [one for one in found if _is_of(one, scope.workspace)]
+    if reader.client.gate.closed:
+        # Nothing can be changed: a way to mend it would only be refused.
+        shown = [replace(one, remedy="") for one in shown]
+    return tuple(shown)
 
-    async def read(reader: FeedReader) -> Sequence[AccountFinding]:
-        facts = await read_account(reader)
-        unused = reader.client.connection.unused_days or UNUSED_DAYS
-        rules = await asyncio.to_thread(rules_of, hub)
-        found = find(replace(facts, unused_days=unused), rules, hub.clock.now())
-        shown = [one for one in found if _is_of(one, workspace)]
-        if reader.client.gate.closed:
-            # Nothing can be changed: a way to mend it would only be refused.
-            shown = [replace(one, remedy="") for one in shown]
-        return tuple(shown)
 
-    key: FeedKey[Sequence[AccountFinding]] = FeedKey(
-        OF_ACCOUNT, () if workspace is None else (workspace,)
-    )
-    return hub.derive(key, read, cadence.FINDINGS, passing=workspace is not None)
+findings_feed = FeedSpec(OF_ACCOUNT, _findings, cadence.FINDINGS, of_workspace)
+"""The findings of the account, or those of one workspace; what is unread stays with both."""

@@ -21,12 +21,10 @@ from gwtui.watch import cadence
 from gwtui.watch.base_reads import (
     PEOPLE,
     BaseRead,
-    FeedKey,
     guardrails_of,
     key_assignments,
     member_assignments,
 )
-from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.concurrent_reads import (
     GrowingList,
     Parts,
@@ -34,7 +32,13 @@ from gwtui.watch.feeds.concurrent_reads import (
     open_workspaces,
 )
 from gwtui.watch.feeds.organization import shown_person
-from gwtui.watch.hub import FeedHub, FeedReader, Scope
+from gwtui.watch.hub import (
+    FeedReader,
+    FeedSpec,
+    Scope,
+    of_parent_or_workspace,
+    of_workspace,
+)
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -239,7 +243,7 @@ def _unmade(space: Workspace, identity: str) -> Guardrail:
     )
 
 
-async def _bindings(reader: FeedReader) -> Bindings:
+async def _bindings(reader: FeedReader, _scope: Scope) -> Bindings:
     """Every guardrail with its assignments. A part that fails is a fault, not a failure.
 
     The assignments of the whole account are two lists. What the guardrails are called takes a
@@ -258,20 +262,16 @@ async def _bindings(reader: FeedReader) -> Bindings:
     )
 
 
-def bindings_feed(hub: FeedHub) -> Feed[Bindings]:
-    """Every guardrail and whom it binds, the whole account."""
-    return hub.derive(FeedKey(FEEDS, ("bindings",)), _bindings, cadence.WORKSPACES)
+bindings_feed = FeedSpec(f"{FEEDS}:bindings", _bindings, cadence.WORKSPACES)
+"""Every guardrail and whom it binds, the whole account."""
 
 
-def guardrails_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[GuardrailRow]]:
-    """The guardrails of a scope: "guardrails" for all workspaces, "guardrails:ID" for one."""
-    workspace = scope.workspace
-    return hub.derive(
-        FeedKey(FEEDS, () if workspace is None else (workspace,)),
-        lambda reader: read_guardrails(reader, workspace, shown=True),
-        cadence.GUARDRAILS,
-        passing=workspace is not None,
-    )
+async def _guardrail_rows(reader: FeedReader, scope: Scope) -> Sequence[GuardrailRow]:
+    return await read_guardrails(reader, scope.workspace, shown=True)
+
+
+guardrails_feed = FeedSpec(FEEDS, _guardrail_rows, cadence.GUARDRAILS, of_workspace)
+"""The guardrails of a scope: "guardrails" for all workspaces, "guardrails:ID" for one."""
 
 
 Assignment = KeyAssignment | MemberAssignment
@@ -354,12 +354,7 @@ async def _guardrails(reader: FeedReader, scope: Scope) -> Mapping[str, Guardrai
     return {scope.parent: GuardrailRow(guardrail, dialect=reader.client.connection.dialect)}
 
 
-def assignments_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[AssignmentRow]]:
-    """The assignments of the guardrail that the scope names as parent, else of all."""
-    if scope.parent is not None:
-        scope = Scope(parent=scope.parent)
-    return hub.derive(
-        FeedKey(FEEDS, ("assignments", scope.parent or "", scope.workspace or "")),
-        lambda reader: read_assignments(reader, scope),
-        cadence.GUARDRAILS,
-    )
+assignments_feed = FeedSpec(
+    f"{FEEDS}:assignments", read_assignments, cadence.GUARDRAILS, of_parent_or_workspace
+)
+"""The assignments of the guardrail that the scope names as parent, else of all."""

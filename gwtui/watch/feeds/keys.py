@@ -21,10 +21,9 @@ from gwtui.contract.keys import ApiKey, limit_used_share
 from gwtui.contract.workspaces import Workspace
 from gwtui.local.paths import Paths
 from gwtui.watch import cadence
-from gwtui.watch.base_reads import FeedKey, keys_of
-from gwtui.watch.feed import Feed
+from gwtui.watch.base_reads import keys_of
 from gwtui.watch.feeds.concurrent_reads import GrowingList, fetch_of_workspaces, open_workspaces
-from gwtui.watch.hub import FeedHub, FeedReader, Scope, unshared
+from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope, of_workspace, unshared
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -166,21 +165,14 @@ def _note_keys(state: Path, gateway: str, keys: dict[str, ApiKey], now: datetime
             record_old_key(log, one, keys[one.old_hash], now)
 
 
-def keys_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[KeyRow]]:
-    """The keys feed of a scope: "keys" for all workspaces, "keys:ID" for one."""
-    workspace = scope.workspace
+async def _keys(reader: FeedReader, scope: Scope) -> Sequence[KeyRow]:
+    rows = await read_keys(reader, scope.workspace, shown=True)
+    await note_keys(reader.hub, (row.key for row in rows))
+    return rows
 
-    async def read(reader: FeedReader) -> Sequence[KeyRow]:
-        rows = await read_keys(reader, workspace, shown=True)
-        await note_keys(hub, (row.key for row in rows))
-        return rows
 
-    return hub.derive(
-        FeedKey("keys", () if workspace is None else (workspace,)),
-        read,
-        cadence.KEYS,
-        passing=workspace is not None,
-    )
+keys_feed = FeedSpec("keys", _keys, cadence.KEYS, of_workspace)
+"""The keys of a scope: "keys" for all workspaces, "keys:ID" for one."""
 
 
 # The key that is used here: GET /key --------------------------------------------------------------
@@ -200,9 +192,12 @@ async def fetch_current_key(client: GatewayClient) -> CurrentKey:
     return current
 
 
-def current_key_feed(hub: FeedHub, _scope: Scope) -> Feed[CurrentKey]:
-    """The feed of the key in use; the same for every workspace."""
-    return hub.feed(FeedKey("key"), fetch_current_key, cadence.KEYS)
+async def _current_key(reader: FeedReader, _scope: Scope) -> CurrentKey:
+    return await fetch_current_key(reader.client)
+
+
+current_key_feed = FeedSpec("key", _current_key, cadence.KEYS)
+"""The key in use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +208,7 @@ class KeyRights:
     of: int | None = None
 
 
-async def fetch_key_rights(client: GatewayClient) -> KeyRights:
+async def _key_rights(reader: FeedReader, _scope: Scope) -> KeyRights:
     """How many models there are and how many the key may call; a count that fails is None.
 
     Never raises GatewayError.
@@ -221,21 +216,19 @@ async def fetch_key_rights(client: GatewayClient) -> KeyRights:
     models: int | None = None
     of: int | None = None
     with suppress(GatewayError):
-        models = len((await client.catalog.user_models()).items)
+        models = len((await reader.client.catalog.user_models()).items)
     with suppress(GatewayError):
-        of = await client.catalog.count()
+        of = await reader.client.catalog.count()
     return KeyRights(models, of)
 
 
-def key_rights_feed(hub: FeedHub, _scope: Scope) -> Feed[KeyRights]:
-    """How much of the catalog the key in use may call."""
-    return hub.feed(FeedKey("models", ("reach",)), fetch_key_rights, cadence.MODELS)
+key_rights_feed = FeedSpec("models:reach", _key_rights, cadence.MODELS)
+"""How much of the catalog the key in use may call."""
 
 
-async def _current_rows(client: GatewayClient) -> Sequence[CurrentKey]:
-    return (await fetch_current_key(client),)
+async def _current_rows(reader: FeedReader, _scope: Scope) -> Sequence[CurrentKey]:
+    return (await fetch_current_key(reader.client),)
 
 
-def current_key_rows_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[CurrentKey]]:
-    """The key in use as a list of one."""
-    return hub.feed(FeedKey("key", ("list",)), _current_rows, cadence.KEYS)
+current_key_rows_feed = FeedSpec("key:list", _current_rows, cadence.KEYS)
+"""The key in use as a list of one."""

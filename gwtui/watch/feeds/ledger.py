@@ -18,7 +18,7 @@ from gwtui.local.paths import Paths
 from gwtui.watch import cadence
 from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.feed import Feed
-from gwtui.watch.hub import FeedHub
+from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -81,18 +81,18 @@ def unsettled(ledger: Ledger, gateway: str, clock: Clock) -> tuple[LedgerEntry, 
     return tuple(one for one in found if one.gateway == gateway and not one.is_running(now))
 
 
-def unsettled_feed(hub: FeedHub) -> Feed[Sequence[LedgerEntry]]:
-    """Those in the ledger that is served, else in this person's own."""
+async def _unsettled(reader: FeedReader, _scope: Scope) -> Sequence[LedgerEntry]:
+    hub = reader.hub
+    await hub.complete()
+    ledger = hub.ledger or own_ledger()
+    try:
+        return await asyncio.to_thread(unsettled, ledger, hub.connection.base_url, hub.clock)
+    except OSError as error:
+        raise _unreadable(ledger, error) from None
 
-    async def fetch(client: GatewayClient) -> Sequence[LedgerEntry]:
-        await hub.complete()
-        ledger, gateway = hub.ledger or own_ledger(), client.connection.base_url
-        try:
-            return await asyncio.to_thread(unsettled, ledger, gateway, hub.clock)
-        except OSError as error:
-            raise _unreadable(ledger, error) from None
 
-    return hub.feed(FeedKey(RECOVERY_FEED), fetch, cadence.AUDIT)
+unsettled_feed = FeedSpec(RECOVERY_FEED, _unsettled, cadence.AUDIT)
+"""The writes to be settled in the ledger that is served, else in this person's own."""
 
 
 def _unreadable(ledger: Ledger, error: OSError) -> GatewayError:

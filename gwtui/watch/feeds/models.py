@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from gwtui.client.errors import (
     InvalidRequestError,
@@ -38,24 +37,23 @@ from gwtui.watch.base_reads import (
     USER_MODELS,
     ZDR_ENDPOINTS,
     BaseRead,
-    FeedKey,
     endpoints_of,
 )
-from gwtui.watch.feed import Feed, ReadAbandonedError
+from gwtui.watch.feed import ReadAbandonedError
 from gwtui.watch.feeds.concurrent_reads import CONCURRENCY, GrowingList, fetch_each
 from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow, read_guardrails
-from gwtui.watch.hub import FeedHub, FeedReader, Scope
+from gwtui.watch.hub import FeedReader, FeedSpec, Scope, of_parent
 
 if TYPE_CHECKING:
     from gwtui.watch.history.model import Curve
 
-T = TypeVar("T")
+
+async def _catalog_models(reader: FeedReader, _scope: Scope) -> Sequence[Model]:
+    return await _models(MODELS, reader)
 
 
-def models_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[Model]]:
-    """The whole catalog, every output modality; the same for every workspace."""
-    key: FeedKey[Sequence[Model]] = FeedKey("models")
-    return hub.derive(key, partial(_models, MODELS), cadence.MODELS)
+models_feed = FeedSpec("models", _catalog_models, cadence.MODELS)
+"""The whole catalog, every output modality."""
 
 
 async def _models(what: BaseRead[tuple[Model, ...]], reader: FeedReader) -> Sequence[Model]:
@@ -65,16 +63,20 @@ async def _models(what: BaseRead[tuple[Model, ...]], reader: FeedReader) -> Sequ
     return await GrowingList(reader, "models", rows_of).read("", reader.fresh, what)
 
 
-def user_models_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[Model]]:
-    """The models that the policies of the key in use leave; the same for every workspace."""
-    key: FeedKey[Sequence[Model]] = FeedKey("models", ("user",))
-    return hub.derive(key, partial(_models, USER_MODELS), cadence.MODELS)
+async def _user_models(reader: FeedReader, _scope: Scope) -> Sequence[Model]:
+    return await _models(USER_MODELS, reader)
 
 
-def providers_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[Provider]]:
-    """Every provider; the same for every workspace."""
-    key: FeedKey[Sequence[Provider]] = FeedKey("providers")
-    return hub.derive(key, lambda reader: reader.fresh(PROVIDERS), cadence.PROVIDERS)
+user_models_feed = FeedSpec("models:user", _user_models, cadence.MODELS)
+"""The models that the policies of the key in use leave."""
+
+
+async def _providers(reader: FeedReader, _scope: Scope) -> Sequence[Provider]:
+    return await reader.fresh(PROVIDERS)
+
+
+providers_feed = FeedSpec("providers", _providers, cadence.PROVIDERS)
+"""Every provider."""
 
 
 # Endpoints ----------------------------------------------------------------------------------------
@@ -143,25 +145,21 @@ def rows_of(model: ModelEndpoints, *, keyless: bool = False) -> tuple[EndpointRo
     return tuple(rows)
 
 
-async def read_endpoints(reader: FeedReader, model_id: str) -> Sequence[EndpointRow]:
-    """Every endpoint of a model ("author/slug"), read now. Raises GatewayError."""
-    model = await reader.fresh(endpoints_of(model_id))
+async def read_endpoints(reader: FeedReader, scope: Scope) -> Sequence[EndpointRow]:
+    """Every endpoint of a model, the scope's parent ("author/slug"). Raises GatewayError."""
+    model = await reader.fresh(endpoints_of(scope.parent or ""))
     unreadable = sum(field.startswith("endpoints[") for field in model.gaps)
     list_read(unreadable, complete=model.endpoints is not None)
     return rows_of(model, keyless=reader.client.connection.token is None)
 
 
-def endpoints_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[EndpointRow]]:
-    """The endpoints of the model that the scope names as parent. Raises ValueError without one."""
-    model_id = scope.parent
-    if model_id is None:
-        raise ValueError("endpoints are listed for one model: open it from the models list")
-    return hub.derive(
-        FeedKey("endpoints", (model_id,)),
-        lambda reader: read_endpoints(reader, model_id),
-        cadence.ENDPOINTS,
-        passing=True,
-    )
+endpoints_feed = FeedSpec(
+    "endpoints",
+    read_endpoints,
+    cadence.ENDPOINTS,
+    of_parent("endpoints are listed for one model: open it from the models list"),
+)
+"""The endpoints of the model that the scope names as parent."""
 
 
 _SHOW_EVERY = 0.5
@@ -175,7 +173,7 @@ Offers = Mapping[str, "ModelEndpoints | None"]
 
 
 async def _read_offers(
-    reader: FeedReader, feed: Feed[T], show: Callable[[Offers], T | None]
+    reader: FeedReader, show: Callable[[Offers], Rows | None]
 ) -> dict[str, ModelEndpoints | None]:
     """Every model with its endpoints, in the order of the catalog. Raises GatewayError.
 
@@ -184,6 +182,7 @@ async def _read_offers(
     there is no whole value. A reading that nobody waits for any more ends early; a later one asks
     only for what was not read lately.
     """
+    feed = reader.feed
     names = [model.id for model in await reader.get(MODELS) if model.id]
     lately = reader.relaxed(_ENDPOINTS_LAST)
     found: dict[str, ModelEndpoints | None] = {}
@@ -195,7 +194,7 @@ async def _read_offers(
 
     async def one(name: str) -> None:
         nonlocal done, refused, told
-        if not feed.awaited:
+        if feed is not None and not feed.awaited:
             raise ReadAbandonedError("nobody waits for it")
         try:
             offer = await lately.get(endpoints_of(name))
@@ -209,7 +208,7 @@ async def _read_offers(
             if refused >= CONCURRENCY and not any(found.values()):
                 raise  # nothing is allowed to this key: there is no use in asking for the rest
         done += 1
-        if reader.clock.monotonic() - told >= _SHOW_EVERY:
+        if feed is not None and reader.clock.monotonic() - told >= _SHOW_EVERY:
             told = reader.clock.monotonic()
             feed.show_part(show(in_order()), f"{done} of {len(names)} models read")
 
@@ -219,34 +218,28 @@ async def _read_offers(
     return in_order()
 
 
-def every_endpoint_feed(hub: FeedHub, _scope: Scope) -> Feed[Rows]:
-    """The endpoints of every model; the same for every workspace.
+async def _every_endpoint(reader: FeedReader, _scope: Scope) -> Rows:
+    models = {model.id: model.name for model in await reader.get(MODELS)}
+    keyless = reader.client.connection.token is None
 
-    It is read only while somebody looks, and as seldom as the whole catalog.
-    """
-
-    async def read(reader: FeedReader) -> Rows:
-        models = {model.id: model.name for model in await reader.get(MODELS)}
-        keyless = reader.client.connection.token is None
-
-        def rows(offers: Offers) -> Rows:
-            return tuple(
-                replace(
-                    row,
-                    model_id=name,
-                    model_name=row.model_name or models.get(name),
-                    read_at=reader.read_at(endpoints_of(name)),
-                )
-                for name, model in offers.items()
-                if model is not None
-                for row in rows_of(model, keyless=keyless)
+    def rows(offers: Offers) -> Rows:
+        return tuple(
+            replace(
+                row,
+                model_id=name,
+                model_name=row.model_name or models.get(name),
+                read_at=reader.read_at(endpoints_of(name)),
             )
+            for name, model in offers.items()
+            if model is not None
+            for row in rows_of(model, keyless=keyless)
+        )
 
-        return rows(await _read_offers(reader, feed, rows))
+    return rows(await _read_offers(reader, rows))
 
-    key: FeedKey[Rows] = FeedKey("every-endpoint")
-    feed: Feed[Rows] = hub.derive(key, read, cadence.CATALOG)
-    return feed
+
+every_endpoint_feed = FeedSpec("every-endpoint", _every_endpoint, cadence.CATALOG)
+"""The endpoints of every model, read only while somebody looks."""
 
 
 # Zero data retention -----------------------------------------------------------------------------
@@ -277,7 +270,7 @@ class ZdrRow:
         return sum(is_healthy(endpoint) for endpoint in self.remaining)
 
 
-async def _zdr_rows(reader: FeedReader) -> Sequence[ZdrRow]:
+async def _zdr_rows(reader: FeedReader, _scope: Scope) -> Sequence[ZdrRow]:
     """Every model of the catalog with the endpoints that remain. Raises GatewayError."""
     remaining: dict[str, list[Endpoint]] = defaultdict(list)
     for endpoint in await reader.fresh(ZDR_ENDPOINTS):
@@ -290,9 +283,8 @@ async def _zdr_rows(reader: FeedReader) -> Sequence[ZdrRow]:
     return tuple(ZdrRow(model, of(model)) for model in await reader.get(MODELS))
 
 
-def zdr_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[ZdrRow]]:
-    """What zero data retention leaves of each model; the same for every workspace."""
-    return hub.derive(FeedKey("zdr"), _zdr_rows, cadence.MODELS)
+zdr_feed = FeedSpec("zdr", _zdr_rows, cadence.MODELS)
+"""What zero data retention leaves of each model."""
 
 
 async def read_zdr(reader: FeedReader) -> frozenset[EndpointKey] | None:
@@ -334,34 +326,30 @@ class Routing:
         return CatalogView(offers, self.provider_slugs, self.zdr)
 
 
-async def _routing(reader: FeedReader) -> Routing:
+async def _routing(reader: FeedReader, _scope: Scope) -> Routing:
     """Three lists. Raises GatewayError."""
     models = await reader.get(MODELS)
     return Routing(models, await read_slugs(reader), await read_zdr(reader))
 
 
-def routing_feed(hub: FeedHub) -> Feed[Routing]:
-    """The same for every workspace."""
-    return hub.derive(FeedKey("routing"), _routing, cadence.CATALOG)
+routing_feed = FeedSpec("routing", _routing, cadence.CATALOG)
+"""What decides where requests go."""
 
 
-def catalog_feed(hub: FeedHub) -> Feed[CatalogView]:
-    """The catalog with every endpoint; the same for every workspace and guardrail."""
+async def _catalog(reader: FeedReader, scope: Scope) -> CatalogView:
+    routing = await _routing(reader, scope)
+    offers = await _read_offers(reader, lambda _offers: None)
+    return routing.view(
+        {
+            name: tuple(model.endpoints)
+            for name, model in offers.items()
+            if model is not None and model.endpoints is not None
+        }
+    )
 
-    async def read(reader: FeedReader) -> CatalogView:
-        routing = await _routing(reader)
-        offers = await _read_offers(reader, feed, lambda _offers: None)
-        return routing.view(
-            {
-                name: tuple(model.endpoints)
-                for name, model in offers.items()
-                if model is not None and model.endpoints is not None
-            }
-        )
 
-    key: FeedKey[CatalogView] = FeedKey("catalog")
-    feed: Feed[CatalogView] = hub.derive(key, read, cadence.CATALOG)
-    return feed
+catalog_feed = FeedSpec("catalog", _catalog, cadence.CATALOG)
+"""The catalog with every endpoint; the same for every guardrail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,7 +365,7 @@ async def _guardrails_on_model(reader: FeedReader, scope: Scope) -> Sequence[Gua
 
     One that is not made yet blocks nothing and is left out. Raises GatewayError.
     """
-    view = await _view_of_model(reader, scope.parent or "")
+    view = await _view_of_model(reader, scope)
     rows = [row for row in await read_guardrails(reader, scope.workspace) if row.made]
     return tuple(
         GuardrailOnModel(
@@ -389,21 +377,23 @@ async def _guardrails_on_model(reader: FeedReader, scope: Scope) -> Sequence[Gua
     )
 
 
-async def _view_of_model(reader: FeedReader, model_id: str) -> CatalogView:
+async def _view_of_model(reader: FeedReader, scope: Scope) -> CatalogView:
     """The catalog with the endpoints of one model."""
+    model_id = scope.parent or ""
     known: dict[str, tuple[Endpoint, ...]] = {}
     with suppress(NotFoundError):
         endpoints = (await reader.get(endpoints_of(model_id))).endpoints
         known = {} if endpoints is None else {model_id: tuple(endpoints)}
-    return (await _routing(reader)).view(known)
+    return (await _routing(reader, scope)).view(known)
 
 
-def guardrails_on_model_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[GuardrailOnModel]]:
-    """The guardrails on the model that the scope names as parent. ValueError without one."""
+def _of_model(scope: Scope) -> Scope:
     if scope.parent is None:
         raise ValueError("guardrails are shown for one model: open it from the models list")
-    return hub.derive(
-        FeedKey(FEEDS, ("on-model", scope.parent, scope.workspace or "")),
-        lambda reader: _guardrails_on_model(reader, scope),
-        cadence.WORKSPACES,
-    )
+    return scope
+
+
+guardrails_on_model_feed = FeedSpec(
+    f"{FEEDS}:on-model", _guardrails_on_model, cadence.WORKSPACES, _of_model
+)
+"""The guardrails on the model that the scope names as parent."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from gwtui.client.errors import NotFoundError
 from gwtui.contract.keys import ApiKey, is_active
@@ -16,13 +15,9 @@ from gwtui.contract.organization import OrganizationMember, OrganizationSettings
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch import cadence
-from gwtui.watch.base_reads import PEOPLE, FeedKey, keys_of, members_of
-from gwtui.watch.feed import Feed
+from gwtui.watch.base_reads import PEOPLE, keys_of, members_of
 from gwtui.watch.feeds.concurrent_reads import GrowingList, Parts, fetch_each, open_workspaces
-from gwtui.watch.hub import FeedHub, FeedReader, Scope
-
-if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
+from gwtui.watch.hub import FeedReader, FeedSpec, Scope, of_parent
 
 _NAME = 60
 
@@ -59,7 +54,7 @@ class PersonRow:
         return self.person.id or f"?{self.person.email}|{full_name(self.person)}"
 
 
-async def _people(reader: FeedReader) -> Sequence[PersonRow]:
+async def _people(reader: FeedReader, _scope: Scope) -> Sequence[PersonRow]:
     def rows_of(listed: Mapping[str, Sequence[OrganizationMember]]) -> Sequence[PersonRow]:
         return tuple(PersonRow(person) for people in listed.values() for person in people)
 
@@ -67,7 +62,7 @@ async def _people(reader: FeedReader) -> Sequence[PersonRow]:
     return rows_of({"": await growing.read("", reader.fresh, PEOPLE)})
 
 
-async def _places(reader: FeedReader) -> Mapping[str, tuple[Belonging, ...]]:
+async def _places(reader: FeedReader, _scope: Scope) -> Mapping[str, tuple[Belonging, ...]]:
     """The workspaces of each user id, in the order of the workspaces. Raises GatewayError."""
     spaces = tuple((await open_workspaces(reader)).values())
 
@@ -85,23 +80,20 @@ async def _places(reader: FeedReader) -> Mapping[str, tuple[Belonging, ...]]:
     return {user_id: tuple(places) for user_id, places in found.items()}
 
 
-def people_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[PersonRow]]:
-    """Everybody in the organization, whatever the scope."""
-    return hub.derive(FeedKey("organization"), _people, cadence.WORKSPACES)
+people_feed = FeedSpec("organization", _people, cadence.WORKSPACES)
+"""Everybody in the organization."""
 
 
-def places_feed(hub: FeedHub, _scope: Scope) -> Feed[Mapping[str, tuple[Belonging, ...]]]:
-    """The workspaces that each user id is in."""
-    return hub.derive(FeedKey("organization", ("places",)), _places, cadence.WORKSPACES)
+places_feed = FeedSpec("organization:places", _places, cadence.WORKSPACES)
+"""The workspaces that each user id is in."""
 
 
-async def _settings(client: GatewayClient) -> Sequence[OrganizationSettings]:
-    return (await client.organization.settings(),)
+async def _settings(reader: FeedReader, _scope: Scope) -> Sequence[OrganizationSettings]:
+    return (await reader.client.organization.settings(),)
 
 
-def settings_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[OrganizationSettings]]:
-    """What holds for the whole organization, as a list of one."""
-    return hub.feed(FeedKey("organization", ("settings",)), _settings, cadence.WORKSPACES)
+settings_feed = FeedSpec("organization:settings", _settings, cadence.WORKSPACES)
+"""What holds for the whole organization, as a list of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +124,13 @@ class MemberRow:
         return tuple(key for key in self.keys or () if is_active(key, now))
 
 
-async def read_members(reader: FeedReader, workspace_id: str) -> Sequence[MemberRow]:
-    """The members of a workspace, with what the organization says of them. Raises GatewayError.
+async def read_members(reader: FeedReader, scope: Scope) -> Sequence[MemberRow]:
+    """The members of the scope's parent, a workspace, with what the organization says of them.
 
     Who they are and what keys they have is joined where it can be read: a list without names is
-    still a list of members.
+    still a list of members. Raises GatewayError.
     """
+    workspace_id = scope.parent or ""
     parts: Parts[str] = Parts()
     people = await parts.read("organization", reader.get(PEOPLE))
     keys = await parts.read("keys", reader.get(keys_of(workspace_id)))
@@ -164,14 +157,10 @@ def keys_made_by(keys: Sequence[ApiKey], user_id: str | None) -> tuple[ApiKey, .
     return tuple(key for key in keys if user_id is not None and key.creator_user_id == user_id)
 
 
-def members_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[MemberRow]]:
-    """The members of the workspace that the scope names as parent. Raises ValueError without."""
-    workspace_id = scope.parent
-    if workspace_id is None:
-        raise ValueError("members are listed for one workspace: open them from the workspaces")
-    return hub.derive(
-        FeedKey("members", (workspace_id,)),
-        lambda reader: read_members(reader, workspace_id),
-        cadence.WORKSPACES,
-        passing=True,
-    )
+members_feed = FeedSpec(
+    "members",
+    read_members,
+    cadence.WORKSPACES,
+    of_parent("members are listed for one workspace: open them from the workspaces"),
+)
+"""The members of the workspace that the scope names as parent."""

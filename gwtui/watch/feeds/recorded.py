@@ -39,7 +39,7 @@ from gwtui.watch.history.model import (
     model_of,
     went,
 )
-from gwtui.watch.hub import FeedHub, Scope
+from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope, of_parent
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
@@ -59,24 +59,23 @@ EndpointCurves = Mapping[str, Mapping[str, "Curve | None"]]
 """Small curves by figure, by the identity of the endpoint within its model."""
 
 
-def endpoints_past_feed(hub: FeedHub, scope: Scope) -> Feed[EndpointCurves]:
-    """A slot an hour of each endpoint of the scope's parent; empty where nothing is recorded."""
-    model = scope.parent or ""
-    return _feed(hub, FeedKey("past", ("endpoints", model)), partial(_endpoints, model), {})
+async def _endpoints_past(reader: FeedReader, scope: Scope) -> EndpointCurves:
+    ask = partial(_endpoints, scope.parent or "", reader.clock.now())
+    return await ask_history(reader.hub, ask, {})
 
 
-def credits_past_feed(hub: FeedHub, _scope: Scope) -> Feed[CreditsPast | None]:
-    """The account's burn, outlook and balance; None where nothing is recorded."""
-    return _feed(hub, FeedKey("past", ("credits",)), _credits, None)
+endpoints_past_feed = FeedSpec(
+    "past:endpoints", _endpoints_past, CADENCE, of_parent("curves are those of one model")
+)
+"""A slot an hour of each endpoint of the scope's parent; empty where nothing is recorded."""
 
 
-def _feed(
-    hub: FeedHub, key: FeedKey[T], ask: Callable[[datetime, HistoryReader], T], nothing: T
-) -> Feed[T]:
-    async def fetch(_client: GatewayClient) -> T:
-        return await ask_history(hub, partial(ask, hub.clock.now()), nothing)
+async def _credits_past(reader: FeedReader, _scope: Scope) -> CreditsPast | None:
+    return await ask_history(reader.hub, partial(_credits, reader.clock.now()), None)
 
-    return hub.feed(key, fetch, CADENCE, passing=True)
+
+credits_past_feed = FeedSpec("past:credits", _credits_past, CADENCE)
+"""The account's burn, outlook and balance; None where nothing is recorded."""
 
 
 async def ask_history(hub: FeedHub, question: Callable[[HistoryReader], T], nothing: T) -> T:

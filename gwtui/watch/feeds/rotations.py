@@ -27,14 +27,13 @@ from gwtui.domain.key_rotation import (
 from gwtui.local.ledger import DID_NOT_HAPPEN, Ledger, LedgerEntry
 from gwtui.local.rotations import FILE_NAME, RotationEvent, RotationLog, record_old_key
 from gwtui.watch import cadence
-from gwtui.watch.base_reads import FeedKey, key_assignments
-from gwtui.watch.feed import Feed
+from gwtui.watch.base_reads import key_assignments
 from gwtui.watch.feeds.concurrent_reads import fetch_each
 from gwtui.watch.feeds.ledger import own_ledger
 from gwtui.watch.feeds.recorded import ask_history
 from gwtui.watch.history.model import BYOK_USAGE, USAGE, SeriesKey, kept
 from gwtui.watch.history.reader import HistoryReader
-from gwtui.watch.hub import FeedHub, FeedReader
+from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -56,8 +55,9 @@ class RotationRow:
     new: ApiKey | None = None
 
 
-async def _read_rotations(hub: FeedHub, reader: FeedReader) -> Sequence[RotationRow]:
+async def _read_rotations(reader: FeedReader, _scope: Scope) -> Sequence[RotationRow]:
     """Every rotation of the gateway that goes on, or ended lately. Raises GatewayError."""
+    hub = reader.hub
     await hub.complete()
     ledger = hub.ledger or own_ledger()
     log = RotationLog(ledger.path.with_name(FILE_NAME))
@@ -253,7 +253,5 @@ def unchanged_since(
     return found
 
 
-def rotations_feed(hub: FeedHub) -> Feed[Sequence[RotationRow]]:
-    """Every rotation of the gateway that goes on, or ended lately."""
-    key: FeedKey[Sequence[RotationRow]] = FeedKey(FEED)
-    return hub.derive(key, partial(_read_rotations, hub), cadence.WORKSPACES)
+rotations_feed = FeedSpec(FEED, _read_rotations, cadence.WORKSPACES)
+"""Every rotation of the gateway that goes on, or ended lately."""

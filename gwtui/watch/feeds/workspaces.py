@@ -26,7 +26,7 @@ from gwtui.watch.base_reads import (
 )
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.concurrent_reads import GrowingList, Parts, fetch_each
-from gwtui.watch.hub import FeedHub, FeedReader, Scope
+from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope, of_parent
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -75,13 +75,15 @@ class WorkspaceRow:
         return self.workspace.id == self.default
 
 
-def workspaces_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[Workspace]]:
-    """The workspaces as they are, without figures; the same in every scope."""
-    key: FeedKey[Sequence[Workspace]] = FeedKey("workspaces", ("plain",))
-    return hub.derive(key, lambda reader: reader.get(WORKSPACES), cadence.WORKSPACES)
+async def _plain(reader: FeedReader, _scope: Scope) -> Sequence[Workspace]:
+    return await reader.get(WORKSPACES)
 
 
-async def _rows(reader: FeedReader) -> Sequence[WorkspaceRow]:
+workspaces_feed = FeedSpec("workspaces:plain", _plain, cadence.WORKSPACES)
+"""The workspaces as they are, without figures."""
+
+
+async def _rows(reader: FeedReader, _scope: Scope) -> Sequence[WorkspaceRow]:
     default: str | None = None
 
     def rows_of(listed: Mapping[str, Sequence[Workspace]]) -> Sequence[WorkspaceRow]:
@@ -95,14 +97,8 @@ async def _rows(reader: FeedReader) -> Sequence[WorkspaceRow]:
     return rows_of({"": spaces})
 
 
-def workspace_rows_feed(hub: FeedHub, _scope: Scope) -> Feed[Sequence[WorkspaceRow]]:
-    """The workspaces, and which one is the default; the same in every scope."""
-    return hub.derive(FeedKey("workspaces"), _rows, cadence.WORKSPACES)
-
-
-def figures_feed(hub: FeedHub, _scope: Scope) -> Feed[Mapping[str, Figures]]:
-    """What belongs to each workspace, by its id; the same in every scope."""
-    return hub.derive(FeedKey("workspaces", ("figures",)), read_figures, cadence.WORKSPACES)
+workspace_rows_feed = FeedSpec("workspaces", _rows, cadence.WORKSPACES)
+"""The workspaces, and which one is the default."""
 
 
 def figures_of_feed(hub: FeedHub, space: Workspace) -> Feed[Figures] | None:
@@ -134,7 +130,7 @@ async def default_workspace_id(client: GatewayClient) -> str | None:
         return None
 
 
-async def read_figures(reader: FeedReader) -> Mapping[str, Figures]:
+async def _figures(reader: FeedReader, _scope: Scope) -> Mapping[str, Figures]:
     """The figures of every workspace by its id. A part that fails is a fault, not a failure.
 
     Raises GatewayError only when the workspaces cannot be listed.
@@ -162,6 +158,10 @@ async def figures_of(reader: FeedReader, space: Workspace) -> Figures:
         faults=parts.faults,
         workspace=space,
     )
+
+
+figures_feed = FeedSpec("workspaces:figures", _figures, cadence.WORKSPACES)
+"""What belongs to each workspace, by its id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,32 +198,18 @@ class BudgetRow:
         return BudgetUse(self.interval, self.budget.limit_usd, self.spent)
 
 
-async def _budgets(reader: FeedReader, workspace_id: str) -> Sequence[BudgetRow]:
-    return tuple(BudgetRow(one) for one in await reader.fresh(budgets_of(workspace_id)))
+async def _budgets(reader: FeedReader, scope: Scope) -> Sequence[BudgetRow]:
+    return tuple(BudgetRow(one) for one in await reader.fresh(budgets_of(scope.parent or "")))
 
 
-def budgets_feed(hub: FeedHub, scope: Scope) -> Feed[Sequence[BudgetRow]]:
-    """The budgets of the workspace that the scope names as parent. ValueError without one."""
-    workspace_id = _workspace(scope)
-    return hub.derive(
-        FeedKey("budgets", (workspace_id,)),
-        lambda reader: _budgets(reader, workspace_id),
-        cadence.WORKSPACES,
-    )
+_OF_WORKSPACE = of_parent("budgets are listed for one workspace")
+budgets_feed = FeedSpec("budgets", _budgets, cadence.WORKSPACES, _OF_WORKSPACE)
+"""The budgets of the workspace that the scope names as parent."""
 
 
-def spent_feed(hub: FeedHub, scope: Scope) -> Feed[Figures]:
-    """What belongs to the workspace that the scope names as parent. ValueError without one."""
-    workspace_id = _workspace(scope)
-
-    async def read(reader: FeedReader) -> Figures:
-        return await figures_of(reader, await reader.client.workspaces.get(workspace_id))
-
-    key: FeedKey[Figures] = FeedKey("workspaces", ("figures", workspace_id))
-    return hub.derive(key, read, cadence.WORKSPACES, passing=True)
+async def _spent(reader: FeedReader, scope: Scope) -> Figures:
+    return await figures_of(reader, await reader.client.workspaces.get(scope.parent or ""))
 
 
-def _workspace(scope: Scope) -> str:
-    if scope.parent is None:
-        raise ValueError("budgets are listed for one workspace")
-    return scope.parent
+spent_feed = FeedSpec("workspaces:figures", _spent, cadence.WORKSPACES, _OF_WORKSPACE)
+"""What belongs to the workspace that the scope names as parent."""

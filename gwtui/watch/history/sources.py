@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from gwtui.client.errors import NotFoundError
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.watch import cadence
-from gwtui.watch.base_reads import FeedKey
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed
 from gwtui.watch.feeds.guardrails import guardrails_feed
@@ -30,7 +29,7 @@ from gwtui.watch.history.observers import (
     observe_workspaces,
 )
 from gwtui.watch.history.writer import DEFAULT_MODELS, most_used
-from gwtui.watch.hub import FeedHub, Scope
+from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -213,13 +212,12 @@ class Sources:
         return tuple(opened[-DEFAULT_MODELS:])
 
 
-def most_used_feed(hub: FeedHub) -> Feed[tuple[str, ...]]:
-    """The models with the most requests in the last days."""
+async def _most_used(reader: FeedReader, _scope: Scope) -> tuple[str, ...]:
+    return most_used((await reader.client.activity.list()).items)
 
-    async def fetch(client: GatewayClient) -> tuple[str, ...]:
-        return most_used((await client.activity.list()).items)
 
-    return hub.feed(FeedKey("models", ("most-used",)), fetch, cadence.ACTIVITY)
+most_used_feed = FeedSpec("models:most-used", _most_used, cadence.ACTIVITY)
+"""The models with the most requests in the last days."""
 
 
 # The latest of each, for an exporter --------------------------------------------------------------
