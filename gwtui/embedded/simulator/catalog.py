@@ -16,7 +16,7 @@ from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from gwtui.contract.models import PER_TOKEN_KEYS, Endpoint, Model
+from gwtui.contract.models import Endpoint, Model
 from gwtui.contract.values import TOOL_CHOICES
 from gwtui.domain.catalog import CatalogView, EndpointKey, ModelWithEndpoints, endpoint_key
 from gwtui.embedded.simulator.seeded_random import between, uuid_text
@@ -30,12 +30,6 @@ def entries(kind: str) -> list[dict[str, Any]]:
     return found
 
 
-def groups() -> Mapping[str, list[str]]:
-    """Names of parameters by the name of the group that stands for them in a list."""
-    found: Mapping[str, list[str]] = _read("models")["groups"]
-    return found
-
-
 @cache
 def _read(name: str) -> Mapping[str, Any]:
     return tomllib.loads((_FOLDER / f"{name}.toml").read_text("utf-8"))
@@ -45,7 +39,6 @@ _DEFAULTS = (
     *("temperature", "top_p", "top_k"),
     *("frequency_penalty", "presence_penalty", "repetition_penalty"),
 )
-_MILLION = Decimal(1_000_000)
 _EUROPEAN_UNION = frozenset({"DE", "FI", "FR", "IE", "NL", "SE"})
 """Members that a provider of the catalog has a data centre in."""
 TOOL_PREFIX = "service:"
@@ -254,16 +247,14 @@ def _models() -> tuple[CatalogModel, ...]:
 
 def _model(entry: Entry) -> CatalogModel:
     providers = {provider["slug"]: provider for provider in entries("provider")}
-    endpoints = tuple(
-        _endpoint(entry, offer, providers[offer["provider"]]) for offer in entry["endpoint"]
-    )
+    endpoints = []
+    for offer in entry["endpoint"]:
+        provider = providers[offer["provider"]]
+        wire = _endpoint_object(entry, offer, provider)
+        key = f"{entry['id']}|{wire['tag']}"
+        endpoints.append(CatalogEndpoint(key, wire, offer, entry, provider))
     cheapest = min(endpoints, key=_expense)
-    return CatalogModel(_model_object(entry, cheapest.wire["pricing"]), endpoints)
-
-
-def _endpoint(model: Entry, offer: Entry, provider: Entry) -> CatalogEndpoint:
-    wire = _endpoint_object(model, offer, provider)
-    return CatalogEndpoint(f"{model['id']}|{wire['tag']}", wire, offer, model, provider)
+    return CatalogModel(_model_object(entry, cheapest.wire["pricing"]), tuple(endpoints))
 
 
 def _provider_object(entry: Entry) -> WireObject:
@@ -365,40 +356,9 @@ def _expense(endpoint: CatalogEndpoint) -> tuple[bool, Decimal, Decimal]:
 
 
 def _pricing(offer: Entry) -> WireObject:
-    """The pricing object: wire prices of the quoted ones."""
-    quoted = {"prompt": "0", "completion": "0", **offer.get("price", {})}
-    discount = quoted.pop("discount", 0)
-    wire: dict[str, Any] = {**_wire_prices(quoted), "discount": discount}
-    if "overrides" in offer:
-        wire["overrides"] = [_override(entry) for entry in offer["overrides"]]
-    return wire
-
-
-def _override(entry: Entry) -> WireObject:
-    """An override entry: for prompts above so many tokens, within a UTC window (HHMM), on days."""
-    quoted = dict(entry)
-    wire: dict[str, Any] = {}
-    if "above" in quoted:
-        wire["min_prompt_tokens"] = quoted.pop("above")
-    if "window" in quoted:
-        wire["utc_start"], wire["utc_end"] = quoted.pop("window")
-    if "days" in quoted:
-        wire["utc_days"] = quoted.pop("days")
-    return wire | _wire_prices(quoted)
-
-
-def _wire_prices(quoted: Mapping[str, str]) -> dict[str, str]:
-    """USD per token of prices that are quoted per million tokens; the others are per unit."""
-    return {
-        key: _decimal_text(Decimal(price) / _MILLION if key in PER_TOKEN_KEYS else Decimal(price))
-        for key, price in quoted.items()
-    }
-
-
-def _decimal_text(value: Decimal) -> str:
-    """A decimal string without exponent or trailing zeros."""
-    text = format(value, "f")
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    pricing = {"prompt": "0", "completion": "0", **offer.get("pricing", {})}
+    pricing.setdefault("discount", 0)
+    return {**pricing, "overrides": offer["overrides"]} if "overrides" in offer else pricing
 
 
 def _parameters(names: list[str]) -> list[str]:
@@ -406,5 +366,5 @@ def _parameters(names: list[str]) -> list[str]:
     return [
         parameter
         for name in names
-        for parameter in (groups()[name[1:]] if name.startswith("@") else [name])
+        for parameter in (_read("models")["groups"][name[1:]] if name.startswith("@") else [name])
     ]

@@ -9,14 +9,12 @@ from __future__ import annotations
 import json
 import sqlite3
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from decimal import ROUND_CEILING, Decimal
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from gwtui.contract.content_filters import BUILTIN_LABELS
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
@@ -27,7 +25,6 @@ from gwtui.embedded.simulator.usage import (
     PICO,
     UsageProfile,
     UsageStream,
-    UsageTotals,
     accrued,
     accrued_by_day,
 )
@@ -131,11 +128,11 @@ class _Founder:
     """Fills an empty database."""
 
     def __init__(self, db: sqlite3.Connection, seed: int, now: datetime) -> None:
+        from gwtui.embedded.simulator import catalog  # noqa: PLC0415 - for a new database only
+
         self._db = db
         self._seed = seed
         self._now = now
-        from gwtui.embedded.simulator import catalog  # noqa: PLC0415 - for a new database only
-
         self._entries = catalog.entries
         self._catalog = catalog.build_catalog(seed)
         self._people = {
@@ -143,6 +140,10 @@ class _Founder:
             for index, entry in enumerate(self._entries("user"))
         }
         self._owner = next(iter(self._people.values()))
+        self._organization = f"org_{uuid.uuid5(uuid.NAMESPACE_OID, self._owner).hex}"
+        self._workspaces = {
+            entry["slug"]: self._workspace(entry) for entry in self._entries("workspace")
+        }
         self._profiles: list[UsageProfile] = []
         self._spent = Decimal(0)
 
@@ -151,53 +152,57 @@ class _Founder:
 
         Its people come from outside: an empty account has them all the same.
         """
-        for index, (entry, user) in enumerate(
-            zip(self._entries("user"), self._people.values(), strict=True)
-        ):
+        for index, entry in enumerate(self._entries("user")):
             person = {name: entry.get(name) for name in ("first_name", "last_name", "role")}
             email = f"member{index + 1}@example.test"
-            documents.PEOPLE.insert(self._db, {"id": user, "email": email, **person})
-        for entry in self._entries("workspace")[: None if simulated else 1]:
-            documents.WORKSPACES.insert(self._db, self._workspaces[entry["slug"]])
+            identity = {"id": self._people[entry["handle"]], "email": email}
+            documents.PEOPLE.insert(self._db, {**identity, **person})
+        for workspace in [*self._workspaces.values()][: None if simulated else 1]:
+            documents.WORKSPACES.insert(self._db, workspace)
         account.change(
             self._db,
-            organization_id=f"org_{uuid.uuid5(uuid.NAMESPACE_OID, self._owner).hex}",
+            organization_id=self._organization,
             owner_user_id=self._owner,
             default_workspace_id=self._workspaces["default"]["id"],
             purchases=[],
             usage_pico=0,
             booked_until=to_micros(self._now),
         )
-        if simulated:
-            for entry in sorted(self._entries("key"), key=self._created_at):
-                self._add_key(entry)
-            self._add_purchases()
-            self._add_members()
-            self._add_budgets()
-            self._add_guardrails()
-            self._add_credentials()
-            kept = [asdict(profile) for profile in self._profiles]
-            account.change(self._db, profiles=json.loads(json.dumps(kept, default=str)))
+        if not simulated:
+            return
+        for entry in sorted(self._entries("key"), key=self._created_at):
+            self._add_key(entry)
+        self._add_purchases()
+        for member in sorted(self._members(), key=_age):
+            documents.MEMBERS.insert(self._db, member)
+        for budget in self._budgets():
+            documents.BUDGETS.insert(self._db, budget)
+        guardrails = ((self._guardrail(entry), entry) for entry in self._entries("guardrail"))
+        for guardrail, entry in sorted(guardrails, key=lambda pair: _age(pair[0])):
+            documents.GUARDRAILS.insert(self._db, guardrail)
+            self._assign(guardrail, entry)
+        for credential in sorted(map(self._credential, self._entries("credential")), key=_age):
+            documents.CREDENTIALS.insert(self._db, credential)
+        kept = [asdict(profile) for profile in self._profiles]
+        account.change(self._db, profiles=json.loads(json.dumps(kept, default=str)))
 
-    # Moments ----------------------------------------------------------------------------------
+    # Moments, to the second, and not all at the same time of the day -------------------------
 
-    def _days_ago(self, days: float) -> datetime:
-        return (self._now - timedelta(days=days)).replace(microsecond=0)
-
-    def _made(self, age: float, *identity: object) -> datetime:
-        """So many days ago, to the second, and not all at the same time of the day."""
-        later = int(between(0, 9000, self._seed, *identity))
-        return (self._now - timedelta(days=age, seconds=later)).replace(microsecond=0)
+    def _days_ago(self, days: float, *jitter: object, most: int = 0) -> datetime:
+        """So many days ago, and up to ``most`` seconds earlier, by what the moment is for."""
+        earlier = int(between(0, most, self._seed, *jitter)) if most else 0
+        return (self._now - timedelta(days=days, seconds=earlier)).replace(microsecond=0)
 
     def _text_of(self, days: float | None) -> str | None:
         return None if days is None else timestamp_text(self._days_ago(days))
 
-    # Workspaces -------------------------------------------------------------------------------
+    def _soon_after(self, slug: str, *jitter: object) -> datetime:
+        """A moment in the first weeks of a workspace."""
+        made = datetime.fromisoformat(self._workspaces[slug]["created_at"])
+        share = fraction(self._seed, *jitter)
+        return (made + min(_JOINING, self._now - made) * share).replace(microsecond=0)
 
-    @cached_property
-    def _workspaces(self) -> dict[str, Document]:
-        """The workspaces by slug, the default one first."""
-        return {entry["slug"]: self._workspace(entry) for entry in self._entries("workspace")}
+    # Workspaces -------------------------------------------------------------------------------
 
     def _workspace(self, entry: Entry) -> Document:
         slug, changed = entry["slug"], entry.get("changed")
@@ -217,67 +222,48 @@ class _Founder:
             **entry.get("settings", {}),
         }
 
-    def _soon_after(self, workspace: Document, share: float) -> datetime:
-        """A moment in the first weeks of a workspace, to the second."""
-        made = datetime.fromisoformat(workspace["created_at"])
-        return (made + min(_JOINING, self._now - made) * share).replace(microsecond=0)
-
-    def _add_members(self) -> None:
-        """The members of each workspace but the default one, in the order they joined."""
+    def _members(self) -> Iterator[Document]:
+        """The members of each workspace but the default one."""
         numbers = {handle: number for number, handle in enumerate(self._people)}
-        members = [
-            {
-                "id": uuid_text(self._seed, "member", entry["slug"], numbers[handle]),
-                "workspace_id": self._workspaces[entry["slug"]]["id"],
-                "user_id": self._people[handle],
-                "created_at": timestamp_text(
-                    self._soon_after(
-                        self._workspaces[entry["slug"]],
-                        fraction(self._seed, "joined", entry["slug"], numbers[handle]),
-                    )
-                ),
-            }
-            for entry in self._entries("workspace")
-            for handle in entry.get("members", ())
-        ]
-        for member in sorted(members, key=lambda member: member["created_at"]):
-            documents.MEMBERS.insert(self._db, member)
-
-    def _add_budgets(self) -> None:
         for entry in self._entries("workspace"):
-            workspace = self._workspaces[entry["slug"]]
+            for handle in entry.get("members", ()):
+                what = (entry["slug"], numbers[handle])
+                yield {
+                    "id": uuid_text(self._seed, "member", *what),
+                    "workspace_id": self._workspaces[entry["slug"]]["id"],
+                    "user_id": self._people[handle],
+                    "created_at": timestamp_text(self._soon_after(entry["slug"], "joined", *what)),
+                }
+
+    def _budgets(self) -> Iterator[Document]:
+        for entry in self._entries("workspace"):
             for interval, limit in entry.get("budgets", {}).items():
                 what = (entry["slug"], interval)
-                made = self._soon_after(workspace, fraction(self._seed, "budget made", *what))
+                made = self._soon_after(entry["slug"], "budget made", *what)
                 share = fraction(self._seed, "budget changed", *what)
                 changed = (made + (self._now - made) * share).replace(microsecond=0)
                 revised = fraction(self._seed, "budget revised", *what) < _REVISED
-                budget = {
+                yield {
                     "id": uuid_text(self._seed, "budget", *what),
-                    "workspace_id": workspace["id"],
-                    "limit_usd": float(limit),
+                    "workspace_id": self._workspaces[entry["slug"]]["id"],
+                    "limit_usd": limit,
                     "reset_interval": None if interval == "lifetime" else interval,
                     "created_at": timestamp_text(made),
                     "updated_at": timestamp_text(changed if revised else made),
                 }
-                documents.BUDGETS.insert(self._db, budget)
 
     # Guardrails and credentials ---------------------------------------------------------------
 
     def _hash_of(self, key_name: str) -> str:
         return hex_text(64, self._seed, "key", key_name)
 
-    def _add_guardrails(self) -> None:
-        found = [
-            (self._made(entry["age"], "rail", entry.get("name", "")), entry)
-            for entry in self._entries("guardrail")
-        ]
-        for made, entry in sorted(found, key=lambda pair: pair[0]):
-            self._add_guardrail(made, entry)
-
-    def _add_guardrail(self, made: datetime, entry: Entry) -> None:
+    def _guardrail(self, entry: Entry) -> Document:
         workspace, name = self._workspaces[entry["workspace"]], entry.get("name")
-        guardrail = {
+        made = self._days_ago(entry["age"], "rail", name or "", most=9000)
+        settings = dict(entry.get("settings", {}))
+        for custom in settings.get("content_filters", ()):
+            custom.setdefault("label", None)
+        return {
             **dict.fromkeys(Guardrail.model_fields),
             "include_byok_in_budgets": False,
             "id": uuid_text(self._seed, "rail", name)
@@ -287,9 +273,12 @@ class _Founder:
             "name": name or default_name(workspace["id"]),
             "created_at": timestamp_text(made),
             "updated_at": self._text_of(entry.get("changed")),
-            **self._guardrail_settings(entry.get("settings", {})),
+            **settings,
         }
-        documents.GUARDRAILS.insert(self._db, guardrail)
+
+    def _assign(self, guardrail: Document, entry: Entry) -> None:
+        """Bind the keys and the members of a guardrail, a few minutes after it was made."""
+        made = datetime.fromisoformat(guardrail["created_at"])
         bound = {
             "guardrail_id": guardrail["id"],
             "assigned_by": self._owner,
@@ -298,73 +287,40 @@ class _Founder:
         for key_name in entry.get("keys", ()):
             key = {"id": str(uuid.uuid4()), "key_hash": self._hash_of(key_name)}
             documents.KEY_ASSIGNMENTS.insert(self._db, {**bound, **key})
-        organization_id = account.setting(self._db, "organization_id")
         for handle in entry.get("members", ()):
             member = {"id": str(uuid.uuid4()), "user_id": self._people[handle]}
             documents.MEMBER_ASSIGNMENTS.insert(
-                self._db, {**bound, **member, "organization_id": organization_id}
+                self._db, {**bound, **member, "organization_id": self._organization}
             )
 
-    def _guardrail_settings(self, settings: Entry) -> Document:
-        """Fields of the contract: amounts, lasting names of models, filters with their labels."""
-        made = dict(settings)
-        for name in ("allowed_models", "ignored_models"):
-            if name in made:
-                made[name] = [*map(self._catalog.canonical_slug, made[name])]
-        if "limit_usd" in made:
-            made["limit_usd"] = float(made["limit_usd"])
-        if "content_filter_builtins" in made:
-            made["content_filter_builtins"] = [
-                {**each, "label": BUILTIN_LABELS[each["slug"]]}
-                if each["slug"] in BUILTIN_LABELS
-                else each
-                for each in made["content_filter_builtins"]
-            ]
-        if "content_filters" in made:
-            made["content_filters"] = [
-                {**each, "label": each.get("label")} for each in made["content_filters"]
-            ]
-        return made
-
-    def _add_credentials(self) -> None:
-        """The BYOK credentials, oldest first. The provider keys themselves never existed."""
-        made = map(self._credential, self._entries("credential"))
-        for credential in sorted(made, key=lambda credential: credential["created_at"]):
-            documents.CREDENTIALS.insert(self._db, credential)
-
     def _credential(self, entry: Entry) -> Document:
+        """A BYOK credential. The provider key itself never existed."""
         identity = ("credential", entry["workspace"], entry["provider"], entry.get("name"))
-        prefix = entry.get("prefix", "sk-")
         key_names, handles = entry.get("keys"), entry.get("users")
+        label = hex_text(4, self._seed, "label", *identity)
         return {
             "id": uuid_text(self._seed, *identity),
             "workspace_id": self._workspaces[entry["workspace"]]["id"],
             "provider": entry["provider"],
-            "label": f"{prefix}...{hex_text(4, self._seed, 'label', *identity)}",
-            "created_at": timestamp_text(self._made(entry["age"], *identity)),
+            "label": f"{entry.get('prefix', 'sk-')}...{label}",
+            "created_at": timestamp_text(self._days_ago(entry["age"], *identity, most=9000)),
             **NEW_CREDENTIAL,
             "name": entry.get("name"),
-            "allowed_api_key_hashes": key_names
-            if key_names is None
-            else [*map(self._hash_of, key_names)],
-            "allowed_user_ids": handles
-            if handles is None
-            else [self._people[handle] for handle in handles],
+            "allowed_api_key_hashes": key_names and [*map(self._hash_of, key_names)],
+            "allowed_user_ids": handles and [self._people[handle] for handle in handles],
             **entry.get("terms", {}),
         }
 
     # Keys -------------------------------------------------------------------------------------
 
     def _created_at(self, entry: Entry) -> datetime:
-        # Nobody makes keys at the same second of the day.
         return self._days_ago(entry["age"] - 0.3 * between(0, 1, self._seed, "age", entry["name"]))
 
     def _expires_at(self, entry: Entry) -> datetime | None:
-        expires = entry.get("expires")
-        if expires is None:
+        if "expires" not in entry:
             return None
-        moment = self._days_ago(-expires)
-        return moment if abs(expires) < _DELIBERATE else window_start("daily", moment)
+        moment = self._days_ago(-entry["expires"])
+        return moment if abs(entry["expires"]) < _DELIBERATE else window_start("daily", moment)
 
     def _add_key(self, entry: Entry) -> None:
         """A key with what it used until now. It has no key text: nobody can use it."""
@@ -386,24 +342,17 @@ class _Founder:
             "expires_at": expires_at and timestamp_text(expires_at),
             "last_used_at": last_used_at and timestamp_text(last_used_at),
             "disabled": "disabled" in entry,
-            "limit": float(entry["limit"]) if "limit" in entry else None,
+            "limit": entry.get("limit"),
             "limit_reset": entry.get("reset"),
             "include_byok_in_limit": entry.get("counts_byok", False),
             "external_user": entry.get("external_user"),
         }
         documents.KEYS.insert(self._db, document)
         actor = Actor(profile.identity, document["workspace_id"], document["creator_user_id"])
-        oldest = to_day(self._now) - usage.DAYS_KEPT
-        usage.book(self._db, actor, [day for day in days if to_day(day.moment) >= oldest])
-        latest = [day for day in days if to_day(day.moment) >= to_day(self._now) - _DAYS_LOOKED_UP]
+        today = to_day(self._now)
+        usage.book_all(self._db, actor, days, today)
+        latest = [day for day in days if to_day(day.moment) >= today - _DAYS_LOOKED_UP]
         generations.store_simulated(self._db, self._seed, ApiKey(**document), latest)
-        earlier = [day for day in days if to_day(day.moment) < oldest]
-        usage.book_earlier(
-            self._db,
-            actor,
-            sum((day.usd for day in earlier), Decimal(0)),
-            sum((day.byok_usd for day in earlier), Decimal(0)),
-        )
         self._spent += sum((day.usd for day in days), Decimal(0))
         if profile.streams:
             self._profiles.append(profile)
@@ -418,6 +367,7 @@ class _Founder:
         return min(ends)
 
     def _usage_profile(self, entry: Entry) -> UsageProfile:
+        """What the clients of a key ask for, as busy as its share of a limit takes, if any."""
         abandoned = entry.get("abandoned")
         profile = UsageProfile(
             seed=self._seed,
@@ -425,46 +375,27 @@ class _Founder:
             rhythm=entry.get("rhythm", "office"),
             active_from=self._created_at(entry),
             abandoned_at=None if abandoned is None else self._days_ago(abandoned),
-            streams=tuple(self._streams(entry)),
+            streams=tuple(
+                _stream(self._catalog.endpoint(work["endpoint"]), work, entry.get("usd_per_day", 1))
+                for work in entry.get("work", ())
+            ),
         )
-        return self._scaled(profile, entry) if "used" in entry else profile
-
-    def _streams(self, entry: Entry) -> list[UsageStream]:
-        streams = []
-        for work in entry.get("work", ()):
-            stream = _stream(self._catalog.endpoint(work["endpoint"]), work)
-            # What is scaled to a share of a limit starts from a dollar a day.
-            wanted = (entry.get("usd_per_day") or 1.0) * work.get("share", 1.0)
-            price = float(
-                PICO
-                * (
-                    stream.prompt_tokens * stream.prompt_price
-                    + stream.completion_tokens * stream.completion_price
-                    + stream.request_price
-                )
-            )
-            streams.append(replace(stream, requests_per_day=wanted / price if price else wanted))
-        return streams
-
-    def _scaled(self, profile: UsageProfile, entry: Entry) -> UsageProfile:
-        """The profile, as busy as it takes to have used a share of the limit by now."""
-        target = float(entry["limit"]) * entry["used"]
+        if "used" not in entry:
+            return profile
         start, reset = profile.active_from, entry.get("reset")
         window = window_start(reset, self._now)
         if reset is not None and window is not None:
             start = min(window, self._now - timedelta(days=_LEAST_DAYS[reset]))
         for _ in range(_SCALING_STEPS):
             totals = accrued(profile, start, self._stopped_at(entry))
-            measured = float(_counted(totals, byok=entry.get("counts_byok", False)))
-            factor = target / measured if measured else 1.0
+            counted = totals.usd + (totals.byok_usd if entry.get("counts_byok") else 0)
+            factor = float(entry["limit"]) * entry["used"] / float(counted) if counted else 1.0
             streams = (
                 replace(each, requests_per_day=each.requests_per_day * factor)
                 for each in profile.streams
             )
             profile = replace(profile, streams=tuple(streams))
         return profile
-
-    # Credits ----------------------------------------------------------------------------------
 
     def _add_purchases(self) -> None:
         """Purchases that leave a plausible balance, and what earlier, deleted keys used."""
@@ -477,12 +408,15 @@ class _Founder:
         usage.book_earlier(self._db, Actor("", "", None), retired, Decimal(0))
 
 
-def _counted(totals: UsageTotals, *, byok: bool) -> Decimal:
-    return totals.usd + (totals.byok_usd if byok else Decimal(0))
+def _age(document: Document) -> str:
+    return str(document["created_at"])
 
 
-def _stream(endpoint: CatalogEndpoint, work: Entry) -> UsageStream:
-    """One kind of work at one endpoint, once a day."""
+def _stream(endpoint: CatalogEndpoint, work: Entry, usd_per_day: float) -> UsageStream:
+    """One kind of work at one endpoint, as often as its share of the day's cost takes.
+
+    On a free model the cost is a number of requests.
+    """
     prompt, completion, others = _REQUESTS[work["kind"]]
 
     def pico(name: str) -> int:
@@ -491,15 +425,19 @@ def _stream(endpoint: CatalogEndpoint, work: Entry) -> UsageStream:
         share = 1 - Decimal(str(pricing["discount"]))
         return to_pico(Decimal(pricing.get(name, "0")) * share)
 
-    byok = work.get("byok", False)
+    request_price = sum(quantity * pico(name) for name, quantity in others.items())
+    price = float(
+        PICO * (prompt * pico("prompt") + completion * pico("completion") + request_price)
+    )
+    wanted, byok = usd_per_day * work.get("share", 1.0), work.get("byok", False)
     return UsageStream(
         endpoint_key=endpoint.key,
-        requests_per_day=1.0,
+        requests_per_day=wanted / price if price else wanted,
         prompt_tokens=prompt,
         completion_tokens=completion,
         prompt_price=pico("prompt"),
         completion_price=pico("completion"),
-        request_price=sum(quantity * pico(name) for name, quantity in others.items()),
+        request_price=request_price,
         byok=byok,
         typical=typical_generation(endpoint, prompt, completion, byok=byok),
     )

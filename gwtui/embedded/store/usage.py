@@ -155,6 +155,15 @@ def book(db: sqlite3.Connection, actor: Actor, slices: Iterable[UsageSlice]) -> 
     _add(db, rows)
 
 
+def book_all(db: sqlite3.Connection, actor: Actor, days: Sequence[UsageSlice], today: int) -> None:
+    """Add all that a key ever used, given by days: those that are kept apart, and the rest."""
+    recent = [day for day in days if to_day(day.moment) >= today - DAYS_KEPT]
+    book(db, actor, recent)
+    earlier = [day for day in days if to_day(day.moment) < today - DAYS_KEPT]
+    usd = sum((day.usd for day in earlier), Decimal(0))
+    book_earlier(db, actor, usd, sum((day.byok_usd for day in earlier), Decimal(0)))
+
+
 def book_earlier(db: sqlite3.Connection, actor: Actor, usd: Decimal, byok_usd: Decimal) -> None:
     """Add usage from before the days that are kept apart."""
     amounts = (0, to_pico(usd), to_pico(byok_usd), 0, 0)
