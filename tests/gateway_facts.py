@@ -16,6 +16,7 @@ from gwtui.contract.keys import ApiKey
 from gwtui.contract.organization import OrganizationMember
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.clock import Clock
+from gwtui.domain.history_source import KeyUsage
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.simulator.usage import UsageProfile
 from gwtui.embedded.store import account, keys, usage
@@ -133,7 +134,7 @@ def set_credits(gateway: EmbeddedGateway, usd: Decimal | int | str) -> None:
     """Leave so many credits, whatever was used so far."""
     with gateway._database.write() as db:
         used = account.get(db).total_usage
-        usage.book_earlier(db, usage.Actor("", "", None), -used, Decimal(0))
+        usage.book_earlier(db, usage.Actor("", "", None), KeyUsage(-used, Decimal(0)))
         account.change(db, purchases=[])
         account.buy(db, gateway.clock.now(), Decimal(usd))
 

@@ -19,11 +19,17 @@ from starlette.types import Receive, Scope, Send
 
 from gwtui.contract import errors
 from gwtui.contract.request import RequestModel
-from gwtui.embedded import requests
 from gwtui.embedded.auth import admit
 from gwtui.embedded.errors import DatabaseBusyError
+from gwtui.embedded.messages import (
+    JsonText,
+    Refusal,
+    collect,
+    error_body,
+    parse,
+    read_query,
+)
 from gwtui.embedded.operations import Deferred, Operation, OperationRequest, Principal, Site
-from gwtui.embedded.responses import JsonText, Refusal, error_body
 from gwtui.embedded.routes import first_segment, operations_at
 from gwtui.embedded.store.database import BUSY_SECONDS, Database
 from gwtui.embedded.store.ledger import UsageLedger
@@ -75,7 +81,7 @@ class Responder:
         caller: Principal | None = None
         try:
             caller = self._admit(operation, request)
-            query = requests.read_query(operation.query, request.query_params.multi_items())
+            query = read_query(operation.query, request.query_params.multi_items())
             body = await self._body(operation, request)
             content = await self._when_free(
                 lambda: self._execute(operation, request, caller, query, body)
@@ -88,8 +94,8 @@ class Responder:
                 refusal.status,
                 refusal.message,
                 metadata=refusal.metadata,
-                user_id=caller.user_id if caller else None,
                 service_metadata=refusal.service_metadata,
+                user_id=caller.user_id if caller else None,
             )
             return self.respond(refusal.status, content, refusal.headers)
         except ClientDisconnect:
@@ -107,9 +113,9 @@ class Responder:
     async def _body(self, operation: Operation, request: Request) -> RequestModel | None:
         if operation.body is None:
             return None
-        raw = await requests.collect(request.stream())
+        raw = await collect(request.stream())
         content_type = request.headers.get("content-type")
-        return requests.parse(raw, content_type, operation.body, self._site.dialect)
+        return parse(raw, content_type, operation.body, self._site.dialect)
 
     async def carry_out(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Do something in a transaction that writes, as soon as nobody else does.

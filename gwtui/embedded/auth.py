@@ -17,8 +17,8 @@ from pathlib import Path
 from gwtui.contract.dialects import DIALECTS, GENERIC, Dialect
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.embedded.errors import DatabaseMissingError, NoWorkspaceError
+from gwtui.embedded.messages import management_key_needed, unauthenticated
 from gwtui.embedded.operations import Access, Principal
-from gwtui.embedded.responses import management_key_needed, unauthenticated
 from gwtui.embedded.store import account, keys
 from gwtui.embedded.store.database import Database
 from gwtui.embedded.store.documents import KEYS, WORKSPACES

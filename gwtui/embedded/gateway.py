@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from starlette.types import ASGIApp
 
@@ -14,7 +13,6 @@ from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.embedded.app import Responder
 from gwtui.embedded.auth import ISSUED_KEY_NAME, issue
 from gwtui.embedded.operations import Site
-from gwtui.embedded.routes import all_operations
 from gwtui.embedded.simulator.usage import UsageProfile
 from gwtui.embedded.store import account
 from gwtui.embedded.store.byok import SecretBox
@@ -36,16 +34,19 @@ class EmbeddedGateway:
         database: Database,
         site: Site,
         origin: Origin,
+        profiles: Mapping[str, UsageProfile],
         faults: FaultInjector | None = None,
     ) -> None:
         with database.read() as db:
             booked_until = account.get(db).booked_until
-        ledger = UsageLedger(database, site.profiles, booked_until)
+        ledger = UsageLedger(database, profiles, booked_until)
         ledger.catch_up(site.clock.now())
         self._ledger = ledger
         self._database = database
         self._site = site
         self.origin = origin
+        self.profiles = profiles
+        """The usage profiles of the simulated keys, by key hash."""
         self.faults = faults
         """The injected faults; None without fault injection."""
         app = Responder(site, database, ledger)
@@ -81,10 +82,8 @@ class EmbeddedGateway:
                 clock=clock,
                 seed=origin.seed,
                 secrets=SecretBox(opened.path),
-                description=partial(_description, dialect),
-                profiles=profiles,
             )
-            return cls(opened, site, origin, faults)
+            return cls(opened, site, origin, profiles, faults)
         except BaseException:
             opened.close()
             raise
@@ -93,11 +92,6 @@ class EmbeddedGateway:
     def clock(self) -> Clock:
         """The gateway's clock."""
         return self._site.clock
-
-    @property
-    def profiles(self) -> Mapping[str, UsageProfile]:
-        """The usage profiles of the simulated keys, by key hash."""
-        return self._site.profiles
 
     def past(self) -> SimulatedHistory | None:
         """The simulated past; None for an account that began empty."""
@@ -142,11 +136,3 @@ class EmbeddedGateway:
     def close(self) -> None:
         """Close the database. May be called twice."""
         self._database.close()
-
-
-@cache
-def _description(dialect: Dialect) -> Mapping[str, Any]:
-    """The OpenAPI document; every gateway of a dialect has the same one."""
-    from gwtui.embedded.routes.openapi import describe  # noqa: PLC0415 - seldom wanted
-
-    return describe(all_operations(), dialect)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
-import os
 import signal
 import socket
-import stat
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -25,7 +23,6 @@ GRACE_SECONDS = 1
 """How long answers that are under way may still take once the gateway is asked to stop."""
 
 _BACKLOG = 128
-_PRIVATE_DIRECTORY = 0o700
 _MAX_PORT = 65535
 
 # Without a handler of its own, logging writes warnings to stderr: over the dashboard.
@@ -36,10 +33,10 @@ logging.getLogger("uvicorn").addHandler(logging.NullHandler())
 async def host_on_socket(gateway: EmbeddedGateway, socket_path: Path) -> AsyncIterator[None]:
     """Serve on a unix socket in the running loop while the context lasts.
 
-    The directory is made when absent and must belong to its owner alone. The socket is removed at
-    the end. Raises AddressError.
+    Its directory, made when absent, is to be private. The socket is removed at the end.
+    Raises AddressError.
     """
-    _private_directory(socket_path.parent)
+    socket_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _path_listener(socket_path) as listener:
         async with serving(gateway.asgi, listener, _protocol(gateway)):
             yield
@@ -124,18 +121,6 @@ def _signals() -> Iterator[asyncio.Event]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _private_directory(directory: Path) -> None:
-    try:
-        directory.mkdir(mode=_PRIVATE_DIRECTORY, parents=True, exist_ok=True)
-        found = directory.stat()
-    except OSError as error:
-        raise AddressError(f"Cannot use {directory}: {error.strerror}.") from error
-    if found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o077:
-        raise AddressError(
-            f"{directory} is open to other users; the gateway's socket needs a private directory."
-        )
 
 
 @contextmanager

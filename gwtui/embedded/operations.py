@@ -22,8 +22,16 @@ from gwtui.contract.request import Problem, RequestModel
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.clock import Clock
-from gwtui.embedded.requests import PAGING, QueryParameter
-from gwtui.embedded.responses import DELETED, ResponseSchema, invalid, not_found, one, page
+from gwtui.embedded.messages import (
+    DELETED,
+    PAGING,
+    QueryParameter,
+    ResponseSchema,
+    invalid,
+    not_found,
+    one,
+    page,
+)
 from gwtui.embedded.store import account
 from gwtui.embedded.store.byok import SecretBox
 from gwtui.embedded.store.documents import WORKSPACES, DatabaseConnection, Document, Kind
@@ -31,7 +39,6 @@ from gwtui.embedded.store.documents import WORKSPACES, DatabaseConnection, Docum
 if TYPE_CHECKING:
     from gwtui.embedded.app import Responder
     from gwtui.embedded.simulator.catalog import Catalog
-    from gwtui.embedded.simulator.usage import UsageProfile
 
 
 Body = TypeVar("Body", bound=RequestModel)
@@ -70,10 +77,6 @@ class Site:
     seed: int
     """Seed of the simulated world."""
     secrets: SecretBox
-    description: Callable[[], Mapping[str, Any]]
-    """Gives the OpenAPI document."""
-    profiles: Mapping[str, UsageProfile]
-    """Usage profiles of the simulated keys, by key hash."""
 
     @property
     def catalog(self) -> Catalog:

@@ -10,6 +10,7 @@ import asyncio
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -106,7 +107,7 @@ class Site:
 @cache
 def schema(dialect: str, mode: GenerationMode) -> Any:
     """The description that requests are derived from; right ones leave out what ``NAMED`` adds."""
-    document = dict(describe(all_operations(), DIALECTS[dialect]))
+    document = deepcopy(describe(DIALECTS[dialect]))
     if mode is GenerationMode.POSITIVE:
         for operation in all_operations():
             if operation.body is not None:

@@ -16,7 +16,7 @@ from gwtui.contract.current_key import BUDGET_SCOPES
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.embedded.auth import key_hash
 from gwtui.embedded.store import usage
-from gwtui.embedded.store.budgets import Cap, effective_budget
+from gwtui.embedded.store.keys import Cap, effective_budget
 
 
 @pytest.fixture

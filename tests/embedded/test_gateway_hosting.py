@@ -185,12 +185,7 @@ async def test_a_unix_socket_serves_and_is_removed(gateway: EmbeddedGateway, sho
     assert not short_path.exists()
 
 
-async def test_a_place_others_can_enter_is_refused(gateway: EmbeddedGateway, short_path: Path):
-    short_path.parent.mkdir()
-    short_path.parent.chmod(0o755)
-    with pytest.raises(AddressError, match="open to other users"):
-        async with host_on_socket(gateway, short_path):
-            pass
+async def test_a_path_that_is_too_long_is_said(gateway: EmbeddedGateway, short_path: Path):
     deep = short_path.parent.with_name("x" * 120) / "gw.sock"
     with pytest.raises(AddressError, match="too long"):
         async with host_on_socket(gateway, deep):

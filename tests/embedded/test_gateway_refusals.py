@@ -9,7 +9,7 @@ import pytest
 from gateway_kit import Bench, bench
 
 from gwtui.contract.dialects import OPENROUTER
-from gwtui.embedded.requests import MAX_BODY_BYTES
+from gwtui.embedded.messages import MAX_BODY_BYTES
 from gwtui.embedded.store import account, keys
 
 JSON = {"Content-Type": "application/json"}

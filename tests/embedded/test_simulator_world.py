@@ -14,7 +14,7 @@ from gateway_facts import FoundedKey, World, stopped_at
 from gateway_facts import world as world_of
 from gwtui.contract.keys import is_expired, limit_used_share
 from gwtui.embedded.simulator.catalog import build_catalog
-from gwtui.embedded.simulator.usage import accrued
+from gwtui.embedded.simulator.usage import accrual, accrued
 
 DAY = timedelta(days=1)
 MOMENTS = (
@@ -141,7 +141,7 @@ def test_a_key_at_its_limit_without_reset_stands_still(world: World) -> None:
     assert exhausted
     for key in exhausted:
         assert key.last_used_at < world.moment - timedelta(hours=4)
-        assert accrued(key.profile, world.moment, world.moment + 7 * DAY).requests
+        assert accrual(key.profile, world.moment, world.moment + 7 * DAY)
 
 
 def test_the_sums_are_what_the_clients_asked_for(world: World) -> None:

@@ -18,7 +18,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from gwtui.contract import errors
 from gwtui.domain.clock import Clock
-from gwtui.embedded.responses import error_body
+from gwtui.embedded.messages import error_body
 
 TRANSPORT = "gwtui.transport"
 """Name of the ASGI extension that holds the connection that a request came over."""

@@ -35,8 +35,8 @@ from gwtui.embedded.inference.exchange import (
 )
 from gwtui.embedded.inference.key_policy import policy_of
 from gwtui.embedded.inference.parsed_request import parse_chat, parse_embedding, tokens_of
+from gwtui.embedded.messages import ResponseSchema, invalid, reference
 from gwtui.embedded.operations import Access, Deferred, Operation, OperationRequest
-from gwtui.embedded.responses import ResponseSchema, invalid, reference
 
 if TYPE_CHECKING:
     from gwtui.embedded.app import Responder

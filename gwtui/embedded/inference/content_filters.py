@@ -19,7 +19,7 @@ from pydantic import JsonValue
 
 from gwtui.contract.content_filters import BUILTIN_LABELS, FILTER_ACTIONS, PROMPT_INJECTION
 from gwtui.contract.guardrails import Guardrail
-from gwtui.embedded.responses import Refusal
+from gwtui.embedded.messages import Refusal
 
 TIME_LIMIT = 0.25
 """Seconds that one custom pattern may take for one request."""

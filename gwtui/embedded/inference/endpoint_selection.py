@@ -26,8 +26,8 @@ from gwtui.domain.routing import (
 )
 from gwtui.embedded.inference.key_policy import KeyPolicy
 from gwtui.embedded.inference.parsed_request import ParsedRequest
+from gwtui.embedded.messages import Refusal, named
 from gwtui.embedded.operations import Site
-from gwtui.embedded.responses import Refusal, named
 from gwtui.embedded.simulator.catalog import build_catalog, catalog_view
 from gwtui.embedded.simulator.endpoint_figures import STEP, live_figures
 

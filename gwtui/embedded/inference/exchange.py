@@ -33,8 +33,8 @@ from gwtui.embedded.inference.content_filters import (
 from gwtui.embedded.inference.endpoint_selection import select_endpoints
 from gwtui.embedded.inference.key_policy import KeyPolicy
 from gwtui.embedded.inference.parsed_request import ParsedRequest, with_texts
+from gwtui.embedded.messages import Refusal, known, wire_value
 from gwtui.embedded.operations import OperationRequest
-from gwtui.embedded.responses import Refusal, wire_value
 from gwtui.embedded.simulator.catalog import CatalogEndpoint
 from gwtui.embedded.simulator.endpoint_figures import EndpointHealth
 from gwtui.embedded.simulator.seeded_random import between, fraction
@@ -234,10 +234,7 @@ class InferenceExchange:
             "model_permaslug": str(item.wire["model_id"]),
             "routed_service_tier": item.wire["service_tier"],
         }
-        known: dict[str, JsonValue] = {
-            name: value for name, value in details.items() if value is not None
-        }
-        self._attempts.append((item.model_id, known))
+        self._attempts.append((item.model_id, known(details)))
 
     def fails(self, item: CatalogEndpoint, share: float = 1.0) -> bool:
         """Whether the endpoint fails now; ``share`` of its failures are meant."""
@@ -248,9 +245,9 @@ class InferenceExchange:
         """Raise a 429, 502 or 503 when the endpoint does not take the request."""
         if self.fails(item):
             kind = fraction(self.site.seed, "failure", item.key, self.now.isoformat())
-            _, status, known = next(each for each in _FAILURES if kind < each[0])
+            _, status, details = next(each for each in _FAILURES if kind < each[0])
             metadata = {
-                **known,
+                **details,
                 "provider_name": attempt.endpoint.provider_name,
                 "is_byok": attempt.credential is not None,
             }

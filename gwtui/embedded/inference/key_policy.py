@@ -19,12 +19,12 @@ from gwtui.domain.money import usd
 from gwtui.domain.request_cost import ByokUse, max_output_tokens, max_request_cost
 from gwtui.domain.routing import RouteAttempt, is_free, usable_credentials
 from gwtui.embedded.inference.parsed_request import ParsedRequest
+from gwtui.embedded.messages import Refusal, unauthenticated
 from gwtui.embedded.operations import OperationRequest
-from gwtui.embedded.responses import Refusal, unauthenticated
 from gwtui.embedded.store import account, byok, generations, keys, usage
-from gwtui.embedded.store.budgets import Binding, Cap, applied_budgets, binding_of
 from gwtui.embedded.store.byok import SecretBox, UnreadableSecretError
 from gwtui.embedded.store.documents import WORKSPACES
+from gwtui.embedded.store.keys import Binding, Cap, applied_budgets, binding_of
 from gwtui.embedded.store.usage import from_pico
 
 _BROADEST = (None, "monthly", "weekly", "daily")

@@ -18,7 +18,7 @@ from gwtui.contract.request import Problem
 from gwtui.contract.routing import ProviderPreferences
 from gwtui.contract.values import SUPPORTED_PARAMETERS
 from gwtui.embedded.inference.content_filters import InputText
-from gwtui.embedded.responses import invalid
+from gwtui.embedded.messages import invalid
 
 Api = Literal["completions", "embeddings"]
 

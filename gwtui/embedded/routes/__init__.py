@@ -15,8 +15,7 @@ from gwtui.embedded.operations import PATH_PARAMETER, Operation
 PREFIX = "/api/v1"
 _MODULES = {
     "routes.keys": ("keys",),
-    "routes.account": ("credits", "organization", "key"),
-    "routes.usage": ("activity", "generation"),
+    "routes.account": ("credits", "organization", "key", "activity", "generation"),
     "inference.answers": ("chat", "embeddings"),
     "routes.catalog": ("endpoints", "model", "models", "providers"),
     "routes.workspaces": ("workspaces",),

@@ -15,9 +15,8 @@ from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
 from gwtui.contract.request import Problem
 from gwtui.contract.scalars import timestamp_text
 from gwtui.embedded.auth import masked
+from gwtui.embedded.messages import WORKSPACE, invalid, parameter, refuse_unknown
 from gwtui.embedded.operations import OperationRequest, StoredResource, changes_in, workspace_of
-from gwtui.embedded.requests import WORKSPACE, parameter
-from gwtui.embedded.responses import invalid, refuse_unknown
 from gwtui.embedded.store import byok, keys
 from gwtui.embedded.store.documents import CREDENTIALS, Document
 

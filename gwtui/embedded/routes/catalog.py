@@ -16,17 +16,16 @@ from pydantic import JsonValue
 from gwtui.contract.models import Endpoint, Model, ModelCount, ModelEndpoints, Provider
 from gwtui.contract.values import MAX_MODELS_PAGE, MODELS_PAGE
 from gwtui.domain.guardrail_effect import effect_on_model, restrictions_of
+from gwtui.embedded.messages import QueryParameter, many, not_found, one, page, parameter, record
 from gwtui.embedded.operations import Access, Operation, OperationRequest, Principal, Site
-from gwtui.embedded.requests import QueryParameter, parameter
-from gwtui.embedded.responses import many, not_found, one, page, record
 from gwtui.embedded.simulator.catalog import catalog_view
 from gwtui.embedded.simulator.endpoint_figures import (
     endpoints_answer,
     live_figures,
     shown_endpoint,
 )
-from gwtui.embedded.store import account, budgets, keys
-from gwtui.embedded.store.budgets import Binding
+from gwtui.embedded.store import account, keys
+from gwtui.embedded.store.keys import Binding
 
 if TYPE_CHECKING:
     from gwtui.embedded.simulator.catalog import Catalog, CatalogModel
@@ -297,7 +296,7 @@ def _left(
     key = keys.find(call.db, caller.key_hash, call.now)
     if key is None:
         return found
-    left = usable_models(call.site, budgets.binding_of(call.db, key.key))
+    left = usable_models(call.site, keys.binding_of(call.db, key.key))
     return [model for model in found if model.id in left]
 
 

@@ -33,6 +33,16 @@ from gwtui.contract.guardrails import (
 )
 from gwtui.contract.request import Problem, RequestModel
 from gwtui.contract.scalars import timestamp_text
+from gwtui.embedded.messages import (
+    PAGING,
+    WORKSPACE,
+    ResponseSchema,
+    invalid,
+    not_found,
+    page,
+    reference,
+    refuse_unknown,
+)
 from gwtui.embedded.operations import (
     EVERY,
     Condition,
@@ -43,15 +53,6 @@ from gwtui.embedded.operations import (
     changes_in,
     page_of,
     workspace_of,
-)
-from gwtui.embedded.requests import PAGING, WORKSPACE
-from gwtui.embedded.responses import (
-    ResponseSchema,
-    invalid,
-    not_found,
-    page,
-    reference,
-    refuse_unknown,
 )
 from gwtui.embedded.routes.account import organization_id, refuse_outsiders
 from gwtui.embedded.store import keys

@@ -6,22 +6,24 @@ from pydantic import JsonValue
 
 from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest
 from gwtui.embedded.auth import key_hash, mint
+from gwtui.embedded.messages import (
+    OFFSET,
+    WORKSPACE,
+    JsonText,
+    ResponseSchema,
+    json_list,
+    many,
+    not_found,
+    parameter,
+    record,
+    reference,
+)
 from gwtui.embedded.operations import (
     Operation,
     OperationRequest,
     StoredResource,
     changes_in,
     workspace_of,
-)
-from gwtui.embedded.requests import OFFSET, WORKSPACE, parameter
-from gwtui.embedded.responses import (
-    JsonText,
-    ResponseSchema,
-    json_list,
-    many,
-    not_found,
-    record,
-    reference,
 )
 from gwtui.embedded.routes.account import refuse_outsiders
 from gwtui.embedded.store import keys

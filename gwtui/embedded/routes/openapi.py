@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from functools import cache
 from http import HTTPStatus
 from typing import Any
 
@@ -11,8 +12,9 @@ from pydantic.json_schema import models_json_schema
 
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.errors import ErrorBody
+from gwtui.embedded.messages import plain, reference
 from gwtui.embedded.operations import Access, Operation, OperationRequest
-from gwtui.embedded.responses import plain, reference
+from gwtui.embedded.routes import all_operations
 
 VERSION = "1.0.0"
 _SCHEME = "bearer"
@@ -21,8 +23,10 @@ _PHRASES = {524: "Provider Timeout", 529: "Provider Overloaded"}
 """Statuses of the contract that HTTP itself has no name for."""
 
 
-def describe(operations: Sequence[Operation], dialect: Dialect) -> dict[str, Any]:
+@cache
+def describe(dialect: Dialect) -> dict[str, Any]:
     """The document, in the field names of the dialect."""
+    operations = all_operations()
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
@@ -193,7 +197,7 @@ def _response(description: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _describe(call: OperationRequest) -> JsonValue:
-    return dict(call.site.description())
+    return describe(call.site.dialect)
 
 
 OPERATIONS = (

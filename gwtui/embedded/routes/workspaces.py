@@ -6,13 +6,13 @@ import json
 import uuid
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import Any
 
 from pydantic import JsonValue
 
 from gwtui.contract.budgets import (
     BUDGET_INTERVALS,
     Budget,
-    BudgetInterval,
     PutBudgetRequest,
     budget_conflict,
 )
@@ -26,6 +26,22 @@ from gwtui.contract.request import Problem
 from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.values import SERVER_TOOLS
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
+from gwtui.embedded.messages import (
+    DELETED,
+    PAGING,
+    Refusal,
+    ResponseSchema,
+    invalid,
+    many,
+    named,
+    not_found,
+    one,
+    page,
+    parameter,
+    plain,
+    record,
+    reference,
+)
 from gwtui.embedded.operations import (
     EVERY,
     Operation,
@@ -36,21 +52,6 @@ from gwtui.embedded.operations import (
     is_default,
     page_of,
     workspace_in_path,
-)
-from gwtui.embedded.requests import PAGING, parameter
-from gwtui.embedded.responses import (
-    DELETED,
-    Refusal,
-    ResponseSchema,
-    invalid,
-    many,
-    named,
-    not_found,
-    one,
-    page,
-    plain,
-    record,
-    reference,
 )
 from gwtui.embedded.routes.account import outsiders
 from gwtui.embedded.store import account, byok, keys
@@ -64,12 +65,25 @@ from gwtui.embedded.store.documents import (
     PEOPLE,
     WORKSPACES,
     Document,
+    Kind,
     in_list,
 )
 from gwtui.embedded.store.founding import new_workspace
 
 _BYOK = "include_byok_in_budgets"
 _CONFIRM = "confirm_default_workspace_deletion"
+_HERE = "workspace_id = ?"
+_OF_GUARDRAILS = "guardrail_id IN (SELECT id FROM guardrails WHERE workspace_id = ?)"
+_INSIDE: tuple[tuple[Kind[Any], str], ...] = (
+    (KEY_ASSIGNMENTS, "key_hash IN (SELECT id FROM keys WHERE workspace_id = ?)"),
+    (KEY_ASSIGNMENTS, _OF_GUARDRAILS),
+    (MEMBER_ASSIGNMENTS, _OF_GUARDRAILS),
+    (KEYS, _HERE),
+    (MEMBERS, _HERE),
+    (BUDGETS, _HERE),
+    (GUARDRAILS, _HERE),
+)
+"""What goes with a workspace: a kind, and the condition on its documents."""
 
 RESOURCE = StoredResource(
     kind=WORKSPACES,
@@ -142,13 +156,8 @@ def _delete(call: OperationRequest, workspace: Document) -> None:
         raise Refusal(400, message)
     here = (workspace_id,)
     call.db.execute("UPDATE generations SET content = NULL WHERE workspace_id = ?", here)
-    keys_here = "key_hash IN (SELECT id FROM keys WHERE workspace_id = ?)"
-    KEY_ASSIGNMENTS.delete(call.db, keys_here, here)
-    guardrails_here = "guardrail_id IN (SELECT id FROM guardrails WHERE workspace_id = ?)"
-    for assignments in (KEY_ASSIGNMENTS, MEMBER_ASSIGNMENTS):
-        assignments.delete(call.db, guardrails_here, here)
-    for kind in (KEYS, MEMBERS, BUDGETS, GUARDRAILS):
-        kind.delete(call.db, "workspace_id = ?", here)
+    for kind, where in _INSIDE:
+        kind.delete(call.db, where, here)
     byok.remove(call.db, "workspace_id = ?", here)
     WORKSPACES.delete(call.db, "id = ?", here)
 
@@ -318,12 +327,12 @@ def _delete_budget(call: OperationRequest) -> JsonValue:
     return {"deleted": True}
 
 
-def _interval(call: OperationRequest) -> BudgetInterval:
+def _interval(call: OperationRequest) -> str:
     """The interval that the path names."""
-    for interval in BUDGET_INTERVALS:
-        if interval == call.path["interval"]:
-            return interval
-    raise invalid([Problem("interval", "must be one of " + ", ".join(BUDGET_INTERVALS))])
+    interval = call.path["interval"]
+    if interval not in BUDGET_INTERVALS:
+        raise invalid([Problem("interval", "must be one of " + ", ".join(BUDGET_INTERVALS))])
+    return interval
 
 
 _BUDGET = "/workspaces/{id}/budgets/{interval}"

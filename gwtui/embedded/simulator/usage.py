@@ -9,7 +9,7 @@ few thousand counts.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -17,6 +17,7 @@ from functools import cache
 from itertools import accumulate
 from typing import Any, Literal
 
+from gwtui.domain.history_source import KeyUsage
 from gwtui.embedded.simulator.seeded_random import between, number
 
 PICO = Decimal("1e-12")
@@ -150,16 +151,6 @@ class UsageSlice:
     """That of its stream."""
 
 
-@dataclass(frozen=True, slots=True)
-class UsageTotals:
-    """Sums over an interval."""
-
-    usd: Decimal = Decimal(0)
-    byok_usd: Decimal = Decimal(0)
-    requests: int = 0
-    last_request: datetime | None = None
-
-
 def accrual(profile: UsageProfile, since: datetime, until: datetime) -> list[UsageSlice]:
     """The usage of a key in [since, until): one slice per endpoint and clock hour, in time order.
 
@@ -183,14 +174,16 @@ def accrued_by_day(profile: UsageProfile, since: datetime, until: datetime) -> l
     ]
 
 
-def accrued(profile: UsageProfile, since: datetime, until: datetime) -> UsageTotals:
+def accrued(profile: UsageProfile, since: datetime, until: datetime) -> KeyUsage:
     """The sums of ``accrual`` over [since, until), at one step per day instead of per hour."""
-    days = accrued_by_day(profile, since, until)
-    return UsageTotals(
-        sum((day.usd for day in days), Decimal(0)),
-        sum((day.byok_usd for day in days), Decimal(0)),
-        sum(day.requests for day in days),
-        max((day.moment for day in days), default=None),
+    return total(accrued_by_day(profile, since, until))
+
+
+def total(pieces: Sequence[UsageSlice]) -> KeyUsage:
+    """What requests cost together."""
+    return KeyUsage(
+        sum((piece.usd for piece in pieces), Decimal(0)),
+        sum((piece.byok_usd for piece in pieces), Decimal(0)),
     )
 
 

@@ -19,6 +19,7 @@ from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.scalars import timestamp_text
+from gwtui.domain.history_source import KeyUsage
 from gwtui.domain.resets import window_start
 from gwtui.embedded.simulator.seeded_random import between, fraction, hex_text, uuid_text
 from gwtui.embedded.simulator.usage import (
@@ -27,6 +28,7 @@ from gwtui.embedded.simulator.usage import (
     UsageStream,
     accrued,
     accrued_by_day,
+    total,
 )
 from gwtui.embedded.store import account, documents, generations, keys, usage
 from gwtui.embedded.store.byok import NEW_CREDENTIAL
@@ -353,7 +355,7 @@ class _Founder:
         usage.book_all(self._db, actor, days, today)
         latest = [day for day in days if to_day(day.moment) >= today - _DAYS_LOOKED_UP]
         generations.store_simulated(self._db, self._seed, ApiKey(**document), latest)
-        self._spent += sum((day.usd for day in days), Decimal(0))
+        self._spent += total(days).usd
         if profile.streams:
             self._profiles.append(profile)
 
@@ -387,8 +389,8 @@ class _Founder:
         if reset is not None and window is not None:
             start = min(window, self._now - timedelta(days=_LEAST_DAYS[reset]))
         for _ in range(_SCALING_STEPS):
-            totals = accrued(profile, start, self._stopped_at(entry))
-            counted = totals.usd + (totals.byok_usd if entry.get("counts_byok") else 0)
+            used = accrued(profile, start, self._stopped_at(entry))
+            counted = used.usd + (used.byok_usd if entry.get("counts_byok") else 0)
             factor = float(entry["limit"]) * entry["used"] / float(counted) if counted else 1.0
             streams = (
                 replace(each, requests_per_day=each.requests_per_day * factor)
@@ -405,7 +407,7 @@ class _Founder:
             age = timedelta(days=6 + 370 * (count - 1 - index) // count, hours=3)
             account.buy(self._db, self._now - age, _TOP_UP)
         retired = count * _TOP_UP - balance - self._spent
-        usage.book_earlier(self._db, Actor("", "", None), retired, Decimal(0))
+        usage.book_earlier(self._db, Actor("", "", None), KeyUsage(retired, Decimal(0)))
 
 
 def _age(document: Document) -> str:

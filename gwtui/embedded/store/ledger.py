@@ -16,9 +16,9 @@ from decimal import Decimal
 from gwtui.embedded.errors import DatabaseBusyError
 from gwtui.embedded.simulator.usage import UsageProfile, UsageSlice, accrual
 from gwtui.embedded.store import account, generations, keys, usage
-from gwtui.embedded.store.budgets import Cap, binding_of, caps_of
 from gwtui.embedded.store.database import Database
 from gwtui.embedded.store.documents import KEYS, in_list
+from gwtui.embedded.store.keys import Cap, binding_of, caps_of
 from gwtui.embedded.store.usage import Actor, first_day, to_day, to_micros, to_pico
 
 _INTERVAL = timedelta(seconds=1)

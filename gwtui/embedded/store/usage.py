@@ -12,8 +12,9 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from gwtui.domain.history_source import KeyUsage
 from gwtui.domain.resets import window_start
-from gwtui.embedded.simulator.usage import UsageSlice
+from gwtui.embedded.simulator.usage import UsageSlice, total
 
 DAYS_KEPT = 40
 """Days that are kept apart: those of the activity, and every month that one of them is in."""
@@ -159,14 +160,12 @@ def book_all(db: sqlite3.Connection, actor: Actor, days: Sequence[UsageSlice], t
     """Add all that a key ever used, given by days: those that are kept apart, and the rest."""
     recent = [day for day in days if to_day(day.moment) >= today - DAYS_KEPT]
     book(db, actor, recent)
-    earlier = [day for day in days if to_day(day.moment) < today - DAYS_KEPT]
-    usd = sum((day.usd for day in earlier), Decimal(0))
-    book_earlier(db, actor, usd, sum((day.byok_usd for day in earlier), Decimal(0)))
+    book_earlier(db, actor, total([day for day in days if to_day(day.moment) < today - DAYS_KEPT]))
 
 
-def book_earlier(db: sqlite3.Connection, actor: Actor, usd: Decimal, byok_usd: Decimal) -> None:
+def book_earlier(db: sqlite3.Connection, actor: Actor, used: KeyUsage) -> None:
     """Add usage from before the days that are kept apart."""
-    amounts = (0, to_pico(usd), to_pico(byok_usd), 0, 0)
+    amounts = (0, to_pico(used.usd), to_pico(used.byok_usd), 0, 0)
     _add(db, [(actor.key_hash, EARLIER, actor.workspace_id, "", actor.user_id, *amounts)])
 
 

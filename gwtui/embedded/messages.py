@@ -1,0 +1,329 @@
+"""What stands on the wire: queries and bodies, read strictly, and answers with their schemas."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from pydantic import BaseModel, JsonValue, ValidationError
+from pydantic_core import from_json
+
+from gwtui.contract import errors
+from gwtui.contract.dialects import Dialect
+from gwtui.contract.request import Problem, RequestModel, problems
+from gwtui.contract.response import ResponseModel
+from gwtui.contract.scalars import timestamp_text
+from gwtui.contract.values import BAD_PATTERN, DEFAULT_PAGE, MAX_PAGE
+
+Schema = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseSchema:
+    """The body of a success: its schema, and the models that the schema refers to."""
+
+    description: str
+    schema: Schema
+    models: tuple[type[ResponseModel], ...] = ()
+
+
+def reference(model: type[BaseModel]) -> Schema:
+    """A reference to a model among the document's components."""
+    return {"$ref": f"#/components/schemas/{model.__name__}"}
+
+
+def record(properties: Mapping[str, Schema]) -> Schema:
+    """An object whose properties are all required."""
+    return {"type": "object", "properties": dict(properties), "required": list(properties)}
+
+
+def one(model: type[ResponseModel], extra: Mapping[str, Schema] | None = None) -> ResponseSchema:
+    """``{"data": model}``, and what stands beside it."""
+    return ResponseSchema(
+        model.__name__, record({"data": reference(model), **(extra or {})}), (model,)
+    )
+
+
+def many(model: type[ResponseModel], extra: Mapping[str, Schema] | None = None) -> ResponseSchema:
+    """``{"data": [model]}``, and what stands beside it."""
+    properties = {"data": _list_of(model), **(extra or {})}
+    return ResponseSchema(f"List of {model.__name__}", record(properties), (model,))
+
+
+def page(model: type[ResponseModel], extra: Mapping[str, Schema] | None = None) -> ResponseSchema:
+    """``{"data": [model], "total_count": n}``; the count ignores the paging."""
+    properties = {"data": _list_of(model), "total_count": {"type": "integer"}, **(extra or {})}
+    return ResponseSchema(f"Page of {model.__name__}", record(properties), (model,))
+
+
+def plain(description: str, properties: Mapping[str, Schema]) -> ResponseSchema:
+    """An object that no model of the contract describes."""
+    return ResponseSchema(description, record(properties))
+
+
+DELETED = plain("Deleted", {"deleted": {"const": True}})
+
+
+def _list_of(model: type[ResponseModel]) -> Schema:
+    return {"type": "array", "items": reference(model)}
+
+
+_MOST_NAMES = 10
+_LONGEST_NAME = 100
+
+
+class Refusal(Exception):  # noqa: N818 - the contract's own word for what is not a failure
+    """An error answer: its HTTP status, its message and, seldom, details and headers."""
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        metadata: Mapping[str, JsonValue] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.metadata = metadata
+        self.headers = dict(headers or {})
+        self.service_metadata: Mapping[str, JsonValue] | None = None
+
+
+def not_found() -> Refusal:
+    """404: the identified resource does not exist."""
+    return Refusal(404, errors.NOT_FOUND)
+
+
+def invalid(
+    problems: Sequence[Problem], *, metadata: Mapping[str, JsonValue] | None = None
+) -> Refusal:
+    """400 whose message names every field or parameter that is wrong."""
+    message = "; ".join(str(problem) for problem in problems) or errors.INVALID_REQUEST
+    return Refusal(400, message, metadata=metadata)
+
+
+def named(entries: Sequence[str]) -> str:
+    """Entries of a list as a message names them: no more, and none longer, than one can read."""
+    shown = ", ".join(entry[:_LONGEST_NAME] for entry in entries[:_MOST_NAMES])
+    more = len(entries) - _MOST_NAMES
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def refuse_unknown(field: str, unknown: Sequence[str]) -> None:
+    """Raise a 400 that names the given values that are not of this account, if any."""
+    if unknown:
+        raise invalid([Problem(field, f"not in this account: {named(unknown)}")])
+
+
+def unauthenticated(message: str = errors.MISSING_AUTHENTICATION) -> Refusal:
+    """401: no key, or one that does not open anything."""
+    return Refusal(401, message, headers={"WWW-Authenticate": "Bearer"})
+
+
+def management_key_needed() -> Refusal:
+    """403: the key is valid but is not a management key."""
+    return Refusal(403, errors.MANAGEMENT_KEY_NEEDED)
+
+
+def error_body(
+    status: int, message: str, *, metadata: Mapping[str, JsonValue] | None = None, **beside: Any
+) -> dict[str, Any]:
+    """The documented error body; optional parts appear only when there is something in them."""
+    error = known({"code": status, "message": message, "metadata": metadata})
+    return {"error": error, **known(beside)}
+
+
+def known(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that are not null."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def wire_value(stored: Any) -> JsonValue:
+    """The JSON value of a stored one: amounts are doubles, moments ISO 8601 in UTC."""
+    if isinstance(stored, datetime):
+        return timestamp_text(stored)
+    found: JsonValue = float(stored) if isinstance(stored, Decimal) else stored
+    return found
+
+
+class JsonText(str):
+    """A part of an answer that is JSON text already: the value of a field at the top of it."""
+
+    __slots__ = ()
+
+
+def json_list(entries: Iterable[str]) -> JsonText:
+    """The JSON text of a list, given those of its entries."""
+    return JsonText(f"[{','.join(entries)}]")
+
+
+MAX_BODY_BYTES = 1024 * 1024
+_DRAINED_BYTES = 16 * MAX_BODY_BYTES
+"""A body that is too large is still read this far, so that its sender gets to see the answer."""
+_MOST_ROWS = 2**63 - 1
+"""The largest number that the database takes."""
+
+
+def _amount(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return Decimal(float(text))  # infinite or 0: no Decimal has such an exponent
+
+
+_FORMS: Mapping[str, tuple[re.Pattern[str], str, Callable[[str], Any]]] = {
+    "boolean": (re.compile("true|false"), "true or false", lambda text: text == "true"),
+    "integer": (
+        re.compile("-?[0-9]+"),
+        "a whole number",
+        lambda text: int(min(Decimal(text), Decimal(_MOST_ROWS))),
+    ),
+    "number": (
+        re.compile(r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?"),
+        "a number, not negative",
+        _amount,
+    ),
+    "uuid": (re.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"), "a UUID", str.lower),
+    "date": (re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}"), "a day, YYYY-MM-DD", date.fromisoformat),
+}
+"""Of each format or type: how it is written, its name, and what makes its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryParameter:
+    """A parameter, which is read and documented by its JSON schema."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+    required: bool = False
+    is_list: bool = False
+    """Whether it holds names separated by commas, which are read as a set."""
+
+    @property
+    def default(self) -> Any:
+        """Its value where it is not given."""
+        default = self.schema.get("default")
+        return self.read(default or "") if self.is_list else default
+
+    def read(self, given: str) -> Any:
+        """The value of a text. Raises ValueError with what is wrong."""
+        if self.is_list:
+            return frozenset(part.strip() for part in given.split(",") if part.strip())
+        schema = self.schema
+        choices, low, high = (schema.get(name) for name in ("enum", "minimum", "maximum"))
+        if choices and given not in choices:
+            raise ValueError("must be one of " + ", ".join(choices))
+        if len(given) < schema.get("minLength", 0):
+            raise ValueError("must have at least 1 character")
+        form = _FORMS.get(schema.get("format", schema["type"]))
+        if form is None:
+            return given
+        pattern, what, convert = form
+        try:
+            value = convert(given) if pattern.fullmatch(given) else None
+        except ValueError:
+            value = None
+        if value is None:
+            raise ValueError(f"must be {what}")
+        if low is not None and not low <= value <= (value if high is None else high):
+            bounds = f"at least {low}" if high is None else f"from {low} to {high}"
+            raise ValueError(f"must be {bounds}")
+        return value
+
+
+def parameter(
+    name: str,
+    description: str,
+    kind: str = "string",
+    *,
+    required: bool = False,
+    is_list: bool = False,
+    **schema: Any,
+) -> QueryParameter:
+    """Declare a parameter by the parts of its JSON schema."""
+    return QueryParameter(name, description, {"type": kind, **schema}, required, is_list)
+
+
+OFFSET = parameter("offset", "entries to skip", "integer", minimum=0, default=0)
+LIMIT = parameter(
+    "limit", "entries in a page", "integer", minimum=1, maximum=MAX_PAGE, default=DEFAULT_PAGE
+)
+PAGING = (OFFSET, LIMIT)
+"""Paging of every list that has a total_count."""
+WORKSPACE = parameter("workspace_id", "the default workspace when not given", format="uuid")
+
+
+def read_query(
+    declared: Iterable[QueryParameter], given: Sequence[tuple[str, str]]
+) -> dict[str, Any]:
+    """Values by name, defaults filled in; unknown parameters are ignored.
+
+    Raises a 400 that names every parameter that is wrong. Of a repeated one the last counts.
+    """
+    last = dict(given)
+    values: dict[str, Any] = {}
+    found: list[Problem] = []
+    for each in declared:
+        if each.name not in last and each.required:
+            found.append(Problem(each.name, "is required"))
+            continue
+        try:
+            is_given = each.name in last
+            values[each.name] = each.read(last[each.name]) if is_given else each.default
+        except ValueError as error:
+            found.append(Problem(each.name, str(error)))
+    if found:
+        raise invalid(found)
+    return values
+
+
+async def collect(chunks: AsyncIterator[bytes]) -> bytes:
+    """Read a body. Raises a 400 when it is larger than ``MAX_BODY_BYTES``."""
+    body = bytearray()
+    seen = 0
+    async for chunk in chunks:
+        seen += len(chunk)
+        if seen <= MAX_BODY_BYTES:
+            body += chunk
+        elif seen > _DRAINED_BYTES:
+            break
+    if seen > MAX_BODY_BYTES:
+        raise _refused(f"the request body is larger than {MAX_BODY_BYTES} bytes")
+    return bytes(body)
+
+
+def parse(
+    body: bytes, content_type: str | None, model: type[RequestModel], dialect: Dialect
+) -> RequestModel:
+    """The validated request. Unknown fields are ignored; every other fault is a 400."""
+    given_type = "application/json" if content_type is None else content_type
+    if given_type.partition(";")[0].strip().lower() != "application/json":
+        raise _refused("the Content-Type must be application/json")
+    try:
+        given = dialect.from_wire(from_json(body, allow_inf_nan=False))
+    except ValueError as error:
+        raise _refused(f"the request body is not valid JSON: {error}") from None
+    if not isinstance(given, dict):
+        raise _refused("the request body must be a JSON object")
+    absent = dialect.absent_fields.get(model.__name__, frozenset())
+    known = {name: value for name, value in given.items() if name not in absent}
+    try:
+        return model.model_validate(known, extra="ignore")
+    except ValidationError as error:
+        types = {each["type"] for each in error.errors(include_input=False, include_url=False)}
+        # The contract has a name of its own for one of the faults.
+        metadata: dict[str, JsonValue] | None = (
+            {"error_type": BAD_PATTERN} if BAD_PATTERN in types else None
+        )
+        raise invalid(problems(error), metadata=metadata) from None
+
+
+def _refused(message: str) -> Refusal:
+    return invalid([Problem("", message)])
