@@ -8,7 +8,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
 from types import FrameType
@@ -39,16 +39,16 @@ _GRACE = 1.0
 """Seconds beyond the time limit before the check ends whatever holds it up."""
 _DASHES = str.maketrans("_", "-")
 _REPEATED = {"models": "--model"}
-_BY_RULES: Mapping[type[AlertRule], str] = {
-    CreditsRule: "credits",
-    UptimeRule: "uptime",
-    RunwayRule: "runway",
-    KeyLimitRule: "keys",
-    KeyExpiryRule: "expiry",
+_KINDS: Mapping[str, type[ConditionRule]] = {
+    "credits": CreditsRule,
+    "runway": RunwayRule,
+    "uptime": UptimeRule,
+    "keys": KeyLimitRule,
+    "expiry": KeyExpiryRule,
 }
-"""Which thresholds a kind of alert rules gives."""
+"""The kind of alert rules that a threshold stands for."""
 _ALWAYS = ("credits", "uptime")
-"""Thresholds that are those of the rules also without ``--rules``."""
+"""Thresholds that are those of the alert rules also without ``--rules``."""
 
 
 def _arguments() -> Iterator[Argument]:
@@ -77,10 +77,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Look at everything, print one line; returns 0, 1, 2 or 3."""
     paths = Paths.of_user()
     try:
-        thresholds = _thresholds(arguments, paths)
+        thresholds, rules = _asked(arguments, paths)
         with _time_limit(thresholds.timeout + _GRACE):
             connect = resolve_connection(arguments, paths, may_ask=False)
-            findings = asyncio.run(_look(connect, thresholds))
+            findings = asyncio.run(_look(connect, thresholds, rules))
     except CommandError as error:
         return _refuse(str(error))
     except Exception as error:
@@ -100,10 +100,13 @@ def _refuse(message: str) -> int:
     return _say([Finding(Severity.UNKNOWN, message)])
 
 
-def _thresholds(arguments: argparse.Namespace, paths: Paths) -> CheckThresholds:
-    """The thresholds: options go before those of the profile, these before the alert rules.
+def _asked(
+    arguments: argparse.Namespace, paths: Paths
+) -> tuple[CheckThresholds, tuple[ConditionRule, ...]]:
+    """What is checked, and by which rules.
 
-    Raises CommandError.
+    Options go before the thresholds of the profile, these before the alert rules. Raises
+    CommandError.
     """
     written: dict[str, Any] = {}
     profile = None if arguments.demo else find_profile(arguments, paths)
@@ -123,37 +126,50 @@ def _thresholds(arguments: argparse.Namespace, paths: Paths) -> CheckThresholds:
     except AlertFileError as error:
         raise CommandError(str(error)) from None
     label = "demo" if profile is None else profile.label
-    held = {name: rule for name, rule in rules.items() if rule.profile in (None, label)}
-    return thresholds.model_copy(update=by_rules(held, thresholds))
+    held = [rule for rule in rules.values() if rule.enabled and rule.profile in (None, label)]
+    return thresholds, rules_of(thresholds, held)
 
 
-def by_rules(
-    rules: Mapping[str, AlertRule], thresholds: CheckThresholds
-) -> Mapping[str, Decimal | None]:
-    """The thresholds that nobody gave, as the alert rules on everything have them."""
-    found: dict[str, Decimal | None] = {}
-    for rule in rules.values():
-        name = _BY_RULES.get(type(rule), "")
-        if not isinstance(rule, ConditionRule) or not rule.enabled or rule.scope != "all":
-            continue
-        if isinstance(rule, UptimeRule) and rule.window != thresholds.uptime_window:
-            continue
+def rules_of(
+    thresholds: CheckThresholds, alert_rules: Iterable[AlertRule]
+) -> tuple[ConditionRule, ...]:
+    """The rules to judge by: the thresholds that were given, else the alert rules."""
+    found: list[ConditionRule] = []
+    for name, kind in _KINDS.items():
         given = thresholds.model_fields_set & {f"{name}_warning", f"{name}_critical"}
-        if not name or given or not (thresholds.rules or name in _ALWAYS):
-            continue
-        bounds, severity = rule.bounds, f"{name}_{rule.severity}"
-        eager = max if bounds.direction == "below" else min
-        known = found.get(severity)
-        found[severity] = bounds.fires_at if known is None else eager(known, bounds.fires_at)
-    return found
+        if given:
+            bounds = {one.rpartition("_")[2]: getattr(thresholds, one) for one in given}
+            found += [
+                _rule(kind, severity, bound, thresholds)
+                for severity, bound in bounds.items()
+                if bound is not None
+            ]
+        elif thresholds.rules or name in _ALWAYS:
+            found += [one for one in alert_rules if isinstance(one, kind)]
+    return tuple(found)
 
 
-async def _look(connect: Connect, thresholds: CheckThresholds) -> list[Finding]:
+def _rule(
+    kind: type[ConditionRule], severity: str, bound: Decimal, thresholds: CheckThresholds
+) -> ConditionRule:
+    """A threshold as a rule; its bounds may be any number."""
+    fields: dict[str, Any] = {
+        "name": kind.kind.title,
+        "severity": severity,
+        **dict.fromkeys(("fires_at", "clears_at", "within"), bound),
+        "window": thresholds.uptime_window,
+    }
+    return kind.model_construct(**fields)
+
+
+async def _look(
+    connect: Connect, thresholds: CheckThresholds, rules: tuple[ConditionRule, ...]
+) -> list[Finding]:
     # Loaded within the time limit, and a failure to load is told as one of the check.
     from gwtui.cli.check_sources import check_gateway  # noqa: PLC0415
 
     try:
-        return await check_gateway(connect, thresholds)
+        return await check_gateway(connect, thresholds, rules)
     except TimeoutError:
         return [Finding(Severity.UNKNOWN, _late(thresholds.timeout))]
 

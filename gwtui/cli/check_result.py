@@ -6,11 +6,14 @@ The form is that of monitoring plugins: a word, a text, then after a bar what ca
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import IntEnum
 
+from pydantic import JsonValue
+
+from gwtui.domain.alert_rules import ConditionRule
 from gwtui.domain.safe_text import safe_ends, safe_line
 
 _TEXT = 300
@@ -32,36 +35,40 @@ _WORST_FIRST = (Severity.CRITICAL, Severity.UNKNOWN, Severity.WARNING, Severity.
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
-    """From where on a figure alerts: ``below`` a limit, or above it; None is never."""
+class Judgement:
+    """The rules by which a figure is judged; without any, it is well."""
 
-    warning: Decimal | None
-    critical: Decimal | None
-    below: bool = True
+    rules: tuple[ConditionRule, ...] = ()
 
-    @property
-    def is_off(self) -> bool:
-        """Whether no figure alerts."""
-        return self.warning is None and self.critical is None
+    def watching(
+        self, subject: tuple[str, str], facts: Mapping[str, JsonValue], figure: str = ""
+    ) -> Judgement:
+        """Those of the rules that watch a subject, and this figure of it."""
+        return Judgement(
+            tuple(
+                rule
+                for rule in self.rules
+                if rule.watches(subject, facts) and (not figure or rule.figures == (figure,))
+            )
+        )
 
     def severity(self, value: Decimal) -> Severity:
         """How bad a figure is."""
-        for limit, severity in (
-            (self.critical, Severity.CRITICAL),
-            (self.warning, Severity.WARNING),
-        ):
-            if limit is not None and (value < limit if self.below else value >= limit):
-                return severity
-        return Severity.OK
+        bad = [rule for rule in self.rules if rule.bounds.evidence(value) == "bad"]
+        return max((Severity[rule.severity.upper()] for rule in bad), default=Severity.OK)
 
     def perfdata(self) -> str:
-        """Both limits as monitoring plugins write ranges: "50:" alerts below 50."""
-        return f"{self._bound(self.warning)};{self._bound(self.critical)}"
+        """Both bounds as monitoring plugins write ranges: "50:" alerts below 50."""
+        return f"{self._bound('warning')};{self._bound('critical')}"
 
-    def _bound(self, limit: Decimal | None) -> str:
-        if limit is None:
+    def _bound(self, severity: str) -> str:
+        bounds = [rule.bounds for rule in self.rules if rule.severity == severity]
+        if not bounds:
             return ""
-        return f"{limit:f}:" if self.below else f"{limit:f}"
+        limits = [one.fires_at for one in bounds]
+        if bounds[0].direction == "below":
+            return f"{max(limits):f}:"
+        return f"{min(limits):f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +76,8 @@ class CheckedFigure:
     """Something to be drawn over time; None is not known."""
 
     label: str
-    value: Decimal | None
-    range: Range = Range(None, None)
+    value: Decimal | None = None
+    judgement: Judgement = Judgement()
     unit: str = ""
     least: str = ""
     most: str = ""
@@ -81,7 +88,7 @@ class CheckedFigure:
         for special in "'=|":
             label = label.replace(special, "_")
         value = "U" if self.value is None else f"{self.value:f}{self.unit}"
-        text = f"'{label}'={value};{self.range.perfdata()};{self.least};{self.most}"
+        text = f"'{label}'={value};{self.judgement.perfdata()};{self.least};{self.most}"
         return text.rstrip(";")
 
 

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from typing import TypeVar
 
-from gwtui.cli.check_result import CheckedFigure, Finding, Range, Severity
+from gwtui.cli.check_result import CheckedFigure, Finding, Judgement, Severity
 from gwtui.cli.running import serve_recorded
 from gwtui.cli.target import Connect
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.client.gateway import GatewayClient
-from gwtui.contract.keys import is_expired
 from gwtui.domain import money
+from gwtui.domain.alert_rules import (
+    FAR,
+    ConditionRule,
+    CreditsRule,
+    KeyExpiryRule,
+    KeyLimitRule,
+    RunwayRule,
+    UptimeRule,
+    key_reading,
+)
 from gwtui.domain.runway import credit_outlook
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.check_thresholds import CheckThresholds
@@ -26,6 +35,7 @@ from gwtui.watch.feeds.credits import credits_feed
 from gwtui.watch.feeds.keys import KeyRow, keys_feed, used_today
 from gwtui.watch.feeds.models import EndpointRow, endpoints_feed
 from gwtui.watch.feeds.recorded import ask_history, credits_past_feed
+from gwtui.watch.history.model import endpoint_identity
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.hub import FeedHub, Scope
 
@@ -34,28 +44,34 @@ T = TypeVar("T")
 _DAY = timedelta(days=1)
 _NAME = 60
 _NAMED = 3
-_WINDOWS = {"5m": "uptime_last_5m", "30m": "uptime_last_30m", "1d": "uptime_last_1d"}
 _TENTH = Decimal("0.1")
 
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
-    """What is passed to each source: the feeds to read, and the thresholds to judge by."""
+    """What is passed to each source: the feeds to read, and the rules to judge by."""
 
     hub: FeedHub
     thresholds: CheckThresholds
+    rules: tuple[ConditionRule, ...]
 
     @property
     def now(self) -> datetime:
         """The present moment."""
         return self.hub.clock.now()
 
+    def judgement(self, kind: type[ConditionRule]) -> Judgement:
+        """The rules of a kind."""
+        return Judgement(tuple(rule for rule in self.rules if isinstance(rule, kind)))
+
 
 Source = Callable[[CheckContext], Awaitable[Sequence[Finding]]]
 """Looks at something; gives nothing where that was not asked for. Raises GatewayError."""
 
 
-async def check_gateway(connect: Connect, thresholds: CheckThresholds) -> list[Finding]:
+async def check_gateway(
+    connect: Connect, thresholds: CheckThresholds, rules: tuple[ConditionRule, ...]
+) -> list[Finding]:
     """What every source found at the gateway. Raises TimeoutError after its ``timeout``."""
     async with (
         asyncio.timeout(thresholds.timeout),
@@ -66,7 +82,7 @@ async def check_gateway(connect: Connect, thresholds: CheckThresholds) -> list[F
         serve_recorded(hub)
         try:
             await hub.fill_past()
-            return await check_all(CheckContext(hub, thresholds))
+            return await check_all(CheckContext(hub, thresholds, rules))
         finally:
             await hub.close()
 
@@ -97,31 +113,30 @@ async def _value(feed: Feed[T]) -> T:
 
 
 async def _credits(look: CheckContext) -> Sequence[Finding]:
-    thresholds = look.thresholds
-    limits = Range(thresholds.credits_warning, thresholds.credits_critical)
-    if limits.is_off:
+    judgement = look.judgement(CreditsRule)
+    if not judgement.rules:
         return ()
     balance = (await _value(credits_feed(look.hub, Scope()))).balance
-    figure = CheckedFigure("credits", balance, limits)
+    figure = CheckedFigure("credits", balance, judgement)
     if balance is None:
         return [Finding(Severity.UNKNOWN, "credits: the gateway did not give them", (figure,))]
-    severity = Severity.CRITICAL if balance <= 0 else limits.severity(balance)
+    severity = Severity.CRITICAL if balance <= 0 else judgement.severity(balance)
     return [Finding(severity, f"credits {money.usd(balance)}", (figure,))]
 
 
 async def _runway(look: CheckContext) -> Sequence[Finding]:
-    limits = Range(look.thresholds.runway_warning, look.thresholds.runway_critical)
-    if limits.is_off:
+    judgement = look.judgement(RunwayRule)
+    if not judgement.rules:
         return ()
     credits = await _value(credits_feed(look.hub, Scope()))
     if credits.balance is not None and credits.balance <= 0:
-        return [Finding(Severity.CRITICAL, "credits are used up", (_days(Decimal(0), limits),))]
+        return [Finding(Severity.CRITICAL, "credits are used up", (_days(Decimal(0), judgement),))]
     days, source = await _days_left(look, credits.balance)
-    figure = _days(days, limits)
+    figure = _days(days, judgement)
     if days is None:
         # Nothing is being used, or it lasts for years: neither can be a reason to wake somebody.
         return [Finding(Severity.OK, f"runway without an end in sight{source}", (figure,))]
-    return [Finding(limits.severity(days), f"runway {_shown(days)} days{source}", (figure,))]
+    return [Finding(judgement.severity(days), f"runway {_shown(days)} days{source}", (figure,))]
 
 
 async def _days_left(look: CheckContext, balance: Decimal | None) -> tuple[Decimal | None, str]:
@@ -145,9 +160,9 @@ def _shown(days: Decimal) -> str:
     return f"{days.quantize(_TENTH):f}"
 
 
-def _days(days: Decimal | None, limits: Range) -> CheckedFigure:
+def _days(days: Decimal | None, judgement: Judgement) -> CheckedFigure:
     shown = None if days is None else days.quantize(_TENTH)
-    return CheckedFigure("runway_days", shown, limits)
+    return CheckedFigure("runway_days", shown, judgement)
 
 
 # Endpoints --------------------------------------------------------------------------------------
@@ -173,9 +188,7 @@ async def _of_model(look: CheckContext, model: str) -> Sequence[Finding]:
         return [Finding(Severity.UNKNOWN, f"{called} could not be read: {error.message}")]
     if not rows:
         return [Finding(Severity.CRITICAL, f"{called} has no endpoint")]
-    window = _WINDOWS[look.thresholds.uptime_window]
-    limits = Range(look.thresholds.uptime_warning, look.thresholds.uptime_critical)
-    found = [_of_endpoint(called, row, window, limits) for row in rows]
+    found = [_of_endpoint(look, model, row) for row in rows]
     return (_best if look.thresholds.uptime_of == "best" else _worst)(called, found)
 
 
@@ -201,13 +214,16 @@ def _figures(findings: Sequence[Finding]) -> tuple[CheckedFigure, ...]:
     return tuple(figure for finding in findings for figure in finding.figures)
 
 
-def _of_endpoint(model: str, row: EndpointRow, window: str, limits: Range) -> Finding:
+def _of_endpoint(look: CheckContext, model: str, row: EndpointRow) -> Finding:
+    called, window = safe_line(model, _NAME), f"uptime_last_{look.thresholds.uptime_window}"
+    subject = ("endpoint", endpoint_identity(model, row.identity))
+    judgement = look.judgement(UptimeRule).watching(subject, {}, window)
     value: Decimal | None = getattr(row.endpoint, window)
-    name = f"{model} at {safe_line(row.title or row.identity, _NAME)}"
-    figure = CheckedFigure(f"uptime {model} {row.identity}", value, limits, "%", "0", "100")
+    name = f"{called} at {safe_line(row.title or row.identity, _NAME)}"
+    figure = CheckedFigure(f"uptime {called} {row.identity}", value, judgement, "%", "0", "100")
     if value is not None:
         text = f"{name} {money.percent_points(value, places=3)}"
-        return Finding(limits.severity(value), text, (figure,))
+        return Finding(judgement.severity(value), text, (figure,))
     if window in row.endpoint.gaps:
         return Finding(Severity.UNKNOWN, f"{name}: its uptime was not given", (figure,))
     return Finding(Severity.OK, f"{name}: no traffic", (figure,))
@@ -216,78 +232,53 @@ def _of_endpoint(model: str, row: EndpointRow, window: str, limits: Range) -> Fi
 # Keys -------------------------------------------------------------------------------------------
 
 
-async def _limits(look: CheckContext) -> Sequence[Finding]:
-    limits = Range(look.thresholds.keys_warning, look.thresholds.keys_critical, below=False)
-    if limits.is_off:
-        return ()
-    shares = [
-        (row, row.used_share * 100)
-        for row in await _keys_in_use(look)
-        if row.used_share is not None
-    ]
-    worst = max((share for _, share in shares), default=None)
-    figure = CheckedFigure(
-        "keys_most_used", None if worst is None else worst.quantize(_TENTH), limits, "%", "0"
-    )
-    return _keys_finding(
-        [
-            (row, limits.severity(share), f"{share.quantize(_TENTH):f}%")
-            for row, share in sorted(shares, key=lambda one: -one[1])
-        ],
-        "keys near their limits",
-        "no key is near its limit",
-        figure,
-    )
-
-
-async def _expiry(look: CheckContext) -> Sequence[Finding]:
-    limits = Range(look.thresholds.expiry_warning, look.thresholds.expiry_critical)
-    if limits.is_off:
-        return ()
-    ends = [
-        (row, _in_days(row.key.expires_at - look.now))
-        for row in await _keys_in_use(look)
-        if row.key.expires_at is not None
-    ]
-    figure = CheckedFigure(
-        "keys_first_expiry_days",
-        min((days.quantize(_TENTH) for _, days in ends), default=None),
-        limits,
-    )
-    return _keys_finding(
-        [
-            (row, limits.severity(days), f"{_shown(days)} days")
-            for row, days in sorted(ends, key=lambda one: one[1])
-        ],
-        "keys that expire",
-        "no key expires soon",
-        figure,
-    )
-
-
-async def _keys_in_use(look: CheckContext) -> list[KeyRow]:
-    """Keys that are neither disabled nor expired."""
-    rows = await _value(keys_feed(look.hub, Scope()))
-    return [
-        row for row in rows if not row.key.disabled and not is_expired(row.key.expires_at, look.now)
-    ]
-
-
-def _keys_finding(
-    rows: Sequence[tuple[KeyRow, Severity, str]], what: str, nothing: str, figure: CheckedFigure
+async def _keys(
+    look: CheckContext,
+    kind: type[KeyLimitRule | KeyExpiryRule],
+    figure: CheckedFigure,
+    shown: Callable[[Decimal], str],
+    words: tuple[str, str],
 ) -> Sequence[Finding]:
-    """One finding for all keys, with the worst of them by name; ``rows`` has those first."""
-    bad = [one for one in rows if one[1] is not Severity.OK]
+    """One finding for all keys, with the worst of them by name; ``words`` are for some and none."""
+    judgement = look.judgement(kind)
+    if not judgement.rules:
+        return ()
+    found: list[tuple[Severity, Decimal, KeyRow]] = []
+    for row in await _value(keys_feed(look.hub, Scope())):
+        reading = key_reading(row.key, row.key.workspace_id, look.now)
+        value = judgement.rules[0].measure(reading)
+        if value is not None and value < FAR:
+            own = judgement.watching(("key", row.identity), reading.facts)
+            found.append((own.severity(value), value, row))
+    found.sort(key=lambda one: one[1], reverse=kind is KeyLimitRule)
+    worst = found[0][1].quantize(_TENTH) if found else None
+    figure = replace(figure, value=worst, judgement=judgement)
+    bad = sorted((one for one in found if one[0]), key=lambda one: -one[0])
     if not bad:
-        return [Finding(Severity.OK, nothing, (figure,))]
-    bad.sort(key=lambda one: -one[1])
-    names = [f"{_called(row)} {words}" for row, _, words in bad[:_NAMED]]
+        return [Finding(Severity.OK, words[1], (figure,))]
+    names = [f"{_called(row)} {shown(value)}" for _, value, row in bad[:_NAMED]]
     more = f" and {len(bad) - _NAMED} more" if len(bad) > _NAMED else ""
-    return [Finding(bad[0][1], f"{what}: {', '.join(names)}{more}", (figure,))]
+    return [Finding(bad[0][0], f"{words[0]}: {', '.join(names)}{more}", (figure,))]
 
 
 def _called(row: KeyRow) -> str:
     return safe_line(row.key.name or row.key.label or row.identity, _NAME)
+
+
+_limits = partial(
+    _keys,
+    kind=KeyLimitRule,
+    figure=CheckedFigure("keys_most_used", unit="%", least="0"),
+    shown=lambda share: f"{_shown(share)}%",
+    words=("keys near their limits", "no key is near its limit"),
+)
+_expiry = partial(
+    _keys,
+    kind=KeyExpiryRule,
+    figure=CheckedFigure("keys_first_expiry_days"),
+    shown=lambda days: f"{_shown(days)} days",
+    words=("keys that expire", "no key expires soon"),
+)
 
 
 # Alerts -----------------------------------------------------------------------------------------

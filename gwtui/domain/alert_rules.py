@@ -18,8 +18,9 @@ from pydantic import Field, JsonValue, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from gwtui.contract.budgets import BUDGET_INTERVALS
-from gwtui.contract.keys import limit_used_share
+from gwtui.contract.keys import ApiKey, limit_used_share
 from gwtui.contract.request import RequestModel, field_rules
+from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.alert_state import Bounds, Direction, Timing
 from gwtui.domain.money import percent_points, quantity, usd
 from gwtui.domain.safe_text import safe_line
@@ -188,6 +189,11 @@ class ConditionRule(AlertRule):
         """Whether one reading is beyond the bound that fires."""
         value = self.measure(reading)
         return value is not None and self.bounds.evidence(value) == "bad"
+
+    def is_graver(self, other: ConditionRule) -> bool:
+        """Whether it is told instead of another one on the same figure."""
+        same = type(self) is type(other) and self.figures == other.figures
+        return same and self.enabled and self.severity == "critical" != other.severity
 
     def said(self, value: Decimal, reading: RuleReading) -> str:
         """The problem in one sentence, for the alert."""
@@ -536,6 +542,20 @@ class BudgetRule(BoundRule):
             share = limit_used_share(limit, reading.values.get(f"budget_{interval}_remaining"))
             if share is not None:
                 yield interval, share * _HUNDRED
+
+
+def key_reading(key: ApiKey, workspace_id: str | None, now: datetime) -> RuleReading:
+    """A key that was just read."""
+    return RuleReading(
+        {"limit_remaining": key.limit_remaining},
+        {
+            "limit": None if key.limit is None else str(key.limit),
+            "disabled": key.disabled,
+            "expires_at": None if key.expires_at is None else timestamp_text(key.expires_at),
+            "workspace_id": workspace_id,
+        },
+        now,
+    )
 
 
 def _expiry(reading: RuleReading) -> datetime | None:

@@ -18,14 +18,13 @@ from typing import Literal, get_args
 from gwtui.contract.budgets import Budget
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey, is_expired
-from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.alert_rules import (
     AlertRule,
     ConditionRule,
     KeyExpiryRule,
     KeyLimitRule,
-    RuleReading,
+    key_reading,
 )
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import relative, utc
@@ -407,9 +406,7 @@ def _key_rules(alert_rules: Mapping[str, AlertRule]) -> Iterator[FindingRule]:
         graver = [
             other
             for other in alert_rules.values()
-            if type(other) is type(rule)
-            and other.enabled
-            and other.severity == "critical" != rule.severity
+            if isinstance(other, ConditionRule) and other.is_graver(rule)
         ]
         yield FindingRule(
             identity,
@@ -432,30 +429,19 @@ def _by_alert_rule(
     """The keys on which a rule fires and no graver one does."""
     field = "limit" if isinstance(rule, KeyLimitRule) else "expires_at"
     for key, _, subject in _keys_in_use(facts, now):
-        reading = _reading(key, subject.workspace_id, now)
-        if not rule.watches(("key", key.hash or ""), reading.facts):
+        reading = key_reading(key, subject.workspace_id, now)
+        watching = [
+            one for one in (rule, *graver) if one.watches(("key", key.hash or ""), reading.facts)
+        ]
+        if rule not in watching:
             continue
         value = rule.measure(reading)
         if value is None or (getattr(key, field) is None and not key.sent_null(field)):
-            if not graver:  # which says so, too
+            if watching == [rule]:  # a graver one says so, too
                 yield FindingDraft(subject, known=False)
-        elif rule.is_bad(reading) and not any(other.is_bad(reading) for other in graver):
+        elif [one for one in watching if one.is_bad(reading)] == [rule]:
             said = rule.said(value, reading)
             yield FindingDraft(subject, f"{said[0].upper()}{said[1:]}.")
-
-
-def _reading(key: ApiKey, workspace_id: str | None, now: datetime) -> RuleReading:
-    """A key as alert rules see it."""
-    return RuleReading(
-        {"limit_remaining": key.limit_remaining},
-        {
-            "limit": None if key.limit is None else str(key.limit),
-            "disabled": key.disabled,
-            "expires_at": None if key.expires_at is None else timestamp_text(key.expires_at),
-            "workspace_id": workspace_id,
-        },
-        now,
-    )
 
 
 # Finding ----------------------------------------------------------------------------------------

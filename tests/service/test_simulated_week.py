@@ -106,12 +106,12 @@ def test_each_alert_fires_and_clears_as_often_as_its_rule_says(
         ("endpoint-failing", "fired"),
         ("endpoint-failing", "cleared"),
         ("key-limit-used-up", "fired"),
+        ("key-near-limit", "cleared"),
         ("credits-low", "fired"),
         ("price-changed", "fired"),
         ("price-changed", "cleared"),
         ("endpoint-failing", "fired"),
         ("endpoint-failing", "cleared"),
-        ("key-near-limit", "cleared"),
         ("key-limit-used-up", "cleared"),
         ("gateway-unreadable", "fired"),
         ("gateway-unreadable", "cleared"),
@@ -148,7 +148,10 @@ def test_each_fires_and_clears_with_the_reading_that_decides_it(
     )
     share = [(read_at, (10 - remaining) * 10) for read_at, remaining in week.key(LIMITED)]
     assert moments(reader, "key-near-limit", week.keys[LIMITED]) == reckoned(
-        share, lambda percent: percent >= 80, lambda percent: percent <= 75, at_once
+        share,
+        lambda percent: 80 <= percent < 100,
+        lambda percent: percent <= 75 or percent >= 100,
+        at_once,
     )
     for tag, count in ((QUASAR, 4), (BITFORGE, 0), (SPARSE, 0)):
         expected = reckoned(

@@ -47,6 +47,26 @@ def test_credits(room: Room) -> None:
     assert room.alerts == ()
 
 
+def test_of_one_figure_only_the_graver_alert_is_told(room: Room) -> None:
+    bounds = {"fires_at": Decimal(80), "clears_at": Decimal(75)}
+    late = timedelta(minutes=2)
+    near = KeyLimitRule(name="Near", **bounds)
+    full = KeyLimitRule(name="Full", severity="critical", fire_after=late, **bounds)
+    room.rules = {"near": near, "full": full}
+    facts = {"limit": "100", "name": "ci"}
+
+    def remaining(amount: int) -> tuple[list[str], dict[str, str]]:
+        happened = room.see(KEY, {"limit_remaining": amount}, facts)
+        return happened, room.states
+
+    assert remaining(10) == (["fired"], {"near": "firing", "full": "pending"})
+    assert remaining(10) == ([], {"near": "firing", "full": "pending"})
+    assert remaining(10) == (["fired", "cleared"], {"full": "firing"})
+    assert room.events[-1].said == "a graver alert says it"
+    assert remaining(15) == ([], {"full": "firing"})
+    assert remaining(90) == (["cleared"], {})
+
+
 def test_alerts_of_rules_of_one_name_can_be_told_apart(room: Room) -> None:
     room.rules = {"low": LOW, "second": LOW}
     balance(room, "9.50")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gwtui.cli.check import by_rules
+from gwtui.cli.check import rules_of
 from gwtui.cli.check_result import Severity, worst_of
 from gwtui.cli.check_sources import CheckContext, check_all
 from gwtui.domain.alert_rules import (
@@ -115,13 +115,12 @@ async def test_of_a_key_all_say_the_same(name: str) -> None:
     facts = AccountFacts(workspaces=(workspace(),), keys={WORKSPACE_ID: tuple(world.keys)})
     found = {finding.rule: finding for finding in find(facts, rules, NOW) if finding.rule in rules}
     findings = max((str(one.severity) for one in found.values()), key=WORST.__getitem__, default="")
-    assert findings == alerts
+    assert (findings, found.keys()) == (alerts, fired.keys())
     for identity, finding in found.items():
         assert finding.title == fired[identity].title
         assert finding.said == f"{fired[identity].said[0].upper()}{fired[identity].said[1:]}."
 
     thresholds = CheckThresholds.model_validate({"rules": True})
-    thresholds = thresholds.model_copy(update=by_rules(rules, thresholds))
-    checked = await check_all(CheckContext(hub, thresholds))
+    checked = await check_all(CheckContext(hub, thresholds, rules_of(thresholds, rules.values())))
     assert worst_of(checked) is WORST[alerts]
     await hub.close()

@@ -67,6 +67,8 @@ class _Watched(NamedTuple):
     rule: ConditionRule
     bounds: Bounds
     timing: Timing
+    graver: tuple[str, ...]
+    """Rules that are told instead of this one once they fire."""
 
 
 class Evaluator:
@@ -182,13 +184,15 @@ class Evaluator:
         self.rules = dict(rules)
         self._names = names_apart(rules)
         self._conditions: dict[str, list[_Watched]] = {}
-        self._events: list[tuple[str, EventRule]] = []
-        for identity, rule in self.rules.items():
-            if rule.enabled and isinstance(rule, ConditionRule):
-                watched = _Watched(identity, rule, rule.bounds, rule.timing)
-                self._conditions.setdefault(rule.kind.resource, []).append(watched)
-            elif rule.enabled and isinstance(rule, EventRule):
-                self._events.append((identity, rule))
+        enabled = {identity: rule for identity, rule in rules.items() if rule.enabled}
+        self._events = [(one, rule) for one, rule in enabled.items() if isinstance(rule, EventRule)]
+        conditions = {one: rule for one, rule in enabled.items() if isinstance(rule, ConditionRule)}
+        for identity, rule in conditions.items():
+            graver = (one for one, other in conditions.items() if other.is_graver(rule))
+            watched = _Watched(identity, rule, rule.bounds, rule.timing, tuple(graver))
+            self._conditions.setdefault(rule.kind.resource, []).append(watched)
+        for watching in self._conditions.values():
+            watching.sort(key=lambda one: bool(one.graver))
 
     def _facts_of(self, subject: Subject) -> Fields:
         """What is known of a subject; of a model under a guardrail it is the guardrail's."""
@@ -225,6 +229,10 @@ class Evaluator:
         if value is None:
             return
         key = AlertKey(watched.id, subject)
+        if any(self._is_alerting(AlertKey(one, subject)) for one in watched.graver):
+            if key in self._alerts:
+                self._end(self._alerts[key], reading.at, "a graver alert says it")
+            return
         before = self._statuses.get(key, QUIET)
         evidence = watched.bounds.evidence(value)
         if before is QUIET and evidence != "bad":
@@ -246,6 +254,9 @@ class Evaluator:
         self._statuses[key] = found.status
         if alert is not self._alerts[key]:  # it lasts: what is said of it follows the figure
             self._keep(alert)
+
+    def _is_alerting(self, key: AlertKey) -> bool:
+        return key in self._statuses and self._statuses[key].alerting
 
     def _happened(self, key: AlertKey, rule: EventRule, change: RecordedChange, said: str) -> None:
         facts = {**self.facts.get(key.subject, _NO_FACTS), "name": change.name}

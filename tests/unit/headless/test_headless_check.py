@@ -14,15 +14,15 @@ from typing import Any, cast
 import pytest
 from pydantic import ValidationError
 
-from gwtui.cli.check import by_rules
-from gwtui.cli.check_result import CheckedFigure, Finding, Range, Severity, one_line, worst_of
+from gwtui.cli.check import rules_of
+from gwtui.cli.check_result import CheckedFigure, Finding, Judgement, Severity, one_line, worst_of
 from gwtui.cli.check_sources import CheckContext, check_all
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.models import Endpoint, ModelEndpoints
 from gwtui.contract.usage import Credits
-from gwtui.domain.alert_rules import default_rules
+from gwtui.domain.alert_rules import CreditsRule, KeyLimitRule, default_rules
 from gwtui.domain.alert_state import AlertState
 from gwtui.domain.clock import Clock
 from gwtui.local.check_thresholds import CheckThresholds
@@ -251,9 +251,9 @@ async def looked(
     clock = Clock(now=lambda: NOW)
     hub = FeedHub(cast("GatewayClient", World(**given)), clock)
     thresholds = CheckThresholds.model_validate(wanted)
-    thresholds = thresholds.model_copy(update=by_rules(default_rules(), thresholds))
+    rules = rules_of(thresholds, default_rules().values())
     hub.find_archive = lambda: cast("Any", past)
-    look = CheckContext(hub, thresholds)
+    look = CheckContext(hub, thresholds, rules)
     try:
         findings = await check_all(look)
     finally:
@@ -323,6 +323,26 @@ async def test_the_runway_by_the_use_of_today() -> None:
     assert (severity, "without an end in sight" in text) == (Severity.OK, True)
 
 
+async def test_the_scope_of_a_rule_counts() -> None:
+    rules = {
+        scope: KeyLimitRule(
+            name="x", scope="key", only=scope, fires_at=Decimal(10), clears_at=Decimal(5)
+        )
+        for scope in ("1", "2")
+    }
+    keys = tuple(
+        ApiKey.model_validate(
+            {"hash": one, "name": f"key {one}", "limit": Decimal(9), "limit_remaining": left}
+        )
+        for one, left in (("1", Decimal(9)), ("2", Decimal(1)), ("3", Decimal(0)))
+    )
+    thresholds = CheckThresholds.model_validate({"rules": True, "credits_critical": None})
+    hub = FeedHub(cast("GatewayClient", World(keys=keys)), Clock(now=lambda: NOW))
+    found = await check_all(CheckContext(hub, thresholds, rules_of(thresholds, rules.values())))
+    await hub.close()
+    assert one_line(found).startswith("GWTUI WARNING: keys near their limits: key 2 88.9% | ")
+
+
 async def test_disabled_and_expired_keys_do_not_count() -> None:
     full = {"limit": Decimal(1), "limit_remaining": Decimal(0)}
     soon, past = NOW + timedelta(days=1), NOW - timedelta(days=1)
@@ -350,11 +370,17 @@ def test_the_worst_decides_and_comes_first() -> None:
 
 
 def test_what_is_drawn_is_quoted_and_bounded() -> None:
-    limits = Range(Decimal(50), None)
-    figure = CheckedFigure("it's|a=b\n", Decimal("1E+2"), limits, "%", "0", "100")
+    low = CreditsRule(name="Low", severity="warning", fires_at=Decimal(50), clears_at=Decimal(50))
+    figure = CheckedFigure("it's|a=b\n", Decimal("1E+2"), Judgement((low,)), "%", "0", "100")
     assert figure.perfdata() == "'it_s_a_b␊'=100%;50:;;0;100"
     assert CheckedFigure("x", None).perfdata() == "'x'=U"
-    upper = Range(Decimal(1), Decimal(2), below=False)
+    most = {"warning": 1, "critical": 2}
+    upper = Judgement(
+        tuple(
+            KeyLimitRule(name="x", severity=one, fires_at=Decimal(at), clears_at=Decimal(0))
+            for one, at in most.items()
+        )
+    )
     assert [upper.severity(Decimal(one)) for one in ("0.9", "1", "3")] == [0, 1, 2]
 
 
