@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from gwtui.cli import exits
-from gwtui.cli.command import COLUMNS, DEMO, ROWS_OUTPUT, Argument, Command, Run
+from gwtui.cli.command import DEMO, Argument, Command, Run
+from gwtui.cli.lists.command import columns_help, print_local_rows, query_arguments
+from gwtui.cli.lists.query import PAST, past_moments
 from gwtui.cli.output import narrate
-from gwtui.cli.rows import past_moment, print_rows
 from gwtui.cli.running import reading_hub, run_async
 from gwtui.cli.target import find_profile, resolve_connection
+from gwtui.crud.resource import ResourceSpec
+from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.times import relative
 from gwtui.embedded.running_demo import BASE_URL
 from gwtui.local.alerts import (
@@ -25,19 +28,20 @@ from gwtui.local.alerts import (
     run_alert_command,
 )
 from gwtui.local.paths import Paths
-from gwtui.watch.alerts.model import AlertEvent, AlertKey
+from gwtui.local.targets import DEMO as DEMO_PROFILE
+from gwtui.resources.alerts.resource import ALERT_HISTORY, ALERT_RULES, ALERTS
+from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
 from gwtui.watch.alerts.store import alerts_at, read_events
+from gwtui.watch.feeds.alerts import RuleRow, rule_rows
 from gwtui.watch.history.archive import ask
 from gwtui.watch.history.file import history_path
 from gwtui.watch.history.model import HistoryError, HistoryMissingError, Subject
 
-Row = dict[str, Any]
-
 
 def _listing(
-    rows_of: Callable[[argparse.Namespace, Paths], list[Row]], known: Sequence[str]
+    spec: ResourceSpec[Any], rows_of: Callable[[argparse.Namespace, Paths], Sequence[Any]]
 ) -> Run:
-    """What a verb prints: rows with the values that are ``known``."""
+    """What a verb prints: rows of this machine."""
 
     def run(arguments: argparse.Namespace) -> int:
         try:
@@ -46,96 +50,42 @@ def _listing(
             raise exits.CommandError(str(error), exits.USAGE) from None
         except HistoryMissingError as error:
             narrate(f"{error} The dashboard records while it is open.")
-            rows = []
+            return exits.OK
         except HistoryError as error:
             raise exits.CommandError(str(error)) from None
-        columns, form = arguments.columns, arguments.output
-        print_rows(rows, form, known=known, usual=_COLUMNS, columns=columns)
+        print_local_rows(spec, rows, arguments)
         return exits.OK
 
     return run
 
 
-def _list(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
-    now = datetime.now(UTC)
+def _alerts(arguments: argparse.Namespace, paths: Paths) -> Sequence[Alert]:
+    now = SYSTEM_CLOCK.now()
     present = ask(_history(arguments, paths), lambda reader: alerts_at(reader, now))
     as_of = "never" if present.as_of is None else relative(present.as_of, now)
-    watching = "" if present.watching else "; nobody watches now"
-    count = len(present.firing)
-    narrate(f"{count} {'alert' if count == 1 else 'alerts'}, last reading {as_of}{watching}")
-    return [
-        {
-            "severity": alert.severity,
-            "state": alert.status.state,
-            "since": alert.fired_at,
-            "rule": alert.key.rule,
-            "title": alert.title,
-            "resource": alert.key.subject.resource,
-            "identity": alert.key.subject.identity,
-            "name": alert.name,
-            "said": alert.said,
-            "value": alert.value,
-            "acknowledged_by": alert.acknowledged_by or None,
-            "silenced_until": alert.silenced_until,
-        }
-        for alert in present.firing
-    ]
+    narrate(f"last reading {as_of}{'' if present.watching else '; nobody watches now'}")
+    return present.firing
 
 
-def _rules(_arguments: argparse.Namespace, paths: Paths) -> list[Row]:
+def _rules(arguments: argparse.Namespace, paths: Paths) -> Sequence[RuleRow]:
     book = load_alerts(_file(paths))
-    narrate(f"{len(book.rules)} rules by {_file(paths)}")
     for note in book.ignored:
         narrate(note)
-    return [
-        {
-            "rule": identity,
-            "state": "on" if rule.enabled else "off",
-            "severity": rule.severity,
-            "kind": rule.kind.id,
-            "name": rule.name,
-            "scope": rule.scope,
-            "only": rule.only,
-            "profile": rule.profile,
-            "demand": rule.demand,
-        }
-        for identity, rule in book.rules.items()
-    ]
+    return rule_rows(book, DEMO_PROFILE if arguments.demo else arguments.profile or "")
 
 
-def _events(arguments: argparse.Namespace, paths: Paths) -> list[Row]:
-    now = datetime.now(UTC)
-    try:
-        since, until = past_moment(arguments.since, now), past_moment(arguments.until, now)
-    except ValueError as error:
-        raise exits.CommandError(str(error), exits.USAGE) from None
-    events = ask(
+def _events(arguments: argparse.Namespace, paths: Paths) -> Sequence[AlertEvent]:
+    since, until = past_moments(arguments)
+    return ask(
         _history(arguments, paths),
         lambda reader: read_events(reader.connection, since=since, until=until),
     )
-    narrate(f"{len(events)} {'event' if len(events) == 1 else 'events'}")
-    return [{**event.as_json(), "value": event.value} for event in reversed(events)]
-
-
-_COLUMNS = {
-    "severity": "severity",
-    "state": "state",
-    "event": "event",
-    "at": "when (UTC)",
-    "since": "since (UTC)",
-    "rule": "rule",
-    "name": "name",
-    "said": "what",
-    "demand": "fires",
-    "only": "only",
-    "who": "who",
-    "acknowledged_by": "known to",
-}
-"""What a person is shown of a row, and how it is called."""
 
 
 def _list_or_try(arguments: argparse.Namespace) -> int:
-    return _try_command(Paths.of_user()) if arguments.test_command else _print_alerts(arguments)
+    if arguments.test_command:
+        return _try_command(Paths.of_user())
+    return _listing(ALERTS, _alerts)(arguments)
 
 
 def _try_command(paths: Paths) -> int:
@@ -186,50 +136,31 @@ def _tell_past(arguments: argparse.Namespace, paths: Paths) -> None:
     run_async(work)
 
 
-_print_alerts = _listing(
-    _list,
-    (
-        *("severity", "state", "since", "rule", "title", "resource", "identity", "name", "said"),
-        *("value", "acknowledged_by", "silenced_until"),
-    ),
-)
-_print_rules = _listing(
-    _rules,
-    ("rule", "state", "severity", "kind", "name", "scope", "only", "profile", "demand"),
-)
-_print_events = _listing(
-    _events,
-    (
-        *("id", "at", "event", "severity", "rule", "title", "resource", "identity", "name"),
-        *("said", "value", "who", "until", "silenced"),
-    ),
-)
-_ROWS = (ROWS_OUTPUT, COLUMNS, DEMO)
+def _verb(name: str, help: str, run: Run, spec: ResourceSpec[Any], *own: Argument) -> Command:
+    arguments = (*own, *query_arguments(spec), DEMO)
+    return Command(name, help, run, arguments, notes=columns_help(spec))
+
+
 COMMAND = Command(
     verbs=(
-        Command(
+        _verb(
             "list",
             "what is wrong now",
             _list_or_try,
-            (
-                Argument(
-                    "--test-command",
-                    action="store_true",
-                    help="run the command of alerts.toml once with a made-up alert",
-                ),
-                *_ROWS,
+            ALERTS,
+            Argument(
+                "--test-command",
+                action="store_true",
+                help="run the command of alerts.toml once with a made-up alert",
             ),
         ),
-        Command("rules", "the rules in force", _print_rules, _ROWS),
-        Command(
+        _verb("rules", "the rules in force", _listing(ALERT_RULES, _rules), ALERT_RULES),
+        _verb(
             "history",
             "what happened to alerts",
-            _print_events,
-            (
-                Argument("--since", metavar="WHEN", help="from then on: 7d, 12h, 2026-11-01"),
-                Argument("--until", metavar="WHEN", help="only before then"),
-                *_ROWS,
-            ),
+            _listing(ALERT_HISTORY, _events),
+            ALERT_HISTORY,
+            *PAST,
         ),
     ),
     verb="list",

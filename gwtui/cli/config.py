@@ -113,13 +113,7 @@ def _list(file: SettingsFile, arguments: argparse.Namespace) -> None:
         for one in SETTINGS
         if one.name not in found
     ]
-    print_rows(
-        rows,
-        arguments.output,
-        known=_COLUMNS,
-        usual=dict(zip(_COLUMNS, _COLUMNS, strict=True)),
-        columns=arguments.columns,
-    )
+    print_rows(rows, arguments, _COLUMNS)
 
 
 def _row(name: str, value: TomlValue) -> dict[str, object]:

@@ -8,12 +8,9 @@ import os
 from typing import TYPE_CHECKING
 
 from gwtui.cli import exits
-from gwtui.cli.command import Command
-from gwtui.cli.lists.command import columns_help, list_arguments
-from gwtui.cli.lists.query import list_query
-from gwtui.cli.lists.show import show_list
+from gwtui.cli.command import DEMO, Command
+from gwtui.cli.lists.command import columns_help, print_local_rows, query_arguments
 from gwtui.cli.output import narrate
-from gwtui.cli.resources import Resource
 from gwtui.cli.target import Connect, find_profile, resolve_connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.domain.clock import SYSTEM_CLOCK
@@ -28,16 +25,13 @@ from gwtui.watch.feeds.doctor import gateway_lines, tls_line
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
 
-RESOURCE = Resource("doctor", "what the program stands on", "gwtui.resources.doctor:DOCTOR")
 _TEXT = 300
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Look at everything and print it; FAILED when something is wrong."""
-    asked = list_query(DOCTOR, arguments.filter, arguments.sort, arguments.columns)
     lines = _lines(arguments, Paths.of_user())
-    now = SYSTEM_CLOCK.now()
-    show_list(asked.apply(lines, now), asked, arguments.output, now)
+    print_local_rows(DOCTOR, lines, arguments)
     if is_wrong(lines):
         narrate("something is wrong: the first lines say what")
         return exits.FAILED
@@ -111,4 +105,4 @@ async def _of_gateway(connection: Connection) -> list[DoctorLine]:
         return [token, *await gateway_lines(client, SYSTEM_CLOCK.now())]
 
 
-COMMAND = Command(run=run, arguments=list_arguments(RESOURCE), notes=columns_help(RESOURCE))
+COMMAND = Command(run=run, arguments=(*query_arguments(DOCTOR), DEMO), notes=columns_help(DOCTOR))

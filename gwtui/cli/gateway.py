@@ -14,7 +14,6 @@ from gwtui.cli.rows import print_rows
 from gwtui.cli.target import fault_injector, list_faults, wants_fault_list
 from gwtui.contract.dialects import DIALECTS, GENERIC, Dialect
 from gwtui.contract.scalars import timestamp_text
-from gwtui.domain.safe_text import safe_text
 from gwtui.embedded.errors import (
     DatabaseInUseError,
     DatabaseMissingError,
@@ -106,9 +105,6 @@ def _issue(arguments: argparse.Namespace) -> int:
     return exits.OK
 
 
-_RECENT = ("id", "made_at", "model", "key")
-
-
 def _generations(arguments: argparse.Namespace) -> int:
     from gwtui.embedded.store.generations import recent_generations  # noqa: PLC0415 - the store
 
@@ -116,20 +112,15 @@ def _generations(arguments: argparse.Namespace) -> int:
     if arguments.demo and arguments.database is None:
         database = database.parent / "demo" / DATABASE_NAME
     rows = [
-        dict(
-            zip(
-                _RECENT, (one.id, timestamp_text(one.made_at), one.model, one.key_name), strict=True
-            )
-        )
+        {
+            "id": one.id,
+            "made_at": timestamp_text(one.made_at),
+            "model": one.model,
+            "key": one.key_name,
+        }
         for one in recent_generations(database)
     ]
-    if arguments.output != "table" or arguments.columns is not None:
-        form, columns = arguments.output, arguments.columns
-        print_rows(rows, form, known=_RECENT, usual={}, columns=columns)
-        return exits.OK
-    with data_on_stdout():
-        for row in rows:
-            print(*(safe_text(value) for value in row.values()), sep="\t")
+    print_rows(rows, arguments, ("id", "made_at", "model", "key"))
     return exits.OK
 
 

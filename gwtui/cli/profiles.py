@@ -9,19 +9,16 @@ from pathlib import Path
 from gwtui.cli import exits
 from gwtui.cli.command import COLUMNS, ROWS_OUTPUT, Argument, Command, Run
 from gwtui.cli.logout import forget_everywhere
-from gwtui.cli.output import narrate, print_table
+from gwtui.cli.output import narrate
 from gwtui.cli.rows import print_rows
 from gwtui.local.paths import Paths
 from gwtui.local.profiles import (
     FILE_NAME,
-    Profile,
     ProfileBook,
     ProfileError,
     load_profiles,
     set_default,
 )
-
-_HEADINGS = ("name", "host", "dialect", "writes", "critical", "key from")
 
 
 def _of_book(work: Callable[[ProfileBook, argparse.Namespace], int]) -> Run:
@@ -51,48 +48,25 @@ def _remove(book: ProfileBook, arguments: argparse.Namespace) -> int:
 
 
 _VALUES = (
-    *("name", "default", "base_url", "host", "dialect", "read_only", "critical"),
-    "token_source",
+    *("name", "default", "host", "dialect", "read_only", "critical", "key_from"),
+    *("token_source", "base_url"),
 )
 
 
 def _list(book: ProfileBook, arguments: argparse.Namespace) -> int:
-    form, columns = arguments.output, arguments.columns
     for note in book.unknown:
         narrate(note)
-    if form != "table" or columns is not None:
-        rows = [_json(profile, book) for profile in book.profiles.values()]
-        print_rows(rows, form, known=_VALUES, usual={}, columns=columns)
-    elif book.profiles:
-        print_table([_HEADINGS, *(_row(profile, book) for profile in book.profiles.values())])
-    else:
+    if not book.profiles:
         narrate(f"there are no profiles in {_file()}: run gwtui login")
+    rows = [
+        {
+            **{name: getattr(profile, name) for name in _VALUES if name != "default"},
+            "default": profile.name == book.default,
+        }
+        for profile in book.profiles.values()
+    ]
+    print_rows(rows, arguments, _VALUES)
     return exits.OK
-
-
-def _row(profile: Profile, book: ProfileBook) -> tuple[str, ...]:
-    default = " (default)" if profile.name == book.default else ""
-    return (
-        profile.name + default,
-        profile.host,
-        profile.dialect,
-        "read-only" if profile.read_only else "allowed",
-        "CRITICAL" if profile.critical else "no",
-        profile.key_from,
-    )
-
-
-def _json(profile: Profile, book: ProfileBook) -> dict[str, object]:
-    return {
-        "name": profile.name,
-        "default": profile.name == book.default,
-        "base_url": profile.base_url,
-        "host": profile.host,
-        "dialect": profile.dialect,
-        "read_only": profile.read_only,
-        "critical": profile.critical,
-        "token_source": profile.token_source,
-    }
 
 
 _NAME = Argument("name", kind="profiles", help="name of the profile")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from gwtui.crud import cells
 from gwtui.crud.columns import moment_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, Tone
-from gwtui.local.ledger import LedgerEntry, summary_text
+from gwtui.local.ledger import LedgerEntry, one_line, summary_text
 from gwtui.watch.feeds.ledger import audit_feed
 
 _LONG = 2000
@@ -51,7 +52,18 @@ COLUMNS: tuple[Column[LedgerEntry], ...] = (
         8,
         help="what the gateway calls the request",
     ),
-    text_column("id", "Id", lambda entry: entry.id, 26, 9, help="what 'gwtui audit get' takes"),
+    text_column(
+        "changes",
+        "Before and after",
+        lambda entry: one_line(entry.changes) or None,
+        30,
+        9,
+        help="each field that changed",
+    ),
+    text_column(
+        "message", "Message", lambda entry: entry.message, 30, 10, help="why it was refused"
+    ),
+    text_column("id", "Id", lambda entry: entry.id, 26, 11, help="what 'gwtui audit get' takes"),
 )
 
 
@@ -103,6 +115,13 @@ def _changes(entry: LedgerEntry, _now: datetime) -> Sequence[DetailRow]:
     return rows
 
 
+def _raw(entry: LedgerEntry) -> dict[str, Any]:
+    """The line of the log; the label of the key is no secret, and is not named like one."""
+    line = entry.as_json()
+    label = line.pop("key")
+    return {**line, "key_label": label}
+
+
 AUDIT: ResourceSpec[LedgerEntry] = ResourceSpec(
     id="audit",
     title="Audit entries",
@@ -117,7 +136,7 @@ AUDIT: ResourceSpec[LedgerEntry] = ResourceSpec(
         Section("Who", _who),
     ),
     feed=lambda hub, _scope: audit_feed(hub),
-    raw=lambda entry: entry.as_json(),
+    raw=_raw,
     empty="Nothing was changed from this machine yet.",
     default_sort=("at", True),
     facets={

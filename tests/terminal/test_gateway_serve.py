@@ -127,7 +127,7 @@ def test_generations_to_look_up_are_listed(
     listed = gateway("generations", "--database", database)
     assert listed.returncode == exits.OK, listed.stderr
     assert listed.stderr == ""
-    generation_id, made_at, model, key_name = listed.stdout.splitlines()[0].split("\t")
+    generation_id, made_at, model, key_name = listed.stdout.splitlines()[1].split(maxsplit=3)
     response = httpx.get(
         f"{base_url}/generation",
         params={"id": generation_id},

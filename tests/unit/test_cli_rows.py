@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
@@ -13,36 +13,30 @@ from gwtui.cli import exits
 from gwtui.cli.main import main
 from gwtui.cli.rows import print_rows
 
-KNOWN = ("name", "at", "on", "tags")
-USUAL = {"name": "what", "at": "when (UTC)"}
-AT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+KNOWN = ("name", "on", "size")
 ROWS: tuple[dict[str, Any], ...] = (
-    {"name": "=1+1\x1b[2J", "at": AT, "on": True, "tags": ["a"]},
-    {"name": "b", "at": None, "on": False, "tags": []},
+    {"name": "=1+1\x1b[2J", "on": True, "size": 7},
+    {"name": "b", "on": False, "size": None},
 )
 
 
 def printed(
     capsys: pytest.CaptureFixture[str], form: str, columns: str | None = None, rows: Any = ROWS
 ) -> str:
-    print_rows(rows, form, known=KNOWN, usual=USUAL, columns=columns)
+    print_rows(rows, Namespace(output=form, columns=columns), KNOWN)
     return capsys.readouterr().out
 
 
 def test_forms_and_columns(capsys: pytest.CaptureFixture[str]) -> None:
-    assert printed(capsys, "table").splitlines()[0].split() == ["what", "when", "(UTC)"]
-    assert printed(capsys, "table", "on,name").split()[:4] == ["on", "what", "yes", "=1+1␛[2J"]
-    assert printed(capsys, "csv").splitlines() == [
-        "name,at,on,tags",
-        '\'=1+1␛[2J,2026-11-21T09:30:00Z,true,"[""a""]"',
-        "b,,false,[]",
-    ]
-    assert printed(capsys, "csv", "at").splitlines() == ["at", "2026-11-21T09:30:00Z", '""']
-    assert printed(capsys, "csv", "at", ()) == "at\n"
-    assert printed(capsys, "csv", None, ()) == printed(capsys, "table", None, ()) == ""
-    assert printed(capsys, "csv", "all").startswith("name,at,on,tags\n")
+    assert printed(capsys, "table").split()[:3] == ["name", "on", "size"]
+    assert printed(capsys, "table", "on,name").split()[:4] == ["on", "name", "yes", "=1+1␛[2J"]
+    assert printed(capsys, "csv").splitlines() == ["name,on,size", "'=1+1␛[2J,true,7", "b,false,"]
+    assert printed(capsys, "csv", "size").splitlines() == ["size", "7", '""']
+    assert printed(capsys, "csv", "name", ()) == "name\n"
+    assert printed(capsys, "table", None, ()) == ""
+    assert printed(capsys, "csv", "all").startswith("name,on,size\n")
     found = json.loads(printed(capsys, "json"))
-    assert found[0]["at"] == "2026-11-21T09:30:00Z"
+    assert found == [*ROWS]
     assert [json.loads(line) for line in printed(capsys, "ndjson").splitlines()] == found
 
 
@@ -61,8 +55,8 @@ def test_commands_take_columns(private_home: Path, capsys: pytest.CaptureFixture
     for words, expected in (
         (("profiles", "--columns", "name,host", "--output", "csv"), "name,host\nwork,a.example\n"),
         (("profiles", "--columns", "name"), "name\nwork\n"),
-        (("audit", "--columns", "title", "--output", "csv"), "title\n"),
-        (("alerts", "rules", "--columns", "rule", "--output", "csv"), "rule\ncredits-low\n"),
+        (("audit", "--columns", "what", "--output", "csv"), "what\n"),
+        (("alerts", "rules", "--columns", "id", "--output", "csv"), "id\n"),
     ):
         assert main(words) == exits.OK
         assert capsys.readouterr().out.startswith(expected)

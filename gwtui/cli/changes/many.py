@@ -24,7 +24,7 @@ from gwtui.cli.changes.execute import (
 from gwtui.cli.command import FILES, Argument
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.lists.lookup import find_row
-from gwtui.cli.lists.query import ListQuery, list_query
+from gwtui.cli.lists.query import ListQuery, query_of
 from gwtui.cli.output import narrate, print_ndjson
 from gwtui.crud.bulk import (
     BulkOperation,
@@ -92,7 +92,7 @@ def row_selection(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> Row
 
 def _query(spec: ResourceSpec[Any], text: str) -> ListQuery:
     """The parsed filter. Raises CommandError for an empty one and for unknown columns."""
-    asked = list_query(spec, text, None, None)
+    asked = query_of(spec, text)
     if not parse(text).parts:
         raise CommandError("--filter: it would let every row through", USAGE)
     named = filter_kinds(spec.columns, spec.facets)

@@ -10,11 +10,9 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from gwtui.cli import exits
 from gwtui.cli.command import COLUMNS, DEMO, ROWS_OUTPUT, Argument, Command
-from gwtui.cli.exits import CommandError
 from gwtui.cli.lists.lookup import CommandReadings, find_parent, find_row, find_workspace
-from gwtui.cli.lists.query import ListQuery, list_query
+from gwtui.cli.lists.query import MACHINE_FORMS, ListQuery, list_query, query_of
 from gwtui.cli.lists.show import STREAMED_FORMS, PortionPrinter, print_detail, show_list
 from gwtui.cli.output import narrate, print_json, print_ndjson
 from gwtui.cli.resources import Resource
@@ -22,11 +20,11 @@ from gwtui.cli.running import reading_hub, run_async
 from gwtui.cli.target import resolve_connection
 from gwtui.crud.export import raw_object, with_id
 from gwtui.crud.resource import ResourceSpec, Scope, filter_kinds
+from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.local.paths import Paths
 from gwtui.resources.known_names import store_names
 from gwtui.watch.feed import Feed
 
-_MACHINE = ("json", "ndjson")
 _CALLED = "its identifier, how that begins, or name"
 _COMPLETING = "what completes the rows"
 Rows = Sequence[Any]
@@ -88,21 +86,25 @@ def _workspace_argument(spec: ResourceSpec[Any], help: str) -> Iterator[Argument
 
 def list_command(resource: Resource) -> Command:
     """Every row, or those that a filter lets through."""
+    spec = declaration(resource)
     return Command(
         "list",
         "print it" if resource.single else "print them all, or those that match",
         partial(run_list, resource),
-        list_arguments(resource),
-        notes=columns_help(resource),
+        (
+            *_parent_argument(resource),
+            *_workspace_argument(spec, "only of it: id, slug or name"),
+            *query_arguments(spec),
+            DEMO,
+        ),
+        notes=columns_help(spec),
     )
 
 
-def list_arguments(resource: Resource) -> tuple[Argument, ...]:
-    """Which rows, in which order and form."""
-    spec = declaration(resource)
+def query_arguments(spec: ResourceSpec[Any]) -> tuple[Argument, ...]:
+    """Which rows of a list, in which order and form."""
     columns = [column.id for column in with_id(spec, spec.columns)]
     return (
-        *_parent_argument(resource),
         Argument(
             "--filter",
             metavar="QUERY",
@@ -111,18 +113,23 @@ def list_arguments(resource: Resource) -> tuple[Argument, ...]:
         ),
         Argument("--sort", metavar="COLUMN[:desc]", offers=columns, help="order of the rows"),
         Argument(*COLUMNS.names, help=COLUMNS.help, offers=columns, **COLUMNS.settings),
-        *_workspace_argument(spec, "only of it: id, slug or name"),
         ROWS_OUTPUT,
-        DEMO,
     )
 
 
-def columns_help(resource: Resource) -> str:
+def columns_help(spec: ResourceSpec[Any]) -> str:
     """Every column with what it holds, a line each."""
-    spec = declaration(resource)
     columns = with_id(spec, spec.columns)
     width = max(len(column.id) for column in columns)
     return "\n".join(["columns:", *(f"  {one.id:<{width}}  {one.help}" for one in columns)])
+
+
+def print_local_rows(spec: ResourceSpec[Any], rows: Rows, arguments: argparse.Namespace) -> None:
+    """Print rows of this machine as ``query_arguments`` ask for them."""
+    now, query = SYSTEM_CLOCK.now(), list_query(spec, arguments)
+    shown = query.apply(rows, now)
+    narrate(_counted(len(shown), len(rows), spec))
+    show_list(shown, query, arguments.output, now)
 
 
 def run_list(
@@ -138,9 +145,7 @@ def run_list(
     all rows, those that were printed, and the code of reading them; it needs the list as a whole.
     """
     spec = declaration(resource)
-    if arguments.columns is not None and arguments.output in _MACHINE:
-        raise CommandError("--columns goes with table and csv", exits.USAGE)
-    query = list_query(spec, arguments.filter, arguments.sort, arguments.columns)
+    query = list_query(spec, arguments)
     connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
     form: str = arguments.output
 
@@ -148,7 +153,7 @@ def run_list(
         async with reading_hub(connect) as hub:
             readings = CommandReadings(hub)
             scope = await read_scope(readings, resource, arguments)
-            brief = resource.brief or not query.shown(every=form not in _MACHINE)
+            brief = resource.brief or not query.shown(every=form not in MACHINE_FORMS)
 
             async def prepare() -> Callable[[Rows], Rows]:
                 complete = await _completing(spec, readings, scope, brief=brief)
@@ -241,13 +246,13 @@ def run_get(resource: Resource, arguments: argparse.Namespace) -> int:
             rows = await readings.value(spec.feed(hub, scope))
             is_one = resource.single or resource.by_id
             row = rows[0] if is_one else find_row(spec, rows, arguments.id)
-            if form not in _MACHINE:
+            if form not in MACHINE_FORMS:
                 row = await _completed(spec, row, readings, scope)
             now = hub.clock.now()
             if form == "table":
                 print_detail(spec, row, now)
             elif form == "csv":
-                show_list([row], list_query(spec, None, None, None), form, now)
+                show_list([row], query_of(spec), form, now)
             else:
                 raw = raw_object(spec, row)
                 print_json(raw) if form == "json" else print_ndjson([raw])

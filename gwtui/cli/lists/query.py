@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from gwtui.cli import exits
+from gwtui.cli.command import Argument
 from gwtui.cli.exits import CommandError
 from gwtui.cli.output import narrate
 from gwtui.crud.export import with_id
@@ -20,10 +22,14 @@ from gwtui.crud.resource import (
     row_text,
 )
 from gwtui.domain.cell_values import ordered
+from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.filters import Query, parse
 from gwtui.domain.lookup import among, did_you_mean
+from gwtui.domain.times import parse_past
 
 ALL = "all"
+MACHINE_FORMS = ("json", "ndjson")
+"""Forms that hold the objects as the gateway sent them, without columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +93,18 @@ class ListQuery:
         return self.query.reads_text(filter_kinds(self.spec.columns, self.spec.facets))
 
 
-def list_query(
-    spec: ResourceSpec[Any], filter_text: str | None, sort: str | None, columns: str | None
+def list_query(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> ListQuery:
+    """The question that the arguments ask. Raises CommandError."""
+    if arguments.columns is not None and arguments.output in MACHINE_FORMS:
+        raise CommandError("--columns goes with table and csv", exits.USAGE)
+    return query_of(spec, arguments.filter, arguments.sort, arguments.columns)
+
+
+def query_of(
+    spec: ResourceSpec[Any],
+    filter_text: str | None = None,
+    sort: str | None = None,
+    columns: str | None = None,
 ) -> ListQuery:
     """The question in the words of the command line. Raises CommandError."""
     kinds = filter_kinds(spec.columns, spec.facets)
@@ -133,3 +149,27 @@ def _column(spec: ResourceSpec[Any], name: str, option: str) -> Column[Any]:
             return column
     hint = among(name, [column.id for column in columns])
     raise CommandError(f"{option}: there is no column {name!r}{hint}", exits.USAGE)
+
+
+PAST = (
+    Argument(
+        "--since", metavar="WHEN", help="only from then on: 7d, 12h, 2026-11-01, 2026-11-01T08:00Z"
+    ),
+    Argument("--until", metavar="WHEN", help="only before then"),
+)
+"""Which part of the past."""
+
+
+def past_moments(arguments: argparse.Namespace) -> tuple[datetime | None, datetime | None]:
+    """From when on, and before when. Raises CommandError."""
+    now = SYSTEM_CLOCK.now()
+    try:
+        since, until = (
+            None if text is None else parse_past(text, now)
+            for text in (arguments.since, arguments.until)
+        )
+    except ValueError as error:
+        raise CommandError(
+            f"--since and --until: that is no moment: {error}", exits.USAGE
+        ) from None
+    return since, until

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from gwtui.contract.request import field_rules
+from gwtui.contract.scalars import timestamp_text
 from gwtui.crud import cells
 from gwtui.crud.columns import moment_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, SortValue, Tone
@@ -165,9 +166,15 @@ ALERTS: ResourceSpec[Alert] = ResourceSpec(
         "rule": alert.key.rule,
         "resource": alert.key.subject.resource,
         "identity": alert.key.subject.identity,
+        "name": alert.name,
+        "title": alert.title,
         "state": alert.status.state,
         "severity": alert.severity,
         "said": alert.said,
+        "value": alert.value,
+        "since": alert.fired_at and timestamp_text(alert.fired_at),
+        "acknowledged_by": alert.acknowledged_by or None,
+        "silenced_until": alert.silenced_until and timestamp_text(alert.silenced_until),
     },
     empty="All is well. {alerts.rules} shows what is watched, "
     "{alerts.history} what happened before.",

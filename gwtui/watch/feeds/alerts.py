@@ -54,14 +54,15 @@ def serve_alerts(hub: FeedHub, alerts: Alerts) -> None:
         return events
 
     async def rules() -> Sequence[RuleRow]:
-        return _rows(await asyncio.to_thread(alerts.book), alerts.scope.profile)
+        return rule_rows(await asyncio.to_thread(alerts.book), alerts.scope.profile)
 
     hub.served |= {NOW: alerts.present, HISTORY: history, RULES: rules}
     feeds = (alerts_feed(hub), alert_history_feed(hub), alert_rules_feed(hub))
     alerts.listen(lambda: [feed.invalidate() for feed in feeds])
 
 
-def _rows(book: AlertBook, profile: str) -> Sequence[RuleRow]:
+def rule_rows(book: AlertBook, profile: str) -> Sequence[RuleRow]:
+    """Every rule, as it holds for a profile."""
     built_in, names = default_rules(), names_apart(book.rules)
     return tuple(
         RuleRow(

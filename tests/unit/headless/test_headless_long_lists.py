@@ -17,7 +17,7 @@ from gwtui.cli import exits
 from gwtui.cli.exits import CommandError
 from gwtui.cli.lists.command import declaration
 from gwtui.cli.lists.lookup import CommandReadings
-from gwtui.cli.lists.query import list_query
+from gwtui.cli.lists.query import query_of
 from gwtui.cli.lists.show import PortionPrinter
 from gwtui.cli.output import OutputLostError
 from gwtui.cli.resources import RESOURCES
@@ -84,7 +84,7 @@ KEYS = declaration(RESOURCES["keys"])
 
 
 def printer(form: str = "ndjson", *, rows: str | None = None) -> PortionPrinter:
-    return PortionPrinter(list_query(KEYS, rows, None, "name"), form, SYSTEM_CLOCK)
+    return PortionPrinter(query_of(KEYS, rows, None, "name"), form, SYSTEM_CLOCK)
 
 
 async def print_keys(readings: CommandReadings, to: PortionPrinter) -> None:
