@@ -153,7 +153,7 @@ class Reader:
         database = str(self.folder / "served" / "gateway.sqlite3")
         code, out, err = self.commands("gateway", "generations", "--database", database)
         assert code == exits.OK, err
-        return out.split()[0]
+        return out.splitlines()[1].split()[0]
 
     def type(self, where: str, line: str) -> None:
         """Run one line; fails when it does not do what the manual promises."""
