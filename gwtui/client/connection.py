@@ -29,6 +29,18 @@ _NAME = 60
 _UNPRINTABLE = re.compile(r"[\s\x00-\x20\x7f]")
 
 
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long each step of a request may take, in seconds."""
+
+    connect: float = 3.0
+    read: float = 15.0
+    write: float = 10.0
+    pool: float = 5.0
+    whole: float = 30.0
+    """One attempt from begin to end: a service that drips bytes cannot hold it longer."""
+
+
 class InvalidConnectionError(ValueError):
     """A connection that cannot work or that would be unsafe; the message never holds a secret."""
 

@@ -6,7 +6,7 @@ import asyncio
 import sys
 from collections.abc import Callable
 from types import ModuleType, TracebackType
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 from gwtui.client import services
 from gwtui.client.call import Answer, Call, Caller, RetryingCaller, RetryNotice
@@ -41,7 +41,10 @@ class GatewayClient:
         self.traffic = transport.traffic if transport is not None else Traffic(clock)
         """The requests of the last minute."""
         self._transport = LazyTransport(
-            lambda: _new_transport(connection, clock, self.gate, self.skew, self.traffic), transport
+            lambda: new_transport(
+                connection, clock, gate=self.gate, skew=self.skew, traffic=self.traffic
+            ),
+            transport,
         )
         self.caller: Caller = RetryingCaller(self._transport, clock, on_retry)
         """Carries out the calls of all services."""
@@ -73,23 +76,20 @@ class GatewayClient:
         await self._transport.close()
 
 
-T = TypeVar("T", bound="Transport")
-
-
-class LazyTransport(Generic[T]):
+class LazyTransport:
     """Builds a transport in a thread when it is first used.
 
     Loading the HTTP library and the TLS roots takes 100 ms and more: a user interface keeps
     painting meanwhile.
     """
 
-    def __init__(self, build: Callable[[], T], built: T | None = None) -> None:
+    def __init__(self, build: Callable[[], Transport], built: Transport | None = None) -> None:
         self._build = build
         self._built = built
         self._building = asyncio.Lock()
         self._closed = False
 
-    async def ready(self) -> T:
+    async def ready(self) -> Transport:
         """The transport; ConnectFailedError once this was closed."""
         async with self._building:
             if self._built is None and not self._closed:
@@ -120,10 +120,9 @@ def spare_http_command() -> None:
     sys.modules.setdefault("httpx._main", ModuleType("httpx._main"))
 
 
-def _new_transport(
-    connection: Connection, clock: Clock, gate: WriteGate, skew: ClockSkew, traffic: Traffic
-) -> Transport:
+def new_transport(connection: Connection, clock: Clock, **options: Any) -> Transport:
+    """A transport, with the HTTP library loaded for it."""
     spare_http_command()
     from gwtui.client.transport import Transport  # noqa: PLC0415 - see LazyTransport
 
-    return Transport(connection, clock=clock, gate=gate, skew=skew, traffic=traffic)
+    return Transport(connection, clock=clock, **options)

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from gwtui.client.answers import error_of, parse_json, read_one, redacted
 from gwtui.client.call import Answer, Call, validated
-from gwtui.client.connection import Connection
+from gwtui.client.connection import Connection, Patience
 from gwtui.client.errors import GatewayError, NoAnswerError, UnreadableAnswerError
-from gwtui.client.gateway import LazyTransport, spare_http_command
+from gwtui.client.gateway import LazyTransport, new_transport
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.completion import (
     STREAM_END,
@@ -88,8 +88,9 @@ class Inference:
         self._key = key
         self._clock = clock
         self._limits = limits
+        patience = Patience(read=limits.whole, whole=limits.whole)
         self._transport = LazyTransport(
-            lambda: _new_transport(self.connection, clock, limits.whole), transport
+            lambda: new_transport(self.connection, clock, patience=patience), transport
         )
 
     async def __aenter__(self) -> Self:
@@ -166,13 +167,6 @@ class Inference:
     def _metadata_header(self) -> Mapping[str, str]:
         """The header that asks for metadata on how the service handled the request."""
         return {self.connection.dialect.metadata_header: "enabled"}
-
-
-def _new_transport(connection: Connection, clock: Clock, whole: float) -> Transport:
-    spare_http_command()
-    from gwtui.client.transport import Patience, Transport  # noqa: PLC0415 - see LazyTransport
-
-    return Transport(connection, clock=clock, patience=Patience(read=whole, whole=whole))
 
 
 _MS = 1000

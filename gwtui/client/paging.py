@@ -11,14 +11,14 @@ keep their order, so that a page that begins on a known row leaves no gap, whene
 
 A page that comes again byte for byte is not parsed again.
 
-With a ``request_log.page_handler`` each page's new rows are handed to it, and none is kept here.
+Where the reading keeps no rows (``request_log``), its listeners get them page by page.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Self, TypeVar, cast
 from weakref import WeakKeyDictionary, ref
@@ -115,11 +115,11 @@ _reads: WeakKeyDictionary[Caller, _Reads] = WeakKeyDictionary()
 class _Rows(Generic[ModelT]):
     """Rows read so far, by identity, in the order they were met; None is what is no object.
 
-    Where they are handed on, only the identities of the last ones are remembered: of a row that
+    Of rows that are not ``kept`` only the identities of the last ones are remembered: of a row that
     comes again the first reading counts, for it is gone already.
     """
 
-    take: request_log.PageHandler | None = None
+    kept: bool = True
     items: dict[object, ModelT | None] = field(default_factory=dict)
     unreadable: int = 0
     size: int = 0
@@ -130,15 +130,6 @@ class _Rows(Generic[ModelT]):
         """Whether no more rows are kept."""
         return len(self.items) >= MAX_ROWS or self.size >= MAX_BYTES
 
-    @property
-    def models(self) -> Collection[ModelT]:
-        """The rows that are kept; not a copy where all of them can be read."""
-        if self.take is not None:
-            return ()
-        if self.unreadable:
-            return [item for item in self.items.values() if item is not None]
-        return cast("Collection[ModelT]", self.items.values())
-
     def add(self, page: _Page[ModelT]) -> list[ModelT | None]:
         """Take a page in; gives its new rows. What two pages have alike is held once."""
         new: list[ModelT | None] = []
@@ -148,22 +139,20 @@ class _Rows(Generic[ModelT]):
             elif item == self.items[identity]:
                 page.items[place] = self.items[identity]
                 continue
-            self.items[identity] = item if self.take is None else None
+            self.items[identity] = item if self.kept else None
         self.unreadable += sum(item is None for item in new)
         self.size += page.size
         return new
 
-    async def hand_on(self, new: Iterable[ModelT | None]) -> None:
-        """Hand the rows on, where that is wanted."""
-        if self.take is not None:
-            if rows := [item for item in new if item is not None]:
-                await self.take(rows)
-            while len(self.items) > _REMEMBERED:
-                del self.items[next(iter(self.items))]
+    def forget(self) -> None:
+        """Forget the first rows of those that are not kept."""
+        while not self.kept and len(self.items) > _REMEMBERED:
+            del self.items[next(iter(self.items))]
 
     def listing(self, total: int | None, *, complete: bool) -> Listing[ModelT]:
         request_log.list_read(self.unreadable, complete=complete)
-        return Listing(tuple(self.models), total, complete, self.unreadable)
+        items = tuple(item for item in self.items.values() if item is not None)
+        return Listing(items, total, complete, self.unreadable)
 
 
 def _page_of(rows: Rows, model: type[ModelT], key: str) -> _Page[ModelT]:
@@ -198,10 +187,9 @@ class Pager(Generic[ModelT]):
     async def everything(self) -> Listing[ModelT]:
         """Every row, once. Raises GatewayError when any page cannot be read.
 
-        The rows so far are reported (``request_log.part_read``), or handed on page by page
-        (``request_log.page_handler``).
+        The new rows of each page are given to the listeners of the reading (``request_log``).
         """
-        collected: _Rows[ModelT] = _Rows(request_log.page_handler())
+        collected: _Rows[ModelT] = _Rows(request_log.keeps_rows())
         offset, step, idle, pages = 0, OVERLAP, 0, 0
         total: int | None = None
         time = asyncio.get_running_loop().time
@@ -218,14 +206,15 @@ class Pager(Generic[ModelT]):
                     continue
                 new = collected.add(page)
                 self._reads.remember(self._at(offset).target(), page)
-                await collected.hand_on(new)
+                if readable := [item for item in new if item is not None]:
+                    await request_log.page_read(readable, total)
+                collected.forget()
                 idle = 0 if new else idle + 1
                 end = offset + len(page)
                 if self._is_last(page, end):
                     return collected.listing(total, complete=total is None or end == total)
                 if idle >= MAX_IDLE_PAGES or collected.full or time() - started > MAX_SECONDS:
                     break
-                request_log.part_read(collected.models, total)
                 stride = max(1, len(page) - OVERLAP)
                 offset, step = offset + stride, OVERLAP
                 pages += 1
@@ -256,7 +245,7 @@ class Pager(Generic[ModelT]):
 
     async def _fetch(self, offset: int) -> _Page[ModelT]:
         call = self._at(offset)
-        if request_log.page_handler() is not None:  # what is not kept is not compared with either
+        if not request_log.keeps_rows():  # what is not kept is not compared with either
             return _page_of(read_rows(await self._caller.call(call)), self._model, self._key)
         known = self._reads.pages.get(call.target())
         # Held until the answer is there: it may say that they are still the same.

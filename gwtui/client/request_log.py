@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -34,11 +34,11 @@ class Shortfall:
         return bool(self.unreadable or self.cut or self.closed)
 
 
-PartListener = Callable[[Collection[Any], int | None], None]
-"""Takes the rows that have come so far, and the total; None where that is unknown."""
+PageListener = Callable[[Sequence[Any], int | None], Awaitable[None]]
+"""Takes the rows of a page that no page before it had, and the total where that is known.
 
-PageHandler = Callable[[Sequence[Any]], Awaitable[None]]
-"""Takes the rows of a page that no page before it had; the next page waits for it."""
+The next page waits for it.
+"""
 
 
 @dataclass(slots=True)
@@ -54,10 +54,10 @@ class ReadingLog:
     lacks: Shortfall = field(default_factory=Shortfall)
     trying: bool = False
     oldest: datetime | None = None
-    parts: list[PartListener] = field(default_factory=list, repr=False)
-    """Called with the rows of a long list so far, while the rest is still read."""
-    page_handler: PageHandler | None = field(default=None, repr=False)
-    """Called with each page of a list, which is then not kept."""
+    listeners: list[PageListener] = field(default_factory=list, repr=False)
+    """Called with each page of a list, while the rest is still read."""
+    keeps_rows: bool = True
+    """Whether lists keep their rows; else only ``listeners`` get them."""
 
 
 _current: ContextVar[ReadingLog | None] = ContextVar("reading_log", default=None)
@@ -103,17 +103,17 @@ def list_read(unreadable: int, *, complete: bool) -> None:
         log.lacks.cut += not complete
 
 
-def part_read(rows: Collection[Any], total: int | None) -> None:
-    """Report the rows of a list so far. ``rows`` still grows: listeners copy what they need."""
+async def page_read(rows: Sequence[Any], total: int | None) -> None:
+    """Give the new rows of a page to the listeners."""
     log = _current.get()
-    for listener in () if log is None else tuple(log.parts):
-        listener(rows, total)
+    for listener in () if log is None else tuple(log.listeners):
+        await listener(rows, total)
 
 
-def page_handler() -> PageHandler | None:
-    """The handler of each page; None where the list is read as a whole."""
+def keeps_rows() -> bool:
+    """Whether a list keeps its rows."""
     log = _current.get()
-    return None if log is None else log.page_handler
+    return log is None or log.keeps_rows
 
 
 def workspaces_without_id(number: int) -> None:

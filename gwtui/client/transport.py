@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from hashlib import blake2b
 from http import HTTPStatus
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, Self
 
 import httpx
@@ -37,7 +38,7 @@ from gwtui.client.answers import (
     status_error,
 )
 from gwtui.client.call import Answer, Call
-from gwtui.client.connection import Connection, WriteGate
+from gwtui.client.connection import Connection, Patience, WriteGate
 from gwtui.client.errors import (
     ConnectFailedError,
     GatewayError,
@@ -65,6 +66,7 @@ answer is met before the memory is. Others, or one inside another, know no such 
 _CONNECTIONS = 8
 """At most, for reads. As many stay open: with fewer, one that is free is closed whenever more are
 open than may stay, and nearly every request makes another one."""
+_PATIENCE = Patience()
 _IDLE = 30.0
 """Seconds after which an unused connection is closed."""
 _STREAM_HEADERS = {
@@ -84,18 +86,6 @@ _NEVER_SENT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long each step of a request may take, in seconds."""
-
-    connect: float = 3.0
-    read: float = 15.0
-    write: float = 10.0
-    pool: float = 5.0
-    whole: float = 30.0
-    """One attempt from begin to end: a service that drips bytes cannot hold it longer."""
-
-
 class Transport:
     """Carries out one call as one HTTP request. Never repeats anything.
 
@@ -111,7 +101,7 @@ class Transport:
         skew: ClockSkew | None = None,
         traffic: Traffic | None = None,
         http: httpx.AsyncBaseTransport | None = None,
-        patience: Patience = Patience(),
+        patience: Patience = _PATIENCE,
         max_answer: int = MAX_ANSWER,
     ) -> None:
         self.gate = gate or WriteGate(connection)
@@ -495,25 +485,6 @@ class _BearerAuth(httpx.Auth):
         yield request
 
 
-class _NoCookies(httpx.Cookies):
-    """Stays empty: no request depends on the answer to another one."""
-
-    def extract_cookies(self, response: httpx.Response) -> None:
-        """Take none."""
-
-
-_NO_COOKIES = _NoCookies()
-
-
-class _Client(httpx.AsyncClient):
-    """A client that keeps no cookies."""
-
-    @property  # type: ignore[misc]
-    def cookies(self) -> httpx.Cookies:
-        """None."""
-        return _NO_COOKIES
-
-
 def _http_client(
     connection: Connection,
     patience: Patience,
@@ -527,7 +498,7 @@ def _http_client(
     )
     if http is None and connection.socket_path is not None:
         http = httpx.AsyncHTTPTransport(uds=str(connection.socket_path), verify=tls, limits=limits)
-    return _Client(
+    return httpx.AsyncClient(
         auth=_BearerAuth(connection.token) if connection.token else None,
         headers={
             "User-Agent": f"gwtui/{__version__}",
@@ -543,6 +514,8 @@ def _http_client(
             pool=patience.pool,
         ),
         transport=http,
+        # No request depends on the answer to another one.
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
         follow_redirects=False,
         trust_env=connection.use_proxy,
     )

@@ -20,7 +20,7 @@ from typing import Any, Generic, Literal, TypeVar, cast
 
 from gwtui.client.errors import GatewayError, RateLimitedError
 from gwtui.client.request_log import (
-    PartListener,
+    PageListener,
     ReadingLog,
     Shortfall,
     include,
@@ -261,14 +261,14 @@ class Feed(Generic[T]):
         return self._state
 
     async def latest(
-        self, *, after: int, within: float, since: int, on_part: PartListener | None = None
+        self, *, after: int, within: float, since: int, on_page: PageListener | None = None
     ) -> T:
         """The value of a read that was asked for later than number ``after``, for another feed.
 
         It is not older than ``within`` seconds, unless the read was under way already. What it
         lacks and what it costs counts for the reading of the caller, and so does its age where it
-        was asked for no later than number ``since``. ``on_part`` is told what has come of a long
-        list meanwhile. Raises GatewayError.
+        was asked for no later than number ``since``. ``on_page`` gets the pages of a long list
+        that come meanwhile. Raises GatewayError.
         """
         known = self._value_of
         if known is not None and known.number > after and self.seconds_old <= within:
@@ -280,15 +280,15 @@ class Feed(Generic[T]):
             flight = self._flight or self._begin(requested=True)
             flight.log.trying |= not may_retry()
             fits = flight.number > after
-            if on_part is not None and fits:
-                flight.log.parts.append(on_part)
+            if on_page is not None and fits:
+                flight.log.listeners.append(on_page)
             try:
                 await asyncio.shield(flight.landed)
             finally:
                 if fits:
                     include(flight.log, requests=not joined)
-                    if on_part is not None:
-                        flight.log.parts.remove(on_part)
+                    if on_page is not None:
+                        flight.log.listeners.remove(on_page)
             if self._value_of is flight and fits:
                 return cast("T", self._state.value)
             if self._closed or fits:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from weakref import WeakValueDictionary
 
 from gwtui.client.request_log import (
-    PageHandler,
-    PartListener,
+    PageListener,
     ReadingLog,
     include,
     may_retry,
@@ -36,6 +35,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+TakeRows = Callable[[Sequence[Any]], Awaitable[None]]
+"""Takes rows as they come; the next ones wait for it."""
 
 READS_AT_A_TIME = 4
 """Feeds that read at the same time; more would only queue at the gateway."""
@@ -95,7 +96,7 @@ class FeedHub:
         self._passing: dict[FeedKey[Any], Feed[Any]] = {}
         self._paused = False
         self._closed = False
-        self._take: PageHandler | None = None
+        self._take: TakeRows | None = None
         self.complete: Callable[[], Awaitable[None]] = _nothing
         """Waits for what this machine keeps of the connection: it may be opened after this hub."""
         self.ledger: Ledger | None = None
@@ -182,7 +183,7 @@ class FeedHub:
         after: int,
         within: float,
         since: int,
-        on_part: PartListener | None = None,
+        on_page: PageListener | None = None,
     ) -> T:
         """The value of a base feed; see ``Feed.latest``. Raises GatewayError.
 
@@ -201,7 +202,7 @@ class FeedHub:
         if after >= 0:
             after = max(after, self._outdated)
         try:
-            return await feed.latest(after=after, within=within, since=since, on_part=on_part)
+            return await feed.latest(after=after, within=within, since=since, on_page=on_page)
         finally:
             self._let_go()
 
@@ -226,7 +227,7 @@ class FeedHub:
         """The number of the latest read of a base feed."""
         return self._begun
 
-    def streaming(self, take: PageHandler) -> FeedHub:
+    def streaming(self, take: TakeRows) -> FeedHub:
         """A hub of the same connection for one feed, which is to be refreshed once.
 
         A feed whose list can be read page by page hands its rows to ``take`` as they come, and
@@ -396,7 +397,7 @@ class FeedReader:
         after: int = 0,
         within: float = 0.0,
         feed: Callable[[], Feed[Any] | None] = lambda: None,
-        take: PageHandler | None = None,
+        take: TakeRows | None = None,
     ) -> None:
         self.take = take
         self.hub = hub
@@ -407,20 +408,20 @@ class FeedReader:
         self._within = within
         self._begun = hub.begun
 
-    async def get(self, read: BaseRead[T], on_part: PartListener | None = None) -> T:
+    async def get(self, read: BaseRead[T], on_page: PageListener | None = None) -> T:
         """The value, read now or a moment ago for another feed. Raises GatewayError.
 
-        ``on_part`` is told what has come of a long list while the rest of it is read.
+        ``on_page`` gets the pages of a long list while the rest of it is read.
         """
         return await self.hub.base_value(
-            read, after=self._after, within=self._within, since=self._begun, on_part=on_part
+            read, after=self._after, within=self._within, since=self._begun, on_page=on_page
         )
 
-    async def fresh(self, read: BaseRead[T], on_part: PartListener | None = None) -> T:
+    async def fresh(self, read: BaseRead[T], on_page: PageListener | None = None) -> T:
         """The value, read since this reading began; otherwise like ``get``."""
         after = max(self._after, self._begun)
         return await self.hub.base_value(
-            read, after=after, within=math.inf, since=self._begun, on_part=on_part
+            read, after=after, within=math.inf, since=self._begun, on_page=on_page
         )
 
     async def lasting(self, read: BaseRead[T], within: float) -> T:
@@ -436,19 +437,19 @@ class FeedReader:
         other._within, other._begun = within, -1
         return other
 
-    async def hand_on(self, read: BaseRead[tuple[Any, ...]], take: PageHandler) -> None:
+    async def hand_on(self, read: BaseRead[tuple[Any, ...]], take: PageListener) -> None:
         """Read a list now, each page of it handed to ``take``. Raises GatewayError.
 
         Nothing of it is kept or shared. A list that comes in one answer is one page.
         """
-        log = ReadingLog(trying=not may_retry(), page_handler=take)
+        log = ReadingLog(trying=not may_retry(), listeners=[take], keeps_rows=False)
         try:
             with reading_log(log):
                 whole = await read.read(self.client)
         finally:
             include(log, requests=True)
         if whole:
-            await take(whole)
+            await take(whole, len(whole))
 
     def read_at(self, read: BaseRead[Any]) -> datetime | None:
         """When the present value of a base feed was read."""

@@ -57,7 +57,7 @@ class WalkSite:
         """A dashboard that reaches this gateway without a network."""
 
         def transport(
-            where: Connection, clock: Clock, gate: WriteGate, skew: ClockSkew, traffic: Traffic
+            where: Connection, clock: Clock, *, gate: WriteGate, skew: ClockSkew, traffic: Traffic
         ) -> Transport:
             http = httpx.ASGITransport(self.door)  # type: ignore[arg-type]
             return Transport(where, clock=clock, gate=gate, skew=skew, traffic=traffic, http=http)
@@ -66,7 +66,7 @@ class WalkSite:
         async def connect() -> AsyncIterator[Connection]:
             yield connection
 
-        monkeypatch.setattr("gwtui.client.gateway._new_transport", transport)
+        monkeypatch.setattr("gwtui.client.gateway.new_transport", transport)
         return GwtuiApp(connect, clock=self.clock, ledger=self.ledger)
 
     @asynccontextmanager

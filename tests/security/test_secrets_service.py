@@ -26,10 +26,10 @@ from marked_secrets_kit import logging_into, minting_marked
 from pydantic import SecretStr, ValidationError
 from sentinels import FORMS, MARKED, files, leaks, marked, representations, told
 
-from gwtui.client.connection import Connection
+from gwtui.client.connection import Connection, Patience
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.transport import Patience, Transport
+from gwtui.client.transport import Transport
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.contract.keys import CreatedKey, CreateKeyRequest, ExternalUserRequest
 from gwtui.crud.executor import WriteExecutor

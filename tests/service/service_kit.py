@@ -14,9 +14,9 @@ import httpx
 from pydantic import SecretStr
 
 from gwtui.client.call import RetryNotice
-from gwtui.client.connection import Connection
+from gwtui.client.connection import Connection, Patience
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.transport import Patience, Transport
+from gwtui.client.transport import Transport
 from gwtui.domain.clock import Clock
 
 TOKEN = "gw-v1-SENTINEL-0123456789abcdef"

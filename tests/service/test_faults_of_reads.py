@@ -17,9 +17,9 @@ from service_kit import FakeTime
 
 from gwtui.client import errors
 from gwtui.client.call import MAX_RETRIES
-from gwtui.client.connection import Connection
+from gwtui.client.connection import Connection, Patience
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.transport import Patience, Transport
+from gwtui.client.transport import Transport
 from gwtui.embedded.faults.kinds import KINDS
 from gwtui.embedded.routes import all_operations
 from writes_kit import FaultWorld

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from gwtui.client import errors
-from gwtui.client.connection import Connection
+from gwtui.client.connection import Connection, Patience
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.transport import Patience, Transport
+from gwtui.client.transport import Transport
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Applied, Confirmation, Refused, Unknown
 from gwtui.embedded.faults.kinds import KINDS

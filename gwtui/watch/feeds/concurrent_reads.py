@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from gwtui.client.answers import LARGE_LIST
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.client.request_log import workspaces_without_id
 from gwtui.watch.base_reads import WORKSPACES
 
 if TYPE_CHECKING:
-    from gwtui.client.request_log import PageHandler
     from gwtui.contract.workspaces import Workspace
     from gwtui.watch.base_reads import BaseRead
-    from gwtui.watch.hub import FeedReader
+    from gwtui.watch.hub import FeedReader, TakeRows
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -96,8 +95,8 @@ class GrowingList(Generic[R]):
     part in the order in which these were asked for, and what is read of a part is nothing.
 
     ``things`` says what its rows are, such as "keys"; ``rows_of`` makes rows of what has come of
-    each part, by its name. They are made anew when twice as many have come, so that all of it costs
-    no more than the whole list once more.
+    each part, by its name. Rows of several parts have an ``identity``. They are shown when twice as
+    many have come: to show a long list takes a while, too.
     """
 
     def __init__(
@@ -116,10 +115,10 @@ class GrowingList(Generic[R]):
         self._things = things
         self._rows_of = rows_of
         self._expected = parts
-        self._parts: dict[str | None, Collection[Any]] = {}
         self._totals: dict[str | None, int | None] = {}
-        self._shown: Sequence[R] = ()
-        self._making: asyncio.Task[None] | None = None
+        self._shown: dict[object, R] = {}
+        self._part: tuple[R, ...] = ()
+        self._identity = attrgetter("identity") if parts > 1 else id
         self._due = self._clock.monotonic() + _TELL_FROM
 
     async def read(
@@ -135,17 +134,18 @@ class GrowingList(Generic[R]):
         if self._feed is None:
             return await get(what)
         whole = await get(what, partial(self._take, part))
-        self._take(part, whole, len(whole))
+        if part not in self._totals:  # it came in one answer, or was read before
+            await self._take(part, whole, len(whole))
         return whole
 
     async def _hand_on(
-        self, part: str | None, what: BaseRead[tuple[Any, ...]], take: PageHandler
+        self, part: str | None, what: BaseRead[tuple[Any, ...]], take: TakeRows
     ) -> None:
         """Read a part page by page; its rows wait for those of the part before."""
         before, done = self._before, asyncio.Event()
         self._before = done
 
-        async def page(rows: Sequence[Any]) -> None:
+        async def page(rows: Sequence[Any], _total: int | None) -> None:
             if before is not None:
                 await before.wait()
             await take(self._rows_of({part: rows}))
@@ -159,27 +159,20 @@ class GrowingList(Generic[R]):
             await before.wait()
         done.set()
 
-    def _take(self, part: str | None, rows: Collection[Any], total: int | None) -> None:
-        self._parts[part], self._totals[part] = rows, total
+    async def _take(self, part: str | None, rows: Sequence[Any], total: int | None) -> None:
+        self._totals[part] = total
+        for row in self._rows_of({part: rows}):
+            self._shown.setdefault(self._identity(row), row)
         now = self._clock.monotonic()
-        if self._feed is None or now < self._due:
-            return
-        self._due = now + _TELL_EVERY
-        count = sum(map(len, self._parts.values()))
-        if count >= 2 * len(self._shown) and self._making is None:
-            listed = {one: tuple(each) for one, each in self._parts.items()}
-            if count <= LARGE_LIST:
-                self._shown = self._rows_of(listed)
-            else:  # they are shown at the next look
-                self._making = asyncio.create_task(self._make(listed), name="rows of a part")
-        self._feed.show_part(self._shown, f"reading, {self._count(count)}")
+        if self._feed is not None and now >= self._due:
+            self._due = now + _TELL_EVERY
+            if len(self._shown) >= 2 * len(self._part):
+                self._part = tuple(self._shown.values())
+            self._feed.show_part(self._part, f"reading, {self._count()}")
 
-    async def _make(self, listed: Mapping[Any, Sequence[Any]]) -> None:
-        self._shown = await asyncio.to_thread(self._rows_of, listed)
-        self._making = None
-
-    def _count(self, count: int) -> str:
+    def _count(self) -> str:
         """How many have come, and of how many where the gateway says that of every part."""
+        count = len(self._shown)
         totals = [total for total in self._totals.values() if total is not None]
         if len(totals) == self._expected:
             return f"{count:,} of {sum(totals):,} {self._things}"
