@@ -12,9 +12,10 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from gwtui.contract.request import RequestModel
-from gwtui.crud.form import Facts, FormSpec
+from gwtui.crud.fields import Facts
+from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Outcome
-from gwtui.resources.keys.form import create_form
+from gwtui.resources.keys.writes import WRITES
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.terminal.app import TerminalApp
 from gwtui.ui.themes import DEFAULT_THEME, THEMES, style_sheets
@@ -56,7 +57,7 @@ class ScriptedSubmit:
 
 
 def form(submit: ScriptedSubmit, spec: FormSpec | None = None) -> FormScreen[Any]:
-    return FormScreen(spec or create_form(form_context()), FACTS, submit)
+    return FormScreen(spec or WRITES.create_form(form_context()), FACTS, submit)
 
 
 async def until(pilot: Pilot[Any], holds: Callable[[], Any], what: str) -> None:

@@ -12,20 +12,8 @@ from gwtui.contract.guardrails import (
     guardrail_problems,
 )
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
-from gwtui.crud.form import (
-    CustomFilterField,
-    Facts,
-    FieldGroup,
-    FilterListField,
-    FormField,
-    FormSpec,
-    IntegerListField,
-    ModelField,
-    MultiPickField,
-    PercentField,
-    TextAreaField,
-    ThreeWaySwitch,
-)
+from gwtui.crud.fields import Facts, Field
+from gwtui.crud.form import FieldGroup, FormSpec
 from gwtui.ui.forms.form_state import FormState
 
 FACTS = Facts(now=lambda: datetime(2026, 11, 21, 7, 0, tzinfo=UTC), zone=UTC)
@@ -38,27 +26,29 @@ def slug_of(values: Any) -> str:
 BASICS = FieldGroup(
     "Basics",
     (
-        FormField("name", "Name", "text"),
-        FormField("slug", "Slug", "text", suggest=slug_of),
-        TextAreaField("description", "Description"),
+        Field("name", "Name", kind="text"),
+        Field("slug", "Slug", kind="text", suggest=slug_of),
+        Field("description", "Description", kind="lines"),
     ),
 )
 
 LOGGING = FieldGroup(
     "Logging",
     (
-        ModelField("default_text_model", "Text model"),
-        PercentField("io_logging_sampling_rate", "Sampling rate"),
-        IntegerListField("io_logging_api_key_ids", "Key ids"),
+        Field("default_text_model", "Text model", kind="model"),
+        Field("io_logging_sampling_rate", "Sampling rate", kind="percent"),
+        Field("io_logging_api_key_ids", "Key ids", kind="integers"),
     ),
 )
 
 RULES = (
-    FormField("name", "Name", "text"),
-    MultiPickField("allowed_models", "Allowed models"),
-    ThreeWaySwitch("enforce_zdr_vendor_a", "vendor A"),
-    FilterListField("content_filter_builtins", "Builtin filters"),
-    CustomFilterField("content_filters", "Custom filters"),
+    Field("name", "Name", kind="text"),
+    Field("allowed_models", "Allowed models", kind="pick", empty="no restriction"),
+    Field(
+        "enforce_zdr_vendor_a", "vendor A", kind="three_way", words=("off", "on"), empty="inherit"
+    ),
+    Field("content_filter_builtins", "Builtin filters", kind="builtins"),
+    Field("content_filters", "Custom filters", kind="filters"),
 )
 
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from gwtui.contract.keys import ApiKey
-from gwtui.crud.form import Facts
-from gwtui.resources.keys.form import create_form, edit_form
+from gwtui.crud.fields import Facts
+from gwtui.resources.keys.writes import WRITES
 from gwtui.ui.forms.form_state import FormState
 from plan_kit import form_context
 
@@ -18,7 +18,7 @@ FACTS = Facts(now=lambda: NOW, zone=UTC, workspaces={SPACE: "Research"})
 
 
 def creating(**typed: Any) -> FormState:
-    state = FormState(create_form(form_context()), FACTS)
+    state = FormState(WRITES.create_form(form_context()), FACTS)
     for name, text in typed.items():
         state.put(name, text)
     return state
@@ -42,7 +42,7 @@ def api_key(**changes: Any) -> ApiKey:
 
 
 def editing(key: ApiKey | None = None) -> FormState:
-    return FormState(edit_form(key or api_key(), form_context(NOW)), FACTS)
+    return FormState(WRITES.edit_form(key or api_key(), form_context(NOW)), FACTS)
 
 
 def body(state: FormState) -> dict[str, Any]:

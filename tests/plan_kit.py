@@ -24,19 +24,18 @@ from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest
 from gwtui.contract.organization import OrganizationSettings, UpdateOrganizationSettingsRequest
 from gwtui.contract.request import RequestModel
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
-from gwtui.crud.fields import PlanContext
-from gwtui.crud.form import FormContext
+from gwtui.crud.fields import FormContext, PlanContext
 from gwtui.crud.plan import Plan
 from gwtui.crud.plan_text import Formatter, Names, named
 from gwtui.crud.writes import NO_WARNING, RequestWarning
 from gwtui.local.rotations import RotationLog
 from gwtui.resources.assignments import writes as assignments
-from gwtui.resources.byok.writes import CREDENTIALS, CredentialSurroundings
+from gwtui.resources.byok import CREDENTIALS, CredentialSurroundings
 from gwtui.resources.guardrails.form import fields_of
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
 from gwtui.resources.guardrails.writes import BoundBy
 from gwtui.resources.keys.writes import WRITES as KEYS
-from gwtui.resources.organization.writes import WRITES as SETTINGS
+from gwtui.resources.organization import SETTINGS_WRITES as SETTINGS
 from gwtui.resources.rotations.writes import (
     RotateRequest,
     RotationSource,

@@ -41,7 +41,7 @@ from gwtui.crud.plan import Plan
 from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.resources.budgets import writes as budget_plans
+from gwtui.resources import budgets as budget_plans
 from gwtui.resources.generations import plan_feedback
 from gwtui.resources.guardrails.writes import BoundBy
 from gwtui.resources.members import writes as member_plans

@@ -58,7 +58,7 @@ RESOURCES: dict[str, Resource] = {
         Resource(
             "budgets",
             "budgets of a workspace",
-            "gwtui.resources.budgets.resource:BUDGETS",
+            "gwtui.resources.budgets:BUDGETS",
             "gwtui.cli.changes.workspaces:BUDGETS",
             parent="workspace",
         ),
@@ -69,11 +69,11 @@ RESOURCES: dict[str, Resource] = {
             "gwtui.cli.changes.workspaces:MEMBERS",
             parent="workspace",
         ),
-        Resource("organization", "people", "gwtui.resources.organization.resource:ORGANIZATION"),
+        Resource("organization", "people", "gwtui.resources.organization:ORGANIZATION"),
         Resource(
             "settings",
             "settings of the organization",
-            "gwtui.resources.organization.resource:SETTINGS",
+            "gwtui.resources.organization:SETTINGS",
             DECLARED,
             single=True,
         ),
@@ -94,7 +94,7 @@ RESOURCES: dict[str, Resource] = {
         Resource(
             "byok",
             "provider credentials",
-            "gwtui.resources.byok.resource:BYOK",
+            "gwtui.resources.byok:BYOK",
             DECLARED,
         ),
         Resource("models", "the catalog", "gwtui.resources.models.resource:MODELS"),

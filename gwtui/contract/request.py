@@ -102,6 +102,8 @@ class FieldRules:
     max_length: int | None
     choices: tuple[str, ...]
     unit: str
+    type: Any
+    """Of a value that is not null."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,15 @@ def _rules(name: str, field: FieldInfo) -> FieldRules:
         max_length=min(highs, default=None),
         choices=_choices(field.annotation),
         unit=str(extra.get("x-unit", "")),
+        type=_value_type(field.annotation),
     )
+
+
+def _value_type(annotation: Any) -> Any:
+    """The first type of a union, without its constraints."""
+    if get_origin(annotation) in {Union, UnionType}:
+        annotation = get_args(annotation)[0]
+    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
 
 
 def _inner_metadata(annotation: Any) -> list[Any]:

@@ -1,16 +1,17 @@
-"""The fields of a resource, each declared once: label, how a value reads, what empty means.
+"""The fields of a resource, each declared once: label, group, how a value reads, what edits it.
 
 Plans, forms, three-way comparison, undo, recovery and the command line all read this declaration.
-Limits and value sets are not here: the request models of the contract have them.
+Limits, value sets, descriptions and the type that an editor follows from are not here: the request
+models of the contract have them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.request import RequestModel
@@ -27,14 +28,50 @@ from gwtui.crud.plan_text import (
     several,
     workspace_in_words,
 )
+from gwtui.crud.resource import Cell, DetailRow, Tone
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.money import usd
-from gwtui.domain.safe_text import safe_line
+from gwtui.domain.safe_text import in_sentence, safe_line
+
+if TYPE_CHECKING:
+    from gwtui.client.gateway import GatewayClient
+    from gwtui.watch.hub import FeedHub
 
 _TEXT_LIMIT = 200
 """Characters of a text value in a plan."""
 _VERY_HIGH = Decimal(10_000)
 """USD from which on a limit is warned of."""
+_ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)
+"""For fields that read the same whenever it is."""
+ON_OFF = ("off", "on")
+
+Kind = Literal[
+    "auto",
+    "text",
+    "pattern",
+    "lines",
+    "usd",
+    "percent",
+    "integers",
+    "number",
+    "duration",
+    "choice",
+    "switch",
+    "three_way",
+    "datetime",
+    "workspace",
+    "secret",
+    "model",
+    "pick",
+    "builtins",
+    "filters",
+]
+"""What edits a field. A "model" is one identifier, completed from ``choices`` while typed. A "pick"
+is any number of them, or None, which is not the empty list: what the value holds and the choices
+lack is kept and called unknown. A "secret" is masked while typed, never shown, copied or
+remembered; in an update nothing typed leaves it as it is. "auto" follows from the type in the
+request model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,28 +87,55 @@ class PlanContext:
     dialect: Dialect = GENERIC
 
 
+@dataclass(frozen=True, slots=True)
+class FormContext:
+    """What the forms of a resource are built from. ``now`` is aware UTC.
+
+    ``workspace`` is the one that lists are narrowed to, None for all of them.
+    """
+
+    hub: FeedHub
+    client: GatewayClient
+    dialect: Dialect
+    now: datetime
+    workspace: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What previews and pickers may know. ``zone`` None is the machine's own time zone."""
+
+    now: Callable[[], datetime]
+    zone: tzinfo | None = None
+    workspaces: Mapping[str, str] = field(default_factory=dict)
+    """Workspace id -> name, fit to be shown."""
+    where: str = ""
+    """Whose gateway the request goes to, fit to be shown; empty where that goes without saying."""
+
+
+@dataclass(frozen=True, slots=True)
+class PickOption:
+    """One thing to pick. Texts from data must have passed ``safe_line``; ``value`` is as it is."""
+
+    value: str
+    title: str = ""
+    """How people call it; the value itself when empty."""
+    note: str = ""
+    also: str = ""
+    """What else people call it when they search."""
+
+
+Choices = Callable[[], Awaitable[Sequence[PickOption]]]
+"""Gives what can be picked. May raise GatewayError: the field then works without the list."""
+Preview = Callable[[Any, Mapping[str, Any], Facts], Cell | None]
+"""What a value means, from the value, all readable values of the form and the facts."""
 Format = Callable[[Any, PlanContext], str]
 """A value that is not empty, as people read it."""
 
 
-def text(value: Any, _context: PlanContext) -> str:
-    """A text as it is, made safe for a terminal."""
-    return safe_line(value, _TEXT_LIMIT)
-
-
-def yes_no(value: Any, _context: PlanContext) -> str:
-    """A boolean as "yes" or "no"."""
-    return "yes" if value else "no"
-
-
-def on_off(value: Any, _context: PlanContext) -> str:
-    """A boolean as "on" or "off"."""
-    return "on" if value else "off"
-
-
-def disabled_enabled(value: Any, _context: PlanContext) -> str:
-    """The field ``disabled`` as the state it means."""
-    return "disabled" if value else "enabled"
+async def no_choices() -> Sequence[PickOption]:
+    """Nothing is known that could be picked."""
+    return ()
 
 
 def name_of(value: Any, context: PlanContext) -> str:
@@ -85,40 +149,89 @@ def entries(value: Any, context: PlanContext) -> str:
     return several(named, MOST_NAMED) if named else "none at all"
 
 
-def texts(value: Any, _context: PlanContext) -> str:
-    """A list of texts as they are."""
-    return several([safe_line(entry, NAME_LIMIT) for entry in value], MOST_NAMED)
-
-
-def plain(value: Any, context: PlanContext) -> str:
-    """A value of which nothing is declared, by its type alone."""
-    if isinstance(value, bool):
-        return on_off(value, context)
-    return texts(value, context) if isinstance(value, list) else text(value, context)
-
-
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a resource.
+    """One field of a resource, or of a form alone.
 
-    ``name`` is the field of the request and of the answer. ``empty`` says what it means that there
-    is no value; besides None the values in ``blank`` count as none. ``editable`` fields are changed
-    by the edit form and by ``update``; the others are fixed or have a verb of their own.
+    ``name`` is the field of the request and of the answer, or "object.field". ``format`` words a
+    value in a plan, where its type does not say how it reads; ``words`` are those of False and
+    True. ``empty`` says what it means that there is no value; besides None the values in ``blank``
+    count as none. ``editable`` fields are changed by the edit form and by ``update``; the others
+    have a verb of their own, or are ``fixed_because``: then the edit form shows them as they are.
     """
 
     name: str
     label: str
-    format: Format = text
+    format: Format | None = None
     empty: str = "none"
+    words: tuple[str, str] = ("no", "yes")
     blank: tuple[Any, ...] = ()
     editable: bool = True
     format_empty: Callable[[PlanContext], str] | None = None
     """What it means in a plan, where more is known there than ``empty`` says."""
     is_limit: bool = False
     """Whether it is an amount in USD that may be spent at most."""
+    mask: str = ""
+    """The field of the answer that stands for a secret."""
+    effect: str = ""
+    """What it leads to that a request sets it, as a sentence; {name} stands for another field."""
+    note: str = ""
+    """Explains it in the detail pane."""
+
+    # In forms -----------------------------------------------------------------------------------
+
+    group: str = ""
+    """The titled part of a long form. Titles are one or two words: all stand on one line."""
+    kind: Kind = "auto"
+    help: str = ""
+    """Replaces the model's description."""
+    placeholder: str = ""
+    preview: Preview | None = None
+    fixed_because: str = ""
+    """Why it cannot be changed once it is made."""
+    fixed: tuple[str, str] | None = None
+    """The text shown in place of an editor, and why it cannot be edited."""
+    suggest: Callable[[Mapping[str, Any]], str] | None = None
+    """Fills a text of a new resource from the other values until the person touches it."""
+    options: Sequence[tuple[str, str]] = ()
+    """One of a few that the model does not name: (value, label), fit to be shown."""
+    offers: Callable[[FormContext], Choices] | None = None
+    """Makes ``choices`` for a form."""
+    choices: Choices = no_choices
+    chosen: str = "only these"
+    """Words a list that is not None: "only these"."""
+    noun: str = "entries"
+    """What the entries of a list are called."""
+    free: bool = False
+    """Whether a person may add what the choices lack."""
+    dialect: Dialect = GENERIC
+    """By whose rules content filters are edited."""
+
+    @property
+    def row_id(self) -> str:
+        """The id of its row on the screen."""
+        return row_id(self.name)
+
+    def text(self, value: Any, context: PlanContext) -> str:
+        """A value as people read it; one without a format of its own by its type."""
+        if value is None or value in self.blank:
+            return self.empty if self.format_empty is None else self.format_empty(context)
+        if self.format is not None:
+            return self.format(value, context)
+        match value:
+            case bool():
+                return self.words[value]
+            case list():
+                return several([safe_line(entry, NAME_LIMIT) for entry in value], MOST_NAMED)
+        return safe_line(value, _TEXT_LIMIT)
 
 
-def workspace_field(*, editable: bool) -> Field:
+def row_id(name: str) -> str:
+    """The id of a field's row on the screen."""
+    return f"field-{name.replace('.', '-')}"
+
+
+def workspace_field(*, editable: bool, **more: Any) -> Field:
     """The workspace that something belongs to; none is the default one, named where known."""
     return Field(
         "workspace_id",
@@ -128,12 +241,17 @@ def workspace_field(*, editable: bool) -> Field:
         blank=("",),
         editable=editable,
         format_empty=lambda context: workspace_in_words(None, context.names),
+        **more,
     )
 
 
-def limit_field(name: str, label: str, empty: str = "none") -> Field:
+def limit_field(name: str, label: str, empty: str = "none", **more: Any) -> Field:
     """An amount in USD that may be spent at most."""
-    return Field(name, label, lambda value, _context: usd(value), empty, is_limit=True)
+
+    def in_usd(value: Any, _context: PlanContext) -> str:
+        return usd(value)
+
+    return Field(name, label, in_usd, empty, is_limit=True, kind="usd", **more)
 
 
 def limit_warnings(label: str, before: Any, after: Decimal | None) -> Iterator[str]:
@@ -156,25 +274,46 @@ class Fields:
 
     def __init__(self, *fields: Field) -> None:
         self._fields = {one.name: one for one in fields}
-        self.labels: Mapping[str, str] = {one.name: one.label for one in fields}
+        self.labels: Mapping[str, str] = {
+            one.name: one.label for one in fields if "." not in one.name
+        }
         """Name on the wire -> what people call it."""
         self.editable: tuple[str, ...] = tuple(one.name for one in fields if one.editable)
         """The fields that the edit form changes."""
+        self.masks: Mapping[str, str] = {one.name: one.mask for one in fields if one.mask}
+        """Field of a request -> field of the answer that stands for it: a secret and its mask."""
 
-    def empty(self, name: str) -> str:
-        """What it means that this field has no value."""
-        return self._fields[name].empty
+    def __iter__(self) -> Iterator[Field]:
+        return iter(self._fields.values())
 
     def format(self, name: str, value: Any, context: PlanContext) -> str:
         """A field's value as people read it, declared or not."""
-        known = self._fields.get(name, Field(name, name, plain))
-        if value is None or value in known.blank:
-            return known.empty if known.format_empty is None else known.format_empty(context)
-        return known.format(value, context)
+        return self._fields.get(name, Field(name, name)).text(value, context)
 
     def formatter(self, context: PlanContext) -> Callable[[str, Any], str]:
         """``format`` for one context: from field name and value to text."""
         return lambda name, value: self.format(name, value, context)
+
+    def cell(self, name: str, model: ResponseModel, names: Names | None = None) -> Cell:
+        """A field of an answer; null is worded, what the gateway left out is unknown."""
+        value, at = getattr(model, name), PlanContext(_ANY_TIME, names or {})
+        if value is None and not model.sent_null(name):
+            return Cell(UNKNOWN, "muted")
+        tone: Tone = "bad" if value == [] else "plain" if value else "muted"
+        return Cell(self.format(name, value, at), tone)
+
+    def rows(
+        self, model: ResponseModel, shown: Iterable[str], names: Names | None = None
+    ) -> list[DetailRow]:
+        """These fields of an answer in a detail pane; ``names`` are those of identifiers."""
+        return [
+            DetailRow(
+                in_sentence(self._fields[name].label),
+                self.cell(name, model, names),
+                self._fields[name].note,
+            )
+            for name in shown
+        ]
 
     def known(self, model: ResponseModel) -> dict[str, Any]:
         """The editable fields as the gateway gave them; what it left out or garbled is missing."""
@@ -196,6 +335,20 @@ class Fields:
             if one.is_limit and one.name in request.model_fields_set:
                 before = known.get(one.name, ABSENT)
                 yield from limit_warnings(one.label, before, getattr(request, one.name))
+
+    def effects(
+        self, request: RequestModel, one: RequestModel | ResponseModel, context: PlanContext
+    ) -> Iterator[str]:
+        """What the fields that a request sets lead to; ``one`` fills the sentences in."""
+        given = request.model_fields_set
+        for rule in self:
+            if rule.effect and rule.name in given and getattr(request, rule.name):
+                named = {
+                    each.name: each.text(getattr(one, each.name), context)
+                    for each in self
+                    if f"{{{each.name}}}" in rule.effect
+                }
+                yield rule.effect.format_map(named)
 
     def first_values(
         self, request: RequestModel, context: PlanContext, always: Iterable[str] = ()

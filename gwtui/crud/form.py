@@ -2,219 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, get_args, get_origin
 
-from gwtui.contract.content_filters import PROMPT_INJECTION
-from gwtui.contract.dialects import GENERIC, Dialect
-from gwtui.contract.request import Problem, RequestModel
-from gwtui.crud.resource import Cell
+from pydantic import SecretStr
+
+from gwtui.contract.content_filters import (
+    PROMPT_INJECTION,
+    BuiltinFilterRequest,
+    CustomFilterRequest,
+)
+from gwtui.contract.request import FieldRules, Problem, RequestModel, field_rules, part_rules
+from gwtui.crud.fields import Field, FormContext, Kind, no_choices
 
 if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
     from gwtui.crud.plan import Plan
-    from gwtui.watch.hub import FeedHub
 
-Kind = Literal[
-    "text",
-    "pattern",
-    "lines",
-    "usd",
-    "percent",
-    "integers",
-    "number",
-    "duration",
-    "choice",
-    "switch",
-    "three_way",
-    "datetime",
-    "workspace",
-    "secret",
-    "model",
-    "pick",
-    "builtins",
-    "filters",
-]
+_ENTRIES: Mapping[Any, Kind] = {
+    int: "integers",
+    BuiltinFilterRequest: "builtins",
+    CustomFilterRequest: "filters",
+}
+"""What edits a list, by the type of its entries; any other is picked."""
+_KINDS: Mapping[Any, Kind] = {
+    bool: "switch",
+    Decimal: "number",
+    SecretStr: "secret",
+    datetime: "datetime",
+    timedelta: "duration",
+    int: "number",
+    float: "number",
+}
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What previews and pickers may know. ``zone`` None is the machine's own time zone."""
-
-    now: Callable[[], datetime]
-    zone: tzinfo | None = None
-    workspaces: Mapping[str, str] = field(default_factory=dict)
-    """Workspace id -> name, fit to be shown."""
-    where: str = ""
-    """Whose gateway the request goes to, fit to be shown; empty where that goes without saying."""
-
-
-@dataclass(frozen=True, slots=True)
-class FormContext:
-    """What the forms of a resource are built from. ``now`` is aware UTC.
-
-    ``workspace`` is the one that lists are narrowed to, None for all of them.
-    """
-
-    hub: FeedHub
-    client: GatewayClient
-    dialect: Dialect
-    now: datetime
-    workspace: str | None = None
-
-    @property
-    def initial_workspace(self) -> Mapping[str, Any]:
-        """The first values of a form that makes something in a workspace."""
-        return {} if self.workspace is None else {"workspace_id": self.workspace}
-
-
-Preview = Callable[[Any, Mapping[str, Any], Facts], Cell | None]
-"""What a value means, from the value, all readable values of the form and the facts."""
-
-
-@dataclass(frozen=True, slots=True)
-class FormField:
-    """One field of a form; ``name`` is that of the request model's field, or "object.field".
-
-    ``help`` replaces the model's description. ``empty`` labels the choice that stands for no value.
-    ``fixed`` makes it a figure that cannot be edited: the text shown, and why. ``suggest`` fills a
-    text of a new resource from the other values until the person touches it. ``choice_labels`` are
-    labels of the model's choices, where they differ from the values.
-    """
-
-    name: str
-    label: str
-    kind: Kind
-    help: str = ""
-    empty: str = "none"
-    placeholder: str = ""
-    preview: Preview | None = None
-    fixed: tuple[str, str] | None = None
-    suggest: Callable[[Mapping[str, Any]], str] | None = None
-    choice_labels: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def row_id(self) -> str:
-        """The id of its row on the screen."""
-        return row_id(self.name)
-
-
-def row_id(name: str) -> str:
-    """The id of a field's row on the screen."""
-    return f"field-{name.replace('.', '-')}"
-
-
-@dataclass(frozen=True, slots=True)
-class TextAreaField(FormField):
-    """Text of several lines, counted against the model's limit."""
-
-    kind: Kind = field(default="lines", init=False)
-
-
-@dataclass(frozen=True, slots=True)
-class PercentField(FormField):
-    """A share, typed as 0.5 or 50 %; the value is a Decimal from 0 to 1."""
-
-    kind: Kind = field(default="percent", init=False)
-
-
-@dataclass(frozen=True, slots=True)
-class IntegerListField(FormField):
-    """Whole numbers, typed with commas or blanks between; nothing typed is None, [] is none."""
-
-    kind: Kind = field(default="integers", init=False)
-
-
-@dataclass(frozen=True, slots=True)
-class ThreeWaySwitch(FormField):
-    """A switch that can also be left open; the words stand for None, True and False."""
-
-    kind: Kind = field(default="three_way", init=False)
-    empty: str = "inherit"
-    yes: str = "on"
-    no: str = "off"
-
-
-@dataclass(frozen=True, slots=True)
-class ChoiceField(FormField):
-    """One of a few that the model does not name: (value, label), fit to be shown."""
-
-    kind: Kind = field(default="choice", init=False)
-    options: Sequence[tuple[str, str]] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SecretField(FormField):
-    """A secret: masked while typed, never shown, copied or remembered. The value is a SecretStr.
-
-    In an update nothing typed leaves it as it is.
-    """
-
-    kind: Kind = field(default="secret", init=False)
-
-
-@dataclass(frozen=True, slots=True)
-class PickOption:
-    """One thing to pick. Texts from data must have passed ``safe_line``; ``value`` is as it is."""
-
-    value: str
-    title: str = ""
-    """How people call it; the value itself when empty."""
-    note: str = ""
-    also: str = ""
-    """What else people call it when they search."""
-
-
-Choices = Callable[[], Awaitable[Sequence[PickOption]]]
-"""Gives what can be picked. May raise GatewayError: the field then works without the list."""
-
-
-async def no_choices() -> Sequence[PickOption]:
-    """Nothing is known that could be picked."""
-    return ()
-
-
-@dataclass(frozen=True, slots=True)
-class ModelField(FormField):
-    """One identifier, completed from ``choices`` while typed; any other text is allowed."""
-
-    kind: Kind = field(default="model", init=False)
-    choices: Choices = no_choices
-
-
-@dataclass(frozen=True, slots=True)
-class MultiPickField(FormField):
-    """Any number of ``choices``: a list, or None for the choice that ``empty`` words.
-
-    None is a choice of its own, not the empty list. What the value holds and the choices lack is
-    kept and called unknown. ``free`` lets the person add what the choices lack. ``chosen`` words
-    the other case: "only these".
-    """
-
-    kind: Kind = field(default="pick", init=False)
-    choices: Choices = no_choices
-    empty: str = "no restriction"
-    chosen: str = "only these"
-    noun: str = "entries"
-    free: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class FilterListField(FormField):
-    """The builtin content filters, each off or with one of the actions the dialect allows."""
-
-    kind: Kind = field(default="builtins", init=False)
-    dialect: Dialect = GENERIC
-
-
-@dataclass(frozen=True, slots=True)
-class CustomFilterField(FormField):
-    """Custom regex filters: a list to edit, with a sample text that they are tried on."""
-
-    kind: Kind = field(default="filters", init=False)
-    dialect: Dialect = GENERIC
+def kind_of(field: Field, rules: FieldRules) -> Kind:
+    """What edits a field: what it asks for itself, else what its type in the request does."""
+    if field.kind != "auto":
+        return field.kind
+    if get_origin(rules.type) is list:
+        return _ENTRIES.get(get_args(rules.type)[0], "pick")
+    if rules.choices or field.options:
+        return "choice"
+    kind = "usd" if rules.unit == "USD" else _KINDS.get(rules.type, "text")
+    if kind == "switch":
+        return "three_way" if rules.nullable else kind
+    if kind == "text" and rules.name == "workspace_id":
+        return "workspace"
+    return "model" if kind == "text" and field.choices is not no_choices else kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +114,7 @@ class FieldGroup:
     """A titled part of a long form. Titles are one or two words: all stand on one line."""
 
     title: str
-    fields: Sequence[FormField]
+    fields: Sequence[Field]
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +134,7 @@ class FormSpec:
 
     title: str
     model: type[RequestModel]
-    fields: Sequence[FormField | FieldGroup]
+    fields: Sequence[Field | FieldGroup]
     submit: str
     initial: Mapping[str, Any] = field(default_factory=dict)
     partial: bool = False
@@ -306,15 +144,43 @@ class FormSpec:
     check: Callable[[Any], Sequence[Problem]] | None = None
     plan: Callable[[Any], Plan[Any]] | None = None
 
-    @property
-    def groups(self) -> tuple[FieldGroup, ...]:
-        """The parts of the form; fields that stand outside of a group are in untitled ones."""
-        return tuple(
-            part if isinstance(part, FieldGroup) else FieldGroup("", (part,))
-            for part in self.fields
-        )
+    groups: tuple[FieldGroup, ...] = field(init=False)
+    """The parts of the form; fields that stand outside of a group are in an untitled one."""
 
-    def every_field(self) -> Iterator[FormField]:
+    def __post_init__(self) -> None:
+        rules = {**field_rules(self.model), **part_rules(self.model)}
+
+        def edited(part: Field | FieldGroup) -> FieldGroup:
+            group = part if isinstance(part, FieldGroup) else FieldGroup("", (part,))
+            fields = (
+                replace(one, kind=kind_of(one, rules[one.name])) if one.name in rules else one
+                for one in group.fields
+            )
+            return FieldGroup(group.title, tuple(fields))
+
+        object.__setattr__(self, "groups", tuple(map(edited, self.fields)))
+
+    def every_field(self) -> Iterator[Field]:
         """The fields of all parts, in order."""
         for group in self.groups:
             yield from group.fields
+
+
+def request_fields(
+    fields: Iterable[Field], model: type[RequestModel], context: FormContext
+) -> tuple[FieldGroup, ...]:
+    """The parts of a form for the fields that a request has, and for what is fixed.
+
+    An object of a request is edited by the fields inside of it, where those are declared.
+    """
+    declared = [replace(one, choices=one.offers(context)) if one.offers else one for one in fields]
+    objects = {one.name.partition(".")[0] for one in declared if "." in one.name}
+    inside = [
+        one
+        for one in declared
+        if one.fixed is not None
+        or (one.name.partition(".")[0] in model.model_fields and one.name not in objects)
+    ]
+    return tuple(
+        FieldGroup(title, tuple(group)) for title, group in groupby(inside, lambda one: one.group)
+    )

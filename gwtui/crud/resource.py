@@ -16,6 +16,7 @@ from gwtui.watch.hub import Scope as Scope  # noqa: PLC0414 - part of a declarat
 
 if TYPE_CHECKING:
     from gwtui.client.call import Call
+    from gwtui.crud.writes import Writes
     from gwtui.domain.lookup import Names
 
 T = TypeVar("T")
@@ -199,8 +200,8 @@ class ResourceSpec(Generic[T]):
     read_by: Callable[[T], ReadBy | None] = lambda _row: None
     """The request that reads a row, or the list that has it; None for what no gateway sends."""
 
-    writes: str = ""
-    """Where its ``Writes`` stand, as "module:NAME": loaded when something is to be written."""
+    writes: Callable[[], Writes[Any]] | None = None
+    """Gives what can be written to it, loaded when something is to be; None where nothing can."""
 
     def __post_init__(self) -> None:
         facets = {

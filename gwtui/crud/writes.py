@@ -7,23 +7,23 @@ declaration: what a change leads to, what else is read for the plan, what speaks
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.request import Problem, RequestModel
 from gwtui.contract.response import ResponseModel
-from gwtui.crud.fields import Fields, PlanContext
+from gwtui.crud.fields import Field, Fields, FormContext, PlanContext
+from gwtui.crud.form import FormSpec, request_fields
 from gwtui.crud.plan import Danger, Plan, Undo, UndoPlanner
-from gwtui.crud.plan_text import Names, as_read, quoted
+from gwtui.crud.plan_text import NAME_LIMIT, Names, as_read, quoted
 from gwtui.crud.undo import made_identity, restore_fields
+from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.safe_text import safe_line
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
-    from gwtui.crud.form import FormContext, FormSpec
     from gwtui.crud.resource import ResourceSpec
     from gwtui.watch.feed import Feed
     from gwtui.watch.hub import FeedHub
@@ -75,12 +75,18 @@ class Create:
     ``always`` are fields that the plan shows even when they were not given. ``resource`` gives the
     new resource in the service's answer, None where the answer lacks it. ``reveals`` tells that the
     answer holds a value which the gateway gives only once.
+
+    Of its form ``heading`` is the title, ``submit`` the button, ``initial`` what it begins from,
+    and ``unknown_help`` what a person can do when the answer was lost.
     """
 
     request: type[RequestModel]
-    form: Callable[[FormContext], FormSpec]
     title: Callable[[Any], str]
     help: str
+    heading: str = ""
+    submit: str = ""
+    initial: Mapping[str, Any] = field(default_factory=dict)
+    unknown_help: str = ""
     done: Callable[[Any], str] | None = None
     """What is said afterwards; "Key “ci” created" when None."""
     effects: Callable[[Any, PlanContext], Lines] = _nothing
@@ -105,7 +111,6 @@ class Update:
     """
 
     request: type[RequestModel]
-    form: Callable[[Any, FormContext], FormSpec]
     effects: Callable[[Any, Any, PlanContext], Lines] = _nothing
     action: str = "edit"
     command: str = "update"
@@ -195,8 +200,6 @@ class Writes(Generic[M]):
     delete: Delete | None = None
     implied: tuple[str, ...] = ()
     """Fields that are null where a creation leaves them out."""
-    stands_for: Mapping[str, str] = field(default_factory=dict)
-    """Field of a request -> field of the answer that stands for it: a secret and its mask."""
     by_row: bool = False
     """Whether a change must know the row of the list, not the resource alone."""
 
@@ -214,6 +217,57 @@ class Writes(Generic[M]):
     def check(self, _request: RequestModel, _dialect: Dialect) -> Sequence[Problem]:
         """Why a request that the model allows is not sent all the same."""
         return ()
+
+    def form_fields(self, _context: FormContext, _one: M | None) -> Iterable[Field]:
+        """The fields as the forms of this resource edit them; None for one that is made."""
+        return self.fields
+
+    # Forms --------------------------------------------------------------------------------------
+
+    def create_form(self, context: FormContext) -> FormSpec:
+        """The form of a new one, in the workspace that the list is narrowed to."""
+        how = _declared(self.create, "create")
+        scoped = context.workspace is not None and "workspace_id" in how.request.model_fields
+        return FormSpec(
+            title=how.heading or f"New {self.noun}",
+            model=how.request,
+            fields=request_fields(self.form_fields(context, None), how.request, context),
+            submit=how.submit or f"Create {self.noun}",
+            initial={**how.initial, **({"workspace_id": context.workspace} if scoped else {})},
+            check=lambda request: self.check(request, context.dialect),
+            unknown_help=how.unknown_help
+            or f"The {self.noun} may have been created. Look at the list before you try again.",
+        )
+
+    def edit_form(self, one: M, context: FormContext, how: Update | None = None) -> FormSpec:
+        """The form of an existing one; ``how`` is a verb with fields of its own."""
+        how = how or _declared(self.update, "update")
+        known, at = self.known(one), PlanContext(context.now)
+
+        def shown(field: Field) -> Iterable[Field]:
+            if field.mask and field.name in how.fields:
+                mask = safe_line(getattr(one, field.mask) or "the stored one", NAME_LIMIT)
+                yield Field(field.mask, f"{field.label} now", fixed=(mask, _OVERWRITTEN))
+                yield replace(field, label=f"New {field.label.lower()}", group="")
+            elif field.name in (how.fields or self.fields.editable):
+                yield field
+            elif field.fixed_because and not how.fields:
+                text = field.text(known[field.name], at) if field.name in known else UNKNOWN
+                yield replace(field, fixed=(text, field.fixed_because))
+
+        fields = [each for field in self.form_fields(context, one) for each in shown(field)]
+        verb = "Edit" if how.title == "Change" else how.title
+        return FormSpec(
+            title=f"{verb} {self.noun} {self.name(one)}",
+            model=how.request,
+            fields=request_fields(fields, how.request, context),
+            submit="Review changes",
+            initial={} if how.fields else self.fields.known(one),
+            partial=True,
+            check=lambda request: self.check(request, context.dialect),
+            unknown_help="The change may have been made or not. "
+            f"Look at the {self.noun} before you try again.",
+        )
 
     # What one is called -------------------------------------------------------------------------
 
@@ -237,14 +291,14 @@ class Writes(Generic[M]):
         """Every declared field as the gateway gave it; one that it garbled is missing."""
         readable = (name for name in self.fields.labels if name in self.model.model_fields)
         found = self.fields.read(one, readable)
-        return found | {asked: getattr(one, shown) for asked, shown in self.stands_for.items()}
+        return found | {asked: getattr(one, shown) for asked, shown in self.fields.masks.items()}
 
     def sent_by_gateway(self, one: M) -> dict[str, Any]:
         """Every declared field that the answer holds.
 
         One that it left out is not known to be null.
         """
-        masks = {name: getattr(one, shown) for name, shown in self.stands_for.items()}
+        masks = {name: getattr(one, shown) for name, shown in self.fields.masks.items()}
         return {
             name: value
             for name, value in self.known(one).items()
@@ -271,7 +325,11 @@ class Writes(Generic[M]):
             identity=None,
             send=lambda client: self.service(client).create(request),
             changes=self.fields.first_values(request, context, how.always),
-            effects=(*(() if warning.serious else compared), *how.effects(request, context)),
+            effects=(
+                *(() if warning.serious else compared),
+                *how.effects(request, context),
+                *self.fields.effects(request, request, context),
+            ),
             warnings=(
                 *(compared if warning.serious else ()),
                 *how.warnings(request, context),
@@ -310,7 +368,7 @@ class Writes(Generic[M]):
         identity, given = self._id(fresh), request.model_fields_set
         how = how or self._way_to_change(given)
         final = how.danger == "high"
-        masks = [self.stands_for[name] for name in given if name in self.stands_for]
+        masks = [mask for name, mask in self.fields.masks.items() if name in given]
         return Plan(
             action=f"{self.resource}.{how.action}",
             title=f"{how.title} {self.noun} {self.name(fresh)}",
@@ -318,7 +376,11 @@ class Writes(Generic[M]):
             identity=identity,
             send=lambda client: self.service(client).update(identity, request),
             changes=self.fields.changes(self.known(fresh), request, context),
-            effects=(*how.effects(fresh, request, context), *uses),
+            effects=(
+                *how.effects(fresh, request, context),
+                *self.fields.effects(request, fresh, context),
+                *uses,
+            ),
             warnings=tuple(self.fields.limit_warnings(self.known(fresh), request)),
             danger=how.danger,
             summary=request.body(),
@@ -385,6 +447,7 @@ class Writes(Generic[M]):
 
 
 V = TypeVar("V")
+_OVERWRITTEN = "The old material is gone at once: the gateway overwrites it."
 
 
 def _declared(verb: V | None, name: str) -> V:
@@ -394,12 +457,7 @@ def _declared(verb: V | None, name: str) -> V:
 
 
 def declared_writes(spec: ResourceSpec[Any]) -> Writes[Any]:
-    """The writes of a resource, from the module that its declaration names.
-
-    Raises TypeError where nothing can be written to it.
-    """
-    if not spec.writes:
+    """The writes of a resource. Raises TypeError where nothing can be written to it."""
+    if spec.writes is None:
         raise TypeError(f"nothing can be written to {spec.id}")
-    module, _, name = spec.writes.partition(":")
-    found: Writes[Any] = getattr(import_module(module), name)
-    return found
+    return spec.writes()

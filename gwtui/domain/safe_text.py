@@ -193,3 +193,8 @@ def _takes_selector(before: str) -> bool:
     return before != "" and (
         before in "#*0123456789" or unicodedata.category(before) in {"So", "Sm", "Sk", "Po"}
     )
+
+
+def in_sentence(title: str) -> str:
+    """A title inside of a sentence: in small letters, but for abbreviations such as ZDR."""
+    return " ".join(word if word.isupper() else word.lower() for word in title.split(" "))

@@ -8,8 +8,9 @@ from functools import cache
 from itertools import chain
 
 from gwtui.crud.action import APP, Action
+from gwtui.domain.safe_text import in_sentence
 from gwtui.resources import account_actions, frame_actions, monitoring_actions
-from gwtui.resources.registry import ALIASES, KEYS, PLACES, TABS, TITLES, in_sentence
+from gwtui.resources.registry import ALIASES, KEYS, PLACES, TABS, TITLES
 
 _DECLARED: Mapping[str, tuple[Action, ...]] = {
     **frame_actions.ACTIONS,

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from gwtui.client.errors import GatewayError
 from gwtui.contract.models import Model
-from gwtui.crud.form import Choices, FormContext, PickOption
+from gwtui.crud.fields import Choices, FormContext, PickOption
 from gwtui.domain.safe_text import safe_line
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.keys import fetch_keys

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from gwtui.contract.usage import FeedbackRequest, Generation
-from gwtui.crud import cells, fields
+from gwtui.crud import cells
 from gwtui.crud.columns import count_column, flag_column, moment_column, text_column, usd_column
 from gwtui.crud.fields import Field, Fields, PlanContext
 from gwtui.crud.plan import Plan
@@ -243,8 +243,8 @@ ONE_GENERATION: ResourceSpec[Generation] = ResourceSpec(
 )
 
 
-def _category(value: str, context: PlanContext) -> str:
-    return CATEGORIES.get(value) or fields.text(value, context)
+def _category(value: str, _context: PlanContext) -> str:
+    return CATEGORIES.get(value) or safe_line(value, 200)
 
 
 FIELDS = Fields(

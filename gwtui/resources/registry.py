@@ -80,7 +80,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
     RegistryEntry(
         "organization",
         "People",
-        "gwtui.resources.organization.resource:ORGANIZATION",
+        "gwtui.resources.organization:ORGANIZATION",
         tab=False,
         aliases=("org", "people"),
     ),
@@ -103,7 +103,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
     RegistryEntry(
         "byok",
         "BYOK",
-        "gwtui.resources.byok.resource:BYOK",
+        "gwtui.resources.byok:BYOK",
         aliases=("credentials",),
     ),
     RegistryEntry("activity", "Activity", "gwtui.ui.screens.activity:ActivityScreen", screen=True),
@@ -239,8 +239,3 @@ TITLES: Mapping[str, str] = {entry.id: entry.title for entry in ENTRIES}
 
 KEYS: Mapping[str, str] = {entry.id: entry.key for entry in ENTRIES}
 """What opens a place without a tab, where there is such a key."""
-
-
-def in_sentence(title: str) -> str:
-    """A title inside of a sentence: in small letters, but for abbreviations such as ZDR."""
-    return " ".join(word if word.isupper() else word.lower() for word in title.split(" "))

@@ -22,9 +22,8 @@ from gwtui.client.errors import (
     UnreadableAnswerError,
 )
 from gwtui.domain.cell_values import Tone
-from gwtui.domain.safe_text import safe_text
+from gwtui.domain.safe_text import in_sentence, safe_text
 from gwtui.domain.times import HOUR, MINUTE, age
-from gwtui.resources.registry import in_sentence
 from gwtui.resources.session import Link
 from gwtui.ui.commands import with_keys
 from gwtui.ui.text import toned

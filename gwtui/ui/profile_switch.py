@@ -20,7 +20,7 @@ from gwtui.client.errors import (
     UnauthorizedError,
 )
 from gwtui.client.gateway import GatewayClient
-from gwtui.crud.form import PickOption
+from gwtui.crud.fields import PickOption
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.profiles import ProfileError
 from gwtui.local.targets import TargetFacts

@@ -11,7 +11,8 @@ from textual.pilot import Pilot
 from form_kit import HostApp, ScriptedSubmit, form, until
 from gwtui.client import errors
 from gwtui.contract.guardrails import UpdateGuardrailRequest
-from gwtui.crud.form import FormField, FormSpec, PickOption
+from gwtui.crud.fields import Field, PickOption
+from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Applied
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
@@ -34,10 +35,10 @@ async def refuse() -> Sequence[PickOption]:
     raise errors.ServerError("the catalog is away", status=500)
 
 
-def one(field: FormField, **initial: Any) -> FormSpec:
+def one(field: Field, **initial: Any) -> FormSpec:
     """An update of a guardrail with one field."""
     given = {"name": "g", **initial}
-    fields = (FormField("name", "Name", "text"), field)
+    fields = (Field("name", "Name", kind="text"), field)
     return FormSpec("Edit", UpdateGuardrailRequest, fields, "Save", initial=given, partial=True)
 
 

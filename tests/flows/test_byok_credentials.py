@@ -70,7 +70,7 @@ async def a_key_is_stored_and_its_row_selected(desk: ByokDesk) -> None:
     await desk.press("tab", *"Research")
     await until(
         desk.pilot,
-        lambda: "Store a key of your own for kestrel · Name Research" in shown(desk.app),
+        lambda: "Store a key of your own for kestrel · Key a new key, as typed" in shown(desk.app),
         "what would be sent",
     )
     await desk.press("ctrl+s")

@@ -15,20 +15,13 @@ from gwtui.contract.guardrails import CreateGuardrailRequest
 from gwtui.contract.request import field_rules
 from gwtui.contract.workspaces import CreateWorkspaceRequest
 from gwtui.crud.action import APP, LIST
-from gwtui.crud.form import (
-    FilterListField,
-    FormField,
-    FormSpec,
-    ModelField,
-    MultiPickField,
-    PickOption,
-    ThreeWaySwitch,
-)
+from gwtui.crud.fields import Field, PickOption
+from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Applied
 from gwtui.domain.alert_rules import KINDS
 from gwtui.local.targets import TargetFacts
-from gwtui.resources.keys.form import create_form
 from gwtui.resources.keys.resource import KEYS as KEYS_LIST
+from gwtui.resources.keys.writes import WRITES
 from gwtui.ui.commands import offered
 from gwtui.ui.forms.confirm import ConflictScreen, FieldConflict
 from gwtui.ui.forms.field_editors import ChoiceEditor
@@ -50,7 +43,9 @@ SPACES = {
 NAMES = {name: identity for identity, name in SPACES.items()}
 MANY = {**SPACES, **{f"a7a8b6a6-0000-4000-8000-{n:012d}": f"Team {n}" for n in range(60)}}
 
-PICKS = MultiPickField("allowed_models", "Models", choices=models, noun="models")
+PICKS = Field(
+    "allowed_models", "Models", kind="pick", empty="no restriction", choices=models, noun="models"
+)
 
 
 def chooser() -> tuple[Picker, HostApp]:
@@ -202,7 +197,7 @@ async def test_of_very_many_options_the_first_are_shown_and_all_are_searched() -
 def key_form(spaces: dict[str, str]) -> tuple[FormScreen[Any], ScriptedSubmit, HostApp]:
     submit = ScriptedSubmit(Applied("made"))
     facts = replace(FACTS, workspaces=spaces)
-    screen = FormScreen[Any](create_form(form_context()), facts, submit)
+    screen = FormScreen[Any](WRITES.create_form(form_context()), facts, submit)
     return screen, submit, HostApp(screen)
 
 
@@ -269,7 +264,7 @@ async def test_a_letter_opens_the_list_of_picks_with_that_letter() -> None:
 
 
 async def test_an_identifier_that_is_not_found_is_left_as_it_was() -> None:
-    field = ModelField("default_text_model", "Text model", choices=models)
+    field = Field("default_text_model", "Text model", kind="model", choices=models)
     spec = FormSpec("New", CreateWorkspaceRequest, (field,), "Create")
     async with Desk(spec) as desk:
         desk.form.query_one(ModelEditor).focus()
@@ -294,7 +289,7 @@ class Row:
 
     def __init__(self) -> None:
         submit = ScriptedSubmit()
-        self.form = FormScreen[Any](create_form(form_context()), FACTS, submit)
+        self.form = FormScreen[Any](WRITES.create_form(form_context()), FACTS, submit)
         self.app = HostApp(self.form)
 
     @property
@@ -356,9 +351,17 @@ async def test_the_same_letter_goes_on_to_the_next_that_begins_with_it() -> None
 
 async def test_a_switch_with_three_positions_and_one_with_two() -> None:
     fields = [
-        (ThreeWaySwitch("enforce_zdr", "ZDR"), "off", False),
-        (ThreeWaySwitch("enforce_zdr", "ZDR"), "on", True),
-        (FormField("enforce_zdr", "ZDR", "switch"), "yes", True),
+        (
+            Field("enforce_zdr", "ZDR", kind="three_way", words=("off", "on"), empty="inherit"),
+            "off",
+            False,
+        ),
+        (
+            Field("enforce_zdr", "ZDR", kind="three_way", words=("off", "on"), empty="inherit"),
+            "on",
+            True,
+        ),
+        (Field("enforce_zdr", "ZDR", kind="switch"), "yes", True),
     ]
     for field, word, value in fields:
         async with Desk(one(field)) as desk:
@@ -372,7 +375,7 @@ async def test_a_switch_with_three_positions_and_one_with_two() -> None:
 
 
 async def test_a_builtin_filter_is_typed_and_escape_first_takes_that_back() -> None:
-    field = FilterListField("content_filter_builtins", "Builtin filters")
+    field = Field("content_filter_builtins", "Builtin filters", kind="builtins")
     async with Desk(one(field, content_filter_builtins=None)) as desk:
         desk.form.query_one("#field-content_filter_builtins", FieldRow).editor.focus()
         await desk.press("enter")

@@ -11,15 +11,16 @@ from narrow_form_kit import HOSTILE, MADE, Desk, one
 from form_kit import until
 from gwtui.client import errors
 from gwtui.contract.dialects import GENERIC, OPENROUTER, Dialect
-from gwtui.crud.form import BuiltinRow, CustomFilterField, CustomRow, FilterListField
+from gwtui.crud.fields import Field
+from gwtui.crud.form import BuiltinRow, CustomRow
 from gwtui.crud.plan import Refused
 from gwtui.ui.forms.content_filters import FiltersEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
 
-BUILTINS = FilterListField("content_filter_builtins", "Builtin filters")
+BUILTINS = Field("content_filter_builtins", "Builtin filters", kind="builtins")
 
-CUSTOM = CustomFilterField("content_filters", "Custom filters")
+CUSTOM = Field("content_filters", "Custom filters", kind="filters")
 
 
 async def opened(desk: Desk, field: str) -> FormScreen[Any]:
@@ -51,7 +52,7 @@ async def test_builtin_filters_offer_only_what_the_dialect_allows() -> None:
 
 
 async def test_the_other_dialect_lets_every_filter_flag() -> None:
-    field = FilterListField("content_filter_builtins", "Builtin filters", dialect=OPENROUTER)
+    field = Field("content_filter_builtins", "Builtin filters", kind="builtins", dialect=OPENROUTER)
     async with Desk(one(field, content_filter_builtins=None)) as desk:
         await opened(desk, "content_filter_builtins")
         assert desk.shown().count("○ flag") == 9
@@ -97,7 +98,7 @@ async def test_leaving_the_form_of_a_part_asks_and_changes_nothing() -> None:
 async def test_custom_filters_flag_only_where_the_dialect_allows_it(
     dialect: Dialect, offered: int
 ) -> None:
-    field = CustomFilterField("content_filters", "Custom filters", dialect=dialect)
+    field = Field("content_filters", "Custom filters", kind="filters", dialect=dialect)
     given = [{"pattern": "secret", "action": "block"}]
     async with Desk(one(field, content_filters=given)) as desk:
         await opened(desk, "content_filters")

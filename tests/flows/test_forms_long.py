@@ -7,16 +7,8 @@ from narrow_form_kit import Desk, models, one
 
 from form_kit import HostApp, ScriptedSubmit, form, until
 from gwtui.contract.workspaces import CreateWorkspaceRequest
-from gwtui.crud.form import (
-    FieldGroup,
-    FormField,
-    FormSpec,
-    IntegerListField,
-    ModelField,
-    PercentField,
-    TextAreaField,
-    ThreeWaySwitch,
-)
+from gwtui.crud.fields import Field
+from gwtui.crud.form import FieldGroup, FormSpec
 from gwtui.ui.forms.field_editors import ChoiceEditor, LinesEditor
 from gwtui.ui.forms.form_screen import ProgressLine
 from gwtui.ui.forms.row import FieldRow
@@ -30,27 +22,30 @@ LONG = FormSpec(
         FieldGroup(
             "Basics",
             (
-                FormField("name", "Name", "text"),
-                FormField(
-                    "slug", "Slug", "text", suggest=lambda values: values.get("name", "").lower()
+                Field("name", "Name", kind="text"),
+                Field(
+                    "slug",
+                    "Slug",
+                    kind="text",
+                    suggest=lambda values: values.get("name", "").lower(),
                 ),
-                TextAreaField("description", "Description"),
+                Field("description", "Description", kind="lines"),
             ),
         ),
         FieldGroup(
             "Models",
             (
-                ModelField("default_text_model", "Text model", choices=models),
-                ModelField("default_image_model", "Image model", choices=models),
-                FormField("default_provider_sort", "Provider order", "choice"),
+                Field("default_text_model", "Text model", kind="model", choices=models),
+                Field("default_image_model", "Image model", kind="model", choices=models),
+                Field("default_provider_sort", "Provider order", kind="choice"),
             ),
         ),
         FieldGroup(
             "Logging",
             (
-                FormField("is_observability_io_logging_enabled", "Log", "switch"),
-                PercentField("io_logging_sampling_rate", "Sampling rate"),
-                IntegerListField("io_logging_api_key_ids", "Key ids", empty="every key"),
+                Field("is_observability_io_logging_enabled", "Log", kind="switch"),
+                Field("io_logging_sampling_rate", "Sampling rate", kind="percent"),
+                Field("io_logging_api_key_ids", "Key ids", kind="integers", empty="every key"),
             ),
         ),
     ),
@@ -177,7 +172,9 @@ async def test_a_long_form_sends_what_was_filled_in() -> None:
 
 
 async def test_a_switch_with_three_values_says_its_state_in_words_and_signs() -> None:
-    field = ThreeWaySwitch("enforce_zdr_vendor_a", "vendor A")
+    field = Field(
+        "enforce_zdr_vendor_a", "vendor A", kind="three_way", words=("off", "on"), empty="inherit"
+    )
     async with Desk(one(field, enforce_zdr_vendor_a=None)) as desk:
         assert "● inherit  ○ on  ○ off" in desk.shown()
         await desk.press("tab", "right")
@@ -188,7 +185,17 @@ async def test_a_switch_with_three_values_says_its_state_in_words_and_signs() ->
 
 
 async def test_a_switch_that_nobody_told_is_called_unknown() -> None:
-    async with Desk(one(ThreeWaySwitch("enforce_zdr_vendor_a", "vendor A"))) as desk:
+    async with Desk(
+        one(
+            Field(
+                "enforce_zdr_vendor_a",
+                "vendor A",
+                kind="three_way",
+                words=("off", "on"),
+                empty="inherit",
+            )
+        )
+    ) as desk:
         assert "● unknown  ○ inherit  ○ on  ○ off" in desk.shown()
         await desk.press("tab", "right")
         assert (await desk.send()) == {"enforce_zdr_vendor_a": None}

@@ -10,13 +10,20 @@ from textual.widgets import OptionList
 
 from form_kit import until
 from gwtui.contract.workspaces import CreateWorkspaceRequest
-from gwtui.crud.form import FormField, FormSpec, ModelField, MultiPickField, PickOption
+from gwtui.crud.fields import Field, PickOption
+from gwtui.crud.form import FormSpec
 from gwtui.ui.forms.option_pickers import ModelEditor, PickScreen
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.picker import Picker
 
-PICK = MultiPickField(
-    "allowed_models", "Models", choices=models, empty="all models", noun="models", free=True
+PICK = Field(
+    "allowed_models",
+    "Models",
+    kind="pick",
+    choices=models,
+    empty="all models",
+    noun="models",
+    free=True,
 )
 
 
@@ -119,7 +126,14 @@ async def test_a_list_that_cannot_be_read_leaves_the_value_and_can_be_asked_agai
         asked += 1
         return await (refuse() if asked < 3 else models())
 
-    field = MultiPickField("allowed_models", "Models", choices=at_last, noun="models")
+    field = Field(
+        "allowed_models",
+        "Models",
+        kind="pick",
+        empty="no restriction",
+        choices=at_last,
+        noun="models",
+    )
     async with Desk(one(field, allowed_models=["a/b"])) as desk:
         await desk.open("allowed_models", PickScreen)
         await until(desk.pilot, lambda: "the catalog is away" in desk.shown(), "the refusal")
@@ -134,7 +148,14 @@ async def test_hostile_options_are_only_texts(text: str) -> None:
     async def options() -> Sequence[PickOption]:
         return [PickOption(text)]
 
-    field = MultiPickField("allowed_models", "Models", choices=options, noun="models")
+    field = Field(
+        "allowed_models",
+        "Models",
+        kind="pick",
+        empty="no restriction",
+        choices=options,
+        noun="models",
+    )
     async with Desk(one(field, allowed_models=[text, f"{text}2"])) as desk:
         await desk.open("allowed_models", PickScreen)
         await until(desk.pilot, lambda: "1 models" in desk.shown(), "the list")
@@ -173,8 +194,8 @@ MODEL = FormSpec(
     "New workspace",
     CreateWorkspaceRequest,
     (
-        ModelField("default_text_model", "Text model", choices=models),
-        FormField("name", "Name", "text"),
+        Field("default_text_model", "Text model", kind="model", choices=models),
+        Field("name", "Name", kind="text"),
     ),
     "Create",
     initial={"slug": "s"},

@@ -10,14 +10,18 @@ from textual.widgets import Input
 from form_kit import until
 from gwtui.client import errors
 from gwtui.contract.byok import CreateByokRequest
-from gwtui.crud.form import FormField, FormSpec, SecretField
+from gwtui.crud.fields import Field
+from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Refused
 from gwtui.ui.forms.secret import SecretEditor
 
 CREDENTIAL = FormSpec(
     "New credential",
     CreateByokRequest,
-    (FormField("provider", "Provider", "text"), SecretField("key", "Key", placeholder="paste it")),
+    (
+        Field("provider", "Provider", kind="text"),
+        Field("key", "Key", kind="secret", placeholder="paste it"),
+    ),
     "Store",
 )
 

@@ -154,11 +154,11 @@ async def what_cannot_be_is_refused_before_anything_is_sent(desk: GuardrailDesk)
 async def what_the_gateway_refuses_lands_on_its_field(desk: GuardrailDesk) -> None:
     from gwtui.client import services as service  # noqa: PLC0415
     from gwtui.crud.form import BuiltinRow  # noqa: PLC0415
-    from gwtui.resources.guardrails import form as guardrail_form  # noqa: PLC0415
+    from gwtui.resources.guardrails import writes as guardrail_writes  # noqa: PLC0415
 
     # Past the form's and the client's own checks, to see what the gateway says.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(guardrail_form, "never_sent", lambda *_: [])
+        patch.setattr(guardrail_writes, "never_sent", lambda *_: [])
         patch.setattr(service.GuardrailsService, "_refuse_unsendable", lambda *_: None)
         await desk.press("n")
         form = await desk.wait_for(FormScreen)
@@ -179,7 +179,7 @@ async def a_default_guardrail_comes_to_exist_with_its_first_change(
     await desk.press("e")
     form = await desk.wait_for(FormScreen)
     assert "name" not in form.state.fields
-    assert "the name of a default guardrail cannot be changed" in desk.text
+    assert "The name of a default guardrail cannot be changed" in desk.text
     await desk.type_into("limit_usd", "7")
     await desk.press("ctrl+s")
     await desk.wait_for(ConfirmScreen)

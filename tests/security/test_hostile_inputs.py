@@ -23,8 +23,8 @@ from gwtui.contract.request import RequestModel
 from gwtui.crud.plan import Outcome, Refused
 from gwtui.domain.lookup import all_names, completed
 from gwtui.domain.safe_text import safe_characters
-from gwtui.resources.keys.form import edit_form as key_form
-from gwtui.resources.workspaces.form import edit_form as workspace_form
+from gwtui.resources.keys.writes import WRITES as KEY_WRITES
+from gwtui.resources.workspaces.writes import WRITES as SPACE_WRITES
 from gwtui.ui.forms.field_editors import ChoiceEditor, LinesEditor, TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import PickEditor
@@ -109,7 +109,7 @@ async def test_what_nobody_touched_is_not_sent() -> None:
     space = workspace(**dict.fromkeys(FIELDS, text), disabled_server_tools=[text])
 
     submit = ScriptedSubmit(Refused(NotSentError(text)))
-    screen = form(submit, workspace_form(space, form_context()))
+    screen = form(submit, SPACE_WRITES.edit_form(space, form_context()))
     app = HostApp(screen)
     async with app.run_test(size=(100, 40)) as pilot:
         await until(pilot, lambda: app.screen is screen, "the form")
@@ -126,7 +126,9 @@ async def test_an_edited_name_keeps_what_was_not_edited() -> None:
     submit = ScriptedSubmit(Refused(NotSentError("no")))
     screen = form(
         submit,
-        key_form(key(name="pay\x1b[31m\u202erolle", workspace_id="\x1b]0;x"), form_context(NOW)),
+        KEY_WRITES.edit_form(
+            key(name="pay\x1b[31m\u202erolle", workspace_id="\x1b]0;x"), form_context(NOW)
+        ),
     )
     app = HostApp(screen)
     async with app.run_test(size=(100, 40)) as pilot:
@@ -139,7 +141,7 @@ async def test_an_edited_name_keeps_what_was_not_edited() -> None:
 
 async def test_half_a_character_is_refused_in_words() -> None:
     submit = ScriptedSubmit()
-    screen = form(submit, key_form(key(name="pay\ud800"), form_context(NOW)))
+    screen = form(submit, KEY_WRITES.edit_form(key(name="pay\ud800"), form_context(NOW)))
     app = HostApp(screen)
     async with app.run_test(size=(100, 40)) as pilot:
         await until(pilot, lambda: app.screen is screen, "the form")
@@ -156,7 +158,9 @@ async def test_a_request_that_an_answer_made_illegal_is_refused() -> None:
         PutBudgetRequest.model_validate({"limit_usd": -5})
         raise AssertionError("the model refuses it")
 
-    screen: FormScreen[Any] = FormScreen(key_form(key(), form_context(NOW)), FACTS, submit)
+    screen: FormScreen[Any] = FormScreen(
+        KEY_WRITES.edit_form(key(), form_context(NOW)), FACTS, submit
+    )
     app = HostApp(screen)
     async with app.run_test(size=(100, 40)) as pilot:
         await until(pilot, lambda: app.screen is screen, "the form")

@@ -22,7 +22,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.client.request_log import ClockSkew, Traffic
 from gwtui.crud.resource import Scope
 from gwtui.domain.clock import SYSTEM_CLOCK
-from gwtui.resources.organization.resource import ORGANIZATION
+from gwtui.resources.organization import ORGANIZATION
 from gwtui.resources.workspaces.resource import WORKSPACES
 from gwtui.watch import cadence
 from gwtui.watch.base_reads import FeedKey

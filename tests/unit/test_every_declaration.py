@@ -142,8 +142,8 @@ def test_a_declaration_names_only_fields_that_there_are(resource: str) -> None:
     writes = writes_of(resource)
     known = writes.model.model_fields.keys()
     assert set(writes.called) <= known
-    assert set(writes.stands_for.values()) <= known
-    assert set(writes.stands_for) <= writes.fields.labels.keys()
+    assert set(writes.fields.masks.values()) <= known
+    assert set(writes.fields.masks) <= writes.fields.labels.keys()
     if writes.create is not None:
         fields = writes.create.request.model_fields.keys()
         assert set(writes.create.always) <= fields

@@ -10,7 +10,7 @@ import pytest
 from form_kit import FACTS, NOW, HostApp, ScriptedSubmit, until
 from gwtui.crud.plan import Change, Plan
 from gwtui.domain.diffs import ThreeWayField
-from gwtui.resources.keys.form import create_form
+from gwtui.resources.keys.writes import WRITES
 from gwtui.ui.actions.crud import EditFlow
 from gwtui.ui.forms.confirm import ConfirmScreen, ConflictScreen, FieldConflict
 from gwtui.ui.forms.field_editors import TextEditor
@@ -183,7 +183,9 @@ async def test_what_covers_the_header_says_whose_gateway_it_is(size: tuple[int, 
     where = "CRITICAL · production · gateway.example.com"
     asked = HostApp(ConfirmScreen(plan(), deliberate="Change it", where=where))
     filled = HostApp(
-        FormScreen(create_form(form_context()), replace(FACTS, where=where), ScriptedSubmit())
+        FormScreen(
+            WRITES.create_form(form_context()), replace(FACTS, where=where), ScriptedSubmit()
+        )
     )
     for app, words in ((asked, f"on {where}"), (filled, where)):
         async with app.run_test(size=size) as pilot:
@@ -257,7 +259,7 @@ async def test_a_side_is_chosen_with_the_mouse() -> None:
 
 
 async def test_a_long_title_leaves_room_for_whose_gateway_it_is() -> None:
-    spec = replace(create_form(form_context()), title=f"Edit key “{'a long name ' * 9}”")
+    spec = replace(WRITES.create_form(form_context()), title=f"Edit key “{'a long name ' * 9}”")
     where = "CRITICAL · prod · gateway.example.com"
     app = HostApp(FormScreen(spec, replace(FACTS, where=where), ScriptedSubmit()))
     async with app.run_test(size=(80, 24)) as pilot:
@@ -276,7 +278,7 @@ async def test_what_was_said_before_does_not_lie_on_top(form: bool) -> None:
         await pilot.pause()
         assert "said before" in whole(app)
         await app.push_screen(
-            FormScreen(create_form(form_context()), FACTS, ScriptedSubmit())
+            FormScreen(WRITES.create_form(form_context()), FACTS, ScriptedSubmit())
             if form
             else ConfirmScreen(plan(), deliberate="Change it")
         )

@@ -13,7 +13,7 @@ from form_kit import FACTS, NOW, HostApp, ScriptedSubmit, form, until
 from gwtui.client import errors
 from gwtui.contract.keys import ApiKey
 from gwtui.crud.plan import Applied, Refused, Unknown
-from gwtui.resources.keys.form import create_form, edit_form
+from gwtui.resources.keys.writes import WRITES
 from gwtui.ui.forms.field_editors import ChoiceEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import PickEditor
@@ -59,7 +59,7 @@ async def test_a_small_terminal_scrolls_to_the_field_with_the_keys() -> None:
 
 async def test_what_would_be_sent_stands_above_the_button_while_the_form_is_filled_in() -> None:
     spec = replace(
-        create_form(form_context()), plan=lambda request: key_plans.plan_create(request, NOW)
+        WRITES.create_form(form_context()), plan=lambda request: key_plans.plan_create(request, NOW)
     )
     app = HostApp(form(ScriptedSubmit(), spec))
     async with app.run_test(size=(80, 24)) as pilot:
@@ -144,7 +144,7 @@ async def test_typing_replaces_what_stands_in_a_field_and_arrows_edit_it(
     keys: list[str], limit: int
 ) -> None:
     submit = ScriptedSubmit(MADE)
-    app = HostApp(form(submit, edit_form(api_key(limit=25), form_context())))
+    app = HostApp(form(submit, WRITES.edit_form(api_key(limit=25), form_context())))
     async with app.run_test() as pilot:
         await pilot.press(*keys, "ctrl+s")
         await until(pilot, lambda: app.results, "the end of the form")
@@ -348,7 +348,7 @@ def existing(**changes: Any) -> ApiKey:
 
 async def test_going_back_from_the_confirmation_keeps_the_form() -> None:
     submit = ScriptedSubmit(None, MADE)
-    screen = form(submit, edit_form(existing(), form_context(FACTS.now())))
+    screen = form(submit, WRITES.edit_form(existing(), form_context(FACTS.now())))
     app = HostApp(screen)
     async with app.run_test() as pilot:
         await pilot.press("end", "2", "ctrl+s")
@@ -364,7 +364,7 @@ async def test_hostile_values_do_not_reach_the_terminal_or_the_markup() -> None:
     hostile = "[/red]\x1b[31m[@click=app.exit]x[/]\u202e"
     screen = form(
         ScriptedSubmit(),
-        edit_form(existing(name=hostile, limit_reset=hostile), form_context(FACTS.now())),
+        WRITES.edit_form(existing(name=hostile, limit_reset=hostile), form_context(FACTS.now())),
     )
     app = HostApp(screen)
     async with app.run_test(size=(120, 40)) as pilot:
@@ -380,7 +380,7 @@ async def test_one_of_many_workspaces_is_found_by_typing() -> None:
     spaces = {str(UUID(int=number)): f"Team {number}" for number in range(300)}
     submit = ScriptedSubmit(MADE)
     app = HostApp(
-        FormScreen(create_form(form_context()), replace(FACTS, workspaces=spaces), submit)
+        FormScreen(WRITES.create_form(form_context()), replace(FACTS, workspaces=spaces), submit)
     )
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press(*"ci")
@@ -405,7 +405,7 @@ async def test_news_for_a_form_that_is_being_closed_are_no_failure() -> None:
             assert not self.query("#form-message"), "its lines are gone by now"
             self._show_message()
 
-    screen = Closing(create_form(form_context()), FACTS, ScriptedSubmit())
+    screen = Closing(WRITES.create_form(form_context()), FACTS, ScriptedSubmit())
     app = HostApp(screen)
     async with app.run_test() as pilot:
         await pilot.press("escape")

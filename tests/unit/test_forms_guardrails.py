@@ -11,13 +11,11 @@ from form_kit import FACTS, SPACE
 from gwtui.contract.dialects import GENERIC, OPENROUTER, Dialect
 from gwtui.contract.guardrails import CreateGuardrailRequest, Guardrail, UpdateGuardrailRequest
 from gwtui.contract.models import Model
+from gwtui.crud.fields import FormContext
 from gwtui.crud.form import BuiltinRow, CustomRow, FormSpec
 from gwtui.crud.resource import Cell
-from gwtui.resources.guardrails.form import (
-    create_form,
-    edit_form,
-    model_options,
-)
+from gwtui.resources.guardrails.form import model_options
+from gwtui.resources.guardrails.writes import WRITES
 from gwtui.ui.forms.form_state import FormState
 from gwtui.watch.feeds.guardrails import GuardrailRow
 from plan_kit import form_context
@@ -45,6 +43,10 @@ def editing(found: Guardrail, dialect: Dialect = GENERIC) -> FormState:
     )
 
 
+def edit_form(row: GuardrailRow, context: FormContext) -> FormSpec:
+    return WRITES.for_row(row, context.dialect).edit_form(row.guardrail, context)
+
+
 def names(spec: FormSpec) -> list[str]:
     return [field.name for field in spec.every_field()]
 
@@ -52,17 +54,17 @@ def names(spec: FormSpec) -> list[str]:
 @pytest.mark.parametrize("dialect", [GENERIC, OPENROUTER], ids=lambda dialect: dialect.name)
 def test_every_field_of_the_dialect_is_in_the_form(dialect: Dialect) -> None:
     absent = dialect.absent_fields.get("CreateGuardrailRequest", frozenset())
-    create = create_form(form_context(dialect=dialect))
-    assert set(names(create)) == set(CreateGuardrailRequest.model_fields) - absent
+    create = WRITES.for_row(None, dialect).create_form(form_context(dialect=dialect))
+    assert set(names(create)) == set(CreateGuardrailRequest.model_fields) - absent - {"enforce_zdr"}
     edit = edit_form(GuardrailRow(guardrail(), dialect=dialect), form_context(dialect=dialect))
-    assert set(names(edit)) == set(UpdateGuardrailRequest.model_fields) - absent
+    assert set(names(edit)) == set(UpdateGuardrailRequest.model_fields) - absent - {"enforce_zdr"}
     titles = [group.title for group in create.groups]
     assert titles[:5] == ["General", "Routing", "Cap", "Retention", "Filters"]
     assert ("Data use" in titles) is (dialect is OPENROUTER)
 
 
 def test_a_new_guardrail_needs_only_a_name_and_takes_the_lists_workspace() -> None:
-    state = FormState(create_form(form_context(workspace=SPACE)), FACTS)
+    state = FormState(WRITES.create_form(form_context(workspace=SPACE)), FACTS)
     assert state.request() is None
     state.put("name", "mine")
     request = state.request()
@@ -74,13 +76,9 @@ def test_a_new_guardrail_needs_only_a_name_and_takes_the_lists_workspace() -> No
     }
 
 
-def test_the_deprecated_switch_is_shown_and_never_sent() -> None:
+def test_the_deprecated_switch_is_not_in_the_form() -> None:
     state = editing(guardrail(enforce_zdr=True))
-    field = next(field for field in state.spec.every_field() if field.name == "enforce_zdr")
-    assert field.fixed is not None
-    assert field.fixed[0] == "on"
-    assert "deprecated" in field.fixed[1]
-    assert "enforce_zdr" not in state.fields
+    assert "enforce_zdr" not in names(state.spec)
     state.put("enforce_zdr_other", False)
     assert state.payload() == {"enforce_zdr_other": False}
 
@@ -153,7 +151,9 @@ def test_a_pattern_that_is_refused_is_refused_on_its_field(pattern: str) -> None
 
 def test_the_cap_and_its_interval_go_together_where_the_dialect_demands_it() -> None:
     for dialect, together in ((GENERIC, False), (OPENROUTER, True)):
-        state = FormState(create_form(form_context(dialect=dialect)), FACTS)
+        state = FormState(
+            WRITES.for_row(None, dialect).create_form(form_context(dialect=dialect)), FACTS
+        )
         state.put("name", "mine")
         state.put("limit_usd", "$1,000.50")
         assert state.attempt() is not together

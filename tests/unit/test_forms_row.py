@@ -6,7 +6,8 @@ import pytest
 
 from form_kit import FACTS, HostApp, ScriptedSubmit
 from gwtui.contract.organization import UpdateOrganizationSettingsRequest
-from gwtui.crud.form import FormField, FormSpec
+from gwtui.crud.fields import Field
+from gwtui.crud.form import FormSpec
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
 
@@ -21,7 +22,7 @@ async def test_a_label_never_touches_its_editor(label: str) -> None:
     spec = FormSpec(
         title="Settings",
         model=UpdateOrganizationSettingsRequest,
-        fields=(FormField(FIELD, label, "switch"),),
+        fields=(Field(FIELD, label, kind="switch"),),
         submit="Send",
         partial=True,
     )

@@ -6,15 +6,17 @@ from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
+import pydantic
 import pytest
-from pydantic import Field, SecretStr
+from pydantic import SecretStr
 
 from gwtui.contract.keys import CreateKeyRequest, ExternalUserRequest, UpdateKeyRequest
 from gwtui.contract.request import RequestModel
 from gwtui.contract.scalars import Usd
-from gwtui.crud.form import Facts, FormField, FormSpec
+from gwtui.crud.fields import Facts, Field
+from gwtui.crud.form import FormSpec
 from gwtui.domain.diffs import ABSENT
-from gwtui.resources.keys.form import create_form, edit_form
+from gwtui.resources.keys.writes import WRITES
 from gwtui.ui.forms.form_state import FormState
 from key_form_kit import FACTS, NOW, SPACE, TOKYO, api_key, body, creating, replace_none
 from plan_kit import form_context, key_plans
@@ -96,16 +98,16 @@ def test_an_attempt_says_everything_that_is_wrong() -> None:
 class Short(RequestModel):
     """A body with an upper limit."""
 
-    name: str = Field(min_length=2, max_length=10)
-    note: str | None = Field(None, max_length=20)
+    name: str = pydantic.Field(min_length=2, max_length=10)
+    note: str | None = pydantic.Field(None, max_length=20)
     amount: Usd | None = None
 
 
 def test_counters_come_from_the_limits_of_the_model() -> None:
     fields = (
-        FormField("name", "Name", "text"),
-        FormField("note", "Note", "text"),
-        FormField("amount", "Amount", "usd"),
+        Field("name", "Name", kind="text"),
+        Field("note", "Note", kind="text"),
+        Field("amount", "Amount", kind="usd"),
     )
     state = FormState(FormSpec("t", Short, fields, "s"), FACTS)
     counts = []
@@ -141,7 +143,7 @@ def test_a_preview_shows_the_local_clock() -> None:
     from zoneinfo import ZoneInfo  # noqa: PLC0415
 
     facts = replace(FACTS, zone=ZoneInfo(TOKYO))
-    state = FormState(create_form(form_context()), facts)
+    state = FormState(WRITES.create_form(form_context()), facts)
     state.put("expires_at", "2026-12-31 18:00")
     note = state.note("expires_at")
     assert note is not None
@@ -150,7 +152,7 @@ def test_a_preview_shows_the_local_clock() -> None:
 
 
 def test_the_workspace_that_the_list_is_narrowed_to_is_sent() -> None:
-    state = FormState(create_form(form_context(workspace=SPACE)), FACTS)
+    state = FormState(WRITES.create_form(form_context(workspace=SPACE)), FACTS)
     assert not state.changed
     state.put("name", "ci")
     assert body(state)["workspace_id"] == SPACE
@@ -193,14 +195,13 @@ def test_the_key_of_an_outside_user_is_checked_while_typed_and_never_told() -> N
 
 
 def test_every_field_of_the_requests_can_be_filled_in() -> None:
-    assert {field.name.partition(".")[0] for field in create_form(form_context()).fields} == set(
-        CreateKeyRequest.model_fields
-    )
-    parts = {field.name for field in create_form(form_context()).fields if "." in field.name}
+    named = [field.name for field in WRITES.create_form(form_context()).every_field()]
+    assert {name.partition(".")[0] for name in named} == set(CreateKeyRequest.model_fields)
+    parts = {name for name in named if "." in name}
     assert parts == {f"external.{name}" for name in ExternalUserRequest.model_fields}
     editable = {
         field.name
-        for field in edit_form(api_key(), form_context(NOW)).fields
+        for field in WRITES.edit_form(api_key(), form_context(NOW)).every_field()
         if field.fixed is None
     }
     assert editable == set(UpdateKeyRequest.model_fields) - {"disabled"}
@@ -209,7 +210,7 @@ def test_every_field_of_the_requests_can_be_filled_in() -> None:
 def test_a_relative_moment_follows_the_clock() -> None:
     moments = [NOW, NOW + timedelta(hours=1)]
     facts = Facts(now=lambda: moments[0])
-    state = FormState(create_form(form_context()), facts)
+    state = FormState(WRITES.create_form(form_context()), facts)
     state.put("name", "ci")
     state.put("expires_at", "in 30 days")
     moments.pop(0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gwtui.contract.keys import UpdateKeyRequest
-from gwtui.resources.keys.form import edit_form
+from gwtui.resources.keys.writes import WRITES
 from gwtui.ui.forms.form_state import NOTHING_CHANGED
 from key_form_kit import NOW, api_key, body, editing, replace_none
 from plan_kit import form_context
@@ -73,8 +73,8 @@ def test_an_update_cannot_empty_the_name() -> None:
 
 
 def test_expiry_is_shown_but_not_editable() -> None:
-    spec = edit_form(api_key(), form_context(NOW))
-    (expiry,) = [field for field in spec.fields if field.name == "expires_at"]
+    spec = WRITES.edit_form(api_key(), form_context(NOW))
+    (expiry,) = [field for field in spec.every_field() if field.name == "expires_at"]
     assert expiry.fixed is not None
     assert expiry.fixed[0] == "2026-12-31 00:00 UTC, in 40 days"
     assert "expires_at" not in editing().fields

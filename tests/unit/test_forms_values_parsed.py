@@ -9,7 +9,7 @@ import pytest
 
 from gwtui.contract.keys import CreateKeyRequest
 from gwtui.contract.request import field_rules
-from gwtui.crud.form import FormField
+from gwtui.crud.fields import Field
 from gwtui.domain.diffs import ABSENT
 from gwtui.domain.money import parse_usd
 from gwtui.ui.forms.form_state import to_typed, to_value
@@ -60,7 +60,7 @@ def test_a_comma_is_never_guessed_to_be_a_point(text: str) -> None:
 
 
 def value(name: str, kind: str, typed: str | bool) -> object:
-    return to_value(FormField(name, name, kind), RULES[name], typed, NOW)  # type: ignore[arg-type]
+    return to_value(Field(name, name, kind=kind), RULES[name], typed, NOW)  # type: ignore[arg-type]
 
 
 def test_an_empty_text_means_no_value_where_null_is_allowed() -> None:
@@ -101,5 +101,5 @@ def test_a_moment_is_read_in_utc() -> None:
     ],
 )
 def test_a_value_survives_the_editor(kind: str, name: str, given: object) -> None:
-    field = FormField(name, name, kind)  # type: ignore[arg-type]
+    field = Field(name, name, kind=kind)  # type: ignore[arg-type]
     assert value(name, kind, to_typed(field, given)) == given

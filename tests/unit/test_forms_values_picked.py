@@ -9,7 +9,8 @@ from pydantic import SecretStr
 
 from form_values_kit import FACTS, body, guardrail, problem
 from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
-from gwtui.crud.form import FormField, FormSpec, MultiPickField, SecretField
+from gwtui.crud.fields import Field
+from gwtui.crud.form import FormSpec
 from gwtui.domain.diffs import ABSENT
 from gwtui.ui.forms.form_state import UNSAID, FormState
 
@@ -41,7 +42,10 @@ def test_picks_that_nobody_told_stay_as_they_are_until_something_is_picked() -> 
 
 
 def test_picks_are_counted_against_the_rule() -> None:
-    fields = (MultiPickField("allowed_models", "Models"), MultiPickField("allowed_user_ids", "U"))
+    fields = (
+        Field("allowed_models", "Models", kind="pick", empty="no restriction"),
+        Field("allowed_user_ids", "U", kind="pick", empty="no restriction"),
+    )
     state = FormState(FormSpec("c", CreateByokRequest, fields, "Store"), FACTS)
     assert state.counter("allowed_models") is None
     state.put("allowed_models", tuple(f"m{number}" for number in range(3)))
@@ -75,9 +79,9 @@ def test_an_untouched_switch_of_a_new_resource_is_not_sent() -> None:
 
 
 def credential(model: Any, **more: Any) -> FormState:
-    fields = (FormField("provider", "Provider", "text"), SecretField("key", "Key"))
+    fields = (Field("provider", "Provider", kind="text"), Field("key", "Key", kind="secret"))
     if model is UpdateByokRequest:
-        fields = (FormField("name", "Name", "text"), SecretField("key", "Key"))  # type: ignore[assignment]
+        fields = (Field("name", "Name", kind="text"), Field("key", "Key", kind="secret"))  # type: ignore[assignment]
     return FormState(FormSpec("c", model, fields, "Store", **more), FACTS)
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gwtui.crud.form import PickOption
+from gwtui.crud.fields import PickOption
 from gwtui.domain.alert_rules import (
     KINDS,
     CreditsRule,

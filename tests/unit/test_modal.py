@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from form_kit import until
-from gwtui.crud.form import PickOption
+from gwtui.crud.fields import PickOption
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.picker import Picker
 from gwtui.ui.terminal.app import TerminalApp

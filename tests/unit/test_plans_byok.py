@@ -20,7 +20,7 @@ from gwtui.contract.request import MASK
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.plan import Applied, Confirmation, Plan
 from gwtui.local.ledger import Ledger
-from gwtui.resources.byok.writes import check_provider
+from gwtui.resources.byok import check_provider
 from plan_kit import byok_plans, changes, everything_said, sent
 
 ID = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"

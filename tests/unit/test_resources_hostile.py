@@ -19,7 +19,7 @@ from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.members.resource import MEMBERS
 from gwtui.resources.models.endpoints import ENDPOINTS
 from gwtui.resources.models.resource import MODELS, PROVIDERS
-from gwtui.resources.organization.resource import ORGANIZATION
+from gwtui.resources.organization import ORGANIZATION
 from gwtui.resources.workspaces.resource import WORKSPACES
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.models import EndpointRow, rows_of

@@ -16,14 +16,14 @@ from gwtui.contract.models import Endpoint, Model
 from gwtui.contract.usage import ActivityRow, Generation
 from gwtui.crud.resource import DetailRow, Section
 from gwtui.domain.catalog import CatalogView, ModelWithEndpoints
+from gwtui.domain.safe_text import in_sentence
 from gwtui.resources import activity
 from gwtui.resources import generations as generation
 from gwtui.resources.activity import account_usage
-from gwtui.resources.byok.resource import BYOK
+from gwtui.resources.byok import BYOK
 from gwtui.resources.keys import current as current_key
 from gwtui.resources.models import zdr
 from gwtui.resources.models.zdr import ZDR
-from gwtui.resources.registry import in_sentence
 from gwtui.watch.feeds.activity import Activity
 from gwtui.watch.feeds.byok import ByokRow
 from gwtui.watch.feeds.models import ZdrRow

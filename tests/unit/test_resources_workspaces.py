@@ -14,7 +14,7 @@ from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.organization import OrganizationMember, WorkspaceMember
 from gwtui.domain.keys import KeyCount, spent_by_interval, spent_by_keys
 from gwtui.resources.members.resource import MEMBERS
-from gwtui.resources.organization.resource import ORGANIZATION
+from gwtui.resources.organization import ORGANIZATION
 from gwtui.resources.workspaces.resource import WORKSPACES
 from gwtui.resources.workspaces.view import tightest
 from gwtui.watch.feeds.organization import Belonging, MemberRow, PersonRow, keys_made_by

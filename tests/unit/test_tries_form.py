@@ -19,7 +19,7 @@ from gwtui.contract.keys import ApiKey
 from gwtui.contract.models import Endpoint, Model
 from gwtui.contract.request import problems
 from gwtui.contract.workspaces import Workspace
-from gwtui.crud.form import Facts, no_choices
+from gwtui.crud.fields import Facts, no_choices
 from gwtui.domain.known_secrets import Token
 from gwtui.resources.session import TryMemory
 from gwtui.resources.tries.form import (

@@ -13,9 +13,15 @@ from hypothesis import strategies as st
 from form_kit import FACTS
 from gwtui.contract.budgets import BUDGET_INTERVALS, Budget, budget_conflict
 from gwtui.contract.workspaces import SLUG, Workspace, slug_of
-from gwtui.resources.budgets.form import budgets_form, conflicts
-from gwtui.resources.budgets.writes import BYOK, bundle_budgets, known_limits, plan_series
-from gwtui.resources.workspaces.form import create_form, edit_form
+from gwtui.resources.budgets import (
+    BYOK,
+    budgets_form,
+    bundle_budgets,
+    conflicts,
+    known_limits,
+    plan_series,
+)
+from gwtui.resources.workspaces.writes import WRITES
 from gwtui.ui.forms.form_state import FormState
 from plan_kit import form_context
 from resource_samples import NOW, workspace
@@ -27,7 +33,7 @@ SPENT = {
 
 
 def filled(**typed: Any) -> FormState:
-    state = FormState(create_form(form_context()), FACTS)
+    state = FormState(WRITES.create_form(form_context()), FACTS)
     for name, text in typed.items():
         state.put(name, text)
     return state
@@ -62,7 +68,7 @@ def test_the_suggestion_ends_at_the_first_touch() -> None:
 
 
 def test_an_edited_workspace_keeps_its_slug() -> None:
-    state = FormState(edit_form(workspace(), form_context()), FACTS)
+    state = FormState(WRITES.edit_form(workspace(), form_context()), FACTS)
     state.put("name", "Other")
     assert state.payload() == {"name": "Other"}
 

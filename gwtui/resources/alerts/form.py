@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from datetime import timedelta
-from decimal import Decimal
 from itertools import chain, count
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from gwtui.contract.request import RequestModel, field_rules
-from gwtui.crud.form import Choices, Facts, FormField, FormSpec, Kind, ModelField, TextAreaField
+from gwtui.crud import fields
+from gwtui.crud.fields import Choices, Facts
+from gwtui.crud.form import FormSpec
 from gwtui.crud.resource import Cell
 from gwtui.domain.alert_rules import AlertRule, BoundRule, default_rules
 from gwtui.domain.times import local_preview, utc
@@ -52,7 +53,6 @@ _LABELS = {
     "enabled": "On",
 }
 _SIDES = {"below": ("Fires below", "Clears from"), "above": ("Fires from", "Clears down to")}
-_KINDS: Mapping[Any, Kind] = {Decimal: "number", timedelta: "duration", bool: "switch"}
 
 
 class SilenceRequest(RequestModel):
@@ -119,7 +119,7 @@ def silence_form(count: int) -> FormSpec:
     return FormSpec(
         title=f"Silence {what}",
         model=SilenceRequest,
-        fields=(FormField("lasts", "For", "duration", placeholder="such as 2 h", preview=_until),),
+        fields=(fields.Field("lasts", "For", placeholder="such as 2 h", preview=_until),),
         submit="Silence",
         sends="silences",
         initial={"lasts": timedelta(hours=1)},
@@ -132,10 +132,10 @@ def effects_form(effects: AlertEffects) -> FormSpec:
         title="What an alert does",
         model=EffectsRequest,
         fields=(
-            FormField("toast", "Notice", "switch"),
-            FormField("title", "Terminal title", "switch"),
-            FormField("bell", "Bell", "switch"),
-            TextAreaField("command", "Command", placeholder="none"),
+            fields.Field("toast", "Notice"),
+            fields.Field("title", "Terminal title"),
+            fields.Field("bell", "Bell"),
+            fields.Field("command", "Command", kind="lines", placeholder="none"),
         ),
         submit="Save effects",
         sends="saves",
@@ -152,7 +152,7 @@ def _edited(model: type[AlertRule], name: str) -> bool:
     return name != "scope" or len(field_rules(model)["scope"].choices) > 1
 
 
-def _field(model: type[AlertRule], name: str, choices: Choices) -> FormField:
+def _field(model: type[AlertRule], name: str, choices: Choices) -> fields.Field:
     rules = field_rules(model)[name]
     label = _LABELS.get(name, name)
     if name in {"fires_at", "clears_at"} and issubclass(model, BoundRule):
@@ -160,10 +160,9 @@ def _field(model: type[AlertRule], name: str, choices: Choices) -> FormField:
     if rules.unit:
         label = f"{label} ({rules.unit})"
     if name == "only":
-        return ModelField(name, label, choices=choices, placeholder="{form.choices} lists them")
-    kind = _KINDS.get(model.model_fields[name].annotation, "choice" if rules.choices else "text")
+        return fields.Field(name, label, choices=choices, placeholder="{form.choices} lists them")
     hints = {"profile": "every profile", "fire_after": "such as 5 min", "clear_after": "5 min"}
-    return FormField(name, label, kind, placeholder=hints.get(name, ""))
+    return fields.Field(name, label, placeholder=hints.get(name, ""))
 
 
 def _until(value: timedelta, _values: Mapping[str, Any], facts: Facts) -> Cell:

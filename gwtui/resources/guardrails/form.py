@@ -22,60 +22,63 @@ from gwtui.contract.content_filters import (
 )
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.guardrails import (
-    CreateGuardrailRequest,
     Guardrail,
-    UpdateGuardrailRequest,
-    never_sent,
 )
 from gwtui.contract.models import Model
-from gwtui.contract.request import Problem, RequestModel
+from gwtui.contract.request import RequestModel
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.values import Region
-from gwtui.crud import fields
-from gwtui.crud.fields import Field, Fields, Format, PlanContext, workspace_field
-from gwtui.crud.form import (
+from gwtui.crud.fields import (
+    ON_OFF,
     Choices,
-    CustomFilterField,
     Facts,
-    FieldGroup,
-    FilterListField,
+    Field,
+    Fields,
+    Format,
     FormContext,
-    FormField,
-    FormSpec,
-    MultiPickField,
     PickOption,
+    PlanContext,
     Preview,
-    TextAreaField,
-    ThreeWaySwitch,
+    limit_field,
+    workspace_field,
 )
-from gwtui.crud.plan_text import MOST_NAMED, NAME_LIMIT, quoted, several
+from gwtui.crud.plan_text import MOST_NAMED, NAME_LIMIT, several
 from gwtui.crud.resource import Cell
 from gwtui.domain.money import usd
 from gwtui.domain.resets import describe_reset
 from gwtui.domain.safe_text import safe_line
+from gwtui.resources import choices
 from gwtui.resources.choices import value_now
 from gwtui.resources.guardrails.effect import LiveEffect
-from gwtui.resources.guardrails.view import display_name
-from gwtui.watch.feeds.guardrails import GuardrailRow
-from gwtui.watch.feeds.models import catalog_feed, models_feed, providers_feed
+from gwtui.watch.feeds.models import catalog_feed, models_feed
 from gwtui.watch.hub import Scope
 
 _PERIODS = {"daily": "each UTC day", "weekly": "each UTC week", "monthly": "each UTC month"}
-_DEPRECATED = "enforce_zdr"
 _HINT = Cell("F2 shows which endpoints remain", "muted")
-
-_DATA_SWITCHES = (
-    "enable_free_model_training",
-    "enable_free_model_publication",
-    "enable_paid_model_training",
-    "allow_safety_retention_google",
-    "allow_safety_retention_other",
-)
 
 LISTS = ("allowed_models", "ignored_models", "allowed_providers", "ignored_providers")
 """The lists that decide which endpoints remain."""
 _FILTERS = ("content_filter_builtins", "content_filters")
 _PATTERN_LIMIT = 120
+
+
+def _limit(*, together: bool) -> Preview:
+    def preview(value: Decimal | None, values: Mapping[str, Any], _facts: Facts) -> Cell:
+        if value is None:
+            end = "; a cap is given together with its interval" if together else ""
+            return Cell(f"no cap{end}", "muted")
+        period = _PERIODS.get(values.get("reset_interval") or "", "in all, it never starts over")
+        return Cell(f"each key and each member may spend {usd(value)} {period}")
+
+    return preview
+
+
+def _reset(value: str | None, values: Mapping[str, Any], facts: Facts) -> Cell:
+    if values.get("limit_usd") is None:
+        return Cell("matters only with a spending cap", "muted")
+    if value is None:
+        return Cell("the cap never starts over")
+    return Cell(f"next reset {describe_reset(value, facts.now())}")
 
 
 class _FieldsWithFilters(Fields):
@@ -117,38 +120,91 @@ def fields_of(dialect: Dialect) -> Fields:
 
 def _declared(dialect: Dialect) -> Iterator[Field]:
     first, second, third = dialect.vendors
-    yield Field("name", "Name")
-    yield workspace_field(editable=False)
-    yield Field("description", "Description")
-    yield _list("allowed_models", "Allowed models", empty="every model")
-    yield _list("ignored_models", "Ignored models")
-    yield _list("allowed_providers", "Allowed providers", empty="every provider")
-    yield _list("ignored_providers", "Ignored providers")
-    yield fields.limit_field("limit_usd", "Spending cap", "no cap")
-    yield Field("reset_interval", "Cap resets", _reset_text, "never")
-    yield Field("include_byok_in_budgets", "BYOK counts to cap", fields.yes_no)
-    yield _switch_field("enforce_zdr_vendor_a", f"ZDR {first}")
-    yield _switch_field("enforce_zdr_vendor_b", f"ZDR {second}")
-    yield _switch_field("enforce_zdr_vendor_c", f"ZDR {third}")
-    yield _switch_field("enforce_zdr_xai", "ZDR xAI")
-    yield _switch_field("enforce_zdr_other", "ZDR other vendors")
-    yield _list("content_filter_builtins", "Builtin filters", _each(builtin_filter_text))
-    yield _list("content_filters", "Custom filters", _each(custom_filter_text))
-    yield _list("allowed_data_regions", "Data regions", empty="everywhere")
-    yield _switch_field("enable_free_model_publication", "Free models may publish")
-    yield _switch_field("enable_free_model_training", "Free models may train")
-    yield _switch_field("enable_paid_model_training", "Paid models may train")
-    yield _switch_field("allow_safety_retention_google", "Safety retention Google")
-    yield _switch_field("allow_safety_retention_other", "Safety retention others")
+    yield Field("name", "Name", group="General")
+    yield Field("description", "Description", group="General", kind="lines")
+    yield workspace_field(editable=False, group="General")
+    yield from _routing()
+    yield limit_field(
+        "limit_usd",
+        "Spending cap",
+        "no cap",
+        group="Cap",
+        placeholder="such as 25 or 1,000.50; empty for none",
+        preview=_limit(together=dialect.cap_needs_interval),
+    )
+    yield Field("reset_interval", "Cap resets", _reset_text, "never", group="Cap", preview=_reset)
+    yield Field("include_byok_in_budgets", "BYOK counts to cap", group="Cap")
+    yield _zdr("enforce_zdr_vendor_a", first)
+    yield _zdr("enforce_zdr_vendor_b", second)
+    yield _zdr("enforce_zdr_vendor_c", third)
+    yield _zdr("enforce_zdr_xai", "xAI")
+    yield _zdr("enforce_zdr_other", "other vendors")
+    yield _list(
+        "content_filter_builtins",
+        "Builtin filters",
+        "Filters",
+        format=_each(builtin_filter_text),
+        dialect=dialect,
+    )
+    yield _list(
+        "content_filters",
+        "Custom filters",
+        "Filters",
+        format=_each(custom_filter_text),
+        dialect=dialect,
+    )
+    yield _data_use("enable_free_model_training", "Free models may train")
+    yield _data_use("enable_free_model_publication", "Free models may publish")
+    yield _data_use("enable_paid_model_training", "Paid models may train")
+    yield _data_use("allow_safety_retention_google", "Safety retention Google")
+    yield _data_use("allow_safety_retention_other", "Safety retention others")
+    yield _list(
+        "allowed_data_regions",
+        "Data regions",
+        "Data use",
+        empty="everywhere",
+        offers=lambda _context: _regions,
+    )
 
 
-def _list(name: str, label: str, format: Format = fields.texts, *, empty: str = "none") -> Field:
-    return Field(name, label, format, empty, blank=([],))
+def _routing() -> Iterator[Field]:
+    yield _list("allowed_models", "Allowed models", "Routing", empty="every model", free=True)
+    yield _list("ignored_models", "Ignored models", "Routing", chosen="never", free=True)
+    yield _list(
+        "allowed_providers", "Allowed providers", "Routing", empty="every provider", free=True
+    )
+    yield _list("ignored_providers", "Ignored providers", "Routing", chosen="never", free=True)
 
 
-def _switch_field(name: str, label: str) -> Field:
+def _list(
+    name: str, label: str, group: str, empty: str = "none", chosen: str = "only", **more: Any
+) -> Field:
+    return Field(
+        name,
+        label,
+        empty=empty,
+        blank=([],),
+        group=group,
+        chosen=chosen,
+        noun=label.rsplit(maxsplit=1)[-1].lower(),
+        **more,
+    )
+
+
+def _zdr(name: str, vendor: str) -> Field:
     """On, off, or left to what else applies."""
-    return Field(name, label, fields.on_off, "inherit")
+    return Field(
+        name,
+        f"ZDR {vendor}",
+        empty="inherit",
+        words=ON_OFF,
+        group="Retention",
+        help=f"{vendor}: route only to endpoints that keep no data",
+    )
+
+
+def _data_use(name: str, label: str) -> Field:
+    return Field(name, label, empty="inherit", words=("refuse", "allow"), group="Data use")
 
 
 def _reset_text(value: Any, context: PlanContext) -> str:
@@ -179,100 +235,22 @@ FIELDS = _FieldsWithFilters(*_declared(GENERIC))
 """Every field that some service has, the vendors by the reference's names."""
 
 
-def create_form(context: FormContext) -> FormSpec:
-    """The form of a new guardrail, in the workspace that the list is narrowed to."""
-    names = fields_of(context.dialect).labels
-    general = FieldGroup(
-        "General",
-        (
-            FormField("name", names["name"], "text"),
-            TextAreaField("description", names["description"]),
-            FormField(
-                "workspace_id",
-                names["workspace_id"],
-                "workspace",
-                help="the workspace that the guardrail belongs to; it cannot be moved later",
-                empty=FIELDS.empty("workspace_id"),
-            ),
-        ),
-    )
-    return FormSpec(
-        title="New guardrail",
-        model=CreateGuardrailRequest,
-        fields=(general, *_rules(context, None)),
-        submit="Create guardrail",
-        initial=context.initial_workspace,
-        check=_check(context.dialect),
-        unknown_help="The guardrail may have been created. Look at the list before you try again.",
-    )
+def form_fields(context: FormContext, present: Guardrail | None) -> Iterator[Field]:
+    """The fields as a form edits them; ``present`` is what is changed.
 
-
-def edit_form(row: GuardrailRow, context: FormContext) -> FormSpec:
-    """The form of an existing guardrail, or of a default one that its first change makes."""
-    guardrail, fields = row.guardrail, fields_of(context.dialect)
-    name = FormField("name", fields.labels["name"], "text")
-    title = quoted(guardrail.name, guardrail.id)
-    if row.is_default:
-        title = display_name(row)
-        name = replace(name, fixed=(title, "the name of a default guardrail cannot be changed"))
-    general = FieldGroup(
-        "General", (name, TextAreaField("description", fields.labels["description"]))
-    )
-    return FormSpec(
-        title=f"{'Edit' if row.made else 'Set up'} guardrail {title}",
-        model=UpdateGuardrailRequest,
-        fields=(general, *_rules(context, guardrail)),
-        submit="Review changes",
-        initial=fields.known(guardrail),
-        partial=True,
-        check=_check(context.dialect),
-        unknown_help="The change may have been made or not. Look at the guardrail before you try "
-        "again.",
-    )
-
-
-def _check(dialect: Dialect) -> Callable[[Any], Sequence[Problem]]:
-    return lambda request: never_sent(request, dialect)
-
-
-def _rules(context: FormContext, present: Guardrail | None) -> tuple[FieldGroup, ...]:
-    """The parts that creation and change have in common; ``present`` is what is changed."""
+    Below each rule with a value stands what all rules together leave of the catalog.
+    """
     catalog = catalog_feed(context.hub)
     effect = LiveEffect(lambda: catalog.state.value, context.dialect)
-    groups = (
-        _routing(context, present, effect),
-        _cap(context.dialect),
-        _retention(context.dialect, present, effect),
-        _filters(context.dialect),
-        _data(context.dialect),
-    )
-    return tuple(group for group in groups if group.fields)
-
-
-def _routing(context: FormContext, present: Guardrail | None, effect: LiveEffect) -> FieldGroup:
-    models, providers = _models(context, present), _providers(context)
-
-    def pick(name: str, noun: str, choices: Choices) -> FormField:
-        return MultiPickField(
-            name,
-            FIELDS.labels[name],
-            choices=choices,
-            empty=FIELDS.empty(name),
-            chosen="only" if name.startswith("allowed") else "never",
-            noun=noun,
-            free=True,
-            preview=_live(effect, always=name == "allowed_models"),
-        )
-
-    return FieldGroup(
-        "Routing",
-        (
-            pick("allowed_models", "models", models),
-            pick("ignored_models", "models", models),
-            pick("allowed_providers", "providers", providers),
-            pick("ignored_providers", "providers", providers),
-        ),
-    )
+    offers = {"models": _models(context, present), "providers": choices.providers(context)}
+    for one in fields_of(context.dialect):
+        if one.name in LISTS:
+            always = one.name == "allowed_models"
+            yield replace(one, choices=offers[one.noun], preview=_live(effect, always=always))
+        elif one.group == "Retention":
+            yield replace(one, preview=_switch(effect))
+        else:
+            yield one
 
 
 def _models(context: FormContext, present: Guardrail | None) -> Choices:
@@ -307,24 +285,6 @@ def model_options(models: Sequence[Model], present: frozenset[str]) -> list[Pick
     return sorted(options.values(), key=lambda option: option.title.casefold())
 
 
-def _providers(context: FormContext) -> Choices:
-    """One option for each provider, by its slug."""
-
-    async def read() -> Sequence[PickOption]:
-        found = await value_now(providers_feed(context.hub, Scope()))
-        return [
-            PickOption(
-                one.slug,
-                safe_line(one.name or one.slug, NAME_LIMIT),
-                safe_line(one.slug, NAME_LIMIT),
-            )
-            for one in sorted(found, key=lambda one: (one.name or "").casefold())
-            if one.slug
-        ]
-
-    return read
-
-
 def _live(effect: LiveEffect, *, always: bool) -> Preview:
     """What all rules together leave of the catalog, below lists with entries, or always."""
 
@@ -336,106 +296,9 @@ def _live(effect: LiveEffect, *, always: bool) -> Preview:
     return preview
 
 
-def _cap(dialect: Dialect) -> FieldGroup:
-    names = FIELDS.labels
-    return FieldGroup(
-        "Cap",
-        (
-            FormField(
-                "limit_usd",
-                names["limit_usd"],
-                "usd",
-                placeholder="such as 25 or 1,000.50; empty for none",
-                preview=_limit(together=dialect.cap_needs_interval),
-            ),
-            FormField(
-                "reset_interval",
-                names["reset_interval"],
-                "choice",
-                empty=FIELDS.empty("reset_interval"),
-                preview=_reset,
-            ),
-            FormField("include_byok_in_budgets", names["include_byok_in_budgets"], "switch"),
-        ),
-    )
-
-
-def _limit(*, together: bool) -> Preview:
-    def preview(value: Decimal | None, values: Mapping[str, Any], _facts: Facts) -> Cell:
-        if value is None:
-            end = "; a cap is given together with its interval" if together else ""
-            return Cell(f"no cap{end}", "muted")
-        period = _PERIODS.get(values.get("reset_interval") or "", "in all, it never starts over")
-        return Cell(f"each key and each member may spend {usd(value)} {period}")
-
-    return preview
-
-
-def _reset(value: str | None, values: Mapping[str, Any], facts: Facts) -> Cell:
-    if values.get("limit_usd") is None:
-        return Cell("matters only with a spending cap", "muted")
-    if value is None:
-        return Cell("the cap never starts over")
-    return Cell(f"next reset {describe_reset(value, facts.now())}")
-
-
-def _retention(dialect: Dialect, guardrail: Guardrail | None, effect: LiveEffect) -> FieldGroup:
-    switches: list[FormField] = [
-        ThreeWaySwitch(
-            name,
-            label,
-            help=f"{label.removeprefix('ZDR ')}: route only to endpoints that keep no data",
-            empty=FIELDS.empty(name),
-            preview=_switch(effect),
-        )
-        for name, label in fields_of(dialect).labels.items()
-        if name.startswith("enforce_zdr_")
-    ]
-    value = None if guardrail is None else guardrail.enforce_zdr
-    word = "not set" if value is None else "on" if value else "off"
-    why = "deprecated: the switches above decide; it is never sent from here"
-    switches.append(FormField(_DEPRECATED, _DEPRECATED, "three_way", fixed=(word, why)))
-    return FieldGroup("Retention", tuple(switches))
-
-
 def _switch(effect: LiveEffect) -> Preview:
     """While a switch is on, what all rules leave; otherwise what the field is for."""
     return lambda value, values, _facts: effect.note(values) if value else None
-
-
-def _filters(dialect: Dialect) -> FieldGroup:
-    names = FIELDS.labels
-    return FieldGroup(
-        "Filters",
-        (
-            FilterListField(
-                "content_filter_builtins", names["content_filter_builtins"], dialect=dialect
-            ),
-            CustomFilterField("content_filters", names["content_filters"], dialect=dialect),
-        ),
-    )
-
-
-def _data(dialect: Dialect) -> FieldGroup:
-    """What only some services have; empty where this one has none of it."""
-    names = fields_of(dialect).labels
-    fields: list[FormField] = [
-        ThreeWaySwitch(name, names[name], empty=FIELDS.empty(name), yes="allow", no="refuse")
-        for name in _DATA_SWITCHES
-        if name in names
-    ]
-    if "allowed_data_regions" in names:
-        fields.append(
-            MultiPickField(
-                "allowed_data_regions",
-                names["allowed_data_regions"],
-                choices=_regions,
-                empty=FIELDS.empty("allowed_data_regions"),
-                chosen="only",
-                noun="regions",
-            )
-        )
-    return FieldGroup("Data use", tuple(fields))
 
 
 async def _regions() -> Sequence[PickOption]:

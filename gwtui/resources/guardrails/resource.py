@@ -17,6 +17,7 @@ from gwtui.resources.guardrails.view import (
     filters_cell,
     zdr_cell,
 )
+from gwtui.resources.guardrails.writes import WRITES
 from gwtui.watch.feeds.guardrails import Bindings, GuardrailRow, bindings_feed, guardrails_feed
 
 __all__ = ["COLUMNS", "GUARDRAILS"]
@@ -161,5 +162,5 @@ GUARDRAILS: ResourceSpec[GuardrailRow] = ResourceSpec(
             each.slug or "" for each in row.guardrail.content_filter_builtins or ()
         ),
     },
-    writes="gwtui.resources.guardrails.writes:WRITES",
+    writes=lambda: WRITES,
 )

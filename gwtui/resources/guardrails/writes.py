@@ -22,13 +22,14 @@ from gwtui.contract.guardrails import (
 )
 from gwtui.contract.request import Problem, RequestModel
 from gwtui.contract.workspaces import Workspace
-from gwtui.crud.fields import PlanContext
+from gwtui.crud.fields import Field, FormContext, PlanContext
+from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Plan, Undo, UndoPlanner
 from gwtui.crud.plan_text import NAME_LIMIT, Names, count, identity_of, named, quoted, several
 from gwtui.crud.writes import Create, Delete, Update, Writes
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.guardrails.form import FIELDS, LISTS, create_form, edit_form, fields_of
-from gwtui.resources.guardrails.view import shown_name
+from gwtui.resources.guardrails.form import FIELDS, LISTS, fields_of, form_fields
+from gwtui.resources.guardrails.view import display_name, shown_name
 from gwtui.resources.uses import Uses, guardrail_bindings, people_names
 from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow
 
@@ -108,9 +109,6 @@ def _space(workspace: Workspace) -> str:
 _FIXED_NAME = "The name of a default guardrail cannot be changed."
 _UPDATE = Update(
     request=UpdateGuardrailRequest,
-    form=lambda guardrail, context: edit_form(
-        GuardrailRow(guardrail, dialect=context.dialect), context
-    ),
     effects=_update_effects,
     help="change its fields; a default one comes to exist with that",
 )
@@ -130,7 +128,7 @@ class _GuardrailWrites(Writes[Guardrail]):
         here = replace(self, fields=fields_of(dialect), row=row)
         if row is None:
             return replace(here, around=here._bound)
-        how = replace(_UPDATE, form=lambda _guardrail, context: edit_form(row, context))
+        how = _UPDATE
         if not row.made:
             how = replace(how, done=lambda _before, made: f"{here.title(made)} set up")
         return replace(here, update=how, uses=here._bound_at_once, around=here._bound)
@@ -147,6 +145,24 @@ class _GuardrailWrites(Writes[Guardrail]):
             if self.row is None or self.row.made:
                 raise
             return self.row.guardrail
+
+    def form_fields(self, context: FormContext, one: Guardrail | None) -> Iterator[Field]:
+        """With what the rules leave; the name of a default guardrail as it is."""
+        for each in form_fields(context, one):
+            if each.name == "name" and self.row is not None and self.row.is_default:
+                yield replace(each, fixed=(display_name(self.row), _FIXED_NAME))
+            else:
+                yield each
+
+    def edit_form(
+        self, one: Guardrail, context: FormContext, how: Update | None = None
+    ) -> FormSpec:
+        """The form of an existing guardrail, or of a default one that its first change makes."""
+        form = super().edit_form(one, context, how)
+        if self.row is None or not self.row.is_default:
+            return form
+        verb = "Edit" if self.row.made else "Set up"
+        return replace(form, title=f"{verb} guardrail {display_name(self.row)}")
 
     def check(self, request: Any, dialect: Dialect) -> Sequence[Problem]:
         """What the dialect refuses, and the deprecated switch."""
@@ -245,7 +261,6 @@ WRITES: Writes[Guardrail] = _GuardrailWrites(
     feeds=(FEEDS, "workspaces"),
     create=Create(
         request=CreateGuardrailRequest,
-        form=create_form,
         title=lambda request: f"Create guardrail {quoted(request.name)}",
         effects=_create_effects,
         always=("name", "workspace_id"),

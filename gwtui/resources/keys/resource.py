@@ -28,6 +28,8 @@ from gwtui.domain.resets import next_reset
 from gwtui.watch.feeds.keys import KeyBinding, KeyRow, keys_feed
 
 if TYPE_CHECKING:
+    from gwtui.contract.keys import ApiKey
+    from gwtui.crud.writes import Writes
     from gwtui.watch.feed import Feed
     from gwtui.watch.feeds.guardrails import Bindings, GuardrailRow
     from gwtui.watch.hub import FeedHub, Scope
@@ -380,6 +382,12 @@ COLUMNS: tuple[Column[KeyRow], ...] = (
 )
 
 
+def _writes() -> Writes[ApiKey]:
+    from gwtui.resources.keys.writes import WRITES  # noqa: PLC0415 - not before the first rows
+
+    return WRITES
+
+
 KEYS: ResourceSpec[KeyRow] = ResourceSpec(
     id="keys",
     title="Keys",
@@ -389,7 +397,7 @@ KEYS: ResourceSpec[KeyRow] = ResourceSpec(
     columns=COLUMNS,
     sections=SECTIONS,
     feed=keys_feed,
-    writes="gwtui.resources.keys.writes:WRITES",
+    writes=_writes,
     completion=Completion(_bindings, _bind, columns=frozenset({"guardrail"})),
     raw=lambda row: row.key.raw,
     read_by=lambda row: ReadBy("keys.get", (row.identity,)),

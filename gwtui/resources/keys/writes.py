@@ -6,24 +6,114 @@ at creation, a move to another workspace takes guardrail assignments along.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from gwtui.client.gateway import GatewayClient
-from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest, is_expired
-from gwtui.crud.fields import PlanContext
+from gwtui.contract.keys import (
+    ApiKey,
+    CreateKeyRequest,
+    ExternalUserRequest,
+    UpdateKeyRequest,
+    is_expired,
+)
+from gwtui.crud.fields import Facts, Field, Fields, PlanContext, limit_field, workspace_field
 from gwtui.crud.plan import Plan, bundle
 from gwtui.crud.plan_text import NAME_LIMIT, quoted
+from gwtui.crud.resource import Cell
 from gwtui.crud.writes import Create, Delete, Switch, Update, Writes
 from gwtui.domain.keys import is_used_up
 from gwtui.domain.money import usd
+from gwtui.domain.resets import describe_reset
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.times import relative
+from gwtui.domain.times import local_preview, relative, utc
 from gwtui.local.ledger import LedgerEntry
-from gwtui.resources.keys.form import FIELDS, create_form, edit_form
 from gwtui.resources.uses import Uses, key_uses, statement_of_use
+
+_PERIODS = {"daily": "each UTC day", "weekly": "each UTC week", "monthly": "each UTC month"}
+MOMENTS = "2026-12-31 18:00, 30d or next friday"
+
+
+def _reset_text(value: str, context: PlanContext) -> str:
+    return f"{safe_line(value, 40)}, next {describe_reset(value, context.now)}"
+
+
+def _moment(value: datetime, context: PlanContext) -> str:
+    return f"{utc(value, seconds=bool(value.second))}, {relative(value, context.now)}"
+
+
+def _outside_user(value: ExternalUserRequest, _context: PlanContext) -> str:
+    own = ", with a key of their own (kept as a hash)" if len(value.api_key) else ""
+    return f"{safe_line(value.user, NAME_LIMIT)}{own}"
+
+
+def _limit(value: Decimal | None, values: Mapping[str, Any], _facts: Facts) -> Cell:
+    if value is None:
+        return Cell("no limit: the key can spend without a bound", "warn")
+    period = _PERIODS.get(values.get("limit_reset") or "", "in all, over the key's whole life")
+    return Cell(f"{usd(value)} {period}")
+
+
+def _reset(value: str | None, values: Mapping[str, Any], facts: Facts) -> Cell:
+    if values.get("limit") is None:
+        return Cell("matters only with a spending limit", "muted")
+    if value is None:
+        return Cell("the limit never starts over")
+    return Cell(f"next reset {describe_reset(value, facts.now())}")
+
+
+def _expiry(value: datetime | None, _values: Mapping[str, Any], facts: Facts) -> Cell:
+    if value is None:
+        return Cell("never expires; cannot be changed later", "muted")
+    now = facts.now()
+    text = f"{relative(value, now)} · {utc(value)} · here {local_preview(value, facts.zone)}"
+    if is_expired(value, now):
+        return Cell(f"{text}: already past, the key would not work", "warn")
+    return Cell(text)
+
+
+FIELDS = Fields(
+    Field("name", "Name"),
+    limit_field(
+        "limit",
+        "Spending limit",
+        "no limit",
+        placeholder="such as 25 or 1,000.50; empty for none",
+        preview=_limit,
+    ),
+    Field("limit_reset", "Limit resets", _reset_text, "never", preview=_reset),
+    Field("include_byok_in_limit", "BYOK counts to limit"),
+    Field(
+        "expires_at",
+        "Expires",
+        _moment,
+        "never",
+        editable=False,
+        placeholder=MOMENTS,
+        preview=_expiry,
+        fixed_because="fixed at creation: the gateway cannot change it",
+    ),
+    workspace_field(editable=True),
+    Field("creator_user_id", "Made for member", editable=False),
+    Field("external", "Outside user", _outside_user, editable=False),
+    Field(
+        "external.user",
+        "Outside user",
+        editable=False,
+        help="user of another system that the key is made for",
+        placeholder="an identifier of your own",
+    ),
+    Field(
+        "external.api_key",
+        "Outside user's key",
+        editable=False,
+        help="the user's own key in that system, if any; the gateway keeps a hash of it",
+        placeholder="32 characters or more, hidden",
+    ),
+    Field("disabled", "State", words=("enabled", "disabled"), editable=False),
+)
 
 
 async def _uses(client: GatewayClient, fresh: ApiKey, context: PlanContext) -> Uses:
@@ -142,16 +232,17 @@ WRITES: Writes[ApiKey] = Writes(
     around=_uses,
     create=Create(
         request=CreateKeyRequest,
-        form=create_form,
         title=lambda request: f"Create key {quoted(request.name)}",
         effects=_create_effects,
         warnings=_create_warnings,
         always=("name", "limit", "limit_reset", "expires_at", "workspace_id"),
         help="make a key; its value alone goes to stdout, once",
+        heading="New API key",
+        unknown_help="The key may have been created. If so, nobody has seen its value.",
         resource=_made,
         reveals=True,
     ),
-    update=Update(request=UpdateKeyRequest, form=edit_form, effects=_update_effects),
+    update=Update(request=UpdateKeyRequest, effects=_update_effects),
     switch=Switch(
         effects=_switch_effects,
         disable_help="refuse requests with it",

@@ -10,7 +10,7 @@ from gwtui.crud.columns import moment_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ReadBy, ResourceSpec, Section, SortValue
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.organization.resource import role_cell
+from gwtui.resources.organization import role_cell
 from gwtui.watch.feeds.organization import MemberRow, full_name, members_feed
 
 _KEYS_SHOWN = 20

@@ -21,7 +21,8 @@ from gwtui.contract.organization import (
 )
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud.evidence import Evidence, before_of, compared, incomplete, texts
-from gwtui.crud.form import Choices, FormSpec, MultiPickField
+from gwtui.crud.fields import Choices, Field
+from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Change, Plan, Undo, bundle_alike
 from gwtui.crud.plan_text import Names, count, identity_of, named, quoted, several
 from gwtui.crud.recovery import InspectionContext
@@ -54,7 +55,7 @@ def add_form(workspace: Workspace, choices: Choices) -> FormSpec:
         title=f"Add members to workspace {WORKSPACES.name(workspace)}",
         model=ChangeMembersRequest,
         fields=(
-            MultiPickField(
+            Field(
                 "user_ids",
                 "People",
                 help="who is in the organization and not a member yet",

@@ -20,12 +20,12 @@ from gwtui.crud.recovery import InspectionContext, inspect_write
 from gwtui.crud.writes import Writes
 from gwtui.domain.diffs import ABSENT
 from gwtui.local.ledger import Ledger
-from gwtui.resources.budgets import writes as budgets
-from gwtui.resources.byok.writes import CREDENTIALS
+from gwtui.resources import budgets
+from gwtui.resources.byok import CREDENTIALS
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
 from gwtui.resources.keys.writes import WRITES as KEYS
 from gwtui.resources.members import writes as members
-from gwtui.resources.organization.writes import WRITES as SETTINGS
+from gwtui.resources.organization import SETTINGS_WRITES as SETTINGS
 from gwtui.resources.uses import items_or_none, people_names, value_or_none
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
 from gwtui.watch.feed import Feed

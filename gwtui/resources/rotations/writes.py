@@ -22,8 +22,9 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.guardrails import AssignKeysRequest, Guardrail
 from gwtui.contract.keys import ApiKey, CreatedKey, CreateKeyRequest, KeyName
 from gwtui.contract.request import RequestModel, problems
+from gwtui.crud import fields
 from gwtui.crud.fields import PlanContext
-from gwtui.crud.form import FormField, FormSpec
+from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Change, Plan, bundle
 from gwtui.crud.plan_text import quoted
 from gwtui.domain.key_rotation import KEPT_FOR, SILENT_FOR, KeyFigures, KeyRotation
@@ -67,9 +68,9 @@ def rotate_form(name: str) -> FormSpec:
         title="Rotate key: a successor with the same limits",
         model=RotateRequest,
         fields=(
-            FormField("name", "Successor", "text"),
-            FormField("silent_for", "Silent after", "duration", placeholder="such as 24 h"),
-            FormField("kept_for", "Keep disabled", "duration", placeholder="such as 7 days"),
+            fields.Field("name", "Successor"),
+            fields.Field("silent_for", "Silent after", placeholder="such as 24 h"),
+            fields.Field("kept_for", "Keep disabled", placeholder="such as 7 days"),
         ),
         submit="Show the plan",
         initial={"name": name, "silent_for": SILENT_FOR, "kept_for": KEPT_FOR},

@@ -18,18 +18,9 @@ from gwtui.contract.chat import ChatRequest, Temperature, Text, TokenCount
 from gwtui.contract.request import Problem, RequestModel, SecretText
 from gwtui.contract.routing import ProviderSlugs
 from gwtui.contract.scalars import Usd
-from gwtui.crud.form import (
-    ChoiceField,
-    Choices,
-    Facts,
-    FieldGroup,
-    FormField,
-    FormSpec,
-    ModelField,
-    MultiPickField,
-    SecretField,
-    TextAreaField,
-)
+from gwtui.crud import fields
+from gwtui.crud.fields import Choices, Facts
+from gwtui.crud.form import FieldGroup, FormSpec
 from gwtui.crud.resource import Cell
 from gwtui.domain.known_secrets import Secret
 from gwtui.domain.money import usd
@@ -170,10 +161,10 @@ def try_form(
             FieldGroup(
                 "Request",
                 (
-                    ModelField(
+                    fields.Field(
                         "model", "Model", choices=models, placeholder="{form.choices} lists them"
                     ),
-                    MultiPickField(
+                    fields.Field(
                         "only",
                         "Providers",
                         choices=providers,
@@ -181,8 +172,10 @@ def try_form(
                         noun="providers",
                         free=True,
                     ),
-                    TextAreaField("prompt", "Prompt", placeholder="it is sent to a real model"),
-                    TextAreaField("system", "System text", placeholder="none"),
+                    fields.Field(
+                        "prompt", "Prompt", kind="lines", placeholder="it is sent to a real model"
+                    ),
+                    fields.Field("system", "System text", kind="lines", placeholder="none"),
                 ),
             ),
             FieldGroup("Key", key_fields(sources, preselected)),
@@ -200,7 +193,9 @@ def try_form(
     )
 
 
-def key_fields(sources: Sequence[KeySource], preselected: TriedKey | None) -> Sequence[FormField]:
+def key_fields(
+    sources: Sequence[KeySource], preselected: TriedKey | None
+) -> Sequence[fields.Field]:
     """The fields ``key_from``, where there is a choice, and ``key``."""
     known = {source.id: source for source in sources}
 
@@ -214,11 +209,13 @@ def key_fields(sources: Sequence[KeySource], preselected: TriedKey | None) -> Se
             return Cell(f"not used: {chosen.label} is", "warn")
         return _whose(value, preselected)
 
-    value = SecretField("key", "Its value", placeholder="paste it here", preview=about_key)
+    value = fields.Field(
+        "key", "Its value", kind="secret", placeholder="paste it here", preview=about_key
+    )
     options = [(source.id, source.label) for source in sources]
     if len(options) == 1:
         return (value,)
-    return (ChoiceField("key_from", "Key", options=options, preview=about_source), value)
+    return (fields.Field("key_from", "Key", options=options, preview=about_source), value)
 
 
 def missing_key_problems(
@@ -245,8 +242,8 @@ def _cap(value: Decimal | None, _values: Mapping[str, Any], _facts: Facts) -> Ce
 
 
 _BOUNDS = (
-    FormField("max_tokens", "Tokens of answer", "number"),
-    FormField("temperature", "Temperature", "number", placeholder="its own"),
-    FormField("stream", "Piece by piece", "switch"),
-    FormField("max_cost", "Maximum cost", "usd", preview=_cap),
+    fields.Field("max_tokens", "Tokens of answer"),
+    fields.Field("temperature", "Temperature", placeholder="its own"),
+    fields.Field("stream", "Piece by piece"),
+    fields.Field("max_cost", "Maximum cost", preview=_cap),
 )

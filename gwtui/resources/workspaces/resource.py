@@ -19,6 +19,7 @@ from gwtui.resources.workspaces.view import (
     shown_name,
     tightest,
 )
+from gwtui.resources.workspaces.writes import WRITES
 from gwtui.watch.feeds.workspaces import (
     Figures,
     WorkspaceRow,
@@ -145,7 +146,7 @@ WORKSPACES: ResourceSpec[WorkspaceRow] = ResourceSpec(
     columns=COLUMNS,
     sections=SECTIONS,
     feed=workspace_rows_feed,
-    writes="gwtui.resources.workspaces.writes:WRITES",
+    writes=lambda: WRITES,
     completion=Completion(
         figures_feed,
         _complete,

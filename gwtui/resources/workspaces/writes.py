@@ -2,38 +2,169 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from decimal import Decimal
+from functools import partial
 from typing import Any, TypeVar
 
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey, is_active
-from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest, Workspace
-from gwtui.crud.fields import PlanContext
+from gwtui.contract.values import SERVER_TOOLS
+from gwtui.contract.workspaces import (
+    CreateWorkspaceRequest,
+    UpdateWorkspaceRequest,
+    Workspace,
+    slug_of,
+)
+from gwtui.crud.fields import ON_OFF, Facts, Field, Fields, PickOption, PlanContext
 from gwtui.crud.plan import Plan
 from gwtui.crud.plan_text import count, quoted, several
+from gwtui.crud.resource import Cell
 from gwtui.crud.writes import Create, Delete, Update, Writes
-from gwtui.domain.money import usd
+from gwtui.domain.money import compact_int, percent, usd
 from gwtui.domain.safe_text import safe_line
+from gwtui.resources import choices
 from gwtui.resources.uses import Uses, WorkspaceContents, workspace_contents, workspace_uses
-from gwtui.resources.workspaces.form import FIELDS, create_form, edit_form
 from gwtui.watch.feeds.workspaces import DEFAULT_SLUG, default_workspace_id
 
 T = TypeVar("T")
 
-_LOGGING = (
-    (
-        "is_observability_io_logging_enabled",
-        "Inputs and outputs of requests are stored from now on.",
+_LOGGING = "is_observability_io_logging_enabled"
+
+_SORT = {
+    "price": "the cheapest first",
+    "throughput": "the fastest output first",
+    "latency": "the quickest answer first",
+    "exacto": "the most accurate with tools first",
+}
+
+
+def _share(value: Any, _context: PlanContext) -> str:
+    return percent(value, places=2)
+
+
+async def _tools() -> tuple[PickOption, ...]:
+    return tuple(
+        PickOption(tool, tool.partition(":")[2].replace("__", ": ").replace("_", " "))
+        for tool in SERVER_TOOLS
+    )
+
+
+def _sort(value: str | None, _values: Mapping[str, Any], _facts: Facts) -> Cell | None:
+    if value is None:
+        return Cell("the gateway decides which provider is tried first", "muted")
+    words = _SORT.get(value)
+    return None if words is None else Cell(words, "muted")
+
+
+def _sampling(value: Decimal | None, values: Mapping[str, Any], _facts: Facts) -> Cell | None:
+    if value is None or value <= 0 or value > 1:
+        return None
+    text = f"{percent(value, places=2)} of requests, 1 in {compact_int(round(1 / value))}"
+    if values.get(_LOGGING) is False:
+        return Cell(f"{text}; matters only with private logging", "muted")
+    return Cell(text)
+
+
+def _logged_keys(value: list[int] | None, values: Mapping[str, Any], _facts: Facts) -> Cell | None:
+    if value is None:
+        text = "every key of the workspace is logged"
+    elif not value:
+        return Cell("an empty list: no key is logged", "warn")
+    else:
+        text = f"only the keys {safe_line(', '.join(map(str, value)), 80)}"
+    if values.get(_LOGGING) is False:
+        return Cell(f"{text}; matters only with private logging", "muted")
+    return Cell(text)
+
+
+def _field(name: str, label: str, **more: Any) -> Field:
+    # An empty text or list means the same as none.
+    return Field(name, label, blank=("", []), **more)
+
+
+FIELDS = Fields(
+    _field("name", "Name", group="Workspace"),
+    _field(
+        "slug",
+        "Slug",
+        group="Workspace",
+        suggest=lambda values: slug_of(str(values.get("name") or "")),
     ),
-    (
+    _field("description", "Description", group="Workspace", kind="lines"),
+    _field(
+        "default_text_model",
+        "Default text model",
+        group="Defaults",
+        offers=partial(choices.models, giving="text"),
+        empty="none: requests must name one",
+        placeholder="empty: requests must name one",
+    ),
+    _field(
+        "default_image_model",
+        "Default image model",
+        group="Defaults",
+        offers=partial(choices.models, giving="image"),
+        empty="none: requests must name one",
+        placeholder="empty: requests must name one",
+    ),
+    _field(
+        "default_provider_sort",
+        "Provider order",
+        group="Defaults",
+        empty="gateway's own",
+        preview=_sort,
+    ),
+    _field(
+        "disabled_server_tools",
+        "Server tools off",
+        group="Defaults",
+        offers=lambda _context: _tools,
+        empty="none",
+        chosen="off",
+        noun="tools",
+        free=True,
+        effect="Requests that use a tool that is off no longer get it.",
+    ),
+    _field(
+        _LOGGING,
+        "Private I/O logging",
+        group="Logging",
+        words=ON_OFF,
+        effect="Inputs and outputs of requests are stored from now on.",
+    ),
+    _field(
+        "io_logging_sampling_rate",
+        "Share logged",
+        format=_share,
+        group="Logging",
+        kind="percent",
+        placeholder="such as 5 % or 0.05",
+        preview=_sampling,
+    ),
+    _field(
+        "io_logging_api_key_ids",
+        "Keys logged",
+        empty="every key",
+        group="Logging",
+        placeholder="such as 4, 9; empty for every key",
+        preview=_logged_keys,
+    ),
+    _field(
         "is_observability_broadcast_enabled",
-        "Requests are broadcast to the observability destinations from now on.",
+        "Broadcast",
+        group="Logging",
+        words=ON_OFF,
+        effect="Requests are broadcast to the observability destinations from now on.",
     ),
-    (
+    _field(
         "is_data_discount_logging_enabled",
-        "The gateway logs requests for its own use, for a discount, from now on.",
+        "Data discount logging",
+        group="Logging",
+        words=ON_OFF,
+        effect="The gateway logs requests for its own use, for a discount, from now on.",
     ),
 )
 
@@ -59,19 +190,11 @@ async def _uses(client: GatewayClient, fresh: Workspace, context: PlanContext) -
     return workspace_uses(await workspace_contents(client, fresh.id or ""), context.now)
 
 
-def _create_effects(request: CreateWorkspaceRequest, _context: PlanContext) -> Iterator[str]:
-    return (text for name, text in _LOGGING if getattr(request, name))
-
-
 def _update_effects(
     fresh: Workspace, request: UpdateWorkspaceRequest, _context: PlanContext
 ) -> Iterator[str]:
-    given = request.model_fields_set
-    yield from (text for name, text in _LOGGING if name in given and getattr(request, name))
-    if "slug" in given and fresh.slug:
+    if "slug" in request.model_fields_set and fresh.slug:
         yield f"Whoever uses the slug {safe_line(fresh.slug, 60)} finds it no longer."
-    if "disabled_server_tools" in given and request.disabled_server_tools:
-        yield "Requests that use a tool that is off no longer get it."
 
 
 def _delete_effects(
@@ -119,12 +242,11 @@ WRITES: Writes[Workspace] = _WorkspaceWrites(
     around=_around,
     create=Create(
         request=CreateWorkspaceRequest,
-        form=create_form,
         title=lambda request: f"Create workspace {quoted(request.name)}",
-        effects=_create_effects,
         help="make one",
+        initial={"io_logging_sampling_rate": Decimal(1)},
     ),
-    update=Update(request=UpdateWorkspaceRequest, form=edit_form, effects=_update_effects),
+    update=Update(request=UpdateWorkspaceRequest, effects=_update_effects),
     delete=Delete(effects=_delete_effects, kept=("name", "slug")),
 )
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from gwtui.resources.activity import OTHERS, RankedGroup
 from gwtui.resources.keys.resource import KEYS
-from gwtui.resources.organization.resource import ORGANIZATION
+from gwtui.resources.organization import ORGANIZATION
 from gwtui.ui.actions.context import ActionContext, Handler, on_screen
 from gwtui.ui.screens.activity import ActivityScreen
 from gwtui.ui.screens.credits import CreditsScreen

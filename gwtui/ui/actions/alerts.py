@@ -12,7 +12,8 @@ from textual.content import Content
 
 from gwtui.client.errors import GatewayError
 from gwtui.contract.request import problems
-from gwtui.crud.form import Facts, FormSpec, PickOption
+from gwtui.crud.fields import Facts, PickOption
+from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Applied, Outcome, Refused
 from gwtui.crud.resource import Cell
 from gwtui.domain.alert_rules import GATEWAY, GUARDED, KINDS, AlertRule, model_name, subject_name

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from gwtui.crud import cells
-from gwtui.crud.form import PickOption
+from gwtui.crud.fields import PickOption
 from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.output import output_actions

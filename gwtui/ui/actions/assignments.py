@@ -13,7 +13,8 @@ from typing import Any
 from gwtui.client.errors import NotSentError
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.request import RequestModel
-from gwtui.crud.form import Facts, FormSpec, MultiPickField, PickOption
+from gwtui.crud.fields import Facts, Field, PickOption
+from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Applied, Outcome, Plan, Refused, bundle_alike
 from gwtui.crud.plan_text import NAME_LIMIT, Names, count, named, several
 from gwtui.crud.resource import Cell
@@ -99,7 +100,7 @@ class _AssignmentFlow:
     def form(self, title: str) -> FormSpec:
         """Pick keys or members."""
         noun = f"{self._kind.noun}s"
-        picked = MultiPickField(
+        picked = Field(
             self._kind.field,
             noun.capitalize(),
             help=f"each of the {noun} holds one guardrail: assigning replaces it",

@@ -9,8 +9,8 @@ from typing import Any
 
 from gwtui.contract.request import RequestModel
 from gwtui.crud.bulk import BulkOperation, BulkPlan, BulkRun, BulkWrites, plan_many
-from gwtui.crud.fields import PlanContext
-from gwtui.crud.form import FormField, FormSpec, PickOption
+from gwtui.crud.fields import Field, PickOption, PlanContext
+from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Applied, Outcome
 from gwtui.crud.plan_text import Names, count
 from gwtui.crud.writes import declared_writes
@@ -87,7 +87,9 @@ async def edit(context: ActionContext) -> None:
         return
     known = [writes.fields.known(many.known[one]) for one, writes in many.declared.items()]
     first = next(iter(many.known.values()))
-    form = shared_form(how.form(first, form_context(context)), known, {*declared.called, "slug"})
+    form = shared_form(
+        many.any.edit_form(first, form_context(context)), known, {*declared.called, "slug"}
+    )
     title = f"Edit {count(len(names), declared.noun)}: what stays empty differs, and stays as it is"
 
     async def submit(request: RequestModel) -> Outcome[BulkOutcome] | None:
@@ -122,7 +124,7 @@ def shared_form(
     return replace(form, fields=fields, initial=initial)
 
 
-def _is_shared(field: FormField, own: Collection[str]) -> bool:
+def _is_shared(field: Field, own: Collection[str]) -> bool:
     return field.name not in own and field.fixed is None
 
 

@@ -13,8 +13,8 @@ from typing import Any, Generic, TypeVar
 
 from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
 from gwtui.contract.request import RequestModel
-from gwtui.crud.fields import PlanContext
-from gwtui.crud.form import Facts, FormSpec
+from gwtui.crud.fields import Facts, PlanContext
+from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused
 from gwtui.crud.plan_text import both_sides
 from gwtui.crud.resource import ResourceSpec
@@ -22,7 +22,7 @@ from gwtui.crud.writes import NO_WARNING, RequestWarning, Update, Writes, declar
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT, ThreeWay, ThreeWayField, three_way
 from gwtui.resources.choices import value_soon
-from gwtui.resources.organization.resource import SETTINGS
+from gwtui.resources.organization import SETTINGS
 from gwtui.resources.uses import Uses
 from gwtui.ui.actions import bulk
 from gwtui.ui.actions.context import ActionContext, Handler
@@ -192,7 +192,7 @@ async def create(
         plan_id = confirmation.plan.id
         return await execute(context, confirmation)
 
-    spec = replace(how.form(form_context(context)), plan=plan)
+    spec = replace(writes.create_form(form_context(context)), plan=plan)
     outcome = await context.app.push_screen_wait(make_form(context, spec, facts, submit))
     if hand_over is not None and isinstance(outcome, Applied):
         await hand_over(context, plan_id, outcome.value)
@@ -239,7 +239,7 @@ async def edit(context: ActionContext, make_form: MakeForm = plain_form) -> Any 
         ),
         uses=lambda fresh: writes.uses(context.app.gateway, fresh, at),
     )
-    form = replace(how.form(one, form_context(context)), first=context.argument)
+    form = replace(writes.edit_form(one, form_context(context)), first=context.argument)
     changed = await fill_in(context, make_form(context, form, facts, editing.submit))
     if changed is not None:
         report_done(context, _done(writes, how, one, changed))
@@ -278,7 +278,7 @@ async def change(name: str, context: ActionContext) -> None:
         confirmation = await confirm(context, plan, how.button, notes=notes)
         return None if confirmation is None else await execute(context, confirmation)
 
-    form = how.form(before, form_context(context))
+    form = writes.edit_form(before, form_context(context), how)
     changed = await fill_in(context, plain_form(context, form, plain_facts(context), submit))
     if changed is not None:
         report_done(context, _done(writes, how, before, changed))

@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 from textual.binding import Binding, BindingType
 
 from gwtui.contract.guardrails import Guardrail
-from gwtui.crud.form import Facts, FormSpec
+from gwtui.crud.fields import Facts
+from gwtui.crud.form import FormSpec
 from gwtui.domain.guardrail_effect import restrictions_of
 from gwtui.resources.guardrails.effect import NamedRestrictions
 from gwtui.ui.actions import bulk, crud

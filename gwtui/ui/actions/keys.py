@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from gwtui.contract.keys import ApiKey, CreatedKey
-from gwtui.crud.form import PickOption
+from gwtui.crud.fields import PickOption
 from gwtui.resources.actions import by_id
 from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.keys.writes import WRITES, replacement_plan

@@ -41,7 +41,7 @@ from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.rotations import FEED, RotationRow
 
 if TYPE_CHECKING:
-    from gwtui.crud.form import Facts
+    from gwtui.crud.fields import Facts
 
 _NAME = 60
 _NO_CONNECTION = Refused(NotSentError("Nothing was sent: there is no connection now."))

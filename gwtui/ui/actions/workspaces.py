@@ -14,17 +14,22 @@ from gwtui.client.errors import GatewayError, NotSentError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.organization import ChangeMembersRequest, MembersRemoved, OrganizationMember
 from gwtui.contract.workspaces import Workspace
-from gwtui.crud.fields import PlanContext
-from gwtui.crud.form import PickOption
+from gwtui.crud.fields import PickOption, PlanContext
 from gwtui.crud.plan import Applied, Outcome, Plan, Refused
 from gwtui.crud.plan_text import count
 from gwtui.crud.undo import none_on_error
 from gwtui.domain.keys import spent_by_interval
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.budgets.form import Spent, budgets_form
-from gwtui.resources.budgets.writes import FIELDS, WorkspaceBudgets, read_budgets, read_uses
+from gwtui.resources.budgets import (
+    FIELDS,
+    Spent,
+    WorkspaceBudgets,
+    budgets_form,
+    read_budgets,
+    read_uses,
+)
 from gwtui.resources.members.writes import add_form, plan_add, plan_remove_all, user_ids
-from gwtui.resources.organization.resource import role_cell
+from gwtui.resources.organization import role_cell
 from gwtui.resources.workspaces.view import shown_name
 from gwtui.resources.workspaces.writes import WRITES
 from gwtui.ui.actions import crud

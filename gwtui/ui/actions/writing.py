@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
 from gwtui.contract.request import RequestModel
-from gwtui.crud.form import Facts, FormContext
+from gwtui.crud.fields import Facts, FormContext
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused, Unknown
 from gwtui.crud.plan_text import sentence
 from gwtui.crud.undo_list import UNDO_TIME

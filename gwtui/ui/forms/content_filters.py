@@ -11,7 +11,8 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, ClassVar, cast
 
-from pydantic import Field, create_model
+import pydantic
+from pydantic import create_model
 from textual import on, work
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -25,18 +26,8 @@ from gwtui.contract.content_filters import (
 )
 from gwtui.contract.guardrails import legal_actions
 from gwtui.contract.request import RequestModel
-from gwtui.crud.form import (
-    BuiltinRow,
-    ChoiceField,
-    CustomFilterField,
-    CustomRow,
-    Facts,
-    FilterListField,
-    FormField,
-    FormSpec,
-    Preview,
-    TextAreaField,
-)
+from gwtui.crud.fields import Facts, Field, Preview
+from gwtui.crud.form import BuiltinRow, CustomRow, FormSpec
 from gwtui.crud.resource import Cell
 from gwtui.domain.safe_text import safe_line
 from gwtui.ui.commands import with_keys
@@ -57,7 +48,7 @@ _NEW = CustomRow("", "block")
 class BuiltinsEditor(OpeningEditor):
     """The active builtin filters on one line; opens a form with a choice for each."""
 
-    def __init__(self, field: FilterListField, typed: Typed) -> None:
+    def __init__(self, field: Field, typed: Typed) -> None:
         super().__init__(typed)
         self.field = field
 
@@ -96,8 +87,8 @@ def _builtins_model(count: int) -> type[RequestModel]:
     return create_model("BuiltinFilters", __base__=RequestModel, **fields)
 
 
-def _builtins_form(field: FilterListField, rows: Sequence[BuiltinRow]) -> FormSpec:
-    fields: list[FormField] = []
+def _builtins_form(field: Field, rows: Sequence[BuiltinRow]) -> FormSpec:
+    fields: list[Field] = []
     initial: dict[str, Any] = {}
     for at, row in enumerate(rows):
         name = safe_line(row.slug, _NAMED).removeprefix("regex-")
@@ -107,10 +98,12 @@ def _builtins_form(field: FilterListField, rows: Sequence[BuiltinRow]) -> FormSp
         actions = _with_present(legal, row.action, "not allowed here" if known else "")
         labels = {"redact": f"redact as {BUILTIN_LABELS.get(row.slug, '')}".removesuffix(" as ")}
         options = [("", "off"), *((value, labels.get(label, label)) for value, label in actions)]
-        fields.append(ChoiceField(f"action_{at}", name, help=note, options=options))
+        fields.append(Field(f"action_{at}", name, kind="choice", help=note, options=options))
         initial |= {f"action_{at}": row.action, f"scope_{at}": row.scan_scope or None}
         if row.slug == PROMPT_INJECTION:
-            fields.append(ChoiceField(f"scope_{at}", "  looks in", options=_scopes(row.scan_scope)))
+            fields.append(
+                Field(f"scope_{at}", "  looks in", kind="choice", options=_scopes(row.scan_scope))
+            )
     return FormSpec(
         title=field.label,
         model=_builtins_model(len(rows)),
@@ -151,7 +144,7 @@ class FiltersEditor(OptionList, inherit_bindings=False):
     ]
     FOCUS_KEYS: ClassVar[str] = "{form.add} adds · d removes"
 
-    def __init__(self, field: CustomFilterField, typed: Typed) -> None:
+    def __init__(self, field: Field, typed: Typed) -> None:
         super().__init__(markup=False, compact=True)
         self.field = field
         self._rows = cast("tuple[CustomRow, ...]", typed) if isinstance(typed, tuple) else ()
@@ -214,7 +207,7 @@ class FiltersEditor(OptionList, inherit_bindings=False):
 class _FilterDraft(CustomFilterRequest):
     """A custom filter and the sample that it is tried on."""
 
-    sample: str | None = Field(
+    sample: str | None = pydantic.Field(
         None, description="type or paste a message: it stays on this machine"
     )
 
@@ -223,20 +216,21 @@ def _row(values: Mapping[str, Any]) -> CustomRow:
     return CustomRow(values.get("pattern") or "", values["action"], values.get("label") or "")
 
 
-def _filter_form(
-    field: CustomFilterField, row: CustomRow, title: str, sample: str, tried: Preview
-) -> FormSpec:
+def _filter_form(field: Field, row: CustomRow, title: str, sample: str, tried: Preview) -> FormSpec:
     legal = legal_actions(None, field.dialect)
     return FormSpec(
         title=title,
         model=_FilterDraft,
         fields=(
-            FormField("pattern", "Pattern", "pattern", placeholder="such as [A-Z]{2}[0-9]{6}"),
-            ChoiceField(
-                "action", "Action", options=_with_present(legal, row.action, "not allowed here")
+            Field("pattern", "Pattern", kind="pattern", placeholder="such as [A-Z]{2}[0-9]{6}"),
+            Field(
+                "action",
+                "Action",
+                kind="choice",
+                options=_with_present(legal, row.action, "not allowed here"),
             ),
-            FormField("label", "Label", "text", placeholder="such as [ID]"),
-            TextAreaField("sample", "Sample message", preview=tried),
+            Field("label", "Label", kind="text", placeholder="such as [ID]"),
+            Field("sample", "Sample message", kind="lines", preview=tried),
         ),
         submit="Done",
         sends="done",

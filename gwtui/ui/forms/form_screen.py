@@ -18,7 +18,8 @@ from textual.worker import Worker
 from gwtui.client.errors import InvalidRequestError
 from gwtui.client.request_log import PendingRequests, pending_in
 from gwtui.contract.request import RequestModel, problems
-from gwtui.crud.form import Facts, FieldGroup, FormSpec, row_id
+from gwtui.crud.fields import Facts, row_id
+from gwtui.crud.form import FieldGroup, FormSpec
 from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown
 from gwtui.crud.plan_text import in_one_line, sentence
 from gwtui.domain.clock import SYSTEM_CLOCK

@@ -28,17 +28,8 @@ from gwtui.contract.request import (
     part_rules,
     problems,
 )
-from gwtui.crud.form import (
-    BuiltinRow,
-    CustomRow,
-    Facts,
-    FieldGroup,
-    FormField,
-    FormSpec,
-    Kind,
-    builtin_rows,
-    custom_rows,
-)
+from gwtui.crud.fields import Facts, Field, Kind
+from gwtui.crud.form import BuiltinRow, CustomRow, FieldGroup, FormSpec, builtin_rows, custom_rows
 from gwtui.crud.resource import Cell, Tone
 from gwtui.domain.diffs import ABSENT, same
 from gwtui.domain.money import parse_quantity, parse_share, parse_usd
@@ -80,7 +71,7 @@ def parse_integers(text: str) -> list[int]:
     return list(dict.fromkeys(int(word) for word in words))
 
 
-def to_value(field: FormField, rules: FieldRules, typed: Typed, now: datetime) -> Any:
+def to_value(field: Field, rules: FieldRules, typed: Typed, now: datetime) -> Any:
     """The value for the request model. Raises ValueError with a message for the person."""
     match typed:
         case bool():
@@ -97,7 +88,7 @@ def to_value(field: FormField, rules: FieldRules, typed: Typed, now: datetime) -
     return entries if entries or field.kind == "pick" else None
 
 
-def _text_value(field: FormField, rules: FieldRules, typed: str, now: datetime) -> Any:
+def _text_value(field: Field, rules: FieldRules, typed: str, now: datetime) -> Any:
     text = _stripped(field.kind, typed)
     if not text:
         if field.kind in {"workspace", *_OPEN}:
@@ -124,7 +115,7 @@ _PARSERS: Mapping[Kind, Callable[[str], Any]] = {
 }
 
 
-def to_typed(field: FormField, value: Any) -> Typed:
+def to_typed(field: Field, value: Any) -> Typed:
     """What an editor holds for a value; nothing for None. ABSENT: nobody said."""
     if field.kind == "secret":
         return SecretStr("")
@@ -204,7 +195,7 @@ class FormState:
     def __init__(self, spec: FormSpec, facts: Facts) -> None:
         self.spec = spec
         self.facts = facts
-        self.fields: Mapping[str, FormField] = {
+        self.fields: Mapping[str, Field] = {
             field.name: field for field in spec.every_field() if field.fixed is None
         }
         self._rules = {**field_rules(spec.model), **part_rules(spec.model)}

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from gwtui.contract.request import FieldRules
-from gwtui.crud.form import ModelField, MultiPickField, PickOption
+from gwtui.crud.fields import Field, PickOption
 from gwtui.crud.resource import Cell
 from gwtui.domain.lookup import did_you_mean
 from gwtui.domain.safe_text import safe_line
@@ -34,7 +34,7 @@ class ModelEditor(TextEditor):
     ]
     FOCUS_KEYS: ClassVar[str] = "{form.choices} lists"
 
-    def __init__(self, field: ModelField, value: str) -> None:
+    def __init__(self, field: Field, value: str) -> None:
         super().__init__(value, with_keys(field.placeholder))
         self.field = field
         self.source = OptionSource(read=field.choices, noun="choices")
@@ -121,7 +121,7 @@ class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
 
     def __init__(
         self,
-        field: MultiPickField,
+        field: Field,
         rules: FieldRules,
         source: OptionSource,
         started: Typed,
@@ -205,7 +205,7 @@ class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
 class PicksEditor(SearchingEditor):
     """The picked entries in a line."""
 
-    def __init__(self, field: MultiPickField, rules: FieldRules, typed: Typed) -> None:
+    def __init__(self, field: Field, rules: FieldRules, typed: Typed) -> None:
         super().__init__(typed)
         self.field = field
         self._rules = rules

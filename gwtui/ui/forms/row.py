@@ -16,19 +16,10 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
-from gwtui.crud.form import (
-    ChoiceField,
-    CustomFilterField,
-    FilterListField,
-    FormField,
-    ModelField,
-    MultiPickField,
-    SecretField,
-    TextAreaField,
-    ThreeWaySwitch,
-)
+from gwtui.crud.fields import Field
 from gwtui.crud.resource import Cell
 from gwtui.domain.safe_text import safe_line
+from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.content_filters import BuiltinsEditor, FiltersEditor
 from gwtui.ui.forms.field_editors import (
     ChoiceEditor,
@@ -52,62 +43,54 @@ _PRESENT = 36
 """Characters of a value that only the gateway knows; an identifier is that long."""
 
 
-def make_editor(field: FormField, state: FormState) -> Widget:
+def make_editor(field: Field, state: FormState) -> Widget:
     """The widget that edits a field, holding what the form holds."""
     typed = state.typed(field.name)
-    rules = state.rules(field.name)
     editor: Widget
-    match field:
-        case ThreeWaySwitch():
-            editor = ChoiceEditor(_three_way(field, typed), typed)
-        case ChoiceField():
-            editor = ChoiceEditor(field.options, typed)
-        case TextAreaField():
+    match field.kind:
+        case "switch" | "three_way" | "choice":
+            editor = ChoiceEditor(_choices(field, state, typed), typed)
+        case "workspace":
+            editor = PickEditor(field.label, _workspaces(field, state, str(typed)), str(typed))
+        case "lines":
             editor = LinesEditor(str(typed), field.placeholder)
-        case SecretField():
+        case "secret":
             editor = SecretEditor(field.placeholder)
-        case ModelField():
+        case "model":
             editor = ModelEditor(field, str(typed))
-        case MultiPickField():
-            editor = PicksEditor(field, rules, typed)
-        case FilterListField():
+        case "pick":
+            editor = PicksEditor(field, state.rules(field.name), typed)
+        case "builtins":
             editor = BuiltinsEditor(field, typed)
-        case CustomFilterField():
+        case "filters":
             editor = FiltersEditor(field, typed)
         case _:
-            editor = _plain_editor(field, state, typed)
+            assert not isinstance(typed, SecretStr)  # noqa: S101 - it never becomes a text here
+            editor = TextEditor(str(typed), field.placeholder)
     return editor
 
 
-def _plain_editor(field: FormField, state: FormState, typed: Typed) -> Widget:
+def _choices(field: Field, state: FormState, typed: Typed) -> list[tuple[Typed, str]]:
+    """What there is to choose from; a choice that only the gateway knows can be kept."""
+    no, yes = field.words
+    unsaid: list[tuple[Typed, str]] = [(UNSAID, _UNSAID)] if typed == UNSAID else []
     match field.kind:
         case "switch":
-            return ChoiceEditor([(False, "no"), (True, "yes")], typed)
-        case "choice":
-            return ChoiceEditor(_choices(field, state, str(typed)), typed)
-        case "workspace":
-            return PickEditor(field.label, _workspaces(field, state, str(typed)), str(typed))
-    assert not isinstance(typed, SecretStr)  # noqa: S101 - a secret never becomes a text here
-    return TextEditor(str(typed), field.placeholder)
-
-
-def _three_way(field: ThreeWaySwitch, typed: Typed) -> list[tuple[Typed, str]]:
-    unsaid: list[tuple[Typed, str]] = [(UNSAID, _UNSAID)] if typed == UNSAID else []
-    return [*unsaid, (None, field.empty), (True, field.yes), (False, field.no)]
-
-
-def _choices(field: FormField, state: FormState, present: str) -> list[tuple[Typed, str]]:
-    """The model's choices; one that only the gateway knows can be kept."""
+            return [(False, no), (True, yes)]
+        case "three_way":
+            return [*unsaid, (None, field.empty), (True, yes), (False, no)]
+    if field.options:
+        return list(field.options)
     known = state.rules(field.name)
     empty = _UNSAID if state.is_unknown(field.name) else field.empty
     options: list[tuple[Typed, str]] = [("", empty)] if known.nullable else []
-    options += [(choice, field.choice_labels.get(choice, choice)) for choice in known.choices]
-    if present and present not in known.choices:
-        options.append((present, safe_line(present, _PRESENT)))
+    options += [(choice, choice) for choice in known.choices]
+    if typed and typed not in known.choices:
+        options.append((typed, safe_line(typed, _PRESENT)))
     return options
 
 
-def _workspaces(field: FormField, state: FormState, present: str) -> list[tuple[str, str]]:
+def _workspaces(field: Field, state: FormState, present: str) -> list[tuple[str, str]]:
     known = dict(state.facts.workspaces)
     if present:
         known.setdefault(present, safe_line(present, _PRESENT))
@@ -160,7 +143,7 @@ class FieldRow(RunsWhileOpen, Vertical):
             super().__init__()
             self.row = row
 
-    def __init__(self, field: FormField, state: FormState) -> None:
+    def __init__(self, field: Field, state: FormState) -> None:
         super().__init__(id=field.row_id)
         self.field = field
         self._state = state
@@ -250,7 +233,7 @@ class FieldRow(RunsWhileOpen, Vertical):
         """A problem first, then what the value means, then what the field is for."""
         field = self.field
         if field.fixed is not None:
-            return toned(field.fixed[1], "muted")
+            return toned(with_keys(field.fixed[1]), "muted")
         problem = self._state.problem(field.name)
         if problem is not None:
             sign = "✗ " if problem.tone == "bad" else "… "

@@ -19,10 +19,9 @@ from textual.widgets import Input
 
 from gwtui.crud.action import APP, COPY
 from gwtui.crud.resource import ResourceSpec
-from gwtui.domain.safe_text import safe_line
+from gwtui.domain.safe_text import in_sentence, safe_line
 from gwtui.local.caught_errors import BROKEN, guarded
 from gwtui.resources.actions import by_id
-from gwtui.resources.registry import in_sentence
 from gwtui.ui.actions.context import ActionContext, Marks
 from gwtui.ui.commands import offered, with_keys
 from gwtui.ui.connection_health import (

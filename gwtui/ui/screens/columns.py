@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from gwtui.crud.form import PickOption
+from gwtui.crud.fields import PickOption
 from gwtui.ui.screens.picker import TickList
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.table.layout import arrange

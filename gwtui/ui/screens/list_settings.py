@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gwtui.crud.resource import ResourceSpec
-from gwtui.domain.safe_text import safe_line
+from gwtui.domain.safe_text import in_sentence, safe_line
 from gwtui.resources.preferences import DETAIL_WIDTHS, ListPreferences, sorting_text
-from gwtui.resources.registry import in_sentence
 
 if TYPE_CHECKING:
     from gwtui.local.toml_file import TomlValue

@@ -8,7 +8,7 @@ from dataclasses import replace
 from textual.content import Content
 
 from gwtui.crud.action import Action
-from gwtui.crud.form import PickOption
+from gwtui.crud.fields import PickOption
 from gwtui.resources.actions import GO, for_scope, place_actions
 from gwtui.ui.commands import asked_by, shown
 from gwtui.ui.screens.picker import OptionSource, Picker

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gwtui.client.errors import NotFoundError
-from gwtui.crud.form import PickOption
+from gwtui.crud.fields import PickOption
 from gwtui.crud.plan_text import sentence
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.lookup import Lookup, lookup_path, nearest
-from gwtui.domain.safe_text import safe_line
-from gwtui.resources.registry import in_sentence
+from gwtui.domain.safe_text import in_sentence, safe_line
 from gwtui.ui.screens.picker import Picker
 
 if TYPE_CHECKING:

@@ -14,9 +14,8 @@ from textual.content import Content
 
 from gwtui.crud.action import COPY, LIST
 from gwtui.crud.resource import ResourceSpec, Scope
-from gwtui.domain.safe_text import safe_text
+from gwtui.domain.safe_text import in_sentence, safe_text
 from gwtui.resources.actions import by_id
-from gwtui.resources.registry import in_sentence
 from gwtui.ui.actions.context import Marks
 from gwtui.ui.screens.base import GatewayScreen, ListSnapshot
 from gwtui.ui.screens.detail_pane import DetailPane
@@ -238,7 +237,7 @@ class ResourceScreen(GatewayScreen):
 
     async def choose_sort(self) -> None:
         """Choose the column to sort by; choosing the present one reverses the order."""
-        from gwtui.crud.form import PickOption  # noqa: PLC0415 - when asked for
+        from gwtui.crud.fields import PickOption  # noqa: PLC0415 - when asked for
         from gwtui.ui.screens.picker import Picker  # noqa: PLC0415 - when asked for
 
         spec, (present, descending) = self.declared, self.table.sorting

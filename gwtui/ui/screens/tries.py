@@ -17,7 +17,8 @@ from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.client.inference import AnswerDelta, ChatAnswer, Inference
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.current_key import CurrentKey
-from gwtui.crud.form import Facts, FormSpec, custom_rows
+from gwtui.crud.fields import Facts
+from gwtui.crud.form import FormSpec, custom_rows
 from gwtui.crud.resource import Tone
 from gwtui.domain.clock import Clock
 from gwtui.domain.diffs import ABSENT

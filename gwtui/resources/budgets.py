@@ -1,7 +1,7 @@
-"""What can be written to the budgets of a workspace: extended contract section 3.
+"""Budgets of one workspace: extended contract section 3. Amounts are USD.
 
-Each budget is a request of its own; several are changed together, in an order that is legal at
-every step.
+The dashboard shows them with their workspace. Each budget is a request of its own; several are
+changed together, in an order that is legal at every step.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from typing import Any, NamedTuple
 
+import pydantic
 from pydantic import JsonValue
 
 from gwtui.client.gateway import GatewayClient
@@ -19,30 +21,125 @@ from gwtui.contract.budgets import (
     BUDGET_INTERVALS,
     Budget,
     BudgetInterval,
+    BudgetUsd,
     PutBudgetRequest,
     budget_conflict,
+    budget_conflicts,
 )
+from gwtui.contract.request import Problem, RequestModel
 from gwtui.contract.workspaces import Workspace
-from gwtui.crud import fields
+from gwtui.crud import cells
+from gwtui.crud.columns import figure_column, moment_column, text_column, usd_column
 from gwtui.crud.evidence import Evidence, before_of, compared
-from gwtui.crud.fields import Field, Fields, PlanContext, limit_field, limit_warnings
+from gwtui.crud.fields import Facts, Field, Fields, PlanContext, limit_field, limit_warnings
+from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Change, Plan, Undo, UndoPlanner, bundle
 from gwtui.crud.plan_text import identity_of, several
 from gwtui.crud.recovery import InspectionContext
+from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ResourceSpec, Section
+from gwtui.crud.schema_drift import drift_sections
 from gwtui.crud.undo import fields_to_restore
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT
-from gwtui.domain.money import usd
-from gwtui.domain.resets import describe_reset
+from gwtui.domain.money import percent, usd
+from gwtui.domain.resets import describe_reset, next_reset
 from gwtui.resources.uses import Uses, budget_uses, items_or_none
+from gwtui.resources.workspaces.view import resets_words, share_tone
 from gwtui.resources.workspaces.writes import WRITES as WORKSPACES
+from gwtui.watch.feeds.workspaces import BudgetRow, Figures, budgets_feed, spent_feed
+
+_NEVER = Cell("never", "muted")
+
+
+def _complete(row: BudgetRow, figures: Figures) -> BudgetRow:
+    return replace(row, spent=figures.spent.get(row.interval))
+
+
+def _place(row: BudgetRow) -> int:
+    known = BUDGET_INTERVALS
+    return [*known].index(row.interval) if row.interval in known else len(known)
+
+
+COLUMNS: tuple[Column[BudgetRow], ...] = (
+    Column(
+        "interval",
+        "Interval",
+        lambda row, _now: cells.text(row.interval),
+        lambda row, _now: _place(row),
+        10,
+        0,
+        help="how long it lasts",
+        export=lambda row, _now: row.interval,
+        kind="number",
+    ),
+    usd_column("limit", "Limit", lambda row: row.budget.limit_usd, 12, 1, "the cap, USD"),
+    usd_column(
+        "spent", "Spent", lambda row: row.spent, 12, 2, "what the present keys spent of it, USD"
+    ),
+    figure_column(
+        "share",
+        "Spent %",
+        lambda row: cells.in_percent(row.use.share),
+        8,
+        3,
+        show=lambda row: cells.share(row.use.share),
+        help="the same in percent",
+    ),
+    Column(
+        "resets",
+        "Resets",
+        lambda row, now: cells.ago(next_reset(row.interval, now), now, _NEVER),
+        lambda row, now: next_reset(row.interval, now),
+        12,
+        4,
+        help="when it starts over",
+        kind="moment",
+    ),
+    moment_column(
+        "created", "Created", lambda row: row.budget.created_at, 12, 5, "when it was made"
+    ),
+    text_column("id", "Id", lambda row: row.budget.id, 36, 6, help="identifier"),
+)
+
+
+def _rows(row: BudgetRow, now: datetime) -> Sequence[DetailRow]:
+    return [
+        DetailRow("limit", cells.usd(row.budget.limit_usd)),
+        DetailRow("spent", cells.usd(row.spent), "by the present keys"),
+        DetailRow("share", cells.share(row.use.share)),
+        DetailRow("resets", Cell(resets_words(row.interval, now))),
+        cells.moment_row("created", row.budget.created_at, now),
+        cells.moment_row("changed", row.budget.updated_at, now),
+        DetailRow("id", cells.text(row.budget.id)),
+    ]
+
+
+BUDGETS: ResourceSpec[BudgetRow] = ResourceSpec(
+    id="budgets",
+    title="Budgets",
+    singular="budget",
+    identity=lambda row: row.interval,
+    name=lambda row: f"{cells.text(row.interval).text.capitalize()} budget",
+    columns=COLUMNS,
+    sections=(Section("Budget", _rows), *drift_sections(lambda row: row.budget)),
+    feed=budgets_feed,
+    raw=lambda row: row.budget.raw,
+    empty="The workspace has no budget.",
+    default_sort=("interval", False),
+    facets={"interval": lambda row, _now: row.interval},
+    completion=Completion(spent_feed, _complete, columns=frozenset({"spent", "share"})),
+)
+
 
 BYOK = "include_byok_in_budgets"
 
 
 FIELDS = Fields(
-    *(limit_field(interval, interval.capitalize()) for interval in BUDGET_INTERVALS),
-    Field(BYOK, "BYOK counts", fields.yes_no, UNKNOWN),
+    *(
+        limit_field(interval, interval.capitalize(), placeholder="in USD; empty for none")
+        for interval in BUDGET_INTERVALS
+    ),
+    Field(BYOK, "BYOK counts", empty=UNKNOWN, help="holds for every budget of the workspace"),
 )
 
 
@@ -301,6 +398,91 @@ def _after(budgets: Sequence[Budget], interval: str, limit: Decimal | None) -> l
         return rest
     reset = None if interval == "lifetime" else interval
     return [*rest, Budget.model_validate({"limit_usd": limit, "reset_interval": reset})]
+
+
+# The editor: all of them at once, checked against each other --------------------------------------
+
+
+Spent = Mapping[str, Decimal | None]
+"""USD by interval, from the usage of the present keys; missing or None is unknown."""
+
+
+class BudgetLimits(RequestModel):
+    """What the editor of budgets fills in; each limit is one request. None takes a budget away."""
+
+    daily: BudgetUsd | None = pydantic.Field(None, description="cap per UTC day")
+    weekly: BudgetUsd | None = pydantic.Field(
+        None, description="cap per UTC week, Monday to Sunday"
+    )
+    monthly: BudgetUsd | None = pydantic.Field(None, description="cap per UTC month")
+    lifetime: BudgetUsd | None = pydantic.Field(
+        None, description="cap over the workspace's whole life"
+    )
+    include_byok_in_budgets: bool = pydantic.Field(
+        False, description="count BYOK usage, for every budget of the workspace"
+    )
+
+
+def budgets_form(
+    space: Workspace, known: Mapping[str, Any], spent: Mapping[bool, Spent]
+) -> FormSpec:
+    """The editor, filled from ``known``; ``spent`` without and with BYOK usage."""
+    return FormSpec(
+        title=f"Budgets of workspace {WORKSPACES.name(space)} · reset 00:00 UTC",
+        model=BudgetLimits,
+        fields=tuple(
+            replace(one, preview=partial(_meaning, one.name, spent)) if one.is_limit else one
+            for one in FIELDS
+        ),
+        submit="Review changes",
+        initial=known,
+        partial=True,
+        check=partial(check, known),
+        unknown_help="Each budget is a request of its own: look which of them were changed.",
+    )
+
+
+def check(known: Mapping[str, Any], request: BudgetLimits) -> Sequence[Problem]:
+    """What is wrong with the budgets as they would be together."""
+    given = {name: getattr(request, name) for name in request.model_fields_set}
+    limits = {name: value for name, value in {**known, **given}.items() if name != BYOK}
+    found = conflicts(limits)
+    if BYOK in given and all(limit is None for limit in limits.values()):
+        found.append(Problem(BYOK, "can only be set together with a budget"))
+    return found
+
+
+def conflicts(limits: Mapping[str, Decimal | None]) -> list[Problem]:
+    """What is wrong with a set of budgets, on both of the two that do not fit."""
+    found: list[Problem] = []
+    for pair in budget_conflicts(limits):
+        less = f"must be less than the {pair.longer} budget, {usd(pair.longer_limit)}"
+        more = f"must be more than the {pair.shorter} budget, {usd(pair.shorter_limit)}"
+        found += [Problem(pair.shorter, less), Problem(pair.longer, more)]
+    return found
+
+
+def _meaning(
+    interval: str,
+    spent: Mapping[bool, Spent],
+    value: Decimal | None,
+    values: Mapping[str, Any],
+    facts: Facts,
+) -> Cell:
+    """How much of the budget is spent, and when it starts over."""
+    used = spent.get(bool(values.get(BYOK)), {}).get(interval)
+    resets = resets_words(interval, facts.now())
+    if value is None:
+        known = "" if used is None else f"; {usd(used)} spent by its keys"
+        return Cell(f"no budget{known}", "muted")
+    if used is None:
+        return Cell(f"spending unknown · {resets}")
+    if value <= 0:
+        return Cell(f"{usd(used)} spent · {resets}", "muted")
+    share = used / value
+    if share >= 1:
+        return Cell(f"✗ {usd(used)} spent: requests are refused · {resets}", "bad")
+    return Cell(f"{usd(used)} spent, {percent(share)} · {resets}", share_tone(share))
 
 
 # Evidence on writes in doubt ----------------------------------------------------------------------

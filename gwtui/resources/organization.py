@@ -6,13 +6,20 @@ Extended contract section 4. The settings are for commands; the dashboard edits 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
+from typing import Any, NamedTuple
 
-from gwtui.contract.organization import OrganizationSettings
+from gwtui.client.services import OrganizationService
+from gwtui.contract.organization import OrganizationSettings, UpdateOrganizationSettingsRequest
 from gwtui.crud import cells
 from gwtui.crud.columns import flag_column, text_column
+from gwtui.crud.fields import ON_OFF, Field, Fields, FormContext
+from gwtui.crud.form import FormSpec
+from gwtui.crud.plan import Plan
 from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ReadBy, ResourceSpec, Section
 from gwtui.crud.schema_drift import drift_sections, own_drift_sections
+from gwtui.crud.writes import Update, Writes
 from gwtui.resources.workspaces.view import shown_name
 from gwtui.watch.feeds.organization import (
     Belonging,
@@ -170,5 +177,72 @@ SETTINGS: ResourceSpec[OrganizationSettings] = ResourceSpec(
     raw=lambda one: one.raw,
     empty="The gateway gave no settings.",
     default_sort=("id", False),
-    writes="gwtui.resources.organization.writes:WRITES",
+    writes=lambda: SETTINGS_WRITES,
+)
+
+
+# What can be written to the settings ------------------------------------------------------------
+
+FIELDS = Fields(
+    Field(
+        "is_filtered_model_catalog_enabled",
+        "Filtered model catalog",
+        empty="off",
+        words=ON_OFF,
+    )
+)
+
+
+class _SettingsService(NamedTuple):
+    """The settings as a service of the engine: there is one object, whatever its identity."""
+
+    organization: OrganizationService
+
+    async def get(self, _identity: str) -> OrganizationSettings:
+        """What holds now. Raises GatewayError."""
+        return await self.organization.settings()
+
+    async def update(
+        self, _identity: str, request: UpdateOrganizationSettingsRequest
+    ) -> OrganizationSettings:
+        """One PATCH. Raises GatewayError."""
+        return await self.organization.update_settings(request)
+
+
+class _SettingsWrites(Writes[OrganizationSettings]):
+    """There is one object, which needs no name."""
+
+    def title(self, one: Any) -> str:  # noqa: ARG002 - whichever it is
+        """What it is called at the beginning of a sentence."""
+        return "The organization's settings"
+
+    def plan_update(self, *given: Any, **options: Any) -> Plan[OrganizationSettings]:
+        """One PATCH, planned as for any resource."""
+        plan = super().plan_update(*given, **options)
+        return replace(plan, title="Change the settings of the organization")
+
+    def edit_form(
+        self, one: OrganizationSettings, context: FormContext, how: Update | None = None
+    ) -> FormSpec:
+        """The form of the settings."""
+        return replace(super().edit_form(one, context, how), title="Settings of the organization")
+
+
+SETTINGS_WRITES: Writes[OrganizationSettings] = _SettingsWrites(
+    resource="organization",
+    noun="organization",
+    model=OrganizationSettings,
+    fields=FIELDS,
+    identity=lambda settings: settings.id or "settings",
+    of_row=lambda settings: settings,
+    service=lambda client: _SettingsService(client.organization),
+    operand="",
+    called=("id",),
+    feeds=("organization", "models"),
+    update=Update(
+        request=UpdateOrganizationSettingsRequest,
+        effects=lambda *_given: ("It holds for every member of the organization at once.",),
+        help="change them, for every member at once",
+        done=lambda _before, _after: "Settings of the organization changed",
+    ),
 )

@@ -1,1 +1,0 @@
-"""Budgets of workspaces: extended contract section 3."""

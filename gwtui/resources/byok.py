@@ -1,0 +1,531 @@
+"""BYOK provider credentials: contract "BYOK provider credential"; extended contract section 6.
+
+Bounds and choices come from the request models. A raw key is a secret of the request: plans,
+journals and screens get the masked body.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
+from gwtui.contract.models import Provider
+from gwtui.crud import cells
+from gwtui.crud.columns import flag_column, moment_column, text_column
+from gwtui.crud.fields import Facts, Field, Fields, PlanContext, entries, workspace_field
+from gwtui.crud.plan_text import NAME_LIMIT, count, several
+from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ReadBy, ResourceSpec, Section
+from gwtui.crud.schema_drift import drift_sections
+from gwtui.crud.writes import (
+    NO_WARNING,
+    Create,
+    Delete,
+    Read,
+    RequestWarning,
+    Switch,
+    Update,
+    Writes,
+)
+from gwtui.domain.lookup import closest
+from gwtui.domain.safe_text import safe_line
+from gwtui.resources import choices
+from gwtui.resources.uses import Uses, credential_uses, items_or_none
+from gwtui.watch.feeds.byok import ByokRow, byok_feed, names_feed
+from gwtui.watch.feeds.models import providers_feed
+from gwtui.watch.hub import FeedHub, Scope
+
+_STORED = "The key is stored encrypted; it is never shown again."
+
+# Fields -------------------------------------------------------------------------------------------
+
+RESTRICTIONS: Mapping[str, str] = {
+    "allowed_models": "model",
+    "allowed_user_ids": "member",
+    "allowed_api_key_hashes": "key",
+}
+"""Field -> what one of its entries is called. An empty list lets nothing use the credential."""
+
+
+def _nobody(value: list[str] | None, _values: Mapping[str, Any], _facts: Facts) -> Cell | None:
+    if value is not None and not value:
+        return Cell("an empty list is not “no restriction”: nothing may use the key", "warn")
+    return None
+
+
+def _restriction(name: str, **more: Any) -> Field:
+    nouns = f"{RESTRICTIONS[name]}s"
+    return Field(
+        name,
+        f"Only for {nouns}",
+        entries,
+        "no restriction",
+        group="Limits",
+        chosen=f"only these {nouns}",
+        noun=nouns,
+        help=f"which {nouns} may use it",
+        preview=_nobody,
+        **more,
+    )
+
+
+FIELDS = Fields(
+    Field(
+        "provider",
+        "Provider",
+        editable=False,
+        group="Key",
+        offers=choices.providers,
+        placeholder="such as openai",
+        help="whose key it is; the slug of the provider",
+        fixed_because="fixed at creation; {byok.rotate} in the list rotates the key",
+    ),
+    Field(
+        "key",
+        "Key",
+        lambda value, _context: value if isinstance(value, str) else "a new key, as typed",
+        "the stored key",
+        editable=False,
+        mask="label",
+        group="Key",
+        placeholder="paste or type; nothing of it is shown",
+    ),
+    Field("name", "Name", group="Key", placeholder="what it is for"),
+    workspace_field(
+        editable=False,
+        group="Key",
+        help="the workspace that the credential belongs to; it cannot be moved",
+    ),
+    Field(
+        "is_fallback",
+        "Fallback",
+        group="Routing",
+        note="tried after the others",
+        effect="It is tried only after the other credentials of {provider}.",
+    ),
+    Field(
+        "is_byok_only",
+        "Own key only",
+        group="Routing",
+        note="never the gateway's own key",
+        effect="When it fails, {provider} is not tried on the gateway's own key.",
+    ),
+    Field(
+        "is_required",
+        "Required",
+        group="Routing",
+        note="the provider only with it",
+        effect="Requests reach {provider} with this credential only.",
+    ),
+    Field("disabled", "State", words=("enabled", "disabled"), editable=False, group="Routing"),
+    _restriction("allowed_models", offers=choices.models, free=True),
+    _restriction("allowed_user_ids", offers=choices.members, free=True),
+    _restriction("allowed_api_key_hashes", offers=choices.keys),
+    Field("declared_region", "Declared region", empty="not declared", group="Declared"),
+    Field(
+        "declared_zdr",
+        "Declared ZDR",
+        empty="not declared",
+        group="Declared",
+        note="zero data retention",
+    ),
+)
+
+# In lists and the detail pane ---------------------------------------------------------------------
+
+
+def name_cell(row: ByokRow) -> Cell:
+    """The name; the masked key stands in for one that has none."""
+    one = row.credential
+    return cells.text(one.name) if one.name else cells.text(one.label, "muted")
+
+
+def state_cell(row: ByokRow) -> Cell:
+    """Whether requests use it."""
+    one = row.credential
+    if one.disabled is None:
+        return cells.NOTHING
+    if one.disabled:
+        return Cell("disabled", "muted")
+    if any(getattr(one, name) == [] for name in RESTRICTIONS):
+        return Cell("blocked", "warn")
+    return Cell("enabled", "good")
+
+
+_WHY_STATE = {
+    "disabled": "left out of routing",
+    "blocked": "an empty restriction lets nothing use it",
+    "enabled": "used by requests",
+}
+
+
+def place_cell(row: ByokRow) -> Cell:
+    """The place in the order of trial."""
+    if row.place is not None:
+        return Cell(str(row.place))
+    return cells.NOTHING if row.credential.disabled is None else Cell("off", "muted")
+
+
+def role_cell(row: ByokRow) -> Cell:
+    """Whether it is tried before or after the others, and what happens when it fails."""
+    one = row.credential
+    if one.is_fallback is None:
+        return cells.NOTHING
+    if one.is_fallback:
+        return Cell("fallback")
+    return Cell("own key only") if one.is_byok_only else Cell("first choice")
+
+
+def order_sentence(row: ByokRow) -> str:
+    """The place in words."""
+    provider = cells.text(row.credential.provider).text
+    if row.place is None:
+        return f"not tried for {provider}"
+    last = " after the others" if row.credential.is_fallback else ""
+    return f"tried {row.place} of {row.tried} for {provider}{last}"
+
+
+def restriction_summary(row: ByokRow) -> Cell:
+    """All restrictions in a few words; null, an empty list and an unknown one read differently."""
+    parts = []
+    for name, noun in RESTRICTIONS.items():
+        listed = getattr(row.credential, name)
+        if listed is None:
+            if not cells.is_null(row.credential, name):
+                return cells.NOTHING
+        elif not listed:
+            return Cell(f"no {noun} at all", "bad")
+        else:
+            parts.append(count(len(listed), noun))
+    return Cell(", ".join(parts)) if parts else Cell("none", "muted")
+
+
+def _workspace_cell(row: ByokRow) -> Cell:
+    if row.workspace_name is not None:
+        return cells.text(row.workspace_name)
+    everywhere = cells.is_null(row.credential, "workspace_id")
+    return Cell("every workspace", "muted") if everywhere else cells.NOTHING
+
+
+COLUMNS: tuple[Column[ByokRow], ...] = (
+    Column(
+        "name",
+        "Name",
+        lambda row, _now: name_cell(row),
+        lambda row, _now: (row.credential.name or row.credential.label or "").casefold() or None,
+        18,
+        0,
+        grow=True,
+        help="display name, else the masked key",
+    ),
+    text_column(
+        "provider", "Provider", lambda row: row.credential.provider, 14, 1, help="whose key it is"
+    ),
+    text_column(
+        "workspace",
+        "Workspace",
+        lambda row: row.workspace_name,
+        16,
+        2,
+        help="workspace that the credential belongs to",
+        missing=_workspace_cell,
+        most=32,
+    ),
+    Column(
+        "order",
+        "Order",
+        lambda row, _now: place_cell(row),
+        lambda row, _now: row.order,
+        6,
+        3,
+        right=True,
+        help="place in the order of trial: sorts by provider, workspace, place",
+    ),
+    Column(
+        "state",
+        "State",
+        lambda row, _now: state_cell(row),
+        lambda row, _now: state_cell(row).text,
+        8,
+        4,
+        help="enabled, disabled, or blocked by an empty restriction",
+    ),
+    Column(
+        "role",
+        "Role",
+        lambda row, _now: role_cell(row),
+        lambda row, _now: role_cell(row).text,
+        12,
+        5,
+        help="fallbacks are tried after the other credentials of the provider",
+    ),
+    Column(
+        "only",
+        "Only for",
+        lambda row, _now: restriction_summary(row),
+        lambda row, _now: restriction_summary(row).text,
+        20,
+        6,
+        help="restrictions to models, members and keys",
+    ),
+    text_column(
+        "label", "Key", lambda row: row.credential.label, 18, 7, help="masked form of the key"
+    ),
+    moment_column(
+        "created", "Created", lambda row: row.credential.created_at, 12, 8, "when it was stored"
+    ),
+    text_column(
+        "region",
+        "Region",
+        lambda row: row.credential.declared_region,
+        12,
+        9,
+        help="where it is served, self-declared",
+        missing=lambda row: FIELDS.cell("declared_region", row.credential),
+    ),
+    flag_column(
+        "required",
+        "Required",
+        lambda row: row.credential.is_required,
+        8,
+        10,
+        "whether the provider is used only with it",
+    ),
+)
+
+
+def _identity_rows(row: ByokRow, now: datetime) -> Sequence[DetailRow]:
+    one = row.credential
+    return [
+        DetailRow("name", cells.text(one.name)),
+        DetailRow("provider", cells.text(one.provider)),
+        DetailRow("key", cells.text(one.label), "masked; never shown in full"),
+        DetailRow("workspace", _workspace_cell(row)),
+        DetailRow("id", cells.text(one.id)),
+        cells.moment_row("created", one.created_at, now),
+    ]
+
+
+def _routing_rows(row: ByokRow, _now: datetime) -> Sequence[DetailRow]:
+    state = state_cell(row)
+    return [
+        DetailRow("state", state, _WHY_STATE.get(state.text, "")),
+        DetailRow("order", Cell(order_sentence(row)), room=("tried 1 of 2 for a provider", "")),
+        *FIELDS.rows(row.credential, ("is_fallback", "is_byok_only", "is_required")),
+    ]
+
+
+BYOK: ResourceSpec[ByokRow] = ResourceSpec(
+    id="byok",
+    title="BYOK",
+    singular="credential",
+    plural="credentials",
+    identity=lambda row: row.identity,
+    name=lambda row: name_cell(row).text,
+    columns=COLUMNS,
+    sections=(
+        Section("Identity", _identity_rows),
+        Section("Routing", _routing_rows),
+        Section(
+            "Restrictions",
+            lambda row, _now: FIELDS.rows(row.credential, RESTRICTIONS, row.names),
+        ),
+        Section(
+            "Declared by its owner",
+            lambda row, _now: FIELDS.rows(row.credential, ("declared_region", "declared_zdr")),
+        ),
+        *drift_sections(lambda row: row.credential),
+    ),
+    feed=byok_feed,
+    writes=lambda: CREDENTIALS,
+    raw=lambda row: row.credential.raw,
+    read_by=lambda row: ReadBy("byok.get", (row.identity,)),
+    empty="No provider key of your own in this scope yet: press {byok.create} to store one.",
+    scoped=True,
+    default_sort=("order", False),
+    facets={
+        "state": lambda row, _now: state_cell(row).text,
+        "model": lambda row, _now: " ".join(row.credential.allowed_models or ()),
+        "key": lambda row, _now: " ".join(row.credential.allowed_api_key_hashes or ()),
+    },
+    completion=Completion(names_feed, lambda row, names: replace(row, names=names)),
+)
+
+# What can be written ------------------------------------------------------------------------------
+
+
+class CredentialSurroundings(NamedTuple):
+    """The provider's other credentials in its workspace (None: not known), and who may use it."""
+
+    others: Sequence[ByokCredential] | None
+    uses: Uses
+
+
+async def _read_around(
+    client: GatewayClient, fresh: ByokCredential, _context: PlanContext
+) -> CredentialSurroundings:
+    others, uses = await asyncio.gather(
+        items_or_none(client.byok.list(workspace_id=fresh.workspace_id, provider=fresh.provider)),
+        credential_uses(client, fresh),
+    )
+    return CredentialSurroundings(others, uses)
+
+
+def _provider(one: ByokCredential | CreateByokRequest) -> str:
+    return safe_line(one.provider or "its provider", NAME_LIMIT)
+
+
+def _update_effects(
+    _fresh: ByokCredential, request: CreateByokRequest | UpdateByokRequest, _context: PlanContext
+) -> Iterator[str]:
+    for name in RESTRICTIONS:
+        if name in request.model_fields_set and getattr(request, name) == []:
+            label = FIELDS.labels[name]
+            yield f"{label}: an empty list is no longer “no restriction”, nothing may use it."
+
+
+def _switch_effects(
+    fresh: ByokCredential,
+    disabled: bool,
+    around: CredentialSurroundings | None,
+    _context: PlanContext,
+) -> Iterator[str]:
+    if not disabled:
+        yield f"Requests to {_provider(fresh)} use it again at once."
+        return
+    yield "Requests no longer use it; its key stays stored."
+    yield from _left_without(fresh, around)
+
+
+def _delete_effects(
+    fresh: ByokCredential, around: CredentialSurroundings | None, _context: PlanContext
+) -> Iterator[str]:
+    yield "Its key is wiped at the gateway; only a record that it existed remains."
+    yield "This cannot be undone; disabling can."
+    yield from _left_without(fresh, around)
+    if fresh.label:
+        yield f"Its key looks like {safe_line(fresh.label, NAME_LIMIT)}."
+
+
+def _left_without(fresh: ByokCredential, around: CredentialSurroundings | None) -> Iterator[str]:
+    """Who used it, and what requests to the provider use when it is gone."""
+    others, uses = around or CredentialSurroundings(None, ())
+    yield from uses
+    if fresh.disabled:
+        return
+    if others is None:
+        yield f"Whether another credential of {_provider(fresh)} remains could not be read."
+        return
+    enabled = [one for one in others if one.id != fresh.id and one.disabled is False]
+    if not enabled:
+        yield (
+            f"No other enabled credential of {_provider(fresh)} remains: "
+            "requests use the gateway's own key, for credits."
+        )
+        return
+    names = several([CREDENTIALS.name(one) for one in enabled])
+    verb = "remains" if len(enabled) == 1 else "remain"
+    left = count(len(enabled), "enabled credential")
+    yield f"{left} of {_provider(fresh)} {verb}: {names}."
+
+
+async def _provider_warning(hub: FeedHub, read: Read, request: CreateByokRequest) -> RequestWarning:
+    known: Sequence[Provider] | None = await read(
+        providers_feed(hub, Scope()), "the gateway's providers"
+    )
+    return check_provider(request.provider, known)
+
+
+def check_provider(provider: str, known: Sequence[Provider] | None) -> RequestWarning:
+    """Compare a provider with those of the gateway, None when they could not be read.
+
+    A gateway that lists none tells nothing about any. That is said and goes on: the gateway decides
+    anyway, and nobody could do anything about it but force everything.
+    """
+    names = {name: one.slug for one in known or () for name in (one.slug, one.name) if name}
+    slugs = [one.slug for one in known or () if one.slug]
+    shown = safe_line(provider, NAME_LIMIT)
+    if not slugs:
+        return RequestWarning(f"Whether the gateway has a provider {shown!r} is not known.")
+    if provider in slugs:
+        return NO_WARNING
+    meant = names.get(closest(provider, [*slugs, *names]) or "")
+    hint = f"; did you mean {safe_line(meant, NAME_LIMIT)!r}?" if meant else "."
+    return RequestWarning(f"The gateway lists no provider {shown!r}{hint}", serious=True)
+
+
+_ROTATION = Update(
+    request=UpdateByokRequest,
+    effects=lambda fresh, request, context: (
+        "The old key is overwritten at once: this cannot be undone.",
+        "Requests use the new key from now on. Do not revoke the old one before it works.",
+        _STORED,
+        *_update_effects(fresh, request, context),
+    ),
+    action="rotate",
+    command="rotate",
+    help="overwrite its key with another, read from stdin",
+    title="Rotate",
+    button="Overwrite the old key",
+    done=lambda before, after: (
+        f"Credential {CREDENTIALS.name(before)} rotated; "
+        f"its key is now {safe_line(after.label or 'masked', NAME_LIMIT)}"
+    ),
+    fields=("key",),
+    secret="key",  # noqa: S106 - the name of a field
+    danger="high",
+    outside_change=lambda before, now: (
+        "" if before.label == now.label else "Somebody else rotated it while the form was open."
+    ),
+)
+
+CREDENTIALS: Writes[ByokCredential] = Writes(
+    resource="byok",
+    noun="credential",
+    model=ByokCredential,
+    fields=FIELDS,
+    identity=lambda one: one.id,
+    of_row=lambda row: row.credential,
+    service=lambda client: client.byok,
+    called=("name", "label", "id"),
+    feeds=("byok",),
+    names=names_feed,
+    uses=lambda client, fresh, _context: credential_uses(client, fresh),
+    around=_read_around,
+    create=Create(
+        request=CreateByokRequest,
+        title=lambda request: f"Store a key of your own for {_provider(request)}",
+        effects=lambda request, context: (_STORED, *_update_effects(request, request, context)),
+        always=("provider", "workspace_id", "key"),
+        help="store a provider key, read from stdin",
+        done=lambda made: (
+            f"Credential {CREDENTIALS.name(made)} stored; its key is never shown again"
+        ),
+        button="Store it",
+        heading="New provider key of your own",
+        submit="Store key",
+        gateway_warning=_provider_warning,
+        warning_field="provider",
+        force="a provider that the gateway does not list",
+        secret="key",  # noqa: S106 - the name of a field
+    ),
+    update=Update(request=UpdateByokRequest, effects=_update_effects),
+    further=(_ROTATION,),
+    switch=Switch(
+        effects=_switch_effects,
+        disable_help="leave it out of routing",
+        enable_help="let requests use it again",
+    ),
+    delete=Delete(
+        effects=_delete_effects,
+        help="delete it, its key wiped",
+        done="deleted, its key wiped",
+        button="Delete and wipe",
+        kept=("name", "label", "provider"),
+    ),
+    implied=("name", *RESTRICTIONS),
+)

@@ -1,1 +1,0 @@
-"""BYOK provider credentials: contract "BYOK provider credential"; extended section 6."""

@@ -1,1 +1,0 @@
-"""The organization, its people and settings: extended contract section 4."""
