@@ -175,6 +175,8 @@ class Field:
     """The field of the answer that stands for a secret."""
     effect: str = ""
     """What it leads to that a request sets it, as a sentence; {name} stands for another field."""
+    short: str = ""
+    """Its label in the detail pane, where that is another one."""
     note: str = ""
     """Explains it in the detail pane."""
 
@@ -308,11 +310,11 @@ class Fields:
         """These fields of an answer in a detail pane; ``names`` are those of identifiers."""
         return [
             DetailRow(
-                in_sentence(self._fields[name].label),
-                self.cell(name, model, names),
-                self._fields[name].note,
+                one.short or in_sentence(one.label),
+                self.cell(one.name, model, names),
+                one.note,
             )
-            for name in shown
+            for one in (self._fields[name] for name in shown)
         ]
 
     def known(self, model: ResponseModel) -> dict[str, Any]:

@@ -68,6 +68,7 @@ def _restriction(name: str, **more: Any) -> Field:
         chosen=f"only these {nouns}",
         noun=nouns,
         help=f"which {nouns} may use it",
+        short=nouns,
         preview=_nobody,
         **more,
     )
@@ -125,12 +126,19 @@ FIELDS = Fields(
     _restriction("allowed_models", offers=choices.models, free=True),
     _restriction("allowed_user_ids", offers=choices.members, free=True),
     _restriction("allowed_api_key_hashes", offers=choices.keys),
-    Field("declared_region", "Declared region", empty="not declared", group="Declared"),
+    Field(
+        "declared_region",
+        "Declared region",
+        empty="not declared",
+        group="Declared",
+        short="region",
+    ),
     Field(
         "declared_zdr",
         "Declared ZDR",
         empty="not declared",
         group="Declared",
+        short="ZDR",
         note="zero data retention",
     ),
 )
@@ -331,7 +339,7 @@ BYOK: ResourceSpec[ByokRow] = ResourceSpec(
         Section("Identity", _identity_rows),
         Section("Routing", _routing_rows),
         Section(
-            "Restrictions",
+            "May be used only for",
             lambda row, _now: FIELDS.rows(row.credential, RESTRICTIONS, row.names),
         ),
         Section(

@@ -77,7 +77,7 @@ def test_no_restriction_is_not_an_empty_one(
     value: Any, shown: str, summary: str, state: str
 ) -> None:
     one = row("a", allowed_models=value)
-    assert rows_of(BYOK, "Restrictions", one, NOW)["only for models"].value.text == shown
+    assert rows_of(BYOK, "May be used only for", one, NOW)["models"].value.text == shown
     assert cell_of(BYOK, "only", one, NOW).text == summary
     assert cell_of(BYOK, "state", one, NOW).text == state
 
@@ -85,12 +85,12 @@ def test_no_restriction_is_not_an_empty_one(
 def test_names_stand_for_what_restrictions_list_by_identifier() -> None:
     key = "ab" * 32
     one = row("a", allowed_api_key_hashes=[key], allowed_user_ids=["u1"])
-    assert rows_of(BYOK, "Restrictions", one, NOW)["only for keys"].value.text.startswith("ab")
+    assert rows_of(BYOK, "May be used only for", one, NOW)["keys"].value.text.startswith("ab")
     assert BYOK.completion is not None
     named = BYOK.completion.complete(one, {key: "ci", "u1": "Ada"})
-    rows = rows_of(BYOK, "Restrictions", named, NOW)
-    assert rows["only for keys"].value.text == "ci"
-    assert rows["only for members"].value.text == "Ada"
+    rows = rows_of(BYOK, "May be used only for", named, NOW)
+    assert rows["keys"].value.text == "ci"
+    assert rows["members"].value.text == "Ada"
 
 
 def test_what_is_missing_is_unknown_and_nothing_raises() -> None:
