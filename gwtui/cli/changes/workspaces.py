@@ -16,7 +16,6 @@ from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.organization import OrganizationMember
 from gwtui.crud.plan import Plan
 from gwtui.domain.diffs import ABSENT
-from gwtui.domain.lookup import among
 from gwtui.resources.budgets import BudgetLimits, WorkspaceBudgets, read_uses
 from gwtui.resources.members.writes import plan_add, plan_remove, user_ids
 from gwtui.resources.uses import items_or_none

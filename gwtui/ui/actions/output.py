@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.export import ExportForm, exported, exported_figures, with_id
 from gwtui.crud.fields import PickOption
-from gwtui.crud.resource import Column, ResourceSpec
+from gwtui.crud.resource import Column
 from gwtui.domain.known_secrets import holds_secret
 from gwtui.domain.safe_text import safe_ends, safe_line
 from gwtui.local.exported_file import ExportError, default_name, write
