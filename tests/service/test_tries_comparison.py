@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -12,15 +11,14 @@ from inference_kit import answer_in_pieces, chunk, event, hello, models, streams
 from service_kit import http_answer, sends
 
 from gwtui.client.errors import ServerError
-from gwtui.client.inference import Inference
 from gwtui.contract.models import Endpoint, Pricing
 from gwtui.domain.pricing import Usage, quote
 from gwtui.domain.request_cost import RequestCost
 from gwtui.domain.routing import RouteAttempt
 from gwtui.resources.tries.comparison import (
-    Comparison,
     ComparisonError,
     Contender,
+    compare,
     comparison_problem,
     endpoint_contenders,
 )
@@ -34,25 +32,15 @@ def contenders(number: int) -> list[Contender]:
     return [Contender(f"c{place}", hello()) for place in range(number)]
 
 
-async def finished(comparison: Comparison, inference: Inference) -> list[tuple[int, str]]:
-    """What happened, in order: the place, and the text it grew by."""
-    async with aclosing(comparison.updates(inference)) as updates:
-        return [
-            (each.place, each.delta.text if each.delta else comparison.compared[each.place].state)
-            async for each in updates
-        ]
-
-
 async def test_in_turn_the_next_one_waits_for_the_one_before() -> None:
+    told: list[str] = []
     plays = (streams(*answer_in_pieces("a", "b")), streams(*answer_in_pieces("c")))
     async with models(*plays) as (inference, server):
-        comparison = Comparison(contenders(2), at_once=False)
-        happened = await finished(comparison, inference)
-    places = [place for place, _ in happened]
-    assert places == sorted(places)
-    assert [one.text for one in comparison.compared] == ["ab", "c"]
-    assert [one.state for one in comparison.compared] == ["answered", "answered"]
-    assert comparison.cost == 2 * Decimal("0.000123")
+        found = await compare(
+            inference, contenders(2), lambda one: told.append(one.text), at_once=False
+        )
+    assert told == [one.text for one in found] == ["ab", "c"]
+    assert [one.answer.cost for one in found] == [Decimal("0.000123")] * 2
     assert server.connections == 2
 
 
@@ -60,40 +48,30 @@ async def test_a_failure_is_its_own() -> None:
     refusal = sends(http_answer(b'{"error":{"code":502,"message":"down"}}', status="502 Bad"))
     plays = (refusal, streams(event(chunk("half"))), streams(*answer_in_pieces("whole")))
     async with models(*plays) as (inference, server):
-        comparison = Comparison(contenders(3), at_once=False)
-        await finished(comparison, inference)
-    refused, broken, whole = comparison.compared
+        refused, broken, whole = await compare(
+            inference, contenders(3), lambda _one: None, at_once=False
+        )
     assert isinstance(refused.error, ServerError)
-    assert (broken.state, broken.text) == ("failed", "half")
-    assert (whole.state, whole.error) == ("answered", None)
+    assert (broken.error is None, broken.text) == (False, "half")
+    assert whole.error is None
     assert server.connections == 3, "none is sent again"
 
 
-async def test_leaving_hangs_up_on_all_of_them() -> None:
-    heard = [asyncio.Event() for _ in range(3)]
+@pytest.mark.parametrize("at_once", [True, False])
+async def test_leaving_hangs_up_and_sends_nothing_more(at_once: bool) -> None:
+    heard = [asyncio.Event() for _ in range(3 if at_once else 1)]
     plays = [streams(event(chunk("x")), stay=True, heard=each) for each in heard]
-    async with models(*plays) as (inference, _):
-        comparison = Comparison(contenders(3))
-        begun: set[int] = set()
-        async with aclosing(comparison.updates(inference)) as updates:
-            async for update in updates:
-                if update.delta is not None:
-                    begun.add(update.place)
-                if len(begun) == 3:
-                    break
+    async with models(*plays) as (inference, server):
+        comparing = asyncio.create_task(
+            compare(inference, contenders(3), lambda _one: None, at_once=at_once)
+        )
+        while server.connections < len(heard):  # noqa: ASYNC110 - the server tells nobody
+            await asyncio.sleep(0.01)
+        comparing.cancel()
+        await asyncio.wait([comparing])
         await asyncio.wait_for(asyncio.gather(*(each.wait() for each in heard)), 5)
-    assert [one.state for one in comparison.compared] == ["cancelled"] * 3
-
-
-async def test_those_in_turn_that_were_not_sent_are_never_sent() -> None:
-    async with models(streams(event(chunk("x")), stay=True)) as (inference, server):
-        comparison = Comparison(contenders(2), at_once=False)
-        async with aclosing(comparison.updates(inference)) as updates:
-            async for update in updates:
-                if update.delta is not None:
-                    break
-        assert server.connections == 1
-    assert [one.state for one in comparison.compared] == ["cancelled"] * 2
+        assert server.connections == len(heard)
+    assert comparing.cancelled()
 
 
 def test_a_tag_pins_one_endpoint_and_a_provider_its_own() -> None:

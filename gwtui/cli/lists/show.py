@@ -29,7 +29,7 @@ from gwtui.cli.output import (
 )
 from gwtui.client.errors import GatewayError
 from gwtui.crud.export import csv_values, raw_objects, with_id
-from gwtui.crud.resource import Column, DetailRow, DetailTable, ResourceSpec
+from gwtui.crud.resource import Column, DetailRow, DetailTable, ResourceSpec, Section
 from gwtui.domain.clock import Clock
 from gwtui.local.name_cache import MOST
 
@@ -89,14 +89,14 @@ def _fitting(columns: Sequence[Column[Any]], grid: Sequence[Sequence[str]], room
 def print_detail(spec: ResourceSpec[Any], row: Any, now: datetime) -> None:
     """The sections that the dashboard shows of it. Raises OutputLostError."""
     with data_on_stdout():
-        for line in detail_text(spec, row, now):
+        print(spec.name(row))
+        for line in section_lines(spec.sections, row, now):
             print(line)
 
 
-def detail_text(spec: ResourceSpec[Any], row: Any, now: datetime) -> Iterator[str]:
-    """The sections line by line; every cell went through ``safe_text`` where it was made."""
-    yield spec.name(row)
-    for section in spec.sections:
+def section_lines(sections: Sequence[Section[Any]], row: Any, now: datetime) -> Iterator[str]:
+    """Sections line by line; every cell went through ``safe_text`` where it was made."""
+    for section in sections:
         parts = [
             part
             for part in section.content(row, now)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,7 @@ from gwtui.cli import exits
 from gwtui.cli.command import DEMO, OUTPUT, Argument, Command
 from gwtui.cli.output import narrate, print_json, print_table
 from gwtui.cli.running import report_retry, run_async
-from gwtui.cli.target import Connect, resolve_connection_without_key
+from gwtui.cli.target import resolve_connection_without_key
 from gwtui.cli.tries.options import (
     COST,
     EMBEDDING,
@@ -31,15 +31,15 @@ from gwtui.cli.tries.show import (
     chat_json,
     error_json,
     refusal_code,
-    show_chat,
     show_embedding,
+    show_outcome,
     show_plan,
     show_refusal,
 )
 from gwtui.client.connection import READ_ONLY_PROFILE, Connection, InvalidConnectionError
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.inference import Inference
+from gwtui.client.inference import AnswerDelta, ChatAnswer, Inference
 from gwtui.client.refusals import refusal_kind
 from gwtui.contract.chat import ChatRequest
 from gwtui.domain.clock import SYSTEM_CLOCK
@@ -48,13 +48,13 @@ from gwtui.domain.lookup import did_you_mean
 from gwtui.domain.money import grouped, usd
 from gwtui.local.paths import Paths
 from gwtui.resources.tries.comparison import (
-    Comparison,
     ComparisonError,
-    Contender,
     ContenderResult,
+    compare,
     comparison_problem,
     endpoint_contenders,
 )
+from gwtui.resources.tries.outcome import answered_outcome
 from gwtui.resources.tries.plan import (
     KeyFacts,
     TryFacts,
@@ -77,109 +77,94 @@ _FIGURES = (False, True, True, True, True, True, False)
 
 def _run(kind: str, arguments: argparse.Namespace) -> int:
     """Try it; returns an exit code. Raises CommandError."""
-    arguments.kind = kind
+    planning = kind != "compare" and arguments.plan
     request: TryRequest = (embedding_request if kind == "embed" else chat_request)(arguments)
-    key = try_key(arguments, may_ask=not arguments.plan)
-    connect = resolve_connection_without_key(arguments, Paths.of_user(), management=arguments.plan)
-    return run_async(lambda: _try(arguments, connect, key, request))
-
-
-def _run_comparison(arguments: argparse.Namespace) -> int:
-    """Several answers to one question; returns an exit code."""
-    arguments.plan, arguments.provider = False, None
-    return _run("compare", arguments)
-
-
-async def _try(
-    arguments: argparse.Namespace, connect: Connect, key: Secret | None, request: TryRequest
-) -> int:
+    key = try_key(arguments, may_ask=not planning)
+    connect = resolve_connection_without_key(arguments, Paths.of_user(), management=planning)
     as_json = arguments.output == "json"
-    async with connect() as connection:
-        refuse_read_only(connection, arguments)
-        facts = await _facts(connection, key, request)  # a read: what fails here was not a try
-        try:
-            if arguments.kind == "compare":
-                return await _compare(arguments, connection, key, request, facts)
-            plan = try_plan(request, facts, SYSTEM_CLOCK.now(), SYSTEM_CLOCK.chance)
-            problem = cap_problem(plan, arguments.max_cost)
-            if arguments.plan:
-                refuse_unknown_model(facts)
-                return show_plan(plan, problem, as_json=as_json)
-            if arguments.max_cost is not None:
-                refuse_unknown_model(facts)
-                if problem is not None:
-                    raise exits.CommandError(f"not sent: {problem}", exits.USAGE)
-            async with open_inference(connection, key, arguments) as models:
-                return await _Sending(models, facts, as_json).send(request, arguments)
-        except GatewayError as error:
-            show_refusal(error, as_json=as_json)
-            return refusal_code(error)
+
+    async def work() -> int:
+        async with connect() as connection:
+            if not planning:
+                refuse_read_only(connection, arguments)
+            facts = await _facts(connection, key, request)  # a read: what fails here was not a try
+            try:
+                if isinstance(request, ChatRequest) and kind == "compare":
+                    return await _compare(connection, key, request, facts, arguments)
+                plan = try_plan(request, facts, SYSTEM_CLOCK.now(), SYSTEM_CLOCK.chance)
+                problem = cap_problem(plan, arguments.max_cost)
+                if planning:
+                    _refuse_unknown_model(facts)
+                    return show_plan(plan, problem, as_json=as_json)
+                if arguments.max_cost is not None:
+                    _refuse_unknown_model(facts)
+                    _refuse_cost(problem)
+                async with open_inference(connection, key, arguments) as models:
+                    return await _send(models, request, plan, facts, arguments)
+            except GatewayError as error:
+                show_refusal(error, as_json=as_json)
+                return refusal_code(error)
+
+    return run_async(work)
 
 
-async def _compare(
-    arguments: argparse.Namespace,
-    connection: Connection,
-    key: Secret | None,
+async def _send(
+    models: Inference,
     request: TryRequest,
+    plan: TryPlan,
     facts: TryFacts,
+    arguments: argparse.Namespace,
 ) -> int:
-    """Several endpoints with one maximum cost. Raises CommandError."""
-    refuse_unknown_model(facts)
-    assert isinstance(request, ChatRequest)  # noqa: S101 - vectors are not compared
-    chosen = contenders(request, facts, arguments)
-    refuse_above_maximum(plan_each(chosen, facts), arguments)
-    async with open_inference(connection, key, arguments) as models:
-        return await compare(models, chosen, arguments)
+    """Send it and print what comes; returns the exit code. Raises GatewayError."""
+    as_json = arguments.output == "json"
+    try:
+        if not isinstance(request, ChatRequest):
+            return show_embedding(await models.embed(request), facts, as_json=as_json)
+        answer = await _answer(models, request, stream=arguments.stream, as_json=as_json)
+    except asyncio.CancelledError:
+        narrate(CANCELLED)
+        raise
+    tried = answered_outcome(plan, answer, facts, SYSTEM_CLOCK.now())
+    return show_outcome(tried, as_json=as_json)
 
 
-@dataclass(frozen=True, slots=True)
-class _Sending:
-    """Sends one request and prints what comes."""
-
-    models: Inference
-    facts: TryFacts
-    as_json: bool
-
-    async def send(self, request: TryRequest, arguments: argparse.Namespace) -> int:
-        """Returns the exit code. Raises GatewayError."""
-        try:
-            if not isinstance(request, ChatRequest):
-                answer = await self.models.embed(request)
-                return show_embedding(answer, self.facts, as_json=self.as_json)
-            if arguments.stream:
-                return await self._stream(request)
-            whole = await self.models.chat(request)
-            if not self.as_json:
-                AnswerPrinter().whole(whole.text or whole.refusal)
-            return show_chat(whole, self.facts, as_json=self.as_json)
-        except asyncio.CancelledError:
-            narrate(CANCELLED)
-            raise
-
-    async def _stream(self, request: ChatRequest) -> int:
-        printer = AnswerPrinter()
-        async with self.models.stream(request) as stream:
-            async for event in stream:
-                if not self.as_json:
-                    printer.piece(event)
-        if not self.as_json:
-            printer.end()
-        return show_chat(stream.answer, self.facts, as_json=self.as_json)
+async def _answer(
+    models: Inference, request: ChatRequest, *, stream: bool, as_json: bool
+) -> ChatAnswer:
+    """The answer; its text was printed, unless all of it will be as JSON."""
+    printer = AnswerPrinter()
+    if stream:
+        async with models.stream(request) as events:
+            async for event in events:
+                if isinstance(event, AnswerDelta) and not as_json:
+                    printer.print(event.text + event.refusal)
+        answer = events.answer
+    else:
+        answer = await models.chat(request)
+        if not as_json:
+            printer.print(answer.text or answer.refusal)
+    printer.end()
+    return answer
 
 
 def refuse_read_only(connection: Connection, arguments: argparse.Namespace) -> None:
     """Before anything is read. Raises CommandError."""
-    planning = getattr(arguments, "plan", False)
-    if connection.read_only and not (planning or arguments.allow_tries):
+    if connection.read_only and not arguments.allow_tries:
         raise exits.CommandError(
             f"not sent: {READ_ONLY_PROFILE}, and a try costs money; --allow-tries sends it"
         )
 
 
-def refuse_unknown_model(facts: TryFacts) -> None:
+def _refuse_unknown_model(facts: TryFacts) -> None:
     """A model that the catalog does not have. Raises CommandError."""
     if facts.unknown:
         raise exits.CommandError(unknown_model(facts), exits.USAGE)
+
+
+def _refuse_cost(problem: str | None) -> None:
+    """Raises CommandError."""
+    if problem is not None:
+        raise exits.CommandError(f"not sent: {problem}", exits.USAGE)
 
 
 def unknown_model(facts: TryFacts) -> str:
@@ -189,22 +174,16 @@ def unknown_model(facts: TryFacts) -> str:
     return f"the catalog has no model {names}{meant}; gwtui models list shows them all"
 
 
-@asynccontextmanager
-async def open_inference(
+def open_inference(
     connection: Connection, key: Secret | None, arguments: argparse.Namespace
-) -> AsyncIterator[Inference]:
+) -> Inference:
     """Requests to models through the key. Raises CommandError for a key that cannot be one."""
     if key is None:
         raise exits.CommandError("there is no key to try", exits.USAGE)
     try:
-        models = Inference(connection, key, allow_tries=arguments.allow_tries)
+        return Inference(connection, key, allow_tries=arguments.allow_tries)
     except InvalidConnectionError as error:
-        problem = str(error)
-    else:
-        async with models:
-            yield models
-        return
-    raise exits.CommandError(problem, exits.USAGE)
+        raise exits.CommandError(str(error), exits.USAGE) from None
 
 
 async def _facts(connection: Connection, key: Secret | None, request: TryRequest) -> TryFacts:
@@ -225,68 +204,58 @@ async def read_facts_with(
     try:
         reading = connection if key is None else replace(connection, token=key)
     except InvalidConnectionError as error:
-        problem = str(error)
-    else:
-        async with GatewayClient(reading, on_retry=report_retry) as gateway:
-            return await read_try_facts(gateway, models, of_key, connection.dialect)
-    raise exits.CommandError(problem, exits.USAGE)
+        raise exits.CommandError(str(error), exits.USAGE) from None
+    async with GatewayClient(reading, on_retry=report_retry) as gateway:
+        return await read_try_facts(gateway, models, of_key, connection.dialect)
 
 
-def contenders(
-    request: ChatRequest, facts: TryFacts, arguments: argparse.Namespace
-) -> tuple[Contender, ...]:
-    """What is compared. Raises CommandError."""
+# Comparing --------------------------------------------------------------------------------------
+
+
+async def _compare(
+    connection: Connection,
+    key: Secret | None,
+    request: ChatRequest,
+    facts: TryFacts,
+    arguments: argparse.Namespace,
+) -> int:
+    """Send it to several endpoints, with one maximum cost for all; returns the exit code."""
+    _refuse_unknown_model(facts)
     endpoints = [endpoint for offers in facts.offers for endpoint in offers.endpoints or ()]
     try:
-        return endpoint_contenders(request, endpoints, arguments.endpoint)
+        chosen = endpoint_contenders(request, endpoints, arguments.endpoint)
     except ComparisonError as error:
-        problem = str(error)
-    raise exits.CommandError(problem, exits.USAGE)
+        raise exits.CommandError(str(error), exits.USAGE) from None
+    now, chance = SYSTEM_CLOCK.now(), SYSTEM_CLOCK.chance
+    plans = [try_plan(one.request, facts, now, chance) for one in chosen]
+    _refuse_cost(comparison_problem(plans, arguments.max_cost))
 
+    def tell(one: ContenderResult) -> None:
+        narrate(f"{one.name}: {'answered' if one.error is None else 'failed'}")
 
-def plan_each(chosen: tuple[Contender, ...], facts: TryFacts) -> list[TryPlan]:
-    """The plan of each."""
-    now = SYSTEM_CLOCK.now()
-    return [try_plan(each.request, facts, now, SYSTEM_CLOCK.chance) for each in chosen]
-
-
-def refuse_above_maximum(plans: list[TryPlan], arguments: argparse.Namespace) -> None:
-    """The maximum cost holds for all together. Raises CommandError."""
-    problem = comparison_problem(plans, arguments.max_cost)
-    if problem is not None:
-        raise exits.CommandError(f"not sent: {problem}", exits.USAGE)
-
-
-async def compare(
-    models: Inference, chosen: tuple[Contender, ...], arguments: argparse.Namespace
-) -> int:
-    """Send them and print what came; returns the exit code."""
-    comparison = Comparison(chosen, at_once=not arguments.in_turn)
     try:
-        async with aclosing(comparison.updates(models)) as updates:
-            async for update in updates:
-                one = comparison.compared[update.place]
-                if update.delta is None and one.state in {"answered", "failed"}:
-                    narrate(f"{one.contender.name}: {one.state}")
+        async with open_inference(connection, key, arguments) as models:
+            compared = await compare(models, chosen, tell, at_once=not arguments.in_turn)
     except asyncio.CancelledError:
-        narrate("cancelled: the connections are closed; what was made by then may be billed")
+        narrate(CANCELLED)
         raise
     if arguments.output == "json":
-        print_json({"compared": [_json(one) for one in comparison.compared]})
+        print_json({"compared": [_json(one) for one in compared]})
     else:
-        print_table([_HEADS, *map(_row, comparison.compared)], _FIGURES)
-        narrate(f"cost of all: {usd(comparison.cost)}")
-    failed = sum(one.error is not None for one in comparison.compared)
+        print_table([_HEADS, *map(_row, compared)], _FIGURES)
+        costs = [one.answer.cost for one in compared if one.answer.cost is not None]
+        narrate(f"cost of all: {usd(sum(costs, Decimal(0)) if costs else None)}")
+    failed = sum(one.error is not None for one in compared)
     if not failed:
         return exits.OK
-    return exits.FAILED if failed == len(comparison.compared) else exits.INCOMPLETE
+    return exits.FAILED if failed == len(compared) else exits.INCOMPLETE
 
 
 def _row(one: ContenderResult) -> tuple[str, ...]:
     answer, usage = one.answer, one.answer.usage
     speed = answer.tokens_per_second
     return (
-        one.contender.name,
+        one.name,
         _ms(answer.first_token_ms),
         "" if speed is None else f"{speed:.0f} tokens/s",
         _ms(answer.elapsed_ms),
@@ -311,7 +280,7 @@ def _ms(value: float | None) -> str:
 def _json(one: ContenderResult) -> dict[str, Any]:
     error = one.error
     return {
-        "endpoint": one.contender.name,
+        "endpoint": one.name,
         **chat_json(one.answer, None),
         "error": None if error is None else error_json(error),
     }
@@ -340,7 +309,7 @@ COMMAND = Command(
         Command(
             "compare",
             "ask several endpoints of a model the same",
-            _run_comparison,
+            partial(_run, "compare"),
             (
                 *QUESTION,
                 Argument(

@@ -15,7 +15,7 @@ from gwtui.cli.command import DEMO, FILES, OUTPUT, Argument, Command
 from gwtui.cli.lists.lookup import CommandReadings, find_row
 from gwtui.cli.output import narrate, print_json, print_table
 from gwtui.cli.running import hub_over, run_async
-from gwtui.cli.target import Connect, resolve_connection_without_key
+from gwtui.cli.target import resolve_connection_without_key
 from gwtui.cli.tries.command import (
     CANCELLED,
     open_inference,
@@ -32,11 +32,7 @@ from gwtui.crud.resource import Scope
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.known_secrets import Secret
 from gwtui.domain.money import usd
-from gwtui.local.guardrail_samples import (
-    GuardrailSample,
-    SampleFileError,
-    load_samples,
-)
+from gwtui.local.guardrail_samples import SampleFileError, load_samples
 from gwtui.local.paths import Paths
 from gwtui.resources.guardrails.resource import GUARDRAILS
 from gwtui.resources.guardrails.testing import (
@@ -54,38 +50,35 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 def _run(arguments: argparse.Namespace) -> int:
     """Run samples one after the other; FAILED when one differs. Raises CommandError."""
-    samples = _load(Path(arguments.samples))
-    key = try_key(arguments)
+    try:
+        samples = load_samples(Path(arguments.samples))
+    except SampleFileError as error:
+        raise exits.CommandError(str(error), exits.USAGE) from None
+    key, as_json = try_key(arguments), arguments.output == "json"
     connect = resolve_connection_without_key(arguments, Paths.of_user(), management=True)
-    return run_async(lambda: _test(arguments, connect, key, samples))
 
+    async def work() -> int:
+        async with connect() as connection:
+            refuse_read_only(connection, arguments)
+            try:
+                guardrail = await _identity(connection, arguments.id, key)
+                check = _cap(connection, key, arguments.max_cost)
+                async with open_inference(connection, key, arguments) as models:
+                    run = run_samples(
+                        models, samples, guardrail, model=arguments.model, check_cost=check
+                    )
+                    results = [each async for each in run]
+            except GatewayError as error:
+                show_refusal(error, as_json=as_json)
+                return refusal_code(error)
+            except NoModelError as error:
+                raise exits.CommandError(f"{error}: give --model", exits.USAGE) from None
+            except asyncio.CancelledError:
+                narrate(CANCELLED)
+                raise
+        return _show(guardrail, results, as_json=as_json)
 
-async def _test(
-    arguments: argparse.Namespace,
-    connect: Connect,
-    key: Secret | None,
-    samples: tuple[GuardrailSample, ...],
-) -> int:
-    as_json = arguments.output == "json"
-    async with connect() as connection:
-        refuse_read_only(connection, arguments)
-        try:
-            guardrail = await _identity(connection, arguments.id, key)
-            check = _cap(connection, key, arguments.max_cost)
-            async with open_inference(connection, key, arguments) as models:
-                run = run_samples(
-                    models, samples, guardrail, model=arguments.model, check_cost=check
-                )
-                results = [each async for each in run]
-        except GatewayError as error:
-            show_refusal(error, as_json=as_json)
-            return refusal_code(error)
-        except NoModelError as error:
-            raise exits.CommandError(f"{error}: give --model", exits.USAGE) from None
-        except asyncio.CancelledError:
-            narrate(CANCELLED)
-            raise
-    return _show(guardrail, results, as_json=as_json)
+    return run_async(work)
 
 
 async def _identity(connection: Connection, text: str, key: Secret | None) -> str:
@@ -116,14 +109,6 @@ def _cap(connection: Connection, key: Secret | None, max_cost: Decimal | None) -
         return None
     read = partial(read_facts_with, connection, key, of_key=KeyFacts())
     return CostCap(read, max_cost, SYSTEM_CLOCK, ON_COMMAND_LINE, unknown_model)
-
-
-def _load(path: Path) -> tuple[GuardrailSample, ...]:
-    try:
-        return load_samples(path)
-    except SampleFileError as error:
-        problem = str(error)
-    raise exits.CommandError(problem, exits.USAGE)
 
 
 def _show(guardrail: str, results: list[SampleResult], *, as_json: bool) -> int:

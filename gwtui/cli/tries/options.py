@@ -64,7 +64,8 @@ def embedding_request(arguments: argparse.Namespace) -> EmbeddingRequest:
 
 
 def _common(arguments: argparse.Namespace) -> dict[str, Any]:
-    pinned = {"provider": {"only": arguments.provider}} if arguments.provider else {}
+    provider = getattr(arguments, "provider", None)  # a comparison has endpoints instead
+    pinned = {"provider": {"only": provider}} if provider else {}
     return {"model": arguments.model, **pinned}
 
 
@@ -73,8 +74,7 @@ def _validated(model: type[R], body: dict[str, Any], given: dict[str, Any]) -> R
     try:
         return model.model_validate(body)
     except ValidationError as error:
-        refusals = "; ".join(map(str, problems(error)))
-    raise CommandError(refusals, USAGE)
+        raise CommandError("; ".join(map(str, problems(error))), USAGE) from None
 
 
 def _prompt(arguments: argparse.Namespace) -> str:
@@ -106,9 +106,8 @@ def _from_file(path: Path) -> str:
             content = file.read(MAX_PROMPT + 1)
     except OSError as error:
         reason = error.strerror or "cannot be read"
-    else:
-        return _decoded(content, str(path))
-    raise CommandError(f"{safe_line(path, 200)}: {reason}", USAGE)
+        raise CommandError(f"{safe_line(path, 200)}: {reason}", USAGE) from None
+    return _decoded(content, str(path))
 
 
 def _decoded(content: bytes, where: str) -> str:
@@ -117,8 +116,7 @@ def _decoded(content: bytes, where: str) -> str:
     try:
         return content.decode()
     except UnicodeDecodeError:
-        pass
-    raise CommandError(f"{where}: is not UTF-8 text", USAGE)
+        raise CommandError(f"{where}: is not UTF-8 text", USAGE) from None
 
 
 def try_key(arguments: argparse.Namespace, *, may_ask: bool = True) -> Secret | None:
@@ -138,12 +136,11 @@ def try_key(arguments: argparse.Namespace, *, may_ask: bool = True) -> Secret | 
         if may_ask and sys.stdin.isatty():
             return read_token(_ASK)
     except (TokenError, NoAnswerGivenError) as error:
-        problem = str(error)
-    else:
-        if not may_ask:
-            return None
-        problem = f"there is no key to try: give --key-command, --key-stdin or {TRY_KEY_VARIABLE}"
-    raise CommandError(problem, USAGE)
+        raise CommandError(str(error), USAGE) from None
+    if may_ask:
+        ways = f"--key-command, --key-stdin or {TRY_KEY_VARIABLE}"
+        raise CommandError(f"there is no key to try: give {ways}", USAGE)
+    return None
 
 
 def _environment() -> dict[str, str]:

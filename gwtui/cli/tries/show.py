@@ -7,33 +7,33 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from decimal import Decimal
 from typing import Any
 
 from gwtui.cli import exits
+from gwtui.cli.lists.show import section_lines
 from gwtui.cli.output import data_on_stdout, narrate, narrate_lines, print_json, print_table
 from gwtui.client.errors import GatewayError, NoAnswerError, UnreadableAnswerError
-from gwtui.client.inference import AnswerDelta, ChatAnswer, ChatEvent, EmbeddingAnswer
+from gwtui.client.inference import ChatAnswer, EmbeddingAnswer
 from gwtui.client.refusals import refusal_details, refusal_kind, refusal_remedy
-from gwtui.contract.completion import TokenUsage
 from gwtui.contract.embeddings import EmbeddingUsage
 from gwtui.domain.clock import SYSTEM_CLOCK
-from gwtui.domain.guardrail_verdict import actions_of, verdict_of
+from gwtui.domain.guardrail_verdict import verdict_of
 from gwtui.domain.money import grouped, usd
 from gwtui.domain.request_cost import RequestCost
-from gwtui.domain.safe_text import safe_text
+from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.domain.serialize import masked
+from gwtui.resources.tries.outcome import SECTIONS, TryOutcome, headline
 from gwtui.resources.tries.plan import (
     PlannedTry,
     TryFacts,
     TryPlan,
     exclusion_reasons,
-    expected_chat_cost,
     expected_embedding_cost,
 )
 
 _MOST = 20_000_000
 """Characters of an answer that are printed: more than the client reads."""
+_NAME = 80
 
 
 class AnswerPrinter:
@@ -43,22 +43,8 @@ class AnswerPrinter:
         self._terminal = sys.stdout.isatty()
         self._last = "\n"
 
-    def whole(self, text: str) -> None:
-        """All of it, and the end of the line."""
-        self._write(text)
-        self.end()
-
-    def piece(self, event: ChatEvent) -> None:
-        """What the event adds to the answer, if anything."""
-        if isinstance(event, AnswerDelta):
-            self._write(event.text + event.refusal)
-
-    def end(self) -> None:
-        """The end of the line, where the answer lacks it."""
-        if self._last != "\n":
-            self._write("\n")
-
-    def _write(self, text: str) -> None:
+    def print(self, text: str) -> None:
+        """All of it, or the next piece."""
         if not text:
             return
         self._last = text[-1]
@@ -66,14 +52,21 @@ class AnswerPrinter:
         with data_on_stdout():
             sys.stdout.write(shown)
 
+    def end(self) -> None:
+        """The end of the line, where the answer lacks it."""
+        if self._last != "\n":
+            self.print("\n")
 
-def show_chat(answer: ChatAnswer, facts: TryFacts, *, as_json: bool) -> int:
+
+def show_outcome(tried: TryOutcome, *, as_json: bool) -> int:
     """The figures of an answer that was printed, or all of it as JSON; returns the exit code."""
-    expected = expected_chat_cost(facts, answer, SYSTEM_CLOCK.now())
+    answer = tried.answer
     if as_json:
-        print_json(chat_json(answer, expected))
+        print_json(chat_json(answer, tried.expected))
     else:
-        narrate_lines(_chat_lines(answer, expected))
+        by = safe_line(answer.model or "unknown model", _NAME)
+        lines = section_lines(SECTIONS, tried, SYSTEM_CLOCK.now())
+        narrate_lines([f"{headline(tried).text}: {by}", *lines])
     if answer.error is None:
         return exits.OK
     if not as_json:
@@ -95,7 +88,7 @@ def show_embedding(answer: EmbeddingAnswer, facts: TryFacts, *, as_json: bool) -
         [
             f"{result.model or 'unknown model'}, {answer.generation_id or 'no id told'}",
             f"{grouped(usage.prompt_tokens)} tokens, {answer.elapsed_ms:.0f} ms",
-            _cost_line(usage.cost, expected),
+            f"cost: {usd(usage.cost)} ({expected.rule if expected else 'rule unknown'})",
         ]
     )
     return exits.OK
@@ -229,53 +222,6 @@ def _plan_lines(plan: TryPlan, problem: str | None) -> Iterator[str]:
     yield f"it may cost up to {usd(plan.most_cost)}"
     if problem is not None:
         yield f"it would not be sent: {problem}"
-
-
-def _chat_lines(answer: ChatAnswer, expected: RequestCost | None) -> Iterator[str]:
-    yield ", ".join(
-        [
-            answer.model or "unknown model",
-            f"at {answer.provider or 'an unknown provider'}",
-            answer.generation_id or "no id told",
-            f"finished: {answer.finish_reason or 'not told'}",
-        ]
-    )
-    yield ", ".join(_speed(answer))
-    yield _cost_line(answer.cost, expected)
-    if answer.usage is not None and answer.usage.is_byok:
-        details = answer.usage.cost_details
-        listed = details.upstream_inference_cost if details else None
-        yield f"own provider key: the provider asks {usd(listed)} of its owner"
-    for call in answer.tools:
-        yield f"calls {call.name}({call.arguments})"
-    verdict = verdict_of(answer.metadata)
-    if verdict is not None:
-        yield f"guardrails: {verdict.outcome}"
-        for stage in verdict.stages:
-            did = stage.summary or " and ".join(actions_of(stage)) or "nothing"
-            yield f"  {stage.guardrail_id or stage.name}: {did}"
-    if answer.unreadable:
-        yield f"{answer.unreadable} pieces could not be read: the answer may lack them"
-
-
-def _speed(answer: ChatAnswer) -> Iterator[str]:
-    usage = answer.usage or TokenUsage()
-    yield f"{grouped(usage.prompt_tokens)} + {grouped(usage.completion_tokens)} tokens"
-    if answer.first_token_ms is not None:
-        yield f"first token after {answer.first_token_ms:.0f} ms"
-    if answer.elapsed_ms is not None:
-        yield f"{answer.elapsed_ms:.0f} ms"
-    if answer.tokens_per_second is not None:
-        yield f"{answer.tokens_per_second:.0f} tokens/s"
-
-
-def _cost_line(told: Decimal | None, expected: RequestCost | None) -> str:
-    cost = "cost: not told" if told is None else f"cost: {usd(told)}"
-    if expected is None or expected.cost is None:
-        return cost
-    if told is not None and told != expected.cost:
-        return f"{cost}, where the prices give {usd(expected.cost)} ({expected.rule})"
-    return f"{cost} ({expected.rule})"
 
 
 def _tell(error: GatewayError) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Literal
 
 from gwtui.client.errors import GatewayError
-from gwtui.client.inference import AnswerDelta, ChatAnswer, Inference
+from gwtui.client.inference import ChatAnswer, Inference
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.models import Endpoint
 from gwtui.contract.routing import ProviderPreferences
@@ -22,8 +21,6 @@ from gwtui.resources.tries.plan import ON_COMMAND_LINE, CapAdvice, TryPlan, cap_
 LEAST, MOST = 2, 4
 """How many answers are compared."""
 _NAME = 60
-
-CompareState = Literal["waiting", "under way", "answered", "failed", "cancelled"]
 
 
 class ComparisonError(ValueError):
@@ -40,30 +37,16 @@ class Contender:
 
 @dataclass(slots=True)
 class ContenderResult:
-    """The result of one contender so far; ``error`` is why it failed or broke off."""
+    """The answer of one contender so far; ``error`` is why it failed or broke off."""
 
-    contender: Contender
-    state: CompareState = "waiting"
+    name: str
     answer: ChatAnswer = field(default_factory=ChatAnswer)
     error: GatewayError | None = None
-
-    @property
-    def over(self) -> bool:
-        """Whether nothing more comes."""
-        return self.state not in {"waiting", "under way"}
 
     @property
     def text(self) -> str:
         """The text of the answer, or of the model's refusal, as it came: not fit to be shown."""
         return self.answer.text or self.answer.refusal
-
-
-@dataclass(frozen=True, slots=True)
-class ComparisonUpdate:
-    """Something happened to the contender of this place; ``delta`` is what its answer grew by."""
-
-    place: int
-    delta: AnswerDelta | None = None
 
 
 def endpoint_contenders(
@@ -74,7 +57,8 @@ def endpoint_contenders(
     A tag means one endpoint, a provider any of its own. Raises ComparisonError.
     """
     entries = tuple(entries)
-    _check_count(len(entries))
+    if not LEAST <= len(entries) <= MOST:
+        raise ComparisonError(f"{LEAST} to {MOST} can be compared, these are {len(entries)}")
     if len(set(entries)) < len(entries):
         raise ComparisonError("each endpoint is compared once: leave the second one out")
     return tuple(
@@ -103,11 +87,6 @@ def comparison_problem(
     return None
 
 
-def _check_count(count: int) -> None:
-    if not LEAST <= count <= MOST:
-        raise ComparisonError(f"{LEAST} to {MOST} can be compared, these are {count}")
-
-
 def _preferences(model: str, endpoints: Sequence[Endpoint], entry: str) -> ProviderPreferences:
     meant = [endpoint for endpoint in endpoints if slug_names(entry, endpoint)]
     if not meant:
@@ -123,67 +102,33 @@ def _pinned(request: ChatRequest, preferences: ProviderPreferences) -> ChatReque
     return ChatRequest.model_construct(**{**given, "provider": preferences})
 
 
-class Comparison:
-    """Sends each request once, and tells what comes. Its results stand in ``compared``.
+async def compare(
+    models: Inference,
+    contenders: Sequence[Contender],
+    tell: Callable[[ContenderResult], None],
+    *,
+    at_once: bool = True,
+) -> list[ContenderResult]:
+    """Send each request once, all together or one after the other; ``tell`` of each that ended.
 
-    With ``at_once`` all go out together; else the next one goes when the one before has ended, so
-    that they do not share this machine's line.
+    Cancelling it hangs up on all that are under way.
     """
 
-    def __init__(self, contenders: Sequence[Contender], *, at_once: bool = True) -> None:
-        _check_count(len(contenders))
-        self.compared = tuple(ContenderResult(contender) for contender in contenders)
-        self._at_once = at_once
-        self._updates: asyncio.Queue[ComparisonUpdate | None] = asyncio.Queue()
-
-    @property
-    def cost(self) -> Decimal | None:
-        """The known cost of all together, in USD; None while none is known."""
-        told = [one.answer.cost for one in self.compared if one.answer.cost is not None]
-        return sum(told, Decimal(0)) if told else None
-
-    async def updates(self, models: Inference) -> AsyncGenerator[ComparisonUpdate, None]:
-        """Send them; ends when the last one has. Closing it hangs up on all that are under way."""
-        task = asyncio.get_running_loop().create_task(self._run(models), name="comparison")
+    async def ask(contender: Contender) -> ContenderResult:
+        result = ContenderResult(contender.name)
         try:
-            while (update := await self._updates.get()) is not None:
-                yield update
-            await task
-        finally:
-            task.cancel()
-            await asyncio.wait([task])
-            for one in self.compared:
-                if not one.over:
-                    one.state = "cancelled"
-
-    async def _run(self, models: Inference) -> None:
-        places = range(len(self.compared))
-        try:
-            if self._at_once:
-                async with asyncio.TaskGroup() as group:
-                    for place in places:
-                        group.create_task(self._ask(models, place))
-            else:
-                for place in places:
-                    await self._ask(models, place)
-        finally:
-            self._updates.put_nowait(None)
-
-    async def _ask(self, models: Inference, place: int) -> None:
-        one = self.compared[place]
-        one.state = "under way"
-        self._tell(place)
-        try:
-            async with models.stream(one.contender.request) as stream:
-                one.answer = stream.answer
-                async for event in stream:
-                    if isinstance(event, AnswerDelta):
-                        self._tell(place, event)
+            async with models.stream(contender.request) as stream:
+                result.answer = stream.answer
+                async for _ in stream:
+                    pass
         except GatewayError as error:
-            one.error = error
-        one.error = one.error or one.answer.error
-        one.state = "answered" if one.error is None else "failed"
-        self._tell(place)
+            result.error = error
+        result.error = result.error or result.answer.error
+        tell(result)
+        return result
 
-    def _tell(self, place: int, delta: AnswerDelta | None = None) -> None:
-        self._updates.put_nowait(ComparisonUpdate(place, delta))
+    if not at_once:
+        return [await ask(contender) for contender in contenders]
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(ask(contender)) for contender in contenders]
+    return [task.result() for task in tasks]

@@ -172,7 +172,7 @@ def _cancelled_cost(tried: TryOutcome) -> str:
 def _figures(tried: TryOutcome, _now: datetime) -> Sequence[DetailRow]:
     answer = tried.answer
     figures = [
-        DetailRow("generation", cells.text(tried.generation_id), _look(tried)),
+        DetailRow("generation", cells.text(tried.generation_id)),
         DetailRow("first token", _ms(answer.first_token_ms)),
         DetailRow("whole answer", _ms(answer.elapsed_ms)),
         DetailRow("speed", _speed(answer)),
@@ -192,10 +192,6 @@ def _figures(tried: TryOutcome, _now: datetime) -> Sequence[DetailRow]:
         for call in answer.tools
     ]
     return rows
-
-
-def _look(tried: TryOutcome) -> str:
-    return "Enter opens it" if tried.generation_id else ""
 
 
 def _rule(tried: TryOutcome) -> str:

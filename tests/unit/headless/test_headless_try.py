@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -84,9 +85,11 @@ def test_the_answer_is_on_stdout_and_figures_are_on_stderr(
 ) -> None:
     code, out, err = gwtui(*CHAT, "--prompt", PROMPT, "--system", "be brief")
     assert (code, out) == (exits.OK, "A lighthouse.\n")
-    assert f"{MODEL}, at Northwind, gen-scripted, finished: stop" in err
-    assert "10 + 4 tokens" in err
-    assert "cost: $0.00012, where the prices give $0.000073 (base price)" in err
+    assert err.startswith(f"✓ Answered: {MODEL}\n")
+    rows = [" ".join(line.split()) for line in err.splitlines()]
+    assert {"generation gen-scripted", "finished stop", "tokens 10 prompt + 4 answer"} <= {*rows}
+    assert "cost $0.00012 (the prices give $0.000073: base price)" in rows
+    assert any(row.startswith("✓ Northwind") and row.endswith("served it") for row in rows)
     assert key not in out + err
     assert models.asked == [
         {
@@ -161,8 +164,9 @@ def test_a_stream_is_printed_as_it_comes(gwtui: Commands, models: ScriptedModels
     ]
     code, out, err = gwtui(*CHAT, "--prompt", "x", "--stream")
     assert (code, out) == (exits.OK, "A lighthouse.\n")
-    assert "first token after" in err
-    assert "cost: $0.000073 (base price)" in err
+    rows = [" ".join(line.split()) for line in err.splitlines()]
+    assert any(re.fullmatch(r"first token [0-9.]+ m?s", row) for row in rows)
+    assert "cost $0.000073 (base price)" in rows
     assert models.asked[0]["stream"] is True
 
 
