@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from gwtui.contract.byok import ByokCredential
 from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.organization import OrganizationMember
+from gwtui.contract.response import ResponseModel
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.clock import Clock
 from gwtui.domain.history_source import KeyUsage
@@ -29,8 +30,11 @@ from gwtui.embedded.store.documents import (
     PEOPLE,
     USAGE_FIELDS,
     WORKSPACES,
+    Kind,
 )
 from gwtui.embedded.store.usage import from_pico, to_micros
+
+M = TypeVar("M", bound=ResponseModel)
 
 
 @dataclass(frozen=True)
@@ -73,18 +77,22 @@ def world(seed: int, moment: datetime) -> World:
         found = World(
             seed,
             moment,
-            PEOPLE.select(db, "1"),
-            WORKSPACES.select(db, "1 ORDER BY number"),
+            _all(db, OrganizationMember, PEOPLE),
+            _all(db, Workspace, WORKSPACES),
             account.setting(db, "default_workspace_id"),
-            [_founded(db, gateway, key, moment) for key in KEYS.select(db, "1 ORDER BY number")],
-            GUARDRAILS.select(db, "1 ORDER BY number"),
-            KEY_ASSIGNMENTS.select(db, "1"),
-            MEMBER_ASSIGNMENTS.select(db, "1"),
-            CREDENTIALS.select(db, "1 ORDER BY number"),
+            [_founded(db, gateway, key, moment) for key in _all(db, ApiKey, KEYS)],
+            _all(db, Guardrail, GUARDRAILS),
+            _all(db, KeyAssignment, KEY_ASSIGNMENTS),
+            _all(db, MemberAssignment, MEMBER_ASSIGNMENTS),
+            _all(db, ByokCredential, CREDENTIALS),
             account.get(db),
         )
     gateway.close()
     return found
+
+
+def _all(db: sqlite3.Connection, model: type[M], kind: Kind) -> list[M]:
+    return [model.model_validate(each) for each in kind.documents(db, "1 ORDER BY number")]
 
 
 def _founded(

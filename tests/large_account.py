@@ -104,7 +104,7 @@ def fill(db: sqlite3.Connection, count: int, people: int = 0) -> None:
 
 def add_workspaces(db: sqlite3.Connection, count: int) -> None:
     """So many workspaces beside the default one, set up as it is, with nothing in them."""
-    default = WORKSPACES.document(db, account.setting(db, "default_workspace_id")) or {}
+    default = WORKSPACES.get(db, account.setting(db, "default_workspace_id")) or {}
     for number in range(count):
         name = workspace_name(number)
         own = {"id": str(UUID(int=number + 1)), "name": name, "slug": name}

@@ -177,7 +177,7 @@ class Operation:
 def _by_identity(
     resource: StoredResource, call: OperationRequest, identity: str
 ) -> Document | None:
-    return resource.kind.document(call.db, identity.lower())
+    return resource.kind.get(call.db, identity.lower())
 
 
 def _as_stored(_call: OperationRequest, document: Document) -> JsonValue:
@@ -188,7 +188,7 @@ def _as_stored(_call: OperationRequest, document: Document) -> JsonValue:
 class StoredResource:
     """A kind of document that can be listed, created, read, changed and deleted."""
 
-    kind: Kind[Any]
+    kind: Kind
     path: str
     """Of one document: ``/byok/{id}``. The list and the creation are one segment above."""
     name: str
@@ -355,7 +355,7 @@ EVERY: Condition = ("1", ())
 
 def page_of(
     call: OperationRequest,
-    kind: Kind[Any],
+    kind: Kind,
     condition: Condition,
     show: Callable[[Sequence[Document]], Sequence[JsonValue]] = list,
 ) -> JsonValue:
@@ -376,7 +376,7 @@ def workspace_of(call: OperationRequest, workspace_id: str | None) -> str:
     Raises a 400 when there is no such workspace, or no default one any more.
     """
     found: str = workspace_id or account.setting(call.db, "default_workspace_id")
-    if WORKSPACES.document(call.db, found) is None:
+    if WORKSPACES.get(call.db, found) is None:
         message = "there is no such workspace"
         missing = "is required, there is no default workspace"
         raise invalid([Problem("workspace_id", message if workspace_id else missing)])
@@ -393,9 +393,8 @@ def workspace_in_path(call: OperationRequest) -> Document:
 
 def find_workspace(call: OperationRequest, id_or_slug: str) -> Document | None:
     """The workspace of a UUID or a slug; the UUID wins."""
-    where = "id = ?1 OR slug = ?2 ORDER BY id = ?1 DESC LIMIT 1"
-    found = WORKSPACES.documents(call.db, where, (id_or_slug.lower(), id_or_slug))
-    return found[0] if found else None
+    where = "id = ?1 OR slug = ?2 ORDER BY id = ?1 DESC"
+    return WORKSPACES.find(call.db, where, (id_or_slug.lower(), id_or_slug))
 
 
 def is_default(call: OperationRequest, workspace: Document) -> bool:

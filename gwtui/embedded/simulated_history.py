@@ -14,14 +14,13 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from gwtui.contract.keys import ApiKey
 from gwtui.domain.history_source import AccountTotals, KeyUsage
 from gwtui.embedded.simulator.catalog import Catalog
 from gwtui.embedded.simulator.endpoint_figures import live_figures
 from gwtui.embedded.simulator.usage import UsageProfile, accrued
 from gwtui.embedded.store import account
 from gwtui.embedded.store.account import Account
-from gwtui.embedded.store.documents import KEYS
+from gwtui.embedded.store.documents import KEYS, Document
 from gwtui.embedded.store.founding import Origin
 from gwtui.embedded.store.usage import from_pico, to_day
 
@@ -38,7 +37,7 @@ class SimulatedHistory:
     present: Account
     booked: Mapping[str, Mapping[int, KeyUsage]]
     """What each key used by UTC day, by its hash; day 0 is everything before."""
-    founded: Mapping[str, ApiKey]
+    founded: Mapping[str, Document]
     """The keys that began with the world and are still there, by hash."""
 
     @classmethod
@@ -58,9 +57,9 @@ class SimulatedHistory:
             used = KeyUsage(from_pico(usage), from_pico(byok))
             booked.setdefault(key_hash, {})[day] = used
         founded = {
-            str(key.hash): key
-            for key in KEYS.select(db, "workspace_id IS NOT NULL")
-            if key.created_at is not None and key.created_at < origin.moment
+            key["hash"]: key
+            for key in KEYS.documents(db, "workspace_id IS NOT NULL")
+            if datetime.fromisoformat(key["created_at"]) < origin.moment
         }
         return cls(origin, profiles, catalog, account.get(db), booked, founded)
 
@@ -96,9 +95,10 @@ class SimulatedHistory:
     def disabled_at(self, key_hash: str) -> datetime | None:
         """When a key was disabled before the world's first day."""
         key = self.founded.get(key_hash)
-        if key is None or not key.disabled or key.updated_at is None:
+        if key is None or not key["disabled"] or key["updated_at"] is None:
             return None
-        return key.updated_at if key.updated_at < self.origin.moment else None
+        changed = datetime.fromisoformat(key["updated_at"])
+        return changed if changed < self.origin.moment else None
 
     def figures(
         self, model_id: str, tag: str, moments: Sequence[datetime]

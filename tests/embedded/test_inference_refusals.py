@@ -133,7 +133,7 @@ async def test_the_cap_of_a_guardrail(place: Room, whose: str, interval: str):
             me.hash = made["hash"]
         else:
             with place.gateway._database.write() as db:
-                key = KEYS.document(db, me.hash)
+                key = KEYS.get(db, me.hash)
                 KEYS.replace(db, {**(key or {}), "creator_user_id": None})
         guardrail = await _capped(me, whose, cap)
         await me.said()

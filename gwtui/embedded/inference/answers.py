@@ -64,7 +64,7 @@ MAX_DIMENSIONS = 4096
 
 def _chat(call: OperationRequest) -> Deferred:
     request, policy = call.body_as(ChatRequest), policy_of(call)
-    parsed = parse_chat(request, policy.workspace.default_text_model)
+    parsed = parse_chat(request, policy.workspace["default_text_model"])
     return partial(_answer, InferenceExchange(call, policy, parsed), request)
 
 

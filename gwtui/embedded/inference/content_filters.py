@@ -18,8 +18,8 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from gwtui.contract.content_filters import BUILTIN_LABELS, FILTER_ACTIONS, PROMPT_INJECTION
-from gwtui.contract.guardrails import Guardrail
 from gwtui.embedded.messages import Refusal
+from gwtui.embedded.store.documents import Document
 
 TIME_LIMIT = 0.25
 """Seconds that one custom pattern may take for one request."""
@@ -103,7 +103,7 @@ class BlockedByFilter(Refusal):
         self.hit = hit
 
 
-def united(guardrails: Mapping[str, Guardrail | None]) -> tuple[ContentFilter, ...]:
+def united(guardrails: Mapping[str, Document]) -> tuple[ContentFilter, ...]:
     """Each filter once, with its strongest action and its widest scope; the strongest first.
 
     The guardrails come by the scope in which they bind the request.
@@ -111,7 +111,7 @@ def united(guardrails: Mapping[str, Guardrail | None]) -> tuple[ContentFilter, .
     listed = [
         ContentFilter(
             action=each["action"],
-            guardrail_id=str(guardrail.id),
+            guardrail_id=guardrail["id"],
             scope=scope,
             slug=each.get("slug", ""),
             pattern=each.get("pattern", ""),
@@ -119,9 +119,8 @@ def united(guardrails: Mapping[str, Guardrail | None]) -> tuple[ContentFilter, .
             user_only=each.get("scan_scope") == "user_only",
         )
         for scope, guardrail in guardrails.items()
-        if guardrail is not None
         for field in ("content_filter_builtins", "content_filters")
-        for each in guardrail.raw.get(field) or ()
+        for each in guardrail[field] or ()
     ]
     found: dict[tuple[str, str], ContentFilter] = {}
     for each in sorted(listed, key=lambda each: FILTER_ACTIONS.index(each.action)):

@@ -75,7 +75,7 @@ def select_endpoints(
             parameters=parsed.parameters,
             prompt_tokens=parsed.prompt_tokens,
             max_tokens=parsed.max_tokens,
-            default_sort=shortcut.sort or policy.workspace.default_provider_sort,
+            default_sort=shortcut.sort or policy.workspace["default_provider_sort"],
         ),
         site.clock.chance,
     )

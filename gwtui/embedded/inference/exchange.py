@@ -271,7 +271,7 @@ class InferenceExchange:
         content = json.dumps(self._content(answer)) if self._is_logged() else None
 
         def enter(db: sqlite3.Connection) -> None:
-            key, workspace_id = self.policy.record.key, str(self.policy.workspace.id)
+            key, workspace_id = self.policy.record.key, self.policy.workspace["id"]
             used = UsageSlice(
                 moment=self.now,
                 endpoint_key=taken.item.key,
@@ -281,12 +281,12 @@ class InferenceExchange:
                 usd=cost.cost or Decimal(0),
                 byok_usd=cost.upstream_cost or Decimal(0),
             )
-            usage.book(db, Actor(str(key.hash), workspace_id, key.creator_user_id), [used])
-            keys.use(db, str(key.hash), self.now)
+            usage.book(db, Actor(key["hash"], workspace_id, key["creator_user_id"]), [used])
+            keys.use(db, key["hash"], self.now)
             generations.store(
                 db,
                 id=self.id,
-                key_hash=key.hash,
+                key_hash=key["hash"],
                 workspace_id=workspace_id,
                 endpoint_key=taken.item.key,
                 is_byok=taken.attempt.credential is not None,
@@ -314,7 +314,7 @@ class InferenceExchange:
                 reasoning_tokens=len(said.thoughts),
             ),
             byok=self.policy.byok_use(attempt),
-            data_discount=bool(self.policy.workspace.is_data_discount_logging_enabled),
+            data_discount=self.policy.workspace["is_data_discount_logging_enabled"],
             charged=answer is None or is_charged(answer.finish_reason, answer.tokens),
         )
         cost, upstream = (
@@ -325,11 +325,11 @@ class InferenceExchange:
     def _is_logged(self) -> bool:
         """Whether the workspace logs this: for all keys or some, and for a sample of them."""
         workspace = self.policy.workspace
-        keys_logged = workspace.io_logging_api_key_ids
+        keys_logged = workspace["io_logging_api_key_ids"]
         return (
-            bool(workspace.is_observability_io_logging_enabled)
+            workspace["is_observability_io_logging_enabled"]
             and (keys_logged is None or self.policy.record.number in keys_logged)
-            and fraction(0, "sample", self.id) < float(workspace.io_logging_sampling_rate or 1)
+            and fraction(0, "sample", self.id) < (workspace["io_logging_sampling_rate"] or 1)
         )
 
     def _content(self, answer: SimulatedAnswer | None) -> dict[str, JsonValue]:
@@ -373,8 +373,8 @@ class InferenceExchange:
             **generations.UNKNOWN_FIELDS,
             "origin": headers.get("origin") or headers.get("http-referer") or "",
             "data_region": "global",
-            "workspace_id": self.policy.workspace.id,
-            "external_user": parsed.user or self.policy.record.key.external_user,
+            "workspace_id": self.policy.workspace["id"],
+            "external_user": parsed.user or self.policy.record.key["external_user"],
             "session_id": parsed.session_id or headers.get("x-session-id"),
             "tokens_prompt": parsed.prompt_tokens,
             "tokens_completion": answer.tokens,

@@ -14,7 +14,6 @@ from decimal import ROUND_FLOOR, Decimal
 
 from gwtui.contract.byok import ByokCredential
 from gwtui.contract.values import REGIONS
-from gwtui.contract.workspaces import Workspace
 from gwtui.domain.money import usd
 from gwtui.domain.request_cost import ByokUse, max_output_tokens, max_request_cost
 from gwtui.domain.routing import RouteAttempt, is_free, usable_credentials
@@ -23,7 +22,7 @@ from gwtui.embedded.messages import Refusal, unauthenticated
 from gwtui.embedded.operations import OperationRequest
 from gwtui.embedded.store import account, byok, generations, keys, usage
 from gwtui.embedded.store.byok import SecretBox, UnreadableSecretError
-from gwtui.embedded.store.documents import WORKSPACES
+from gwtui.embedded.store.documents import WORKSPACES, Document
 from gwtui.embedded.store.keys import Binding, Cap, applied_budgets, binding_of
 from gwtui.embedded.store.usage import from_pico
 
@@ -37,7 +36,7 @@ class KeyPolicy:
     """A key with everything that its requests depend on. Amounts are USD."""
 
     record: keys.KeyRecord
-    workspace: Workspace
+    workspace: Document
     binding: Binding
     credentials: tuple[ByokCredential, ...]
     encrypted_keys: Mapping[str, bytes]
@@ -107,7 +106,7 @@ class KeyPolicy:
         """The remaining amount to pay an attempt with; None when nothing limits it."""
         limit = self.record.limit_remaining
         if attempt.credential is not None:
-            return limit if self.record.key.include_byok_in_limit else None
+            return limit if self.record.key["include_byok_in_limit"] else None
         if is_free(attempt.model):
             return None
         return self.balance if limit is None else min(self.balance, limit)
@@ -120,7 +119,7 @@ class KeyPolicy:
 def policy_of(call: OperationRequest) -> KeyPolicy:
     """The policy of the caller. Raises 402 and 403 when it may not spend at all."""
     record = keys.find(call.db, call.known_caller.key_hash, call.now)
-    workspace = record and WORKSPACES.get(call.db, record.key.workspace_id)
+    workspace = record and WORKSPACES.get(call.db, record.key["workspace_id"])
     if record is None or workspace is None:
         raise unauthenticated()
     key, owner = record.key, account.get(call.db)
@@ -135,11 +134,11 @@ def policy_of(call: OperationRequest) -> KeyPolicy:
         workspace=workspace,
         binding=binding,
         credentials=usable_credentials(
-            map(ByokCredential.model_validate, byok.in_order(call.db, workspace.id)),
-            key_hash=str(key.hash),
-            user_id=key.creator_user_id,
+            map(ByokCredential.model_validate, byok.in_order(call.db, workspace["id"])),
+            key_hash=key["hash"],
+            user_id=key["creator_user_id"],
         ),
-        encrypted_keys=byok.encrypted_keys(call.db, workspace.id),
+        encrypted_keys=byok.encrypted_keys(call.db, workspace["id"]),
         balance=balance,
         byok_this_month=from_pico(usage.byok_since(call.db, usage.first_day("monthly", call.now))),
         free=generations.free_use(call.db, owner.total_credits, call.now),
@@ -148,7 +147,7 @@ def policy_of(call: OperationRequest) -> KeyPolicy:
 
 def _check_region(binding: Binding) -> None:
     for guardrail in binding.values():
-        regions = guardrail.allowed_data_regions
+        regions = guardrail["allowed_data_regions"]
         if regions is not None and _REGION not in regions:
             allowed = ", ".join(region for region in REGIONS if region in regions) or "none"
             raise Refusal(

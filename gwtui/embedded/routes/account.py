@@ -109,23 +109,23 @@ def _current_key(call: OperationRequest) -> JsonValue:
     key, owner, binding = found.key, account.get(call.db), binding_of(call.db, found.key)
     layers = applied_budgets(call.db, key, binding, call.now)
     deciding = effective_budget(layers)
-    regions = [set(each.allowed_data_regions or REGIONS) for each in binding.values()]
+    regions = [set(each["allowed_data_regions"] or REGIONS) for each in binding.values()]
     free = generations.free_use(call.db, owner.total_credits, call.now)
     sums = map(wire_value, map(from_pico, found.sums))
     data: dict[str, JsonValue] = {
-        "label": key.label,
-        "limit": wire_value(key.limit),
+        "label": key["label"],
+        "limit": key["limit"],
         "limit_remaining": wire_value(found.limit_remaining),
-        "limit_reset": key.limit_reset,
-        "include_byok_in_limit": key.include_byok_in_limit,
-        "expires_at": wire_value(key.expires_at),
-        "creator_user_id": key.creator_user_id,
+        "limit_reset": key["limit_reset"],
+        "include_byok_in_limit": key["include_byok_in_limit"],
+        "expires_at": key["expires_at"],
+        "creator_user_id": key["creator_user_id"],
         **dict(zip(USAGE_FIELDS, sums, strict=True)),
         "is_free_tier": owner.total_credits == 0,
         "is_management_key": found.is_management,
         "is_provisioning_key": found.is_management,
         "organization_id": owner.organization_id,
-        "workspace_id": key.workspace_id,
+        "workspace_id": key["workspace_id"],
         "allowed_data_regions": [each for each in REGIONS if all(each in some for some in regions)],
         "free_model_daily_requests": {
             "limit": free.limit,

@@ -107,18 +107,18 @@ def _create(call: OperationRequest) -> tuple[Document, None]:
 def _update(call: OperationRequest) -> Document:
     request = call.body_as(UpdateGuardrailRequest)
     guardrail_id = call.path["id"].lower()
-    document = GUARDRAILS.document(call.db, guardrail_id)
+    document = GUARDRAILS.get(call.db, guardrail_id)
     workspace = WORKSPACES.find(call.db, "default_guardrail_id = ?", (guardrail_id,))
     if document is None and workspace is None:
         raise not_found()
     _check(call, request)
     changes = _changes(call, request)
     if workspace is not None:
-        name = default_name(str(workspace.id))
+        name = default_name(workspace["id"])
         if changes.get("name", name) != name:
             raise invalid([Problem("name", "the default guardrail's name cannot be changed")])
         if document is None:
-            document = {**_new(guardrail_id, workspace.id, call), "name": name, **changes}
+            document = {**_new(guardrail_id, workspace["id"], call), "name": name, **changes}
             GUARDRAILS.insert(call.db, document)
             return document
     return RESOURCE.changed(call, document or {}, changes)
@@ -211,7 +211,7 @@ class Assignments:
     """``keys`` or ``members``."""
     holder: str
     """The field that says who is bound."""
-    kind: Kind[Any]
+    kind: Kind
     body: type[RequestModel]
     holders: Callable[[OperationRequest], list[str]]
     """Those that a request names, checked: they exist."""

@@ -37,7 +37,7 @@ def _show(call: OperationRequest, document: Document) -> JsonValue:
 
 def _find(resource: StoredResource, call: OperationRequest, identity: str) -> Document | None:
     """An ordinary key; management keys are not resources of this API."""
-    found = resource.kind.document(call.db, identity)
+    found = resource.kind.get(call.db, identity)
     return found if found and found["workspace_id"] else None
 
 
@@ -56,7 +56,7 @@ RESOURCE = StoredResource(
 
 def _list(call: OperationRequest) -> JsonValue:
     named = call.query["workspace_id"]
-    if named and WORKSPACES.document(call.db, named) is None:
+    if named and WORKSPACES.get(call.db, named) is None:
         raise not_found()
     found = keys.listed(
         call.db,

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Sequence
-from decimal import Decimal
-from typing import Any
 
 from pydantic import JsonValue
 
@@ -74,7 +72,7 @@ _BYOK = "include_byok_in_budgets"
 _CONFIRM = "confirm_default_workspace_deletion"
 _HERE = "workspace_id = ?"
 _OF_GUARDRAILS = "guardrail_id IN (SELECT id FROM guardrails WHERE workspace_id = ?)"
-_INSIDE: tuple[tuple[Kind[Any], str], ...] = (
+_INSIDE: tuple[tuple[Kind, str], ...] = (
     (KEY_ASSIGNMENTS, "key_hash IN (SELECT id FROM keys WHERE workspace_id = ?)"),
     (KEY_ASSIGNMENTS, _OF_GUARDRAILS),
     (MEMBER_ASSIGNMENTS, _OF_GUARDRAILS),
@@ -178,8 +176,8 @@ def _shown_members(
 ) -> list[Document]:
     """Members, or people of the default workspace, with the role that they have."""
     users = [str(each.get("user_id", each["id"])) for each in found]
-    people = PEOPLE.select(call.db, in_list("id"), (json.dumps(users),))
-    roles = {person.id: person.role for person in people}
+    people = PEOPLE.documents(call.db, in_list("id"), (json.dumps(users),))
+    roles = {person["id"]: person["role"] for person in people}
     return [
         {
             # An implicit membership is as old as the workspace and keeps one id.
@@ -268,24 +266,15 @@ _ADDED = ResponseSchema(
 # Budgets --------------------------------------------------------------------------------------
 
 
-def _budgets(call: OperationRequest, workspace: Document) -> dict[str, Document]:
-    """The budgets of a workspace by interval, the shortest first."""
-    found = {
-        budget["reset_interval"] or "lifetime": budget
-        for budget in BUDGETS.documents(call.db, "workspace_id = ?", (workspace["id"],))
-    }
-    return {interval: found[interval] for interval in BUDGET_INTERVALS if interval in found}
-
-
 def _list_budgets(call: OperationRequest) -> JsonValue:
     workspace = workspace_in_path(call)
-    return {"data": [*_budgets(call, workspace).values()], _BYOK: workspace[_BYOK]}
+    return {"data": [*keys.budgets_of(call.db, workspace["id"]).values()], _BYOK: workspace[_BYOK]}
 
 
 def _get_budget(call: OperationRequest) -> JsonValue:
     interval = _interval(call)
     workspace = workspace_in_path(call)
-    budget = _budgets(call, workspace).get(interval)
+    budget = keys.budgets_of(call.db, workspace["id"]).get(interval)
     if budget is None:
         raise not_found()
     return {"data": budget, _BYOK: workspace[_BYOK]}
@@ -295,8 +284,8 @@ def _put_budget(call: OperationRequest) -> JsonValue:
     request = call.body_as(PutBudgetRequest)
     interval = _interval(call)
     workspace = workspace_in_path(call)
-    budgets = _budgets(call, workspace)
-    limits = {name: Decimal(str(each["limit_usd"])) for name, each in budgets.items()}
+    budgets = keys.budgets_of(call.db, workspace["id"])
+    limits = {name: keys.exact(each["limit_usd"]) for name, each in budgets.items()}
     conflict = budget_conflict({**limits, interval: request.limit_usd})
     if conflict:
         raise invalid([Problem("limit_usd", conflict)])

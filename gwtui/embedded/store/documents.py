@@ -5,17 +5,12 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from functools import cached_property
+from importlib import import_module
+from typing import Any
 
-from gwtui.contract.budgets import Budget
-from gwtui.contract.byok import ByokCredential
-from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
-from gwtui.contract.keys import ApiKey
-from gwtui.contract.organization import OrganizationMember, WorkspaceMember
 from gwtui.contract.response import MISSING, ResponseModel
-from gwtui.contract.workspaces import Workspace
 
-M = TypeVar("M", bound=ResponseModel)
 Document = dict[str, Any]
 """A JSON object with the fields of its model; amounts are doubles, as they are on the wire."""
 
@@ -47,8 +42,10 @@ class DatabaseConnection(sqlite3.Connection):
         self._counted.clear()
 
 
-class Kind(Generic[M]):
+class Kind:
     """Stores the documents of one model in one table, numbered in the order of their creation.
+
+    ``model`` names it in ``gwtui.contract``, which many processes never need.
 
     ``columns`` are the fields that are looked up, as columns of the same name; ``computed`` are
     further columns with their SQL. ``indexes`` are lists of columns, those of ``unique`` without
@@ -59,7 +56,7 @@ class Kind(Generic[M]):
     def __init__(  # noqa: PLR0913 - all by name
         self,
         table: str,
-        model: type[M],
+        model: str,
         *,
         columns: Sequence[str] = (),
         computed: Mapping[str, str] | None = None,
@@ -69,7 +66,7 @@ class Kind(Generic[M]):
         without: frozenset[str] = frozenset(),
     ) -> None:
         self.table = table
-        self.model = model
+        self._model = model
         self._identity = identity
         self._without = without
         self._columns = {
@@ -77,6 +74,13 @@ class Kind(Generic[M]):
             **(computed or {}),
         }
         self._indexes = {**dict.fromkeys(indexes, ""), **dict.fromkeys(unique, "UNIQUE")}
+
+    @cached_property
+    def model(self) -> type[ResponseModel]:
+        """The schema of the documents; loaded when something is stored or described."""
+        module, _, name = self._model.partition(".")
+        found: type[ResponseModel] = getattr(import_module(f"gwtui.contract.{module}"), name)
+        return found
 
     def schema(self) -> list[str]:
         """The statements that create the table. ``secret`` is beside the document, never in it."""
@@ -122,26 +126,18 @@ class Kind(Generic[M]):
         """Delete the documents for which a condition holds; how many there were."""
         return db.execute(f"DELETE FROM {self.table} WHERE {where}", values).rowcount
 
-    def get(self, db: sqlite3.Connection, identity: str | None) -> M | None:
-        """The resource of an identity, None when there is none."""
+    def get(self, db: sqlite3.Connection, identity: str | None) -> Document | None:
+        """The document of an identity, None when there is none."""
         return self.find(db, "id = ?", (identity,))
 
-    def find(self, db: sqlite3.Connection, where: str, values: Sequence[Any]) -> M | None:
-        """The first resource for which a condition holds, None when there is none."""
-        return next(iter(self.select(db, f"{where} LIMIT 1", values)), None)
-
-    def select(self, db: sqlite3.Connection, where: str, values: Sequence[Any] = ()) -> list[M]:
-        """The resources for which a condition holds; what follows it may order and limit them."""
-        return [self.model.model_validate(each) for each in self.documents(db, where, values)]
-
-    def document(self, db: sqlite3.Connection, identity: str | None) -> Document | None:
-        """The document of an identity, None when there is none."""
-        return next(iter(self.documents(db, "id = ?", (identity,))), None)
+    def find(self, db: sqlite3.Connection, where: str, values: Sequence[Any]) -> Document | None:
+        """The first document for which a condition holds, None when there is none."""
+        return next(iter(self.documents(db, f"{where} LIMIT 1", values)), None)
 
     def documents(
         self, db: sqlite3.Connection, where: str, values: Sequence[Any] = ()
     ) -> list[Document]:
-        """The documents for which a condition holds; see ``select``."""
+        """The documents for which a condition holds; what follows it may order and limit them."""
         rows = db.execute(f"SELECT document FROM {self.table} WHERE {where}", values)
         return [json.loads(document) for (document,) in rows]
 
@@ -209,27 +205,30 @@ USAGE_FIELDS = (
 )
 """The usage of a key, computed for each answer."""
 
-PEOPLE = Kind("organization_members", OrganizationMember)
+PEOPLE = Kind("organization_members", "organization.OrganizationMember")
 WORKSPACES = Kind(
     "workspaces",
-    Workspace,
+    "workspaces.Workspace",
     columns=("slug", "default_guardrail_id"),
     indexes=("default_guardrail_id",),
     unique=("slug",),
 )
 MEMBERS = Kind(
     "workspace_members",
-    WorkspaceMember,
+    "organization.WorkspaceMember",
     columns=("workspace_id", "user_id"),
     unique=("workspace_id, user_id",),
     without=frozenset({"role"}),
 )
 BUDGETS = Kind(
-    "budgets", Budget, columns=("workspace_id", "reset_interval"), indexes=("workspace_id",)
+    "budgets",
+    "budgets.Budget",
+    columns=("workspace_id", "reset_interval"),
+    indexes=("workspace_id",),
 )
 KEYS = Kind(
     "keys",
-    ApiKey,
+    "keys.ApiKey",
     identity="hash",
     columns=(
         *("workspace_id", "creator_user_id", "disabled"),
@@ -245,10 +244,12 @@ KEYS = Kind(
     # A management key belongs to no workspace.
     without=frozenset({"limit_remaining", "workspace_id", *USAGE_FIELDS}),
 )
-GUARDRAILS = Kind("guardrails", Guardrail, columns=("workspace_id",), indexes=("workspace_id",))
+GUARDRAILS = Kind(
+    "guardrails", "guardrails.Guardrail", columns=("workspace_id",), indexes=("workspace_id",)
+)
 KEY_ASSIGNMENTS = Kind(
     "guardrail_keys",
-    KeyAssignment,
+    "guardrails.KeyAssignment",
     columns=("guardrail_id", "key_hash"),
     indexes=("guardrail_id",),
     unique=("key_hash",),
@@ -256,14 +257,14 @@ KEY_ASSIGNMENTS = Kind(
 )
 MEMBER_ASSIGNMENTS = Kind(
     "guardrail_members",
-    MemberAssignment,
+    "guardrails.MemberAssignment",
     columns=("guardrail_id", "user_id"),
     indexes=("guardrail_id",),
     unique=("user_id",),
 )
 CREDENTIALS = Kind(
     "byok",
-    ByokCredential,
+    "byok.ByokCredential",
     columns=("workspace_id", "provider", "is_fallback"),
     indexes=("workspace_id, provider, is_fallback",),
     without=frozenset({"sort_order"}),

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.guardrails import Guardrail
-from gwtui.contract.keys import ApiKey
 from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.history_source import KeyUsage
 from gwtui.domain.resets import window_start
@@ -354,7 +353,7 @@ class _Founder:
         today = to_day(self._now)
         usage.book_all(self._db, actor, days, today)
         latest = [day for day in days if to_day(day.moment) >= today - _DAYS_LOOKED_UP]
-        generations.store_simulated(self._db, self._seed, ApiKey(**document), latest)
+        generations.store_simulated(self._db, self._seed, document, latest)
         self._spent += total(days).usd
         if profile.streams:
             self._profiles.append(profile)

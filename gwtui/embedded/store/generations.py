@@ -15,7 +15,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gwtui.contract.keys import ApiKey
 from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.values import ACTIVITY_DAYS
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
@@ -24,7 +23,7 @@ from gwtui.embedded.simulator.seeded_random import hex_text, number, pick
 from gwtui.embedded.simulator.usage import UsageSlice
 from gwtui.embedded.store import account, usage
 from gwtui.embedded.store.database import Database
-from gwtui.embedded.store.documents import WORKSPACES
+from gwtui.embedded.store.documents import WORKSPACES, Document
 from gwtui.embedded.store.usage import from_micros, to_day, to_micros
 
 if TYPE_CHECKING:
@@ -139,22 +138,22 @@ def typical_generation(
 
 
 def store_simulated(
-    db: sqlite3.Connection, seed: int, key: ApiKey, pieces: Iterable[UsageSlice]
+    db: sqlite3.Connection, seed: int, key: Document, pieces: Iterable[UsageSlice]
 ) -> None:
     """Keep the last request of each slice of a day and kind of work that has none yet."""
-    workspace = WORKSPACES.get(db, key.workspace_id)
+    workspace = WORKSPACES.get(db, key["workspace_id"])
     for piece in pieces:
-        sample = f"{key.hash}|{piece.endpoint_key}|{to_day(piece.moment)}"
+        sample = f"{key['hash']}|{piece.endpoint_key}|{to_day(piece.moment)}"
         if db.execute("SELECT 1 FROM generations WHERE sample = ?", (sample,)).fetchone():
             continue
         details = _simulated(seed, sample, key, piece)
-        is_logged = workspace is not None and workspace.is_observability_io_logging_enabled
+        is_logged = workspace and workspace["is_observability_io_logging_enabled"]
         store(
             db,
             id=details["id"],
             sample=sample,
-            key_hash=key.hash,
-            workspace_id=key.workspace_id,
+            key_hash=key["hash"],
+            workspace_id=key["workspace_id"],
             endpoint_key=piece.endpoint_key,
             is_byok=details["is_byok"],
             created_at=to_micros(piece.moment),
@@ -164,7 +163,7 @@ def store_simulated(
         )
 
 
-def _simulated(seed: int, sample: str, key: ApiKey, piece: UsageSlice) -> dict[str, Any]:
+def _simulated(seed: int, sample: str, key: Document, piece: UsageSlice) -> dict[str, Any]:
     typical = piece.typical
     is_chat = typical["api_type"] == "completions"
     finish = pick(_FINISHES, seed, sample, "finish") if is_chat else None
@@ -187,9 +186,9 @@ def _simulated(seed: int, sample: str, key: ApiKey, piece: UsageSlice) -> dict[s
         "upstream_inference_cost": upstream_cost,
         **typical,
         "upstream_id": upstream,
-        "workspace_id": key.workspace_id,
-        "external_user": key.external_user,
-        "user_agent": pick(_USER_AGENTS, seed, key.hash, "agent"),
+        "workspace_id": key["workspace_id"],
+        "external_user": key["external_user"],
+        "user_agent": pick(_USER_AGENTS, seed, key["hash"], "agent"),
         **{f"tokens_{kind}": count for kind, count in tokens.items()},
         **{f"native_tokens_{kind}": count for kind, count in tokens.items()},
         "cancelled": is_chat and finish is None,

@@ -13,18 +13,13 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from gwtui.contract.budgets import BUDGET_INTERVALS, Budget
-from gwtui.contract.guardrails import Guardrail
-from gwtui.contract.keys import ApiKey
+from gwtui.contract.budgets import BUDGET_INTERVALS
 from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.values import KEYS_PAGE
 from gwtui.embedded.store import usage
 from gwtui.embedded.store.documents import (
     BUDGETS,
-    GUARDRAILS,
-    KEY_ASSIGNMENTS,
     KEYS,
-    MEMBER_ASSIGNMENTS,
     USAGE_FIELDS,
     WORKSPACES,
     DatabaseConnection,
@@ -69,23 +64,22 @@ class KeyRecord(NamedTuple):
     """A key with its usage as of the moment it was read."""
 
     number: int
-    key: ApiKey
+    key: Document
     sums: Sums
 
     @property
     def is_management(self) -> bool:
         """Whether the key manages the account instead of using models."""
-        return self.key.workspace_id is None
+        return self.key["workspace_id"] is None
 
     @property
     def limit_remaining(self) -> Decimal | None:
         """The remaining limit, exactly; negative when overdrawn, None without a limit."""
         key = self.key
-        if key.limit is None:
+        if key["limit"] is None:
             return None
-        return key.limit - from_pico(
-            _counted(self.sums, key.limit_reset, key.include_byok_in_limit)
-        )
+        counted = _counted(self.sums, key["limit_reset"], key["include_byok_in_limit"])
+        return exact(key["limit"]) - from_pico(counted)
 
 
 def _counted(sums: Sums, reset: str | None, with_byok: int | None) -> int:
@@ -97,7 +91,7 @@ def _counted(sums: Sums, reset: str | None, with_byok: int | None) -> int:
 def find(db: sqlite3.Connection, key_hash: str, now: datetime) -> KeyRecord | None:
     """The key of a hash, management keys included; None when there is none."""
     for number, document, _limit, _reset, _byok, *sums in _rows(db, "id = ?", (key_hash,), now):
-        return KeyRecord(number, ApiKey.model_validate(json.loads(document)), sums)
+        return KeyRecord(number, json.loads(document), sums)
     return None
 
 
@@ -127,7 +121,7 @@ _COMPUTED = ",".join(f'"{name}":%r' for name in USAGE_FIELDS)
 def _text(document: str, limit: float | None, reset: str | None, with_byok: int, sums: Sums) -> str:
     remaining = "null"
     if limit is not None:
-        left = Decimal(str(limit)) - from_pico(_counted(sums, reset, with_byok))
+        left = exact(limit) - from_pico(_counted(sums, reset, with_byok))
         remaining = repr(float(left))
     figures = _COMPUTED % tuple([pico / _PICO for pico in sums])
     return f'{document[:-1]},"limit_remaining":{remaining},{figures}}}'
@@ -205,23 +199,24 @@ def use(db: sqlite3.Connection, key_hash: str, moment: datetime) -> None:
     )
 
 
-Binding = Mapping[str, Guardrail]
+Binding = Mapping[str, Document]
 """The guardrails that bind a key, by what they are bound to: workspace, member or api_key."""
+_BINDING = """
+    SELECT 'workspace', document FROM guardrails WHERE id =
+        (SELECT default_guardrail_id FROM workspaces WHERE id = ?1)
+    UNION ALL SELECT 'member', document FROM guardrails WHERE id =
+        (SELECT guardrail_id FROM guardrail_members WHERE user_id = ?2)
+    UNION ALL SELECT 'api_key', document FROM guardrails WHERE id =
+        (SELECT guardrail_id FROM guardrail_keys WHERE key_hash = ?3)
+"""
 
 
-def binding_of(db: sqlite3.Connection, key: ApiKey) -> Binding:
+def binding_of(db: sqlite3.Connection, key: Document) -> Binding:
     """The guardrails that bind a key; none for a management key, which cannot use models."""
-    workspace = WORKSPACES.get(db, key.workspace_id)
-    if workspace is None:
+    if key["workspace_id"] is None:
         return {}
-    member = MEMBER_ASSIGNMENTS.find(db, "user_id = ?", (key.creator_user_id,))
-    assigned = KEY_ASSIGNMENTS.find(db, "key_hash = ?", (key.hash,))
-    found = {
-        "workspace": GUARDRAILS.get(db, workspace.default_guardrail_id),
-        "member": GUARDRAILS.get(db, member.guardrail_id) if member else None,
-        "api_key": GUARDRAILS.get(db, assigned.guardrail_id) if assigned else None,
-    }
-    return {scope: guardrail for scope, guardrail in found.items() if guardrail is not None}
+    given = (key["workspace_id"], key["creator_user_id"], key["hash"])
+    return {scope: json.loads(document) for scope, document in db.execute(_BINDING, given)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,7 +245,7 @@ class Cap:
 
 
 def applied_budgets(
-    db: sqlite3.Connection, key: ApiKey, binding: Binding, now: datetime
+    db: sqlite3.Connection, key: Document, binding: Binding, now: datetime
 ) -> list[Cap]:
     """The budgets of a key with what was spent of them, outermost first."""
     return [replace(cap, spend=from_pico(cap.spent(db, now))) for cap in caps_of(db, key, binding)]
@@ -262,56 +257,55 @@ def effective_budget(found: Sequence[Cap]) -> Cap | None:
     return exhausted or min(found, key=lambda layer: layer.remaining, default=None)
 
 
-def caps_of(db: sqlite3.Connection, key: ApiKey, binding: Binding) -> Iterator[Cap]:
+def caps_of(db: sqlite3.Connection, key: Document, binding: Binding) -> Iterator[Cap]:
     """The caps on the requests of a key, outermost first."""
-    own, member = usage.of_key(str(key.hash)), key.creator_user_id
-    default = binding.get("workspace")
-    if member is not None:
-        in_workspace = usage.of_member(member, key.workspace_id)
-        yield from _cap("workspace_default_member", default, in_workspace)
-    yield from _cap("workspace_default_key", default, own)
-    if member is not None:
-        yield from _cap("member", binding.get("member"), usage.of_member(member, None))
-    yield from _cap("api_key", binding.get("api_key"), own)
-    yield from _of_workspace(db, key.workspace_id)
-    if key.limit is not None:
+    own, workspace_id = usage.of_key(key["hash"]), key["workspace_id"]
+    user_id = key["creator_user_id"]
+    for scope, bound_to, whose in (
+        ("workspace_default_member", "workspace", usage.of_member(user_id, workspace_id)),
+        ("workspace_default_key", "workspace", own),
+        ("member", "member", usage.of_member(user_id, None)),
+        ("api_key", "api_key", own),
+    ):
+        guardrail = binding.get(bound_to, {})
+        if guardrail.get("limit_usd") is not None and (user_id is not None or whose is own):
+            yield Cap(
+                scope=scope,
+                limit=exact(guardrail["limit_usd"]),
+                reset_interval=guardrail["reset_interval"],
+                include_byok=guardrail["include_byok_in_budgets"],
+                whose=whose,
+                guardrail_id=guardrail["id"],
+            )
+    workspace = WORKSPACES.get(db, workspace_id)
+    for budget in budgets_of(db, workspace_id).values() if workspace else ():
+        yield Cap(
+            scope="workspace",
+            limit=exact(budget["limit_usd"]),
+            reset_interval=budget["reset_interval"],
+            include_byok=bool(workspace and workspace["include_byok_in_budgets"]),
+            whose=usage.of_workspace(workspace_id),
+            budget_id=budget["id"],
+        )
+    if key["limit"] is not None:
         yield Cap(
             scope="key_limit",
-            limit=key.limit,
-            reset_interval=key.limit_reset,
-            include_byok=bool(key.include_byok_in_limit),
+            limit=exact(key["limit"]),
+            reset_interval=key["limit_reset"],
+            include_byok=key["include_byok_in_limit"],
             whose=own,
         )
 
 
-def _cap(scope: str, guardrail: Guardrail | None, whose: Whose) -> Iterator[Cap]:
-    if guardrail is not None and guardrail.limit_usd is not None:
-        yield Cap(
-            scope=scope,
-            limit=guardrail.limit_usd,
-            reset_interval=guardrail.reset_interval,
-            include_byok=bool(guardrail.include_byok_in_budgets),
-            whose=whose,
-            guardrail_id=guardrail.id,
-        )
+def budgets_of(db: sqlite3.Connection, workspace_id: str) -> dict[str, Document]:
+    """The budgets of a workspace by interval, the shortest first."""
+    found = {
+        budget["reset_interval"] or "lifetime": budget
+        for budget in BUDGETS.documents(db, "workspace_id = ?", (workspace_id,))
+    }
+    return {interval: found[interval] for interval in BUDGET_INTERVALS if interval in found}
 
 
-def _of_workspace(db: sqlite3.Connection, workspace_id: str | None) -> Iterator[Cap]:
-    workspace = WORKSPACES.get(db, workspace_id)
-    if workspace is None or workspace_id is None:
-        return
-    for budget in of_workspace(db, workspace_id):
-        yield Cap(
-            scope="workspace",
-            limit=budget.limit_usd or Decimal(0),
-            reset_interval=budget.reset_interval,
-            include_byok=bool(workspace.include_byok_in_budgets),
-            whose=usage.of_workspace(workspace_id),
-            budget_id=budget.id,
-        )
-
-
-def of_workspace(db: sqlite3.Connection, workspace_id: str) -> list[Budget]:
-    """The budgets of a workspace, the shortest interval first."""
-    found = BUDGETS.select(db, "workspace_id = ?", (workspace_id,))
-    return sorted(found, key=lambda budget: BUDGET_INTERVALS.index(budget.interval or "lifetime"))
+def exact(usd: float) -> Decimal:
+    """An amount of a document, as it was given."""
+    return Decimal(str(usd))

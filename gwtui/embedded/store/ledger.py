@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 
@@ -17,7 +17,7 @@ from gwtui.embedded.errors import DatabaseBusyError
 from gwtui.embedded.simulator.usage import UsageProfile, UsageSlice, accrual
 from gwtui.embedded.store import account, generations, keys, usage
 from gwtui.embedded.store.database import Database
-from gwtui.embedded.store.documents import KEYS, in_list
+from gwtui.embedded.store.documents import KEYS, Document, in_list
 from gwtui.embedded.store.keys import Cap, binding_of, caps_of
 from gwtui.embedded.store.usage import Actor, first_day, to_day, to_micros, to_pico
 
@@ -63,14 +63,14 @@ class UsageLedger:
     def _book(self, db: sqlite3.Connection, since: datetime, now: datetime) -> None:
         requested = self._requested(db, since, now)
         if requested:
-            for key_hash, admitted in _admitted(db, requested).items():
-                key = KEYS.get(db, key_hash)
-                if key is not None:
-                    actor = Actor(key_hash, str(key.workspace_id), key.creator_user_id)
-                    usage.book(db, actor, admitted)
-                    seed = self._profiles[key_hash].seed
-                    generations.store_simulated(db, seed, key, admitted)
-                    keys.use(db, key_hash, admitted[-1].moment)
+            for key, admitted in _admitted(db, requested):
+                key_hash = key["hash"]
+                usage.book(
+                    db, Actor(key_hash, key["workspace_id"], key["creator_user_id"]), admitted
+                )
+                seed = self._profiles[key_hash].seed
+                generations.store_simulated(db, seed, key, admitted)
+                keys.use(db, key_hash, admitted[-1].moment)
             account.top_up(db, now, below=TOP_UP_BELOW, by=TOP_UP)
         usage.fold_old(db, to_day(now))
         generations.forget_old(db, now)
@@ -78,20 +78,22 @@ class UsageLedger:
 
     def _requested(
         self, db: sqlite3.Connection, since: datetime, now: datetime
-    ) -> list[tuple[UsageSlice, str]]:
-        """The requests of the clients of enabled keys, with the key's hash, in order of time."""
+    ) -> list[tuple[UsageSlice, Document]]:
+        """The requests of the clients of enabled keys, each with its key, in order of time."""
         # Of a large account hardly any key is used by the simulated clients.
-        rows = KEYS.select(
+        rows = KEYS.documents(
             db,
             f"{in_list('id')} AND workspace_id IS NOT NULL AND NOT disabled "
             "AND (expires IS NULL OR expires > ?) ORDER BY number",
             (json.dumps(list(self._profiles)), keys.sortable(since)),
         )
         found = [
-            (piece, str(key.hash))
+            (piece, key)
             for key in rows
             for piece in accrual(
-                self._profiles[str(key.hash)], since, min(now, key.expires_at or now)
+                self._profiles[key["hash"]],
+                since,
+                min(now, datetime.fromisoformat(key["expires_at"]) if key["expires_at"] else now),
             )
         ]
         return sorted(found, key=lambda pair: pair[0].moment)
@@ -123,19 +125,19 @@ class _Meter:
 
 
 def _admitted(
-    db: sqlite3.Connection, requested: list[tuple[UsageSlice, str]]
-) -> dict[str, list[UsageSlice]]:
+    db: sqlite3.Connection, requested: list[tuple[UsageSlice, Document]]
+) -> Iterable[tuple[Document, list[UsageSlice]]]:
     """The usage within all caps, by key. Keys that share a cap use it up in order of time."""
     meters: dict[Cap, _Meter] = {}
     of_key: dict[str, list[_Meter]] = {}
-    admitted: dict[str, list[UsageSlice]] = {}
-    for piece, key_hash in requested:
+    admitted: dict[str, tuple[Document, list[UsageSlice]]] = {}
+    for piece, key in requested:
+        key_hash = key["hash"]
         if key_hash not in of_key:
-            key = KEYS.get(db, key_hash)
-            caps = caps_of(db, key, binding_of(db, key)) if key else ()
+            caps = caps_of(db, key, binding_of(db, key))
             of_key[key_hash] = [meters.setdefault(cap, _Meter(db, cap)) for cap in caps]
         if all(meter.admits(piece.moment) for meter in of_key[key_hash]):
             for meter in of_key[key_hash]:
                 meter.count(piece)
-            admitted.setdefault(key_hash, []).append(piece)
-    return admitted
+            admitted.setdefault(key_hash, (key, []))[1].append(piece)
+    return admitted.values()
