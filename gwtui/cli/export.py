@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,13 +15,11 @@ from prometheus_client import start_http_server
 from gwtui.cli import exits
 from gwtui.cli.command import DEMO, FILES, Argument, Command
 from gwtui.cli.output import data_on_stdout, narrate
-from gwtui.cli.running import run_async
+from gwtui.cli.running import hub_over, on_signals, run_async
 from gwtui.cli.target import Connect, resolve_connection
-from gwtui.client.gateway import GatewayClient
 from gwtui.local.paths import Paths
 from gwtui.local.private_file import replace_file
 from gwtui.watch.history.sources import Readings
-from gwtui.watch.hub import FeedHub
 from gwtui.watch.metrics import registry_of, text_of
 
 if TYPE_CHECKING:
@@ -60,9 +57,8 @@ async def _registry(
     arguments: argparse.Namespace, connect: Connect
 ) -> AsyncIterator[CollectorRegistry]:
     """The readings, the first ones made, as something to collect from."""
-    async with connect() as connection, GatewayClient(connection) as gateway:
-        hub = FeedHub(gateway)
-        readings = Readings(gateway, hub)
+    async with connect() as connection, hub_over(connection) as hub:
+        readings = Readings(hub.client, hub)
         try:
             await readings.open(arguments.model)
             try:
@@ -73,7 +69,6 @@ async def _registry(
             yield registry_of(readings.snapshot)
         finally:
             readings.close()
-            await hub.close()
 
 
 # Server and file --------------------------------------------------------------------------------
@@ -116,15 +111,9 @@ async def _write_files(registry: CollectorRegistry, arguments: argparse.Namespac
 
 async def _ended() -> None:
     """Until SIGTERM or SIGINT."""
-    loop = asyncio.get_running_loop()
     over = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, over.set)
-    try:
+    with on_signals(lambda _code: over.set()):
         await over.wait()
-    finally:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.remove_signal_handler(number)
 
 
 # Arguments --------------------------------------------------------------------------------------

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+import signal
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from gwtui.watch.history.recorder import AskPast
 
 
+_ENDINGS = {signal.SIGINT: exits.INTERRUPTED, signal.SIGTERM: exits.TERMINATED}
+
+
 def run_async(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
     """Run it in an event loop of its own; returns its exit code. Raises CommandError."""
     try:
@@ -30,6 +34,24 @@ def run_async(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
     except GatewayError as error:
         narrate(error.message)
         return exits.FAILED
+
+
+@contextmanager
+def on_signals(end: Callable[[int], None]) -> Iterator[list[int]]:
+    """Call ``end`` on SIGINT and SIGTERM; gives the exit codes of those that came."""
+    loop, codes = asyncio.get_running_loop(), list[int]()
+
+    def signalled(code: int) -> None:
+        codes.append(code)
+        end(code)
+
+    for number, code in _ENDINGS.items():
+        loop.add_signal_handler(number, signalled, code)
+    try:
+        yield codes
+    finally:
+        for number in _ENDINGS:
+            loop.remove_signal_handler(number)
 
 
 @asynccontextmanager

@@ -3,10 +3,45 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from functools import partial
+from math import ceil
+from typing import Any, NamedTuple
 
+from pydantic import JsonValue
+
+from gwtui.cli import exits
 from gwtui.cli.command import ALLOW_TRIES, DEMO, Argument, Command
 from gwtui.cli.commands import DISPLAY
 from gwtui.cli.exits import USAGE, CommandError
+from gwtui.cli.output import narrate, print_ndjson
+from gwtui.cli.running import hub_over, on_signals, run_async
+from gwtui.cli.target import Connect, resolve_connection
+from gwtui.contract.budgets import BUDGET_INTERVALS
+from gwtui.contract.keys import limit_used_share
+from gwtui.contract.scalars import timestamp_text
+from gwtui.local.paths import Paths
+from gwtui.watch.feed import Feed
+from gwtui.watch.feeds.credits import credits_feed
+from gwtui.watch.feeds.keys import keys_feed
+from gwtui.watch.feeds.models import endpoints_feed
+from gwtui.watch.feeds.recorded import ask_history
+from gwtui.watch.feeds.workspaces import figures_feed
+from gwtui.watch.history import model as figures
+from gwtui.watch.history.model import NAME, Observation, Subject
+from gwtui.watch.history.observers import (
+    ObservedReading,
+    observe_credits,
+    observe_endpoints,
+    observe_keys,
+    observe_workspaces,
+)
+from gwtui.watch.history.reader import HistoryReader
+from gwtui.watch.history.sources import See, most_used_feed
+from gwtui.watch.hub import FeedHub, Scope
 
 _NEAREST = 5
 _LONGEST = 86_400
@@ -17,16 +52,17 @@ _OF_LINES = (
     ("interval", _INTERVAL),
     ("count", 0),
 )
-"""What has no meaning for the board, and its default."""
+"""Options that only apply to --ndjson, with their defaults."""
+_SLOWER = 5
+Values = Mapping[str, Decimal | None]
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Watch until the end is asked for; returns an exit code."""
     if not arguments.ndjson:
         return _board(arguments)
-    from gwtui.cli.watch_lines import print_readings  # noqa: PLC0415 - not for the board
-
-    return print_readings(arguments)
+    connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
+    return run_async(lambda: _print_readings(connect, arguments))
 
 
 def _board(arguments: argparse.Namespace) -> int:
@@ -37,6 +73,143 @@ def _board(arguments: argparse.Namespace) -> int:
     from gwtui.cli.dashboard import run_board  # noqa: PLC0415 - not for lines
 
     return run_board(arguments)
+
+
+# Lines -------------------------------------------------------------------------------------------
+
+
+async def _print_readings(connect: Connect, arguments: argparse.Namespace) -> int:
+    """Print readings until a signal, the last of the count, or a reader that leaves.
+
+    Returns an exit code. Raises CommandError and OutputLostError.
+    """
+    async with connect() as connection, hub_over(connection) as hub:
+        await hub.fill_past()
+        models = arguments.model or await ask_history(hub, HistoryReader.watched_models, None)
+        models = models or (await most_used_feed(hub).refresh()).value or ()
+        tasks = [
+            asyncio.ensure_future(_print_each(watched, hub, arguments))
+            for watched in _watched(hub, models, nearest=arguments.nearest > 0)
+        ]
+
+        def end(_code: int) -> None:
+            for task in tasks:
+                task.cancel()
+
+        with on_signals(end) as codes:
+            try:
+                read = await asyncio.gather(*tasks)
+            except asyncio.CancelledError:
+                if not codes:
+                    raise
+                return codes[0]
+            finally:
+                end(exits.OK)
+    if all(read):
+        return exits.OK
+    return exits.INCOMPLETE if any(read) else exits.FAILED
+
+
+class _WatchedFeed(NamedTuple):
+    """A feed, what its value says of each subject, and how many times slower it is read."""
+
+    name: str
+    feed: Feed[Any]
+    see: See
+    slower: int = 1
+
+
+def _watched(hub: FeedHub, models: Iterable[str], *, nearest: bool) -> Iterator[_WatchedFeed]:
+    scope = Scope()
+    yield _WatchedFeed("credits", credits_feed(hub, scope), observe_credits)
+    for model in models:
+        feed = endpoints_feed(hub, Scope(parent=model))
+        yield _WatchedFeed(f"endpoints of {model}", feed, partial(observe_endpoints, model))
+    if nearest:
+        yield _WatchedFeed("keys", keys_feed(hub, scope), observe_keys)
+        slower = figures_feed(hub, scope)  # several requests for each workspace
+        yield _WatchedFeed("workspaces", slower, observe_workspaces, _SLOWER)
+
+
+async def _print_each(watched: _WatchedFeed, hub: FeedHub, arguments: argparse.Namespace) -> bool:
+    """Read it again and again and print what it says; gives whether it was ever read."""
+    name, feed, see, slower = watched
+    clock, least = hub.clock, arguments.interval * slower
+    succeeded, told, tried = False, "", 0
+    while True:
+        state = await feed.refresh()
+        pace = max(least, ceil(feed.least_pace))
+        fault = "" if state.error is None else state.error.message
+        if fault != told:
+            narrate(f"{name}: {fault or 'it can be read again'}")
+        told = fault
+        if not fault and state.fetched_at is not None:
+            succeeded = True
+            seen = ObservedReading(state.fetched_at, pace, not state.lacks)
+            print_ndjson(reading_lines(see(state.value, seen), arguments.nearest))
+        tried += 1
+        if tried == arguments.count:
+            return succeeded
+        held = 0.0 if state.retry_at is None else (state.retry_at - clock.now()).total_seconds()
+        await clock.sleep(max(pace, held))
+
+
+def reading_lines(observation: Observation, nearest: int) -> Iterator[dict[str, Any]]:
+    """One object for each subject; of keys and workspaces those nearest to their limits."""
+    values: dict[Subject, dict[str, Decimal | None]] = {one: {} for one in observation.facts}
+    for sample in observation.samples:
+        resource, identity, figure = sample.series.key
+        values[Subject(resource, identity)][figure] = sample.value
+    for subject in _chosen(values, nearest):
+        yield _line(observation, subject, observation.facts[subject].get(NAME), values[subject])
+
+
+def _line(
+    observation: Observation, subject: Subject, name: JsonValue, figures_seen: Values
+) -> dict[str, Any]:
+    return {
+        "at": timestamp_text(observation.at),
+        "resource": subject.resource,
+        "identity": subject.identity,
+        "name": name,
+        "every": observation.every,
+        "figures": figures_seen,
+    }
+
+
+def _chosen(values: Mapping[Subject, Values], nearest: int) -> Sequence[Subject]:
+    limited = [one for one in values if one.resource in _SHARES]
+    if not limited:
+        return [*values]
+    shares = {one: _SHARES[one.resource](values[one]) for one in limited}
+    known = [(share, one) for one, share in shares.items() if share is not None]
+    known.sort(key=lambda pair: (-pair[0], pair[1].identity))
+    return [one for _, one in known[:nearest]]
+
+
+def _share_of_key(found: Values) -> Decimal | None:
+    return limit_used_share(found.get(figures.LIMIT), found.get(figures.LIMIT_REMAINING))
+
+
+def _share_of_workspace(found: Values) -> Decimal | None:
+    """Of the budget of which most is spent."""
+    shares = [
+        limit_used_share(
+            found.get(figures.budget_figure(interval)),
+            found.get(figures.remaining_figure(interval)),
+        )
+        for interval in BUDGET_INTERVALS
+    ]
+    return max((share for share in shares if share is not None), default=None)
+
+
+_SHARES: Mapping[str, Callable[[Values], Decimal | None]] = {
+    "key": _share_of_key,
+    "workspace": _share_of_workspace,
+}
+
+
+# Arguments ----------------------------------------------------------------------------------------
 
 
 def _count(text: str) -> int:

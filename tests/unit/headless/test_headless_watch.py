@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 
 from gwtui.cli import exits
-from gwtui.cli.watch_lines import reading_lines
+from gwtui.cli.watch import reading_lines
 from gwtui.contract.keys import ApiKey
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.history.observers import ObservedReading, observe_keys
