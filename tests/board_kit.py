@@ -161,7 +161,7 @@ async def at_rest(pilot: Pilot[Any]) -> None:
         board = board_of(pilot.app)  # type: ignore[arg-type]
         recorder = board.recorder
         history = pilot.app.session.history  # type: ignore[attr-defined]
-        opened = recorder is not None or not recorded or (history and history.problem)
+        opened = recorder is not None or not recorded or (history and history.status.error)
         if opened and not board.at_rest:
             await pilot.pause(0.02)
             continue

@@ -298,8 +298,7 @@ async def _go(pilot: Pilot[int], app: GwtuiApp, surface: Surface) -> None:
 async def _come_to_rest(pilot: Pilot[int], app: GwtuiApp) -> None:
     here = app.navigation.screen
     await (at_rest(pilot) if here is not None and here.resource == "board" else settled(pilot))
-    history = None if app.session is None else app.session.history
-    await asyncio.sleep(0.3 if history is not None and history.recorder else 0.02)
+    await asyncio.sleep(0.3 if app.session is not None and app.session.recorder else 0.02)
     await settled(pilot)
 
 

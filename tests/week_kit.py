@@ -43,7 +43,7 @@ from gwtui.watch.alerts.session import AlertScope, open_alerts
 from gwtui.watch.history import archive as archive_module
 from gwtui.watch.history import recorder as recorder_module
 from gwtui.watch.history.archive import Archive
-from gwtui.watch.history.recorder import Recorder, Recording
+from gwtui.watch.history.recorder import Recorder
 from gwtui.watch.history.sources import Paces
 from gwtui.watch.history.writer import watch_model
 from gwtui.watch.hub import FeedHub
@@ -274,11 +274,10 @@ async def _live(folder: Path, pace: int, time: WeekTime) -> Week:
         recorder = Recorder(hub, archive, time.clock, paces)
         written = count()
         recorder.listen(lambda _: next(written))
-        history = Recording()
         scope = AlertScope("week", where.base_url, rules)
-        await history.record(recorder)
+        await recorder.start()
         async with open_alerts(
-            history, hub, scope=scope, who="kim@ops", clock=time.clock
+            recorder, hub, scope=scope, who="kim@ops", clock=time.clock
         ) as alerts:
             half = await _events(time, client, gateway, keys)
             assert not alerts.problem

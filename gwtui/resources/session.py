@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gwtui.domain.known_secrets import Secret
     from gwtui.local.ledger import Ledger
     from gwtui.watch.alerts.session import Alerts
-    from gwtui.watch.history.recorder import Recording
+    from gwtui.watch.history.recorder import Recorder
 
 
 _LAST_WRITE = 0.3
@@ -48,8 +48,8 @@ class Session:
         self.connection = gateway.connection
         self.gateway = gateway
         self.hub = hub
-        self.history: Recording | None = None
-        """What is recorded; None until it is complete, and where nothing is recorded."""
+        self.history: Recorder | None = None
+        """What records; None until it is complete, and where nothing is recorded."""
         self.alerts: Alerts | None = None
         """The alerts of what is recorded; None where nothing is recorded."""
         self.completed = asyncio.Event()
@@ -65,6 +65,11 @@ class Session:
         from gwtui.resources.session_rest import write_executor  # noqa: PLC0415 - as complete
 
         return write_executor(self.gateway, self.hub, self._clock, self._files.ledger)
+
+    @property
+    def recorder(self) -> Recorder | None:
+        """What records, once its file is open; else None."""
+        return self.history if self.history is not None and self.history.open_archive else None
 
     @property
     def in_flight(self) -> int:

@@ -21,7 +21,7 @@ from gwtui.watch.feeds.alerts import serve_alerts
 from gwtui.watch.feeds.keys import current_key_feed
 from gwtui.watch.feeds.ledger import own_ledger
 from gwtui.watch.history.file import history_path
-from gwtui.watch.history.recorder import Recording, open_recording
+from gwtui.watch.history.recorder import Recorder, open_recording
 from gwtui.watch.hub import FeedHub, Scope
 
 
@@ -29,7 +29,7 @@ from gwtui.watch.hub import FeedHub, Scope
 class SessionRest:
     """What was opened: None is what is not recorded or not watched."""
 
-    history: Recording | None = None
+    history: Recorder | None = None
     alerts: Alerts | None = None
 
 
@@ -69,8 +69,7 @@ async def open_rest(
     async with AsyncExitStack() as stack:
         path = history_path(data, connection.label, connection.base_url)
         recording = open_recording(hub, path, clock, connection.past)
-        history = await stack.enter_async_context(recording)
-        hub.find_archive = lambda: history.archive
+        history = hub.recorder = await stack.enter_async_context(recording)
         rest = SessionRest(history)
         if config is not None:
             rest.alerts = await stack.enter_async_context(_alerts(hub, history, config))
@@ -78,7 +77,7 @@ async def open_rest(
 
 
 @asynccontextmanager
-async def _alerts(hub: FeedHub, history: Recording, config: Path) -> AsyncIterator[Alerts]:
+async def _alerts(hub: FeedHub, history: Recorder, config: Path) -> AsyncIterator[Alerts]:
     """The alerts of what is recorded, by the rules in the directory ``config``."""
     operator, connection = Operator.present(), hub.connection
     async with open_alerts(

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from gwtui.client.connection import Connection
     from gwtui.client.gateway import GatewayClient
     from gwtui.local.ledger import Ledger
+    from gwtui.watch.alerts.session import Alerts
     from gwtui.watch.history.archive import Archive
+    from gwtui.watch.history.recorder import Recorder
 
 
 T = TypeVar("T")
@@ -60,11 +62,6 @@ OF_ACCOUNT = "findings"
 
 async def _nothing() -> None:
     """There is nothing to wait for."""
-
-
-def _no_archive() -> Archive | None:
-    """Nothing is recorded."""
-    return None
 
 
 class FeedHub:
@@ -101,10 +98,10 @@ class FeedHub:
         """Waits for what this machine keeps of the connection: it may be opened after this hub."""
         self.ledger: Ledger | None = None
         """The ledger that the connection writes, None where none is served."""
-        self.served: dict[str, Callable[[], Awaitable[Any]]] = {}
-        """What reads the feeds of this machine, by their names, once ``complete`` returned."""
-        self.find_archive: Callable[[], Archive | None] = _no_archive
-        """Gives the recorded history of this connection, None while none is open."""
+        self.alerts: Alerts | None = None
+        """The alerts of this connection, None where nothing is watched."""
+        self.recorder: Recorder | None = None
+        """What records this connection, None where nothing is recorded."""
         self.history_file: Path | None = None
         """What was recorded before, for who only reads: there is no recorder then."""
         self.fill_past: Callable[[], Awaitable[None]] = _nothing
@@ -248,7 +245,7 @@ class FeedHub:
     @property
     def archive(self) -> Archive | None:
         """The recorded history, to read from; None while none is open."""
-        return self.find_archive()
+        return None if self.recorder is None else self.recorder.open_archive
 
     @property
     def connection(self) -> Connection:

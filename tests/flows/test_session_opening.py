@@ -106,7 +106,7 @@ async def test_the_rest_is_opened_once_the_first_rows_are_there(
         async with app.run_test(size=(120, 40)) as pilot:
             await until(pilot, lambda: has_data(app), "the keys")
             await until(pilot, lambda: app.session and app.session.completed.is_set(), "the rest")
-            await until(pilot, lambda: app.session.history.recorder, "the recorder")
+            await until(pilot, lambda: app.session.recorder, "the recorder")
             await until(pilot, lambda: len(rows) == 3, "what completes the rows")
             assert ahead == [True]  # the rows were being read before their screen was made
             assert min(rows.values()) > 0

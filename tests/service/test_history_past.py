@@ -63,7 +63,7 @@ async def record(gateway: EmbeddedGateway, time: FakeClock, path: Path) -> datet
         async with open_recording(hub, path, time.clock, gateway.past) as held:
             async with asyncio.timeout(30):
                 # Nobody is told of the first reading.
-                while held.recorder is None or not held.recorder.status.written_at:  # noqa: ASYNC110
+                while not held.status.written_at:  # noqa: ASYNC110
                     await asyncio.sleep(0.01)
         await hub.close()
         return held.filled_until

@@ -228,9 +228,7 @@ async def test_without_its_token_this_machine_records_and_the_doctor_tells(
     async with open_recording(hub, tmp_path / "h.sqlite3", time.clock) as recording:
         await time.settle()
         await time.advance(5)
-        assert recording.recorder is not None, recording.problem
-        assert recording.recorder.status.written_at is not None
-        assert recording.archive is not None
+        assert recording.status.written_at is not None, recording.status.error
         assert await recording.archive.read(lambda reader: reader.watched_models()) == (MODEL,)
         with pytest.raises(HistoryUnusableError, match="pass exited with status 2"):
             await recording.archive.read(lambda reader: reader.value_at(BALANCE, time.now()))

@@ -94,7 +94,7 @@ def test_board_loading(demo: Demo, data: Path, snap_compare: SnapCompare) -> Non
 
     async def connected(pilot: Pilot[Any]) -> None:
         app: Any = pilot.app
-        while app.session is None or not (app.session.history and app.session.history.recorder):
+        while app.session is None or app.session.recorder is None:
             await pilot.pause(0.02)
         board = app.navigation.screen
         while board.known is None or not board.at_rest or not app.session.completed.is_set():

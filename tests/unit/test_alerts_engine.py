@@ -30,7 +30,7 @@ from gwtui.watch.feeds.models import Routing, endpoints_feed
 from gwtui.watch.history import archive as archive_module
 from gwtui.watch.history.archive import Archive, ask
 from gwtui.watch.history.model import Subject
-from gwtui.watch.history.recorder import Recorder, Recording, open_recording
+from gwtui.watch.history.recorder import CLAIM_EVERY, Recorder, open_recording
 from gwtui.watch.hub import FeedHub, Scope
 from recorded_gateway_kit import MODEL, Inline, World
 from resource_samples import endpoint_body, model, model_endpoints
@@ -79,10 +79,9 @@ async def program(folder: Path, world: World, time: FakeClock) -> AsyncIterator[
     hub = FeedHub(world.client(), time.clock)
     archive = await Archive.open(folder / "h" / "one.sqlite3", time.clock)
     recorder = Recorder(hub, archive, time.clock)
-    history = Recording()
     scope = AlertScope("work", "https://gateway.example/api/v1", folder / "alerts.toml")
-    await history.record(recorder)
-    async with open_alerts(history, hub, scope=scope, who="kim@ops", clock=time.clock) as alerts:
+    await recorder.start()
+    async with open_alerts(recorder, hub, scope=scope, who="kim@ops", clock=time.clock) as alerts:
         serve_alerts(hub, alerts)
         await time.settle()
         yield Program(alerts, hub, recorder)
@@ -258,16 +257,23 @@ async def test_the_first_reading_of_a_history_that_opens_late_is_evaluated(
 async def test_an_unusable_history_is_a_problem_not_a_crash(
     tmp_path: Path, world: World, time: FakeClock
 ) -> None:
-    history = Recording()
-    history.give_up("No history is recorded: the disk is full")
     hub = FeedHub(world.client(), time.clock)
     scope = AlertScope("work", "", tmp_path / "alerts.toml")
-    async with open_alerts(history, hub, scope=scope, who="k") as alerts:
+    (tmp_path / "h").write_text("this is no directory")
+    async with (
+        open_recording(hub, tmp_path / "h" / "one.sqlite3", time.clock) as history,
+        open_alerts(history, hub, scope=scope, who="k", clock=time.clock) as alerts,
+    ):
         serve_alerts(hub, alerts)
-        assert alerts.problem == history.problem
+        await time.settle()
+        assert alerts.problem.startswith("No history is recorded")
         state = await alerts_feed(hub).refresh()
         assert state.error is not None
-        assert "the disk is full" in state.error.message
+        assert state.error.message == alerts.problem
+        (tmp_path / "h").unlink()
+        await time.advance(CLAIM_EVERY + 5)
+        assert alerts.problem == ""
+        assert history.status.recording, "it is tried again"
     await hub.close()
 
 

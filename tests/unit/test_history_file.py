@@ -243,7 +243,8 @@ async def test_damage_while_it_is_open_is_told_apart_and_mended(path: Path) -> N
             await archive.read(
                 lambda reader: reader.points(USED, START, START + minutes(3000), resolution=60)
             )
-        await archive.reopen()
+        await archive.disconnect()
+        await archive.connect()
         assert "set aside" in archive.notice
         assert await archive.read(lambda reader: reader.series()) == ()
         assert await archive.claim()

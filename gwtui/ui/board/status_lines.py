@@ -19,7 +19,7 @@ from gwtui.watch.feeds.alerts import alerts_feed
 if TYPE_CHECKING:
     from gwtui.resources.session import Session
     from gwtui.watch.feed import Feed
-    from gwtui.watch.history.recorder import Recording
+    from gwtui.watch.history.recorder import Recorder
     from gwtui.watch.hub import FeedHub
 
 
@@ -45,14 +45,13 @@ def alerts_part(hub: FeedHub, *, live: bool) -> Content | None:
     return None if cell is None else toned(f" ! {'' if live else 'now: '}{cell.text}", cell.tone)
 
 
-def recording_line(history: Recording | None, known: Known | None) -> Content:
+def recording_line(recorder: Recorder | None, known: Known | None) -> Content:
     """The one who records, or why nobody does; what a person should know of the file."""
-    recorder = None if history is None else history.recorder
-    if recorder is None:
-        if history is not None and history.problem:
-            return toned(f"Nothing is recorded: {safe_text(history.problem, _LONG)}", "bad")
+    if recorder is None or (not recorder.open_archive and not recorder.status.error):
         return toned("The history is not open", "muted")
     status = recorder.status
+    if not recorder.open_archive:
+        return toned(f"Nothing is recorded: {safe_text(status.error, _LONG)}", "bad")
     parts = [_who(recording=status.recording, known=known)]
     if status.error is not None:
         parts.append(toned(safe_text(status.error, _LONG), "bad"))

@@ -29,9 +29,10 @@ async def watch_model(app: GwtuiApp, model: str, *, watched: bool = True) -> Non
 def recorder_of(app: GwtuiApp) -> Recorder | None:
     """What keeps the list of watched models; None where nothing does, which is said."""
     session = app.session
-    history = None if session is None else session.history
-    if history is None or history.recorder is None:
-        why = "there is no connection yet" if session is None else history and history.problem
+    recorder = None if session is None else session.recorder
+    if recorder is None:
+        why = "there is no connection yet" if session is None else ""
+        if session is not None and session.history is not None:
+            why = session.history.status.error or ""
         app.say(f"No model can be watched: {why or 'the history is not open'}", severity="warning")
-        return None
-    return history.recorder
+    return recorder

@@ -199,8 +199,7 @@ class BoardScreen(GatewayScreen):
     def recorder(self) -> Recorder | None:
         """Who records for this connection; None while there is none."""
         session = self.gwtui.session
-        history = None if session is None else session.history
-        return None if history is None else history.recorder
+        return None if session is None else session.recorder
 
     @property
     def known(self) -> RecordingState | None:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
     from gwtui.watch.history.archive import Archive
     from gwtui.watch.history.reader import HistoryReader
-    from gwtui.watch.history.recorder import Recorded, Recorder, Recording
+    from gwtui.watch.history.recorder import Recorded, Recorder
     from gwtui.watch.hub import FeedHub
 
 
@@ -46,6 +46,8 @@ T = TypeVar("T")
 
 _MOST_READINGS = 1000
 """Readings that wait to be evaluated; what comes then pushes the oldest one out."""
+MOST_EVENTS = 2000
+"""Events that are shown, the newest; `gwtui alerts history` lists all."""
 MOST_WAITING = 100
 """Events that wait for a person's program; of what comes then it is not told."""
 
@@ -68,9 +70,10 @@ class Alerts:
     """
 
     def __init__(
-        self, history: Recording, hub: FeedHub, scope: AlertScope, clock: Clock, who: str
+        self, recorder: Recorder, hub: FeedHub, scope: AlertScope, clock: Clock, who: str
     ) -> None:
-        self._history = history
+        self._recorder = recorder
+        self._events: tuple[AlertEvent, ...] = ()
         self._hub = hub
         self._clock = clock
         self._who = who
@@ -89,10 +92,7 @@ class Alerts:
     @property
     def problem(self) -> str:
         """Why alerts cannot be relied on now, for a person; empty while they can."""
-        recorder = self._history.recorder
-        if recorder is None:
-            return self._history.problem
-        return self._problem or self._rule_file.problem or recorder.status.error or ""
+        return self._problem or self._rule_file.problem or self._recorder.status.error or ""
 
     async def read(self, question: Callable[[HistoryReader], T]) -> T:
         """Ask the history."""
@@ -108,6 +108,12 @@ class Alerts:
         return await self.read(
             lambda history: store.read_events(history.connection, after=after, limit=limit)
         )
+
+    async def recent_events(self) -> tuple[AlertEvent, ...]:
+        """The newest events, newest first; only those that are not known yet are read."""
+        new = await self.events(MOST_EVENTS, after=self._events[0].id if self._events else 0)
+        self._events = (*new, *self._events)[:MOST_EVENTS] if new else self._events
+        return self._events
 
     async def preview(self, identity: str, rule: AlertRule) -> Preview:
         """The alerts that a rule would have made in the last days."""
@@ -168,26 +174,23 @@ class Alerts:
 
     @property
     def _archive(self) -> Archive:
-        recorder = self._history.recorder
-        if recorder is None:
+        archive = self._recorder.open_archive
+        if archive is None:
             raise HistoryMissingError(
-                self._history.problem or "Nothing is recorded, so nothing can be watched."
+                self._recorder.status.error or "Nothing is recorded, so nothing can be watched."
             )
-        return recorder.archive
+        return archive
 
     # Evaluating -------------------------------------------------------------------------------
 
     async def evaluate(self) -> None:
-        """Run the rules beside the recorder, once it is there, until cancelled."""
-        self._history.listen(self._recorded)
-        recorder = await self._history.opened()
-        if recorder is None:
-            return
+        """Run the rules beside the recorder, until cancelled."""
+        self._recorder.listen(self._recorded)
         self._rule_file.refresh()
         try:
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self._evaluate_on(recorder), name="alerts")
-                tasks.create_task(self._look_on(recorder), name="alerts looking")
+                tasks.create_task(self._evaluate_on(), name="alerts")
+                tasks.create_task(self._look_on(), name="alerts looking")
                 tasks.create_task(self.notifier.run(), name="alerts telling")
         finally:
             self._follow_routing(wanted=False)
@@ -196,12 +199,13 @@ class Alerts:
         self._seen.append(recorded.observation)
         self._wake.set()
 
-    async def _look_on(self, recorder: Recorder) -> None:
+    async def _look_on(self) -> None:
         """At a pace of its own: what no reading tells, and what ends by time alone."""
         while True:
             await self._clock.sleep(EVERY)
-            rules, models = self._rule_file.refresh(), recorder.status.models
-            if not recorder.status.recording:
+            rules, status = self._rule_file.refresh(), self._recorder.status
+            models = status.models
+            if not status.recording:
                 continue
             self._follow_routing(
                 wanted=any(
@@ -223,25 +227,25 @@ class Alerts:
             self._leave_routing()
             self._leave_routing = None
 
-    async def _evaluate_on(self, recorder: Recorder) -> None:
+    async def _evaluate_on(self) -> None:
         while True:
             await self._wake.wait()
             self._wake.clear()
             seen = tuple(self._seen)
             self._seen.clear()
-            if recorder.status.recording:
-                await self._evaluate(recorder, seen)
+            if self._recorder.status.recording:
+                await self._evaluate(seen)
             else:
                 self._evaluator.forget()
 
-    async def _evaluate(self, recorder: Recorder, seen: Sequence[Observation]) -> None:
+    async def _evaluate(self, seen: Sequence[Observation]) -> None:
         """No failure may end it; what was read meanwhile is lost, the next reading comes."""
 
         def run(db: sqlite3.Connection) -> tuple[AlertEvent, ...]:  # in the writing thread
             return self._evaluator.run(db, self._rule_file.refresh(), seen, self._clock.now())
 
         try:
-            events = await recorder.archive.write(run)
+            events = await self._recorder.archive.write(run)
         except Exception as error:
             self._evaluator.forget()
             self._problem = str(error)
@@ -257,10 +261,10 @@ class Alerts:
 
 @asynccontextmanager
 async def open_alerts(
-    history: Recording, hub: FeedHub, *, scope: AlertScope, who: str, clock: Clock = SYSTEM_CLOCK
+    recorder: Recorder, hub: FeedHub, *, scope: AlertScope, who: str, clock: Clock = SYSTEM_CLOCK
 ) -> AsyncIterator[Alerts]:
     """Evaluate the rules beside the recorder; its faults stay its own."""
-    alerts = Alerts(history, hub, scope, clock, who)
+    alerts = Alerts(recorder, hub, scope, clock, who)
     task = asyncio.create_task(alerts.evaluate(), name="alerting")
     try:
         yield alerts

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.client.errors import GatewayError
 from gwtui.domain.alert_rules import AlertRule, default_rules, names_apart
@@ -19,11 +19,7 @@ if TYPE_CHECKING:
     from gwtui.local.alerts import AlertBook
     from gwtui.watch.alerts.session import Alerts
 
-NOW = "alerts"
-HISTORY = "alert-history"
-RULES = "alert-rules"
-MOST = 2000
-"""Events that are shown, the newest; `gwtui alerts history` lists all."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +40,13 @@ class RuleRow:
 
 def serve_alerts(hub: FeedHub, alerts: Alerts) -> None:
     """Let the hub's feeds show the alerts of this connection."""
-    events: tuple[AlertEvent, ...] = ()
-
-    async def history() -> Sequence[AlertEvent]:
-        """What happened, newest first; only what is new is read."""
-        nonlocal events
-        new = await alerts.events(MOST, after=events[0].id if events else 0)
-        events = (*new, *events)[:MOST] if new else events
-        return events
-
-    async def rules() -> Sequence[RuleRow]:
-        return rule_rows(await asyncio.to_thread(alerts.book), alerts.scope.profile)
-
-    hub.served |= {NOW: alerts.present, HISTORY: history, RULES: rules}
+    hub.alerts = alerts
     feeds = (alerts_feed(hub), alert_history_feed(hub), alert_rules_feed(hub))
     alerts.listen(lambda: [feed.invalidate() for feed in feeds])
+
+
+async def _rules(alerts: Alerts) -> Sequence[RuleRow]:
+    return rule_rows(await asyncio.to_thread(alerts.book), alerts.scope.profile)
 
 
 def rule_rows(book: AlertBook, profile: str) -> Sequence[RuleRow]:
@@ -77,27 +65,27 @@ def rule_rows(book: AlertBook, profile: str) -> Sequence[RuleRow]:
     )
 
 
-async def _ask(name: str, reader: FeedReader, _scope: Scope) -> Any:
+async def _ask(question: Callable[[Alerts], Awaitable[T]], reader: FeedReader, _scope: Scope) -> T:
     """Raises GatewayError."""
     from gwtui.local.alerts import AlertFileError  # noqa: PLC0415 - loads a TOML reader
 
     await reader.hub.complete()
-    ask = reader.hub.served.get(name)
-    if ask is None:
+    alerts = reader.hub.alerts
+    if alerts is None:
         raise GatewayError("Nothing is recorded here, so nothing is watched")
     try:
-        return await ask()
+        return await question(alerts)
     except (HistoryError, AlertFileError) as error:
         raise GatewayError(str(error)) from None
 
 
-alerts_feed: FeedSpec[Sequence[Alert]] = FeedSpec(NOW, partial(_ask, NOW), cadence.ALERTS)
-"""Every condition that is not quiet, as far as it is served."""
+alerts_feed: FeedSpec[Sequence[Alert]] = FeedSpec(
+    "alerts", partial(_ask, lambda alerts: alerts.present()), cadence.ALERTS
+)
+"""Every condition that is not quiet."""
 alert_history_feed: FeedSpec[Sequence[AlertEvent]] = FeedSpec(
-    HISTORY, partial(_ask, HISTORY), cadence.ALERTS
+    "alert-history", partial(_ask, lambda alerts: alerts.recent_events()), cadence.ALERTS
 )
 """What happened with alerts, newest first."""
-alert_rules_feed: FeedSpec[Sequence[RuleRow]] = FeedSpec(
-    RULES, partial(_ask, RULES), cadence.ALERTS
-)
+alert_rules_feed = FeedSpec("alert-rules", partial(_ask, _rules), cadence.ALERTS)
 """Every rule, switched off or not."""

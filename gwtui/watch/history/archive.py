@@ -35,9 +35,12 @@ _STEPS_BETWEEN_CHECKS = 10_000
 class Archive:
     """The history of one gateway, open. Methods raise HistoryUnusableError, also once closed."""
 
-    def __init__(self, path: Path, clock: Clock, server: PrometheusClient | None) -> None:
+    def __init__(
+        self, path: Path, clock: Clock = SYSTEM_CLOCK, server: PrometheusClient | None = None
+    ) -> None:
         self.path = path
-        self._server = server
+        self.server = server
+        """Where figures are read from; None is the file."""
         self.notice = ""
         """What a person should know about the file, such as that a damaged one was set aside."""
         self._clock = clock
@@ -55,20 +58,26 @@ class Archive:
         """Open a history, created when absent; with a ``server``, figures are read from it."""
         archive = cls(path, clock, server)
         try:
-            await archive.reopen()
+            await archive.connect()
         except BaseException:
             await archive.close()
             raise
         return archive
 
-    async def reopen(self) -> None:
-        """Open the file again; one that is damaged is set aside, and a new one begins."""
+    async def connect(self) -> None:
+        """Open the file, created when absent; one that is damaged is set aside."""
         await self._run(self._writes, self._open)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the file is open."""
+        return self._connection is not None
+
+    async def disconnect(self) -> None:
+        """Close the file, so that it can be opened again."""
+        await self._run(self._writes, self._leave)
+
     def _open(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
         lock = try_lock(self.path) if self._lock is None else None
         locked = self.is_recording or lock is not None
         try:
@@ -98,7 +107,7 @@ class Archive:
 
     async def read(self, question: Callable[[HistoryReader], T]) -> T:
         """Ask, possibly several things of one consistent state: ``read(lambda h: h.series())``."""
-        return await self._run(self._reads, lambda: ask(self.path, question, self._server))
+        return await self._run(self._reads, lambda: ask(self.path, question, self.server))
 
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Write in one transaction: all of it or nothing. Any process may."""
@@ -118,18 +127,19 @@ class Archive:
     async def close(self) -> None:
         """Finish what was begun and close the file. May be called twice."""
         if not self._closed:
-            await asyncio.shield(self._run(self._writes, self._leave))
+            await asyncio.shield(self.disconnect())
             self._closed = True
             self._reads.shutdown()
             self._writes.shutdown()
-            if self._server is not None:
-                self._server.close()
+            if self.server is not None:
+                self.server.close()
         self.release()
 
     def _leave(self) -> None:
         if self._connection is not None:
             with suppress(sqlite3.Error):
                 self._connection.close()
+            self._connection = None
 
     async def _run(self, thread: ThreadPoolExecutor, work: Callable[[], T]) -> T:
         if self._closed:

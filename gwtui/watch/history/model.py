@@ -195,7 +195,7 @@ class HistoryUnusableError(HistoryError):
 
 
 class HistoryDamagedError(HistoryUnusableError):
-    """The file is damaged; ``Archive.reopen`` sets it aside and starts a new one."""
+    """The file is damaged; it is set aside when it is opened again."""
 
 
 class HistoryMissingError(HistoryError):

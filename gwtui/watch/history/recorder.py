@@ -7,7 +7,6 @@ them, and a feed that a person also looks at is still read only once.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -39,6 +38,8 @@ from gwtui.watch.hub import FeedHub
 if TYPE_CHECKING:
     from gwtui.domain.history_source import HistorySource
 
+AskPast: TypeAlias = "Callable[[], HistorySource | None]"
+"""Asks the gateway for its past; None where it can tell none."""
 CLAIM_EVERY = 10.0
 """Seconds between two attempts to become the one who records."""
 
@@ -76,8 +77,13 @@ class Recorder:
         archive: Archive,
         clock: Clock = SYSTEM_CLOCK,
         paces: Paces = DEFAULT_PACES,
+        *,
+        past: AskPast | None = None,
     ) -> None:
         self._hub = hub
+        self._past = past
+        self.filled_until: datetime | None = None
+        """Where the past ends that was filled in where nothing was recorded before; else None."""
         self._archive = archive
         self._clock = clock
         self._sources = Sources(hub, paces, clock, self._arrived)
@@ -85,7 +91,7 @@ class Recorder:
         self._wake = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._listeners: list[Callable[[Recorded], None]] = []
-        self._status = RecorderStatus(notice=archive.notice)
+        self._status = RecorderStatus()
         self._errors: dict[str, str] = {}
         self._seeded = False
 
@@ -98,6 +104,11 @@ class Recorder:
     def archive(self) -> Archive:
         """Where it is recorded; to read from."""
         return self._archive
+
+    @property
+    def open_archive(self) -> Archive | None:
+        """The same once it is open, else None."""
+        return self._archive if self._archive.is_open else None
 
     def listen(self, listener: Callable[[Recorded], None]) -> Callable[[], None]:
         """Call ``listener`` after each reading this instance wrote; returns the way to stop.
@@ -153,6 +164,8 @@ class Recorder:
             await self._clock.sleep(CLAIM_EVERY)
 
     async def _beat(self) -> None:
+        if not self._archive.is_open:
+            await self._open()
         if not await self._archive.claim():
             return
         self._set(recording=True)
@@ -164,6 +177,18 @@ class Recorder:
         now = self._clock.now()
         await self._archive.write(lambda db: tidy(db, now))
 
+    async def _open(self) -> None:
+        """Open the file, and fill in the past the first time."""
+        from gwtui.watch.history.prometheus import open_prometheus  # noqa: PLC0415 - few profiles
+
+        if self._archive.server is None:
+            self._archive.server = await open_prometheus(self._hub.connection)
+        await self._archive.connect()
+        self._set(notice=self._archive.notice)
+        past, self._past = self._past, None
+        if past is not None:
+            self.filled_until = await _fill(self._hub, self._archive, past)
+
     async def _guarded(self, part: str, work: Awaitable[None]) -> None:
         """Do something of which no failure may end the recording; the status tells of it."""
         try:
@@ -171,21 +196,13 @@ class Recorder:
         except HistoryError as error:
             self._errors[part] = str(error)
             if isinstance(error, HistoryDamagedError):
-                await self._begin_anew(part)
+                await self._archive.disconnect()
         except Exception as error:
             _log.exception("history: unexpected failure")
             self._errors[part] = f"unexpected {type(error).__name__}"
         else:
             self._errors.pop(part, None)
         self._set(error=next(iter(self._errors.values()), None))
-
-    async def _begin_anew(self, part: str) -> None:
-        try:
-            await self._archive.reopen()
-        except HistoryError as error:
-            self._errors[part] = str(error)
-        else:
-            self._set(notice=self._archive.notice)
 
     # Models -----------------------------------------------------------------------------------
 
@@ -243,98 +260,24 @@ def _observed(db: sqlite3.Connection, build: Build) -> Recorded:
 
 # Of a session -------------------------------------------------------------------------------------
 
-AskPast: TypeAlias = "Callable[[], HistorySource | None]"
-"""Asks the gateway for its past; None where it can tell none."""
-
 LAST_WRITE = 0.3
 """Seconds that the end of the program waits for what is being written."""
 
 
-class Recording:
-    """The recorder of a connection, once its file is open.
-
-    ``recorder`` is None until then, and when there can be none; ``problem`` says why, for a person.
-    """
-
-    def __init__(self) -> None:
-        self.recorder: Recorder | None = None
-        self.problem = ""
-        self._opened = asyncio.Event()
-        self.filled_until: datetime | None = None
-        """Where the past ends that was filled in where nothing was recorded before; else None."""
-        self._listeners: list[Callable[[Recorded], None]] = []
-
-    def listen(self, listener: Callable[[Recorded], None]) -> None:
-        """Call ``listener`` after each reading that is written, from the first one on."""
-        self._listeners.append(listener)
-        if self.recorder is not None:
-            self.recorder.listen(listener)
-
-    async def record(self, recorder: Recorder) -> None:
-        """Start this recorder."""
-        for listener in self._listeners:
-            recorder.listen(listener)
-        await recorder.start()
-        self.recorder = recorder
-        self._opened.set()
-
-    def give_up(self, problem: str) -> None:
-        """There can be no recorder; ``problem`` says why."""
-        self.problem = problem
-        self._opened.set()
-
-    async def opened(self) -> Recorder | None:
-        """The recorder, once it is there; None where there can be none."""
-        await self._opened.wait()
-        return self.recorder
-
-    @property
-    def archive(self) -> Archive | None:
-        """The open history file, None while there is none."""
-        return None if self.recorder is None else self.recorder.archive
-
-
 @asynccontextmanager
 async def open_recording(
-    hub: FeedHub, path: Path | None, clock: Clock = SYSTEM_CLOCK, past: AskPast | None = None
-) -> AsyncIterator[Recording]:
-    """Record into the file at ``path``, opened in the background; None records nothing.
+    hub: FeedHub, path: Path, clock: Clock = SYSTEM_CLOCK, past: AskPast | None = None
+) -> AsyncIterator[Recorder]:
+    """Record into the file at ``path``, opened in the background.
 
     With ``past``, what was not recorded of the last days is filled in from it.
     """
-    recording = Recording()
-    if path is None:
-        yield recording
-        return
-    task = asyncio.create_task(_record(recording, hub, path, clock, past), name="history")
+    archive = Archive(path, clock)
+    recorder = Recorder(hub, archive, clock, past=past)
+    await recorder.start()
     try:
-        yield recording
+        yield recorder
     finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
-
-
-async def _record(
-    recording: Recording, hub: FeedHub, path: Path, clock: Clock, past: AskPast | None
-) -> None:
-    """Record into the file at ``path`` until cancelled; ``recording`` says how that stands."""
-    from gwtui.watch.history.prometheus import open_prometheus  # noqa: PLC0415 - few profiles
-
-    try:
-        archive = await Archive.open(path, clock, await open_prometheus(hub.connection))
-    except HistoryError as error:
-        recording.give_up(str(error))
-        _log.warning("history: %s", error)
-        return
-    recorder = Recorder(hub, archive, clock)
-    try:
-        if past is not None:
-            recording.filled_until = await _fill(hub, archive, past)
-        await recording.record(recorder)
-        await asyncio.Event().wait()
-    finally:
-        recording.recorder = None
         # A reading that takes longer to write is not recorded.
         late = asyncio.get_running_loop().call_later(LAST_WRITE, archive.interrupt)
         await recorder.stop()

@@ -9,6 +9,7 @@ import socket
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -252,7 +253,7 @@ async def looked(
     hub = FeedHub(cast("GatewayClient", World(**given)), clock)
     thresholds = CheckThresholds.model_validate(wanted)
     rules = rules_of(thresholds, default_rules().values())
-    hub.find_archive = lambda: cast("Any", past)
+    hub.recorder = cast("Any", SimpleNamespace(open_archive=past))
     look = CheckContext(hub, thresholds, rules)
     try:
         findings = await check_all(look)
