@@ -9,22 +9,19 @@ focus, what it closes is gone.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import deque
-from collections.abc import Hashable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from enum import IntEnum
-from typing import Any, Protocol, TypeGuard, cast
+from typing import Any, TypeGuard
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
 from textual import events, on
 from textual.dom import DOMNode
-from textual.errors import NoWidget
 from textual.screen import Screen
-from textual.widget import Widget
 from textual.worker import NoActiveWorker, Worker, get_current_worker
 
 from gwtui.ui.terminal.app import TerminalApp
+from gwtui.ui.widgets.lifetime import TerminalSized
 
 ACTIONS = "actions"
 """Group of the workers that do what an action promises: most of them open a screen."""
@@ -37,16 +34,14 @@ FINISHING = "finishing"
 _OPENING_SCREENS = frozenset({ACTIONS, SUBMITTING, OPENING})
 """Groups whose workers ask a person: until then what is typed is meant for their screen."""
 PATIENCE = 2.0
-"""Seconds that input waits for what came before it; then it is dropped. Time in which the program
-itself is at work does not count."""
+"""Seconds that input waits for what came before it; then it is dropped. Pauses are counted, not the
+time in which the program itself is at work."""
 GLANCE = 0.25
 """Seconds in which nobody has seen what a key did: what is typed within them was typed blindly."""
 _LOOK = 0.05
 """Seconds that a round through the queues may take before it is tried anew."""
-_PAUSE = 0.003
+_PAUSE = 0.005
 """Seconds between two looks while something is going on."""
-_AT_WORK = 0.012
-"""Seconds of a look beyond its waiting that count; the rest is the program's own work."""
 _TOO_LONG = f": what came before took longer than {PATIENCE:.0f} s"
 _CALM = 3
 """Rounds in a row after which nothing must be going on: what a key led to may lead to more."""
@@ -68,24 +63,6 @@ class Hold(IntEnum):
     """A screen is to open, or a message is being handled: everything waits."""
 
 
-class Reader(Protocol):
-    """A screen that some of the keys mean something on only when it has read it."""
-
-    @property
-    def reading(self) -> bool:
-        """Whether something is still to come."""
-
-    def awaits(self, event: events.Event) -> bool:
-        """Whether an input is meant for what is to come."""
-
-
-def _reader(screen: Screen[Any]) -> Reader | None:
-    """A screen that is one. Asked hundreds of times for each key: Python takes long to compare."""
-    kind = type(screen)
-    is_one = hasattr(kind, "reading") and hasattr(kind, "awaits")
-    return cast("Reader", screen) if is_one else None
-
-
 def _fail(error: Exception) -> None:
     raise error
 
@@ -97,14 +74,10 @@ class InputQueue:
         self._app = app
         self._waiting: deque[Input] = deque()
         self._watcher: asyncio.Task[None] | None = None
-        self._shown_for = 0.0
-        """Seconds since everything that the latest input opened was there."""
-        self._clicked: Widget | None = None
-        """What the latest input is for, where it is of the mouse."""
         self._laid_out: ReferenceType[Screen[Any]] | None = None
         """The screen that was laid out when it was looked at last."""
-        self._before: frozenset[Hashable] = frozenset()
-        """What was going on already when it was handed out."""
+        self._before: Mapping[object, Hold] = {}
+        """What was going on already when the latest input was handed out."""
         self._asked: WeakKeyDictionary[Worker[Any], ReferenceType[Screen[Any]]]
         self._asked = WeakKeyDictionary()
         """The screen that each worker opened last."""
@@ -114,30 +87,26 @@ class InputQueue:
         """Whether anything was typed or pressed since the start."""
         self._reporting: asyncio.TimerHandle | None = None
         """Runs while input is dropped: until nothing comes any more."""
-        self._may_leave = False
-        """Whether a key came that may end the program; nothing is read until it is handled."""
 
     def admit(self, event: Input) -> bool:
         """Whether an input can be handled now; else it waits for its turn or is dropped."""
         self.used = self.used or isinstance(event, _COUNTED)
-        self._may_leave = self._may_leave or self._leaves(event)
         if isinstance(event, events.Key) and self._app.interrupts(event):
             self._drop()
             return False
         if self._leaves(event) and event.key.startswith("ctrl+"):
             self._drop()
             self._report("")
-        elif self._reporting is not None:
+            return True
+        if self._reporting is not None:
             self._drop(event)
-            self._read_on()
             return False
-        elif self._watcher is not None:
-            if self._waiting and isinstance(event, events.MouseMove):
-                self._forget_move()
+        if self._watcher is not None:
             self._waiting.append(event)
             return False
         if not isinstance(event, events.MouseMove):
-            self._begin(event)
+            self._before = self._going_on()
+            self._watcher = asyncio.create_task(self._watch(event), name="typed ahead")
         return True
 
     @property
@@ -172,50 +141,39 @@ class InputQueue:
 
     # One after the other ----------------------------------------------------------------------
 
-    def _begin(self, event: Input) -> None:
-        self._before = frozenset(self._going_on())
-        self._shown_for = 0.0
-        self._clicked = None
-        if isinstance(event, events.MouseEvent) and self._app.screen_stack:
-            with suppress(NoWidget):
-                self._clicked, _ = self._app.get_widget_at(event.x, event.y)
-        if self._watcher is None:
-            self._watcher = asyncio.create_task(self._watch(), name="typed ahead")
-
-    async def _watch(self) -> None:
+    async def _watch(self, event: Input) -> None:
+        """Hand out what waits, each when what the one before it began is over."""
         try:
-            while await self._over() and self._waiting:
+            while await self._over():
+                if self._leaves(event):
+                    self._app.key_handled()
+                if not self._waiting:
+                    return
                 event = self._waiting.popleft()
-                self._begin(event)
+                self._before = self._going_on()
                 self._app.call_later(self._app.handle_input, event)
             self._drop()
         except Exception as error:
             self._app.call_later(_fail, error)
         finally:
-            self._watcher = self._clicked = None
-            self._before = frozenset()  # nothing is kept alive in here
-            self._read_on()
-
-    def _read_on(self) -> None:
-        if self._may_leave:
-            self._may_leave = False
-            self._app.key_handled()
+            self._watcher = None
+            self._before = {}  # nothing is kept alive in here
 
     async def _over(self) -> bool:
         """Wait until the next input can be handled; False when that took too long."""
-        calm = 0
-        waited, now = 0.0, time.monotonic()
+        calm, waited, shown_for = 0, 0.0, 0.0
         while calm < _CALM:
             handled = await self._handled()
-            hold = self._hold() if handled else Hold.OPENING
-            if hold is not Hold.NOTHING:
-                await asyncio.sleep(_PAUSE)
-            before, now = now, time.monotonic()
-            passed = min(now - before, _AT_WORK if handled else _LOOK + _AT_WORK)
+            hold = self._hold(shown_for) if handled else Hold.OPENING
+            if hold is Hold.NOTHING:
+                calm += 1
+                continue
+            calm = 0
+            await asyncio.sleep(_PAUSE)
+            passed = _PAUSE if handled else _LOOK
             waited += passed
-            self._shown_for = 0.0 if hold is Hold.OPENING else self._shown_for + passed
-            calm = calm + 1 if hold is Hold.NOTHING else 0
-            if hold is not Hold.NOTHING and waited > PATIENCE:
+            shown_for = 0.0 if hold is Hold.OPENING else shown_for + passed
+            if waited > PATIENCE:
                 return False
         return True
 
@@ -229,10 +187,7 @@ class InputQueue:
         if not app.screen_stack:
             return True
         screen, done = app.screen, asyncio.Event()
-        way: list[DOMNode] = [app, screen]
-        for start in (self._clicked, app.focused or screen):
-            if start is not None:
-                way += start.ancestors_with_self
+        way: list[DOMNode] = [app, screen, *(app.focused or screen).ancestors_with_self]
         opened = self._laid_out is None or self._laid_out() is not screen
 
         def hop() -> None:
@@ -250,26 +205,22 @@ class InputQueue:
         self._laid_out = ref(screen)
         return True
 
-    def _hold(self) -> Hold:
-        """What the next input has to wait for now."""
-        if not self._app.screen_stack:
-            return Hold.NOTHING
-        going_on = self._going_on().items()
-        hold = max(
-            (hold for what, hold in going_on if what not in self._before), default=Hold.NOTHING
-        )
+    def _hold(self, shown_for: float) -> Hold:
+        """What the next input has to wait for now; what came before is seen since so long."""
+        new = [hold for one, hold in self._going_on().items() if one not in self._before]
+        hold = max(new, default=Hold.NOTHING)
         if hold is Hold.OPENING:
             return hold
-        if self._waiting and not self._needs(self._waiting[0], hold):
-            return Hold.NOTHING
+        if self._waiting:
+            return hold if self._needs(self._waiting[0], hold) else Hold.NOTHING
         # What waits came before anybody could see what goes on; what comes later need not wait.
-        return hold if self._waiting or self._shown_for < GLANCE else Hold.NOTHING
+        return hold if shown_for < GLANCE else Hold.NOTHING
 
     def _needs(self, event: Input, hold: Hold) -> bool:
         """Whether an input counts on what is held up for."""
         screen, focused = self._app.screen, self._app.focused
-        if hold is Hold.READING and (reader := _reader(screen)) is not None:
-            return reader.awaits(event)
+        if hold is Hold.READING and isinstance(screen, TerminalSized):
+            return screen.awaits(event)
         if not self._leaves(event) or screen.is_modal:
             return True
         return focused is not None and focused.check_consume_key(event.key, event.character)
@@ -277,35 +228,32 @@ class InputQueue:
     def _leaves(self, event: Input) -> TypeGuard[events.Key]:
         return isinstance(event, events.Key) and event.key in self._app.leaving_keys
 
-    def _going_on(self) -> Mapping[Hashable, Hold]:
+    def _going_on(self) -> Mapping[object, Hold]:
         """What goes on besides the handling of messages."""
-        found: dict[Hashable, Hold] = {}
+        found: dict[object, Hold] = {}
+        stack = self._app.screen_stack
         for worker in self._app.workers:
             asked = self._asked.get(worker)
             if worker.is_finished or worker.group not in (*_OPENING_SCREENS, FINISHING):
                 continue
             if asked is None:
                 found[worker] = Hold.OPENING if worker.group in _OPENING_SCREENS else Hold.CHANGING
-            elif asked() not in self._app.screen_stack:
+            elif asked() not in stack:
                 found[worker, asked] = Hold.CHANGING
-        for screen in self._app.screen_stack[-1:]:
-            if (reader := _reader(screen)) is not None and reader.reading:
-                found[screen] = Hold.READING
+        if stack and isinstance(stack[-1], TerminalSized) and stack[-1].reading:
+            found[stack[-1]] = Hold.READING
         return found
-
-    def _forget_move(self) -> None:
-        """Of two moves of the pointer in a row only the last one matters."""
-        if isinstance(self._waiting[-1], events.MouseMove):
-            self._waiting.pop()
 
     # What took too long -----------------------------------------------------------------------
 
     def _drop(self, *more: Input) -> None:
         """Drop what waits, and what comes from now on until there is a pause."""
-        count = sum(isinstance(one, _COUNTED) for one in (*self._waiting, *more))
+        dropped = [one for one in (*self._waiting, *more) if isinstance(one, _COUNTED)]
         self._waiting.clear()
-        if count:
-            self._dropped += count
+        if any(self._leaves(one) for one in dropped):
+            self._app.key_handled()
+        if dropped:
+            self._dropped += len(dropped)
             if self._reporting is not None:
                 self._reporting.cancel()
             loop = asyncio.get_running_loop()
@@ -352,9 +300,10 @@ class QueuedInputApp(TerminalApp, inherit_bindings=False):
 
     async def on_event(self, event: events.Event) -> None:
         """Let input wait for its turn."""
-        if isinstance(event, Input) and not event.is_forwarded and not self._typed.admit(event):
-            return
-        await super().on_event(event)
+        if not isinstance(event, Input) or event.is_forwarded:
+            await super().on_event(event)
+        elif self._typed.admit(event):
+            await self.handle_input(event)
 
     async def handle_input(self, event: Input) -> None:
         """Handle an input whose turn has come."""

@@ -65,6 +65,15 @@ class TerminalSized(Screen[ScreenResultType]):
         for least, name in self.VERTICAL_BREAKPOINTS or ():
             self.set_class(size.height >= least, name)
 
+    @property
+    def reading(self) -> bool:
+        """Whether something is still to come that some of the keys are for."""
+        return False
+
+    def awaits(self, event: events.Event) -> bool:  # noqa: ARG002 - the hook's
+        """Whether an input is meant for what is to come."""
+        return False
+
     @on(events.Resize)
     def _ignore_old_size(self, event: events.Resize) -> None:
         if event.size != self.app.size:
