@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, on
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
@@ -19,7 +19,7 @@ from gwtui.crud.action import APP, Action
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.local.caught_errors import caught_errors
 from gwtui.local.log import FILE_NAME as LOG
-from gwtui.resources.actions import by_id, remap
+from gwtui.resources.actions import QUIT, all_actions, by_id, place_actions, remap
 from gwtui.resources.frame_actions import ANYWHERE
 from gwtui.resources.preferences import FILE_NAME as PREFERENCES
 from gwtui.resources.preferences import Preferences
@@ -29,13 +29,13 @@ from gwtui.ui.actions.context import ActionContext, Marks
 from gwtui.ui.actions.handlers import BACKGROUND, handler, report_failure
 from gwtui.ui.commands import key_of, keymap, offered
 from gwtui.ui.connection import ConnectedApp
-from gwtui.ui.input_queue import ACTIONS
+from gwtui.ui.input_queue import ACTIONS, Input
 from gwtui.ui.navigation import Navigation
 from gwtui.ui.preference_store import PreferenceStore
 from gwtui.ui.screens.startup import StartupScreen
-from gwtui.ui.terminal.modes import TerminalTitle, give_back, is_too_small
+from gwtui.ui.terminal.modes import give_back, is_too_small
 from gwtui.ui.terminal.shutdown import CLOSING, REACTION, Shutdown
-from gwtui.ui.terminal.textual_private import bindings_of, driver_of, let_be_switched
+from gwtui.ui.terminal.textual_private import driver_of, let_be_switched
 from gwtui.ui.themes import (
     DEFAULT_THEME,
     THEMES,
@@ -106,12 +106,11 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         self._start = start
         caught_errors.clear()
         self._errors_told = 0
-        self._title = TerminalTitle()
         self._files = SessionFiles(ledger, data, config)
         self.adopt(connect, tries or TryMemory())
         self.shutdown = Shutdown(
             lambda status: self.exit(return_code=status),
-            lambda: give_back(driver_of(self), self._title.last_words()),
+            lambda: give_back(driver_of(self), self.title_on_terminal.last_words()),
             self._write_down,
         )
         self.animation_level = "none"
@@ -119,16 +118,13 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             self.register_theme(known)
         chosen = self.preference_store.preferences.theme or DEFAULT_THEME
         self.theme = known_theme(chosen if theme is None else theme)
-        for action in offered((APP,)):
-            self._bind(action)
-        self.leaving_keys = frozenset(by_id("app.quit").keys)
-
-    def _bind(self, action: Action) -> None:
-        for key in action.keys:
-            # Control keys work everywhere, forms included; plain ones only where nobody types.
-            priority = key.startswith("ctrl+") and action.id in ANYWHERE
-            binding = Binding(key, f"run({action.id!r})", show=False, priority=priority)
-            bindings_of(self)[key] = [binding]
+        # What a key does depends on the screen that is shown. Widgets and dialogs come first.
+        for key in {key for one in (*all_actions(), *place_actions()) for key in one.keys}:
+            self.bind(key, f"press_key({key!r})", show=False)
+        # Control keys work everywhere, forms included; plain ones only where nobody types.
+        anywhere = [(key, one) for one in ANYWHERE for key in by_id(one).keys]
+        self._anywhere = {key: one for key, one in anywhere if key.startswith("ctrl+")}
+        self.leaving_keys = frozenset(by_id(QUIT).keys)
 
     @property
     def paths(self) -> PathHistory:
@@ -176,10 +172,6 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             self.say(problem, severity="warning")
         self.preference_store.begin()
 
-    def session_completed(self) -> None:
-        """The first rows are shown: read what the next screens need."""
-        self.learn_terminal()
-
     async def on_unmount(self) -> None:
         """Close the connection before the program ends."""
         await self.leave()
@@ -198,17 +190,21 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         await super().on_event(event)
 
     def _quits_anywhere(self, key: str) -> bool:
-        return key.startswith("ctrl+") and key in self.leaving_keys
+        return self._anywhere.get(key) == QUIT
+
+    async def handle_input(self, event: Input) -> None:
+        """Keys that work everywhere are no concern of what has the focus."""
+        action = self._anywhere.get(event.key) if isinstance(event, events.Key) else None
+        if action is None:
+            await super().handle_input(event)
+        else:
+            await self.action_run(action)
 
     def exit(self, *arguments: Any, **options: Any) -> None:
         """End the program, by force if something cannot be closed."""
         if not self.is_headless:
             self.shutdown.expect_end(CLOSING)
         super().exit(*arguments, **options)
-
-    def set_terminal_title(self, text: str) -> None:
-        """Show a text in the terminal's title; an empty text gives the title back."""
-        self._title.show(driver_of(self), text)
 
     def _second(self) -> None:
         self.garbage.tick()
@@ -273,12 +269,20 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
 
     # Actions ----------------------------------------------------------------------------------
 
+    async def action_press_key(self, key: str) -> None:
+        """Run the action that a key has on the screen that is shown."""
+        screen = self.navigation.screen
+        scopes = (APP,) if screen is None else screen.scopes
+        action = next((one for one in offered(scopes) if key in one.keys), None)
+        if action is not None:
+            await self.action_run(action.id)
+
     async def action_run(self, action_id: str) -> None:
-        """Run the action of a key on what is selected now."""
+        """Run an action on what is selected now."""
         screen = self.navigation.screen
         if screen is not None:
             await self.perform(by_id(action_id), screen.capture())
-        elif action_id == "app.quit":
+        elif action_id == QUIT:
             self.exit(0)
 
     async def perform(self, action: Action, context: ActionContext) -> None:

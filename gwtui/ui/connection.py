@@ -23,7 +23,7 @@ from gwtui.resources.session import (
 )
 from gwtui.ui import in_doubt_writes
 from gwtui.ui.connection_health import ConnectionHealth
-from gwtui.ui.input_queue import OPENING, QueuedInputApp
+from gwtui.ui.input_queue import QueuedInputApp
 from gwtui.ui.navigation import Navigation
 from gwtui.ui.screens.startup import StartupScreen
 from gwtui.ui.terminal.shutdown import Shutdown
@@ -201,12 +201,6 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
         """The app that this is a part of."""
         return cast("GwtuiApp", self)
 
-    def set_terminal_title(self, text: str) -> None:
-        """Hook: show a text in the terminal's title; an empty text gives the title back."""
-
-    def session_completed(self) -> None:
-        """Hook: the first rows are shown, and all of the session is open."""
-
     def adopt(
         self,
         connect: Callable[[], AbstractAsyncContextManager[Connection]],
@@ -331,7 +325,7 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
     def _session_complete(self) -> None:
         if self.session is None or not self.is_running:
             return
-        self.session_completed()
+        self.learn_terminal()
         in_doubt_writes.keep_count(self.session)
         self._notice_alerts(self.session)
         if not self._offered:
@@ -347,9 +341,9 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
         self.notices.open()
 
     async def _offer(self) -> None:
-        """At the first connect: what an earlier run left that a person should see."""
+        """At the first connect, one after the other: what an earlier run left, the first steps."""
         await in_doubt_writes.offer_at_start(self._whole)
         if not self._whole.first_steps.seen:
             from gwtui.ui.actions import first_steps  # noqa: PLC0415 - once ever
 
-            self.run_worker(first_steps.offer_at_start(self._whole), group=OPENING)
+            await first_steps.offer_at_start(self._whole)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from textual import events
 from textual.app import ComposeResult
@@ -55,8 +55,8 @@ _COLUMNS, _LINES = 80, 24
 """The smallest terminal that they are offered on."""
 
 
-class FirstStepsScreen(Dialog[events.Key | None]):
-    """Closes with any key. Returns the key where it begins one of the steps or is help, else None.
+class FirstStepsScreen(Dialog[None]):
+    """Closes with any key, and passes it on where it begins one of the steps or is help.
 
     Texts must have passed ``safe_text``.
     """
@@ -86,12 +86,14 @@ class FirstStepsScreen(Dialog[events.Key | None]):
         """Close; only what is named here is done as well."""
         event.stop()
         named = [*(step.action for step in self._steps), _HELP]
-        works = any(event.key in by_id(action).keys for action in named)
-        self.dismiss(event if works else None)
+        self.dismiss()
+        if any(event.key in by_id(action).keys for action in named):
+            app = cast("GwtuiApp", self.app)
+            app.call_later(app.handle_input, event)
 
     def on_click(self) -> None:
         """A click closes it, too."""
-        self.dismiss(None)
+        self.dismiss()
 
 
 async def offer_at_start(app: GwtuiApp) -> None:
@@ -114,10 +116,8 @@ async def show(context: ActionContext) -> None:
 async def _show(app: GwtuiApp) -> None:
     session = app.session
     about = _about(None if session is None else session.connection)
-    pressed = await app.push_screen_wait(FirstStepsScreen(about, STEPS))
+    await app.push_screen_wait(FirstStepsScreen(about, STEPS))
     app.first_steps.keep()
-    if pressed is not None:
-        app.call_later(app.handle_input, pressed)
 
 
 def _about(connection: Connection | None) -> str:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.containers import Vertical
 from textual.content import Content
 from textual.reactive import Reactive
@@ -33,7 +32,6 @@ from gwtui.ui.connection_health import (
 )
 from gwtui.ui.in_doubt_writes import banner_text
 from gwtui.ui.subscriptions import FeedChanged, FeedUse, Subscriptions
-from gwtui.ui.terminal.textual_private import bindings_of
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.frame import HeaderBar, KeyFooter, StatusLine, crumbs_line, header_facts
 from gwtui.ui.widgets.lifetime import RunsWhileOpen, TerminalSized
@@ -84,8 +82,8 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
     ``ticks_unfocused``
         Whether ``tick`` is called while the terminal has no focus, too.
 
-    The actions of the registry with the scopes APP, ``resource`` and ``extra_scopes`` are bound,
-    hinted and listed by themselves.
+    The actions of the registry with the scopes APP, ``resource`` and ``extra_scopes`` have their
+    keys, hints and places in lists by themselves.
     """
 
     AUTO_FOCUS = ""
@@ -112,11 +110,6 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         """Identities of what was removed here and is told already."""
         self.scopes = (resource, *extra_scopes, APP)
         self._subscriptions = Subscriptions(self.post_message)
-        for action in offered(self.scopes):
-            if action.scope != APP:
-                for key in action.keys:
-                    binding = Binding(key, f"app.run({action.id!r})", action.title, show=False)
-                    bindings_of(self).setdefault(key, []).append(binding)
 
     # Hooks ----------------------------------------------------------------------------------
 

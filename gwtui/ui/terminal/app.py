@@ -26,9 +26,8 @@ from textual.worker import WorkerFailed
 
 from gwtui.domain.safe_text import safe_text
 from gwtui.local.caught_errors import caught_errors
-from gwtui.local.crash_report import crash_report
 from gwtui.ui.terminal.driver import PromptDriver
-from gwtui.ui.terminal.modes import fills_erased
+from gwtui.ui.terminal.modes import TerminalTitle, fills_erased
 from gwtui.ui.terminal.screen_diff import ScreenDiff
 from gwtui.ui.terminal.textual_private import HookedApp, Piece, driver_of
 
@@ -165,6 +164,7 @@ class TerminalApp(HookedApp, inherit_bindings=False):
         super().__init__(**options)
         self._on_terminal = ScreenDiff()
         self._filter: OneFilter | None = None
+        self.title_on_terminal = TerminalTitle()
         self.garbage = Garbage()
         self._notices: list[Notice] = []
         self._leaving = False
@@ -200,6 +200,13 @@ class TerminalApp(HookedApp, inherit_bindings=False):
     def learn_terminal(self) -> None:
         """Learn from its description what the terminal can do with fewer bytes."""
         self._on_terminal.erases = fills_erased(os.environ.get("TERM", ""))
+
+    def set_terminal_title(self, text: str) -> None:
+        """Show a text in the terminal's title; an empty text gives the title back."""
+        self.title_on_terminal.show(driver_of(self), text)
+
+    def key_read(self, key: str) -> None:
+        """Hook: a key was typed. Called in the thread that reads the terminal."""
 
     def redraw(self) -> None:
         """Send the whole screen: something else may have written on it."""
@@ -276,7 +283,3 @@ class TerminalApp(HookedApp, inherit_bindings=False):
             caught_errors.add("worker", error.error)
             return True
         return self._leaving
-
-    def report(self, error: Exception) -> str:
-        """Where it happened, without any value."""
-        return crash_report(error)

@@ -9,14 +9,17 @@ import signal
 from codecs import getincrementaldecoder
 from threading import Event
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual import constants, events
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
 from gwtui.ui.terminal.modes import MOUSE_OFF
-from gwtui.ui.terminal.textual_private import HookedApp, PromptParser
+from gwtui.ui.terminal.textual_private import PromptParser
+
+if TYPE_CHECKING:
+    from gwtui.ui.terminal.app import TerminalApp
 
 _ESCAPE = "\x1b"
 _GLANCE = 0.1
@@ -45,7 +48,7 @@ class PromptDriver(LinuxDriver):
     leaving_keys: frozenset[str] = frozenset()
     """Keys that may end the program; those of one character count."""
 
-    def __init__(self, app: HookedApp, **options: Any) -> None:
+    def __init__(self, app: TerminalApp, **options: Any) -> None:
         super().__init__(app, **options)
         self._key_read = app.key_read
         self._handled = Event()

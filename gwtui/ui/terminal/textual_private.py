@@ -8,18 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, cast
 
-from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.segment import Segment, Segments
-from rich.text import Text
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual._xterm_parser import XTermParser
 from textual.app import App
-from textual.binding import Binding
-from textual.dom import DOMNode
 from textual.driver import Driver
 from textual.screen import Screen
 from textual.strip import Strip
+
+from gwtui.local.crash_report import crash_report
 
 Piece = tuple[int, int, Strip]
 """A piece of a line, with the column and the line it begins at."""
@@ -31,14 +29,6 @@ def driver_of(app: App[Any]) -> Driver | None:
     ``_driver``: there is no public way to write a sequence to the terminal.
     """
     return app._driver
-
-
-def bindings_of(node: DOMNode) -> dict[str, list[Binding]]:
-    """The bindings of one app or screen by key, to be changed.
-
-    ``_bindings``: the public class variable is shared by all screens of a class.
-    """
-    return node._bindings.key_to_bindings
 
 
 def let_be_switched(screen: Screen[Any], app: App[Any]) -> None:
@@ -71,23 +61,6 @@ class PromptParser(XTermParser):
     @due.setter
     def due(self, moment: float) -> None:
         self._timeout_time = moment
-
-
-class ShowsOtherText:
-    """Stands before ``Input`` among the bases of a class: draws another text than its value.
-
-    ``_value`` and ``_position_to_cell``: an input draws and measures its own value.
-    """
-
-    shown_value: Callable[[], str]
-    """Gives what is drawn, of the length of the value."""
-
-    @property
-    def _value(self) -> Text:
-        return Text(self.shown_value(), no_wrap=True, overflow="ignore", end="")
-
-    def _position_to_cell(self, position: int) -> int:
-        return cell_len(self.shown_value()[:position])
 
 
 def pieces(update: LayoutUpdate | ChopsUpdate) -> Iterator[Piece]:
@@ -125,16 +98,9 @@ class HookedApp(App[int], inherit_bindings=False):
         """Hook: the bytes to send for what was painted."""
         raise NotImplementedError
 
-    def key_read(self, key: str) -> None:
-        """Hook: a key was typed. Called in the thread that reads the terminal."""
-
     def survives(self, error: Exception) -> bool:  # noqa: ARG002 - the hook's
         """Hook: whether the program goes on after an error."""
         return False
-
-    def report(self, error: Exception) -> str:
-        """Hook: what is printed in the end of the error that ended the program."""
-        raise NotImplementedError
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         """Every update passes here on its way to the terminal."""
@@ -147,7 +113,7 @@ class HookedApp(App[int], inherit_bindings=False):
     def _handle_exception(self, error: Exception) -> None:
         """Errors of messages and workers end here; Textual's report shows values of variables."""
         if self.crash is None and not self.survives(error):
-            self.crash = self.report(error)
+            self.crash = crash_report(error)
             super()._handle_exception(error)
 
     def panic(self, *_renderables: Any) -> None:

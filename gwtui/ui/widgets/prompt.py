@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.highlighter import Highlighter
+from rich.text import Text
 from textual import events, on
 from textual.actions import SkipAction
 from textual.app import ComposeResult
@@ -20,7 +22,6 @@ from textual.widgets import Input, Static
 
 from gwtui.domain.cell_values import Tone
 from gwtui.domain.safe_text import safe_characters, safe_line
-from gwtui.ui.terminal.textual_private import ShowsOtherText
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.lines import OneLine
 
@@ -37,7 +38,18 @@ _MARGIN = "   "
 _VALUE = 40
 
 
-class QuietInput(ShowsOtherText, Input):
+class _ControlCharacterMarks(Highlighter):
+    """Shows each control character of what is typed as a visible mark."""
+
+    def __init__(self, field: Input) -> None:
+        self._field = field
+
+    def highlight(self, text: Text) -> None:
+        # Of the value, for Rich has taken some control characters from the text already.
+        text.plain = safe_characters(self._field.value)
+
+
+class QuietInput(Input):
     """An input whose cursor does not blink: a blink costs bytes and attention.
 
     It is as wide as its place, so that no key that is typed lays out the screen anew. Its value
@@ -56,7 +68,8 @@ class QuietInput(ShowsOtherText, Input):
     virtual_size = Reactive(Size(0, 0), layout=False)
 
     def __init__(self, *, id: str | None = None, placeholder: str = "") -> None:
-        super().__init__(id=id, placeholder=placeholder, compact=True)
+        marks = _ControlCharacterMarks(self)
+        super().__init__(id=id, placeholder=placeholder, compact=True, highlighter=marks)
         self.cursor_blink = False
         self._complete: Complete = _nothing
 
@@ -99,10 +112,6 @@ class QuietInput(ShowsOtherText, Input):
     def watch_virtual_size(self) -> None:
         """Leave no more room behind a text that became shorter than it needs."""
         self.scroll_x = self.validate_scroll_x(self.scroll_x)
-
-    def shown_value(self) -> str:
-        """The value with each control character replaced by a visible mark."""
-        return safe_characters(self.value)
 
 
 class _Ghost(Suggester):
